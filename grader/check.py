@@ -1,0 +1,122 @@
+"""One grading run from a learner's snapshot to a verdict: the only place where the rooms of the house meet."""
+
+from __future__ import annotations
+
+import secrets
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from grader import __version__
+from grader.manifest import Course, Stage
+from grader.run import sandbox
+from grader.source_check import Problem, check_source
+from grader.submission import Snapshot
+from grader.verdict import Run, Verdict, decide
+
+if TYPE_CHECKING:
+    from grader.run.outcome import Outcome
+    from grader.run.process import LearnerProcess
+
+MAX_SEED = 100_000
+
+
+@dataclass(frozen=True)
+class Options:
+    """How to grade: the seed of the random inputs, the isolation, and one row where only that is asked for."""
+
+    seed: int
+    isolation: str = "auto"
+    only: str | None = None
+    fork: bool = sandbox.FORKS
+
+
+def fresh_seed() -> int:
+    """Return a seed that nobody can foresee, short enough to type again."""
+    return secrets.randbelow(MAX_SEED)
+
+
+def grade(
+    course: Course, stage: Stage, snapshot: Snapshot, options: Options, on_test: Callable[[Outcome], None] | None = None
+) -> Verdict:
+    """Grade a snapshot of one stage's module.
+
+    Raises IsolationRefused where the wanted isolation is not to be had, CourseError where the course lacks a file.
+    """
+    started = time.monotonic()
+    tier, note = sandbox.choose(options.isolation)
+    problem = check_source(stage, snapshot)
+    if problem is not None:
+        run = _run(options, tier, note, started, snapshot)
+        return decide(stage, (), (), run, problem=problem)
+    process = _start(course, stage, snapshot, tier, options)
+    try:
+        return _test(course, stage, snapshot, options, (tier, note), process, started, on_test)
+    finally:
+        process.kill()
+
+
+def _start(course: Course, stage: Stage, snapshot: Snapshot, tier: sandbox.Tier, options: Options) -> LearnerProcess:
+    """Start the learner's process; pytest is imported meanwhile, for both take a quarter of a second."""
+    importing = threading.Thread(target=_import_session, daemon=True)
+    importing.start()
+    started = sandbox.start(tier, course.root, options.fork)
+    from grader.run.process import Job, LearnerProcess
+
+    limits = stage.limits
+    job = Job(snapshot.label, snapshot.source, limits.call_seconds, limits.stage_seconds, limits.memory_mb, course.root)
+    process = LearnerProcess(job, tier, started, options.fork)
+    importing.join()
+    return process
+
+
+def _import_session() -> None:
+    import grader.run.session  # noqa: F401
+
+
+def _test(
+    course: Course,
+    stage: Stage,
+    snapshot: Snapshot,
+    options: Options,
+    isolation: tuple[str, str | None],
+    process: LearnerProcess,
+    started: float,
+    on_test: Callable[[Outcome], None] | None,
+) -> Verdict:
+    from grader.diagnose import Diagnostician
+    from grader.mistakes import hidden_folder, load_mistakes, reference_source
+    from grader.run.process import LoadFailed
+    from grader.run.session import Session, TestFiles
+
+    try:
+        process.load()
+    except LoadFailed as failed:
+        return decide(stage, (), (), _run(options, *isolation, started, snapshot), problem=failed.problem)
+    public = tuple(sorted(stage.tests_path.glob("test_*.py")))
+    hidden = tuple(sorted(hidden_folder(stage).glob("test_*.py")))
+    files = TestFiles(public, hidden)
+
+    def answers() -> Diagnostician:
+        return Diagnostician(stage, reference_source(stage), load_mistakes(stage))
+
+    collected = Session(stage, process, files, options.seed, answers, on_test, options.only).run()
+    run = _run(options, *isolation, started, snapshot)
+    missing = _missing(stage, process)
+    return decide(stage, collected.expected, collected.outcomes, run, problem=missing, faults=collected.faults)
+
+
+def _missing(stage: Stage, process: LearnerProcess) -> Problem | None:
+    """Say so where the module loads and yet defines nothing that the stage asks for."""
+    wanted = [name for row in stage.criteria for name in row.functions]
+    if any(name in process.names for name in wanted):
+        return None
+    message = f"{process.job.label} defines none of this stage's functions ({', '.join(wanted[:3])}, …)"
+    return Problem("missing", message, None, f"`grader reset {stage.id}` puts the stub back and keeps your file in .grader/backups/.")
+
+
+def _run(options: Options, tier: str, note: str | None, started: float, snapshot: Snapshot) -> Run:
+    seconds = time.monotonic() - started
+    return Run(options.seed, tier, note, seconds, __version__, snapshot.digest, snapshot.label, options.only)

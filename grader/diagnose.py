@@ -1,0 +1,180 @@
+"""Which known mistakes explain a wrong answer: the recorded calls are replayed through each, and the answers compared."""
+
+from __future__ import annotations
+
+import time
+import types
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from grader.manifest import Stage, Tolerance
+from grader.mistakes import Mistake, module_from
+from grader.run.outcome import Diagnosis
+from grader.run.remote import Name, Record, RemoteValue
+
+MAX_RECORDS = 400
+SECONDS = 1.5  # for one stage's whole diagnosis: feedback is meant to come within a second or two
+
+
+class Replay:
+    """Repeats a test's requests on another module and says whether every answer is the recorded one."""
+
+    def __init__(self, module: types.ModuleType, stage: Stage, names: dict[str, Name]) -> None:
+        self.objects: dict[int, Any] = {0: module}
+        self.tolerance = stage.tolerance
+        self.opaque = stage.opaque
+        self.given: dict[int, Any] = {}
+        for name, entry in names.items():
+            if entry.number and hasattr(module, name):
+                self.objects[entry.number] = getattr(module, name)
+
+    def agrees(self, records: Iterable[Record]) -> bool:
+        """Say whether the module answers each request as recorded; it stops at the first that it does not."""
+        return all(self._agrees(record) for record in records)
+
+    def _agrees(self, record: Record) -> bool:
+        args = tuple(self._local(*pair) for pair in zip(record.args, record.given, strict=True))
+        kwargs = {name: self._local(value, value) for name, value in record.kwargs.items()}
+        before = _frozen([args, kwargs])
+        try:
+            result = self._perform(record, args, kwargs)
+        except Exception as error:  # a wrong answer may well raise; it agrees where the learner's raised alike
+            return record.error is not None and isinstance(error, _builtin_class(record.error))
+        if record.error is not None or record.failed or record.changed != (_frozen([args, kwargs]) != before):
+            return False
+        if record.label in self.opaque and isinstance(record.result, tuple):
+            return self._same_but_cache(record, result)
+        return self._same(record.result, result)
+
+    def _perform(self, record: Record, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        target = self.objects[record.target]
+        if record.kind == "call":
+            return target(*args, **kwargs)
+        if record.kind == "getattr":
+            return getattr(target, record.name)
+        if record.kind == "setattr":
+            return setattr(target, record.name, args[0])
+        from grader.run.serve import OPERATIONS
+
+        return OPERATIONS[record.name](target, *args)
+
+    def _local(self, value: Any, given: Any) -> Any:
+        """Return this module's own object for a handle or an opaque value, and a copy of a plain one."""
+        if id(given) in self.given:
+            return self.given[id(given)]
+        if isinstance(value, RemoteValue):
+            return self.objects[value.__dict__["_number"]]
+        if isinstance(value, np.ndarray):
+            return value.copy(order="K")
+        if isinstance(value, np.random.Generator):
+            copied = np.random.Generator(type(value.bit_generator)())
+            copied.bit_generator.state = value.bit_generator.state
+            return copied
+        if type(value) in (list, tuple):
+            return type(value)(self._local(item, item) for item in value)
+        if type(value) is dict:
+            return {key: self._local(item, item) for key, item in value.items()}
+        return value
+
+    def _same_but_cache(self, record: Record, local: Any) -> bool:
+        """Compare all but the last result, and remember which cache of this module stands for the learner's."""
+        if not isinstance(local, tuple) or len(local) != len(record.result):
+            return False
+        self.given[id(record.returned[-1])] = local[-1]
+        return self._same(record.result[:-1], local[:-1])
+
+    def _same(self, recorded: Any, local: Any) -> bool:
+        if isinstance(recorded, RemoteValue):
+            self.objects[recorded.__dict__["_number"]] = local
+            return True
+        if isinstance(recorded, np.ndarray) or isinstance(local, np.ndarray):
+            return same_array(recorded, local, self.tolerance)
+        if isinstance(recorded, (list, tuple)):
+            alike = isinstance(local, (list, tuple)) and len(local) == len(recorded)
+            return alike and all(self._same(a, b) for a, b in zip(recorded, local, strict=True))
+        if isinstance(recorded, dict):
+            alike = isinstance(local, dict) and set(map(repr, local)) == set(map(repr, recorded))
+            return alike and all(self._same(recorded[key], local[key]) for key in recorded if key in local)
+        if isinstance(recorded, (float, complex, np.generic)) or isinstance(local, (float, complex, np.generic)):
+            return same_array(recorded, local, self.tolerance)
+        return bool(recorded == local)
+
+
+def same_array(recorded: Any, local: Any, tolerance: Tolerance) -> bool:
+    """Say whether two numbers or arrays are the same answer: shape, kind of dtype, and values within the stage's tolerance."""
+    try:
+        a, b = np.asarray(recorded), np.asarray(local)
+    except ValueError:
+        return False
+    if a.shape != b.shape or a.dtype.kind != b.dtype.kind or a.dtype.kind == "O":
+        return False
+    if a.dtype.kind not in "fc":
+        return bool((a == b).all())
+    coarse = max(float(np.finfo(x.dtype).eps) for x in (a, b)) > 1e-10
+    rtol = tolerance.float32 if coarse else max(tolerance.float64, 1e-9)
+    with np.errstate(all="ignore"):
+        finite = np.isfinite(a) & np.isfinite(b)
+        if not np.array_equal(a[~finite], b[~finite], equal_nan=True):
+            return False
+        scale = float(np.abs(b[finite]).max(initial=0.0)) or 1.0
+        return bool(np.all(np.abs(a[finite] - b[finite]) <= rtol * scale))
+
+
+def _builtin_class(error: BaseException) -> type[BaseException]:
+    """Return the builtin or NumPy exception that a learner's own exception stands for."""
+    return next(cls for cls in type(error).__mro__ if cls.__module__ != "learner")
+
+
+def _frozen(value: Any) -> Any:
+    """Return the content of mutable arguments in a form that can be compared later."""
+    if isinstance(value, np.ndarray):
+        return value.tobytes()
+    if isinstance(value, (list, tuple)):
+        return [_frozen(item) for item in value]
+    if isinstance(value, dict):
+        return [(repr(key), _frozen(item)) for key, item in value.items()]
+    return None
+
+
+class Diagnostician:
+    """Holds a stage's reference and mistakes, made into modules when the first wrong answer asks for them."""
+
+    def __init__(self, stage: Stage, reference_text: str, mistakes: tuple[Mistake, ...]) -> None:
+        self.stage = stage
+        self.mistakes = mistakes
+        self._code = compile(reference_text, "<reference>", "exec")
+        self.reference = module_from(self._code, "reference")
+        self._texts = {m.id: compile(m.source, f"<{m.id}>", "exec") for m in mistakes}
+        self._left = SECONDS
+
+    def explain(self, records: list[Record], names: dict[str, Name]) -> tuple[Diagnosis, ...]:
+        """Return the mistakes that answer every request as the learner's module did, where the reference does not."""
+        usable = records[:MAX_RECORDS]
+        if not usable or len(records) > MAX_RECORDS or not all(r.replayable and not r.failed for r in usable):
+            return ()
+        started = time.monotonic()
+        found: list[Diagnosis] = []
+        with np.errstate(all="ignore"), _quiet():
+            if not Replay(self.reference, self.stage, names).agrees(usable):
+                for mistake in self.mistakes:
+                    if time.monotonic() - started > self._left:
+                        break
+                    module = self._module(mistake)
+                    if Replay(module, self.stage, names).agrees(usable):
+                        found.append(Diagnosis(mistake.id, mistake.text, mistake.fix))
+        self._left -= time.monotonic() - started
+        return tuple(found)
+
+    def _module(self, mistake: Mistake) -> types.ModuleType:
+        module = module_from(self._code, "wrong")
+        exec(self._texts[mistake.id], module.__dict__)
+        return module
+
+
+def _quiet() -> Any:
+    import warnings
+
+    context = warnings.catch_warnings(action="ignore")
+    return context

@@ -1,0 +1,62 @@
+"""The error tree: each error says what went wrong and carries the exit code of `grader` for it."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+
+class GraderError(Exception):
+    """What went wrong, its value and what was expected; hint says what to do next."""
+
+    exit_code: ClassVar[int] = 4
+
+    def __init__(self, message: str, hint: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+
+class UsageError(GraderError):
+    """The command line asks for something that does not exist or does not fit together."""
+
+    exit_code = 2
+
+
+class UnknownStage(UsageError):
+    """No stage, or more than one, answers to the name that was given."""
+
+
+class StageLocked(GraderError):
+    """A stage that this one builds on is neither passed nor skipped."""
+
+    exit_code = 3
+
+
+class CourseError(GraderError):
+    """The course itself is broken; its author, not its learner, has to act."""
+
+    exit_code = 4
+
+
+class SubmissionError(GraderError):
+    """What was handed in cannot be taken: missing, too large, or not a regular file."""
+
+    exit_code = 2
+
+
+class ProgressError(GraderError):
+    """The learner's progress cannot be read or written."""
+
+    exit_code = 4
+
+
+class IsolationRefused(GraderError):
+    """The isolation that was asked for is not to be had on this machine."""
+
+    exit_code = 4
+
+
+class GraderFault(GraderError):
+    """The grader itself failed; it costs the learner nothing."""
+
+    exit_code = 4

@@ -1,0 +1,90 @@
+"""Hidden tests of stage s15: what is built once for a model, positional encodings and masks."""
+
+import math
+
+import numpy as np
+import pytest
+
+from grader.testing import assert_array, assert_equal, assert_shape, unchanged
+
+
+def encoding(max_length, d_model):
+    """Return the sinusoidal encoding, entry by entry: columns 2i and 2i + 1 share an angle."""
+    table = np.empty((max_length, d_model))
+    for position, column in np.ndindex(table.shape):
+        angle = position / math.pow(10000.0, (column - column % 2) / d_model)
+        table[position, column] = math.cos(angle) if column % 2 else math.sin(angle)
+    return table
+
+
+@pytest.mark.criterion("sinusoidal-encoding")
+class TestSinusoidalEncoding:
+    def test_even_numbers_of_features(self, learner, rng):
+        for max_length, d_model in ((int(rng.integers(5, 30)), 2 * int(rng.integers(2, 20))), (60, 6), (1, 2)):
+            assert_array(learner.sinusoidal_encoding(max_length, d_model), encoding(max_length, d_model))
+
+    def test_odd_numbers_of_features(self, learner, rng):
+        for d_model in (1, 5, 2 * int(rng.integers(3, 20)) + 1):
+            result = learner.sinusoidal_encoding(9, d_model)
+            assert_array(result, encoding(9, d_model), name=f"result for d_model {d_model}")
+
+    def test_sizes_below_one_are_refused(self, learner):
+        for max_length, d_model in ((0, 4), (4, 0)):
+            with pytest.raises(ValueError):
+                learner.sinusoidal_encoding(max_length, d_model)
+
+
+@pytest.mark.criterion("positional-builders")
+class TestPositionalBuilders:
+    def test_first_rows_are_added(self, learner, rng):
+        seq, longer, d_model = int(rng.integers(2, 6)), int(rng.integers(6, 9)), int(rng.integers(2, 7))
+        for shape, max_length in (((3, seq, d_model), longer), ((4, 4, 4), 4)):
+            x, pe = rng.normal(size=shape), rng.normal(size=(max_length, shape[2]))
+            expected = np.empty(shape)
+            for b, t, feature in np.ndindex(shape):
+                expected[b, t, feature] = x[b, t, feature] + pe[t, feature]
+            with unchanged(x, pe):
+                result = learner.add_positional_encoding(x, pe)
+            assert_array(result, expected)
+
+    def test_another_number_of_features_is_refused(self, learner, rng):
+        with pytest.raises(ValueError):
+            learner.add_positional_encoding(rng.normal(size=(2, 3, 6)), rng.normal(size=(5, 1)))
+
+    def test_learned_encoding_is_small_random_and_repeatable(self, learner, seed):
+        generators = [np.random.default_rng(number) for number in (seed, seed, seed + 1)]
+        first, again, other = (learner.learned_positional_encoding(200, 64, rng=rng) for rng in generators)
+        assert_shape(first, (200, 64))
+        assert_array(again, first, name="result for an equal generator")
+        assert_array(np.std(first), 0.02, rtol=0.1, atol=0, name="standard deviation")
+        assert_array(np.mean(first), 0.0, atol=0.002, name="mean")
+        assert_shape(other, (200, 64))
+        assert_equal(bool((first != other).any()), True, name="whether another generator gives another table")
+
+
+def assert_mask(mask, expected):
+    """Assert the entries of a mask of booleans or of 0/1 integers."""
+    assert_shape(mask, np.shape(expected))
+    assert_equal(mask.dtype.kind in "biu", True, name="whether the mask holds booleans (or the integers 0 and 1)")
+    assert_array(mask == 1, np.asarray(expected) == 1)
+    assert_array(mask == 0, np.asarray(expected) == 0, name="where the mask is False (or 0)")
+
+
+@pytest.mark.criterion("mask-builders")
+class TestMaskBuilders:
+    def test_causal_mask_of_any_length(self, learner, rng):
+        for n in (1, int(rng.integers(5, 12))):
+            assert_mask(learner.create_causal_mask(n), [[int(key <= query) for key in range(n)] for query in range(n)])
+
+    def test_padding_mask_of_any_lengths(self, learner, rng):
+        for longest in (5, int(rng.integers(6, 9))):  # five sequences: as many as positions, and fewer
+            lengths = rng.permutation([0, longest, *rng.integers(1, longest, size=3).tolist()])
+            expected = [[int(position < length) for position in range(longest)] for length in lengths]
+            with unchanged(lengths):
+                assert_mask(learner.create_padding_mask(lengths, longest), expected)
+            assert_mask(learner.create_padding_mask(lengths.tolist(), longest), expected)
+
+    def test_impossible_length_is_refused(self, learner):
+        for length in (-1, 7):
+            with pytest.raises(ValueError):
+                learner.create_padding_mask(np.array([3, length, 2]), 6)

@@ -1,0 +1,110 @@
+"""Hidden tests of stage s15: splitting and merging heads, and multi-head attention forward."""
+
+import numpy as np
+import pytest
+
+from grader.hidden.s15_attention.oracles import (
+    PROJECTIONS,
+    draw_mask,
+    draw_projections,
+    draw_sizes,
+    multi_head,
+    split,
+    unpack,
+)
+from grader.testing import assert_array, assert_equal, assert_shape, unchanged
+
+
+@pytest.mark.criterion("split-heads")
+class TestSplitHeads:
+    def test_any_shapes(self, learner, rng):
+        for seq, num_heads, d_k in (draw_sizes(rng, 3), (3, 3, 3)):
+            x = rng.normal(size=(2, seq, num_heads * d_k))
+            with unchanged(x):
+                result = learner.split_heads(x, num_heads)
+            assert_array(result, split(x, num_heads))
+
+    def test_one_head_and_one_feature_a_head(self, learner, rng):
+        x = rng.normal(size=(2, 3, 5)).astype(np.float32)
+        assert_array(learner.split_heads(x, 1), split(x, 1), name="result with one head", dtype="float32")
+        assert_array(learner.split_heads(x, 5), split(x, 5), name="result with five heads", dtype="float32")
+
+    def test_more_heads_than_features_are_refused(self, learner, rng):
+        with pytest.raises(ValueError):
+            learner.split_heads(rng.normal(size=(2, 6, 4)), 8)
+
+
+@pytest.mark.criterion("merge-heads")
+class TestMergeHeads:
+    def test_any_shapes(self, learner, rng):
+        for seq, num_heads, d_k in (draw_sizes(rng, 3), (4, 4, 4)):
+            x = rng.normal(size=(2, seq, num_heads * d_k))
+            heads = split(x, num_heads)
+            with unchanged(heads):
+                merged = learner.merge_heads(heads)
+            assert_array(merged, x)
+
+    def test_one_head_and_one_feature_a_head(self, learner, rng):
+        x = rng.normal(size=(2, 3, 5)).astype(np.float32)
+        assert_array(learner.merge_heads(split(x, 1)), x, name="result with one head", dtype="float32")
+        assert_array(learner.merge_heads(split(x, 5)), x, name="result with five heads", dtype="float32")
+
+
+def forward(learner, Q, K, V, weights, num_heads, mask=None):
+    """Return the output of the learner's function."""
+    projections = [weights[name] for name in PROJECTIONS]
+    result = learner.multi_head_attention_forward(Q, K, V, *projections, num_heads, mask)
+    return unpack(result, "output", "cache")[0]
+
+
+@pytest.mark.criterion("multi-head-forward")
+class TestMultiHeadAttention:
+    def test_queries_keys_and_values_differ(self, learner, rng):
+        Q, (K, V) = rng.normal(size=(2, 4, 6)), rng.normal(size=(2, 2, 5, 6))
+        weights = draw_projections(rng, 6)
+        for num_heads in (3, 1, 6):
+            with unchanged(Q, K, V, *weights.values()):
+                output = forward(learner, Q, K, V, weights, num_heads)
+            assert_array(output, multi_head(Q, K, V, weights, num_heads), name=f"output of {num_heads} heads")
+
+    @pytest.mark.parametrize("shape", [(4, 5), (2, 4, 5), (2, 2, 4, 5), (2, 1, 1, 5)], ids=str)
+    def test_mask_of_every_rank(self, learner, rng, shape):
+        Q, (K, V) = rng.normal(size=(2, 4, 6)), rng.normal(size=(2, 2, 5, 6))  # batch 2, heads 2
+        weights, mask = draw_projections(rng, 6), draw_mask(rng, shape, empty_row=True)
+        with unchanged(mask):
+            output = forward(learner, Q, K, V, weights, 2, mask)
+        assert_array(output, multi_head(Q, K, V, weights, 2, mask))
+
+    def test_class_uses_its_latest_parameters(self, learner, rng):
+        Q, K, V = rng.normal(size=(3, 2, 5, 6))
+        layer, mask = learner.MultiHeadAttention(6, 3, rng=rng), draw_mask(rng, (2, 5, 5)).astype(int)
+        for weights in (draw_projections(rng, 6), draw_projections(rng, 6)):
+            layer.set_params(weights)
+            assert_array(layer.forward(Q, K, V), multi_head(Q, K, V, weights, 3))
+            assert_array(layer.forward(Q, K, V, mask), multi_head(Q, K, V, weights, 3, mask), name="result with a mask")
+
+    def test_new_weights_are_random_and_of_the_right_size(self, learner, seed):
+        layers = [learner.MultiHeadAttention(64, 4, rng=np.random.default_rng(seed)) for _ in range(2)]
+        params, again = (layer.get_params() for layer in layers)
+        assert_equal(sorted(params), sorted(PROJECTIONS), name="keys of get_params()")
+        for name in PROJECTIONS:
+            assert_shape(params[name], (64, 64), name=name)
+            assert_array(again[name], params[name], name=f"{name} of a second layer from an equal generator")
+            assert_array(np.std(params[name]), 1 / 8, rtol=0.5, atol=0, name=f"standard deviation of {name}")
+            assert_array(np.mean(params[name]), 0.0, atol=0.05, name=f"mean of {name}")
+        different = len({float(params[name][0, 0]) for name in PROJECTIONS})
+        assert_equal(different, 4, name="number of different matrices among W_Q, W_K, W_V, W_O")
+
+    def test_heads_that_do_not_divide_the_features_are_refused(self, learner, rng):
+        x, weights = rng.normal(size=(2, 3, 6)), draw_projections(rng, 6)
+        with pytest.raises(ValueError):
+            learner.multi_head_attention_forward(x, x, x, *weights.values(), 4)
+        with pytest.raises(ValueError):
+            learner.MultiHeadAttention(6, 4, rng=rng)
+
+    def test_parameters_that_do_not_fit_are_refused(self, learner, rng):
+        layer, weights = learner.MultiHeadAttention(6, 2, rng=rng), draw_projections(rng, 6)
+        with pytest.raises(ValueError):
+            layer.set_params({**weights, "W_V": weights["W_V"][:, :4]})
+        with pytest.raises(ValueError):
+            layer.set_params({name: weights[name] for name in PROJECTIONS[:3]})

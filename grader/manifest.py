@@ -1,0 +1,447 @@
+"""A course's manifests: each stage.toml becomes a frozen Stage, or one error that lists every mistake in it.
+
+This is the only reader of TOML. A mistake is one line: the file relative to the course, the place in it, what stands
+there and what was expected. Places count from 0, as in criteria[3].hints[0].
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+import os
+import re
+import reprlib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
+from typing import TypeGuard, TypeVar
+
+from grader.errors import CourseError, UnknownStage, UsageError
+
+SCHEMA = 1
+OPERATORS: Mapping[str, type[ast.operator]] = {
+    "+": ast.Add, "-": ast.Sub, "*": ast.Mult, "/": ast.Div, "//": ast.FloorDiv, "%": ast.Mod, "**": ast.Pow,
+    "@": ast.MatMult, "<<": ast.LShift, ">>": ast.RShift, "&": ast.BitAnd, "|": ast.BitOr, "^": ast.BitXor,
+}  # fmt: skip
+
+_Rule = tuple[re.Pattern[str], str]  # what a text must match in full, and that in words
+_Kind = TypeVar("_Kind")
+_Number = TypeVar("_Number", int, float)
+_Numbers = TypeVar("_Numbers", "Limits", "Tolerance")
+_TEXT: _Rule = re.compile(r".*\S.*", re.DOTALL), "a text that says something"
+_STAGE_ID: _Rule = re.compile(r"s[0-9]{2,}"), "a stage id such as 's15'"
+_KEBAB: _Rule = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*"), "kebab-case, as in 'split-heads'"
+_MODULE: _Rule = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\.py"), "the plain name of a Python file, as in 'attention.py'"
+_DOTTED: _Rule = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*"), "a Python name, dotted or not"
+_AXES: _Rule = (
+    re.compile(r"\s*\w+([*/+-]\w+)*(\s+\w+([*/+-]\w+)*)*\s*"),
+    "names of axes with spaces between, as in 'batch seq d_model'",
+)
+_OPERATOR: _Rule = re.compile("|".join(map(re.escape, OPERATORS))), "an operator; known are " + " ".join(OPERATORS)
+_KINDS = {str: "a text", int: "a whole number", float: "a number", list: "a list", dict: "a table"}
+
+
+@dataclass(frozen=True)
+class Criterion:
+    """A row of the checklist: the functions it is about, the earlier rows it builds on, three hints."""
+
+    id: str
+    text: str
+    functions: tuple[str, ...]
+    needs: tuple[str, ...]
+    hints: tuple[str, str, str]
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Wall-clock seconds of all tests and of one call, and MiB of address space added for one test."""
+
+    stage_seconds: float = 60.0
+    call_seconds: float = 10.0
+    memory_mb: int = 1024
+
+
+@dataclass(frozen=True)
+class Tolerance:
+    """Relative tolerance by the less precise dtype of the two arrays compared."""
+
+    float64: float = 1e-9
+    float32: float = 1e-4
+
+
+@dataclass(frozen=True)
+class Forbidden:
+    """Operators and dotted names that a stage's module may not use, and the reason a learner reads."""
+
+    operators: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One stage of the course, as its stage.toml describes it; axes is function -> argument -> names of its axes."""
+
+    id: str
+    folder: Path
+    title: str
+    module: str
+    requires: tuple[str, ...]
+    criteria: tuple[Criterion, ...]
+    limits: Limits = Limits()
+    tolerance: Tolerance = Tolerance()
+    forbidden: Forbidden = Forbidden()
+    axes: Mapping[str, Mapping[str, tuple[str, ...]]] = field(default_factory=dict, hash=False)
+    opaque: tuple[str, ...] = ()  # functions whose last result is a cache of the learner's own layout, never compared
+
+    @property
+    def name(self) -> str:
+        return self.folder.name
+
+    @property
+    def number(self) -> int:
+        return int(self.id[1:])
+
+    @property
+    def module_path(self) -> Path:
+        return self.folder / self.module
+
+    @property
+    def readme_path(self) -> Path:
+        return self.folder / "README.md"
+
+    @property
+    def tests_path(self) -> Path:
+        return self.folder / "tests"
+
+    def criterion(self, criterion_id: str) -> Criterion:
+        """The row of that id; raises UsageError, with a near id, when there is none."""
+        ids = [row.id for row in self.criteria]
+        if criterion_id not in ids:
+            near = _near(criterion_id, ids)
+            hint = f"Did you mean {near[0]}?" if near else f"The rows are {', '.join(ids)}."
+            raise UsageError(f"{criterion_id!r} is not a row of {self.name}", hint)
+        return self.criteria[ids.index(criterion_id)]
+
+    def criterion_of(self, function: str) -> Criterion | None:
+        """The first row that names the function; for a method no row names, the first that names its class."""
+        names = (function, function.partition(".")[0])
+        return next((row for name in names for row in self.criteria if name in row.functions), None)
+
+
+def public_names(stage: Stage) -> tuple[str, ...]:
+    """The functions and classes that the rows are about, each once, in the checklist's order; methods as their class."""
+    return tuple(dict.fromkeys(name.partition(".")[0] for row in stage.criteria for name in row.functions))
+
+
+@dataclass(frozen=True)
+class Course:
+    """All stages below root/stages, in order."""
+
+    root: Path
+    stages: tuple[Stage, ...]
+
+    def find(self, text: str) -> Stage:
+        """The stage meant by s15, 15, attention, s15_attention, attention.py or a path into its folder, in any case.
+
+        Raises UnknownStage, with near names, when none or several are meant.
+        """
+        wanted = text.strip().lower()
+        at_path = self._at(wanted)
+        found = [at_path] if at_path else [s for s in self.stages if wanted.replace("-", "_") in _spoken_names(s)]
+        if len(found) > 1:
+            raise UnknownStage(f"{text!r} may mean {_listed(s.name for s in found)}", "Name the stage by its id.")
+        if not found:
+            raise UnknownStage(f"{text!r} is not a stage of this course", self._suggestion(wanted))
+        return found[0]
+
+    def _suggestion(self, wanted: str) -> str:
+        names = {name: stage.name for stage in self.stages for name in _spoken_names(stage)}
+        near = [name for name in names if wanted in name] or _near(wanted, names)
+        if near and not re.fullmatch(r"s?\d*", wanted):  # all numbers are alike
+            return f"Did you mean {_listed([*dict.fromkeys(names[name] for name in near)][:3])}?"
+        return f"The stages are {', '.join(stage.id for stage in self.stages)}."
+
+    def _at(self, path: str) -> Stage | None:
+        if not (set(path) & set("/\\") or path in {".", ".."}):
+            return None
+        parts = Path(os.path.abspath(path.replace("\\", "/"))).parts
+        folders = {stage.name.lower(): stage for stage in self.stages}
+        return next((folders[part.lower()] for part in reversed(parts) if part.lower() in folders), None)
+
+
+def _spoken_names(stage: Stage) -> tuple[str, ...]:
+    topic = stage.name.removeprefix(stage.id).lstrip("_")
+    numbers = (stage.id, stage.id[1:], f"s{stage.number}", str(stage.number))
+    names = (*numbers, stage.name, topic, stage.module, stage.module.removesuffix(".py"))
+    return tuple(name.lower() for name in names if name)
+
+
+def _listed(names: Iterable[str]) -> str:
+    *first, last = names
+    return f"{', '.join(first)} or {last}" if first else last
+
+
+def _near(name: str, known: Iterable[str]) -> list[str]:
+    """Up to three known names that are spelt alike, the nearest first."""
+    import difflib  # only a mistake needs it
+
+    return difflib.get_close_matches(name, sorted(known))
+
+
+def _did_you_mean(name: str, known: Iterable[str]) -> str:
+    near = _near(name, known)
+    return f"; did you mean '{near[0]}'?" if near else ""
+
+
+def load_course(root: Path) -> Course:
+    """Read every stage below root/stages; raises CourseError with every mistake of every manifest and between them."""
+    folders = sorted(path.parent for path in root.glob("stages/*/stage.toml"))
+    if not folders:
+        raise CourseError(f"{root} has no stages: expected stages/<stage>/stage.toml in it")
+    read = [_read_stage(folder) for folder in folders]
+    stages = sorted((stage for stage, _ in read if stage), key=lambda stage: (stage.number, stage.name))
+    broken = {folder.name.partition("_")[0] for folder, (stage, _) in zip(folders, read, strict=True) if not stage}
+    mistakes = [line for _, lines in read for line in lines]
+    mistakes += [*_duplicate_ids(stages), *_unknown_requires(stages, broken), *_cycles(stages)]
+    if mistakes:
+        raise CourseError("\n".join(mistakes))
+    return Course(root, tuple(stages))
+
+
+def load_stage(folder: Path) -> Stage:
+    """Read folder/stage.toml; raises CourseError with a line for each mistake in it."""
+    stage, mistakes = _read_stage(folder)
+    if stage is None:
+        raise CourseError("\n".join(mistakes))
+    return stage
+
+
+def find_course_root(start: Path) -> Path:
+    """The nearest folder from start upwards that holds stages, else the one that this grader lies in."""
+    start = start.resolve()
+    for folder in (start, *start.parents, Path(__file__).resolve().parent.parent):
+        if any(folder.glob("stages/*/stage.toml")):
+            return folder
+    raise CourseError(
+        f"no course in {start} or above it: expected a folder with stages/<stage>/stage.toml",
+        "Change to the course's folder and try again.",
+    )
+
+
+def _duplicate_ids(stages: list[Stage]) -> Iterator[str]:
+    first: dict[str, Stage] = {}
+    for stage in stages:
+        if first.setdefault(stage.id, stage) is not stage:
+            yield f"{_file(stage.folder)}: id: '{stage.id}' is already the id of stages/{first[stage.id].name}"
+
+
+def _unknown_requires(stages: list[Stage], broken: set[str]) -> Iterator[str]:
+    known = {stage.id for stage in stages} | broken
+    for stage in stages:
+        for place, name in enumerate(stage.requires):
+            if name not in known:
+                wrong = f"'{name}' is not a stage of this course, which has {', '.join(sorted(known))}"
+                yield f"{_file(stage.folder)}: requires[{place}]: {wrong}"
+
+
+def _cycles(stages: list[Stage]) -> Iterator[str]:
+    import graphlib
+
+    requires = {stage.id: list(stage.requires) for stage in stages}
+    files = {stage.id: _file(stage.folder) for stage in stages}
+    while True:
+        try:
+            graphlib.TopologicalSorter(requires).prepare()
+            return
+        except graphlib.CycleError as error:
+            cycle: list[str] = error.args[1][::-1]
+        yield f"{files[cycle[0]]}: requires: stages wait for each other in a circle: {' -> '.join(cycle)}"
+        requires[cycle[0]].remove(cycle[1])
+
+
+def _file(folder: Path) -> str:
+    return f"stages/{folder.name}/stage.toml"
+
+
+def _read_stage(folder: Path) -> tuple[Stage | None, list[str]]:
+    """The stage, or None and what is wrong with its manifest."""
+    import tomllib  # `grader --help` reads no manifest
+
+    mistakes: list[str] = []
+    try:
+        values = tomllib.loads((folder / "stage.toml").read_text(encoding="utf-8"))
+    except tomllib.TOMLDecodeError as error:
+        found = re.fullmatch(r"(.*) \(at (.*)\)", str(error), re.DOTALL)
+        what, where = found.groups() if found else (str(error), "TOML")
+        return None, [f"{_file(folder)}: {where}: {what}"]
+    except (OSError, UnicodeDecodeError) as error:
+        return None, [f"{_file(folder)}: cannot be read: {error}"]
+    schema = values.get("schema", SCHEMA)
+    if schema != SCHEMA:
+        return None, [f"{_file(folder)}: schema: {schema!r} is not {SCHEMA}, the schema that this grader reads"]
+    stage = _stage(folder, _Table(values, f"{_file(folder)}: ", mistakes))
+    return (None if mistakes else stage), mistakes
+
+
+def _stage(folder: Path, top: _Table) -> Stage:
+    top.value("schema", int)
+    stage = Stage(
+        id=top.text("id", _STAGE_ID),
+        folder=folder,
+        title=top.text("title"),
+        module=top.text("module", _MODULE),
+        requires=top.texts("requires", _STAGE_ID),
+        criteria=(criteria := _criteria(top)),
+        limits=_limits(top.table("limits")),
+        tolerance=_numbers(top.table("tolerance"), Tolerance(), 1),
+        forbidden=_forbidden(top.table("forbidden")),
+        axes=_axes(top.table("axes"), {name.partition(".")[0] for row in criteria for name in row.functions}),
+        opaque=top.texts("opaque", _DOTTED),
+    )
+    prefix = folder.name.partition("_")[0]
+    if stage.id and prefix != stage.id:
+        top.wrong("id", f"'{stage.id}' is not what the folder's name begins with, '{prefix}'")
+    top.close()
+    return stage
+
+
+def _criteria(top: _Table) -> tuple[Criterion, ...]:
+    tables = top.tables("criteria")
+    rows = tuple(_criterion(table) for table in tables)
+    ids = [row.id for row in rows]
+    for place, (table, row) in enumerate(zip(tables, rows, strict=True)):
+        if row.id and row.id in ids[:place]:
+            table.wrong("id", f"'{row.id}' is already the id of criteria[{ids.index(row.id)}]")
+        for i, need in enumerate(row.needs):
+            if need in ids[place:]:
+                table.wrong(f"needs[{i}]", f"'{need}' is not an earlier row; a row needs only rows above it")
+            elif need not in ids:
+                table.wrong(f"needs[{i}]", f"'{need}' is not the id of a row{_did_you_mean(need, ids[:place])}")
+    return rows
+
+
+def _criterion(table: _Table) -> Criterion:
+    hints = table.texts("hints")
+    if len(hints) != 3:
+        table.wrong("hints", f"has {len(hints)} texts; expected exactly 3")
+    row = Criterion(
+        id=table.text("id", _KEBAB),
+        text=table.text("text"),
+        functions=table.texts("functions", _DOTTED, required=True),
+        needs=table.texts("needs", _KEBAB),
+        hints=hints if len(hints) == 3 else ("", "", ""),
+    )
+    table.close()
+    return row
+
+
+def _limits(table: _Table) -> Limits:
+    limits = _numbers(table, Limits(), math.inf)
+    if 0 < limits.stage_seconds < limits.call_seconds:
+        table.wrong("call_seconds", f"{limits.call_seconds:g} is more than stage_seconds, {limits.stage_seconds:g}")
+    return limits
+
+
+def _numbers(table: _Table, default: _Numbers, below: float) -> _Numbers:
+    """A table whose keys are the fields of a dataclass of numbers; keys left out keep their default."""
+    names = [each.name for each in fields(default)]
+    values = {name: table.number(name, getattr(default, name), below) for name in names}
+    table.close()
+    return replace(default, **values)
+
+
+def _forbidden(table: _Table) -> Forbidden:
+    if not table.values:
+        return Forbidden()
+    forbidden = Forbidden(table.texts("operators", _OPERATOR), table.texts("names", _DOTTED), table.text("reason"))
+    table.close()
+    return forbidden
+
+
+def _axes(table: _Table, functions: set[str]) -> dict[str, dict[str, tuple[str, ...]]]:
+    axes: dict[str, dict[str, tuple[str, ...]]] = {}
+    for function in table.values:
+        if function.partition(".")[0] not in functions:
+            table.wrong(function, f"is not in a row's functions{_did_you_mean(function, functions)}")
+        arguments = table.table(function)
+        axes[function] = {name: tuple(arguments.text(name, _AXES).split()) for name in arguments.values}
+        for name in axes[function]:
+            if not name.isidentifier():
+                arguments.wrong(name, "is not the name of an argument")
+    return axes
+
+
+class _Table:
+    """A table of the file: typed access that notes each mistake, and each key that was asked for."""
+
+    def __init__(self, values: dict[str, object], place: str, mistakes: list[str]) -> None:
+        self.values = values
+        self._place = place
+        self._mistakes = mistakes
+        self._asked: set[str] = set()
+
+    def wrong(self, key: str, what: str) -> None:
+        self._mistakes.append(f"{self._place}{key}: {what}")
+
+    def value(self, key: str, kind: type[_Kind], default: _Kind | None = None) -> _Kind | None:
+        """The value of a key; None once noted that it is of another kind or, if there is no default, missing."""
+        self._asked.add(key)
+        value: object = self.values.get(key, default)
+        if value is None:
+            self.wrong(key, f"is missing; expected {_KINDS[kind]}")
+            return None
+        return value if self._is(value, key, kind) else None
+
+    def text(self, key: str, rule: _Rule = _TEXT) -> str:
+        value = self.value(key, str)
+        return "" if value is None else self._obeying(key, value, rule)
+
+    def texts(self, key: str, rule: _Rule = _TEXT, *, required: bool = False) -> tuple[str, ...]:
+        texts: list[str] = []
+        for place, value in self._items(key, str, required):
+            if value in texts:
+                self.wrong(place, f"{value!r} stands here twice")
+            texts.append(self._obeying(place, value, rule))
+        return tuple(texts)
+
+    def number(self, key: str, default: _Number, below: float) -> _Number:
+        value = self.value(key, type(default), default)
+        if value is None:
+            return default
+        if not 0 < value < below:
+            expected = "positive and finite" if below == math.inf else f"between 0 and {below:g}"
+            self.wrong(key, f"{value} is not {expected}")
+        return type(default)(value)
+
+    def table(self, key: str) -> _Table:
+        return _Table(self.value(key, dict, {}) or {}, f"{self._place}{key}.", self._mistakes)
+
+    def tables(self, key: str) -> list[_Table]:
+        items = self._items(key, dict, required=True)
+        return [_Table(values, f"{self._place}{place}.", self._mistakes) for place, values in items]
+
+    def close(self) -> None:
+        """Note the keys that nobody asked for."""
+        for key in self.values:
+            if key not in self._asked:
+                self.wrong(key, f"is not a key of this table{_did_you_mean(key, self._asked)}")
+
+    def _items(self, key: str, kind: type[_Kind], required: bool) -> list[tuple[str, _Kind]]:
+        values: list[object] | None = self.value(key, list, None if required else [])
+        if required and values == []:
+            self.wrong(key, "is empty; expected at least one entry")
+        places = [(f"{key}[{place}]", value) for place, value in enumerate(values or [])]
+        return [(place, value) for place, value in places if self._is(value, place, kind)]
+
+    def _is(self, value: object, place: str, kind: type[_Kind]) -> TypeGuard[_Kind]:
+        fits = isinstance(value, (int, float) if kind is float else kind) and not isinstance(value, bool)
+        if not fits:
+            self.wrong(place, f"{reprlib.repr(value)} is not {_KINDS[kind]}")
+        return fits
+
+    def _obeying(self, place: str, value: str, rule: _Rule) -> str:
+        pattern, expected = rule
+        if not pattern.fullmatch(value):
+            self.wrong(place, f"{value!r} is not {expected}")
+        return value

@@ -1,0 +1,46 @@
+"""What happened to one test: a frozen record between the engine and everything that reads it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Status = Literal["passed", "failed", "not_started", "blocked", "crashed", "timed_out", "over_limit", "grader_fault"]
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """The known mistake that explains a wrong answer: its id and what a learner reads."""
+
+    mistake: str
+    text: str
+    fix: str
+
+
+@dataclass(frozen=True)
+class Where:
+    """A place in the learner's own file."""
+
+    file: str
+    line: int
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One test: which row it belongs to, how it ended, and what to tell about it.
+
+    call is the last call as a learner would write it, waits_on the function that is not written yet and that another one
+    needed, explains the ids of the mistakes that reproduce every recorded answer, notes what was printed or warned about.
+    """
+
+    test: str
+    criterion: str
+    hidden: bool
+    status: Status
+    message: str = ""
+    call: str = ""
+    where: Where | None = None
+    waits_on: str | None = None
+    explains: tuple[Diagnosis, ...] = ()
+    notes: tuple[str, ...] = ()
+    seconds: float = 0.0

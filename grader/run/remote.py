@@ -1,0 +1,453 @@
+"""The trusted end of a learner's process: one test's connection, and what went over it."""
+
+from __future__ import annotations
+
+import builtins
+import time
+import types
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, NoReturn, TypeVar
+
+import numpy as np
+
+from grader.run import wire
+from grader.run.channel import Channel, ChannelClosed, DeadlinePassed
+from grader.run.outcome import Status
+
+MAX_NESTING = 20
+T = TypeVar("T")
+COPY_LIMIT = 4 << 20  # bytes of arguments above which a call is not kept for the diagnosis
+
+
+class WorkerFailed(Exception):
+    """The learner's process did not answer a request as it should; the test cannot go on."""
+
+    def __init__(self, status: Status, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+class Unusable(AssertionError):
+    """The learner's function returned something that is no plain value."""
+
+
+class LearnerExit(Exception):
+    """The learner's code called sys.exit, or raised KeyboardInterrupt or GeneratorExit."""
+
+
+@dataclass(frozen=True)
+class Frame:
+    """One line of the learner's own traceback."""
+
+    line: int
+    function: str
+
+
+@dataclass
+class Record:
+    """One request as the test made it and what came back, for messages and for the diagnosis."""
+
+    kind: str
+    target: int
+    name: str
+    label: str
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+    replayable: bool = True
+    given: tuple[Any, ...] = ()  # the test's own objects, to recognise one that it passes on
+    result: Any = None
+    returned: Any = None
+    error: BaseException | None = None
+    changed: bool = False
+    failed: bool = False
+
+
+@dataclass
+class Notes:
+    """What the learner's code printed and warned about during one test."""
+
+    printed: str = ""
+    warnings: list[tuple[str, str, int]] = field(default_factory=list)
+
+
+class Connection:
+    """The requests of one test. After a failure each further request fails alike, so that a test cannot swallow it."""
+
+    def __init__(self, channel: Channel, names: dict[str, Name], call_seconds: float, ends_at: float) -> None:
+        self.channel = channel
+        self.names = names
+        self.call_seconds = call_seconds
+        self.ends_at = ends_at
+        self.records: list[Record] = []
+        self.failure: WorkerFailed | None = None
+        self.changed: list[str] = []
+        self.notes = Notes()
+        self.seconds = 0.0
+        self.proxies: dict[int, Any] = {}
+        self.classes: dict[int, type[BaseException]] = {}
+        self._callbacks: dict[int, Callable[..., Any]] = {}
+        self._raised: dict[int, BaseException] = {}
+        self._serial = 0
+        self._nesting = 0
+
+    def request(self, kind: str, target: int, name: str, args: tuple[Any, ...] = (), kwargs: Any = None, label: str = "") -> Any:
+        """Have the learner's process do one thing and return its result; what the learner's code raises is raised here."""
+        if self.failure is not None:
+            raise self.failure
+        kwargs = kwargs or {}
+        record = Record(kind, target, name, label or name, *_kept(args, kwargs), given=args)
+        self.records.append(record)
+        encoder = wire.Encoder(self._wrap)
+        self._serial += 1
+        frame = encoder.frame([self._serial, kind, target, name, ""], [args, kwargs])  # WireError: the test's own mistake
+        deadline = min(time.monotonic() + self.call_seconds, self.ends_at)
+        try:
+            self.channel.send(frame, deadline)
+            return self._outcome(self._serial, encoder.shared, record, deadline)
+        except DeadlinePassed:
+            self._fail(record, "timed_out", f"{record.label} did not return within {self.call_seconds:g} s")
+        except ChannelClosed:
+            self._fail(record, "crashed", f"the process that ran {record.label} ended without an answer")
+        except wire.WireError as error:
+            self._fail(record, "crashed", f"the process that ran {record.label} sent no proper answer: {error}")
+
+    def _fail(self, record: Record, status: Status, message: str) -> NoReturn:
+        record.failed = True
+        self.failure = WorkerFailed(status, message)
+        raise self.failure from None
+
+    def _outcome(self, serial: int, sent: list[Any], record: Record, deadline: float) -> Any:
+        while True:
+            body, blob = self.channel.receive(deadline)
+            decoder = wire.Decoder(self._unwrap, sent)
+            fields = decoder.message(body, blob)
+            if len(fields) == 5 and fields[1] == "callback":
+                self._run_callback(fields, decoder, deadline)
+                continue
+            if len(fields) != 6 or fields[0] != serial or fields[1] not in ("ok", "error", "unsendable"):
+                raise wire.WireError("an answer to another request")
+            self._take_notes(fields[2], fields[3])
+            result = decoder.decode(fields[4])
+            self._replay(decoder.decode(fields[5]), sent, record)
+            if fields[1] == "ok":
+                record.result, record.returned = (_copy(result) if record.replayable else None), result
+                return result
+            if fields[1] == "unsendable":
+                record.failed = True
+                raise Unusable(f"{record.label} returned {str(result)[:500]}")
+            record.error = self._exception(result, record)
+            raise record.error
+
+    def _take_notes(self, notes: Any, seconds: Any) -> None:
+        try:
+            printed, warned = notes
+            if not isinstance(printed, str) or not isinstance(seconds, float) or len(warned) > 20:
+                raise ValueError
+            found = [(str(name), str(text)[:500], int(line)) for name, text, line in warned]
+        except (TypeError, ValueError):
+            raise wire.WireError("notes of another form") from None
+        self.seconds += max(0.0, min(seconds, 1e6))
+        self.notes.printed = (self.notes.printed + printed)[:20_000]
+        for name, text, line in found:
+            if len(self.notes.warnings) < 50:
+                self.notes.warnings.append((name, text, line))
+            category = getattr(builtins, name, None)
+            known = category if isinstance(category, type) and issubclass(category, Warning) else UserWarning
+            warnings.warn_explicit(text, known, "learner", max(1, line))
+
+    def _replay(self, changes: Any, sent: list[Any], record: Record) -> None:
+        """Repeat on the test's own arguments what the call changed in place."""
+        if not isinstance(changes, list):
+            raise wire.WireError("changes are a list")
+        for change in changes:
+            if not (isinstance(change, tuple) and len(change) == 2 and type(change[0]) is int and 0 <= change[0] < len(sent)):
+                raise wire.WireError("a change of nothing")
+            target, content = sent[change[0]], change[1]
+            try:
+                if not isinstance(target, np.random.Generator):
+                    self.changed.append(record.label)
+                    record.changed = True
+                _apply(target, content)
+            except (TypeError, ValueError) as error:
+                raise wire.WireError(f"a change that does not fit: {error}") from None
+
+    def _run_callback(self, fields: list[Any], decoder: wire.Decoder, deadline: float) -> None:
+        function = self._callbacks.get(fields[2]) if type(fields[2]) is int else None
+        args, kwargs = decoder.decode(fields[3]), decoder.decode(fields[4])
+        if function is None or not isinstance(args, tuple) or not isinstance(kwargs, dict):
+            raise wire.WireError("a call of a function that was never passed")
+        if self._nesting >= MAX_NESTING:
+            raise wire.WireError(f"callbacks nested more than {MAX_NESTING} deep")
+        self._nesting += 1
+        try:
+            reply = wire.Encoder(self._wrap).frame([0, "return"], [function(*args, **kwargs)])
+        except WorkerFailed:
+            raise
+        except Exception as error:  # whatever the test's function raises goes to the learner's code, which may catch it
+            token = len(self._raised) + 1
+            self._raised[token] = error
+            reply = wire.Encoder().frame([0, "raise"], [[type(error).__name__, "Exception"], str(error), token])
+        finally:
+            self._nesting -= 1
+        self.channel.send(reply, deadline)
+
+    def _wrap(self, value: object) -> list[Any] | None:
+        if isinstance(value, RemoteValue):
+            return [wire.HANDLE, value.__dict__["_number"]]
+        if isinstance(value, type) and issubclass(value, BaseException):
+            number = next((n for n, cls in self.classes.items() if cls is value), None)
+            return None if number is None else [wire.HANDLE, number]
+        if callable(value) and not isinstance(value, type):
+            number = next((n for n, f in self._callbacks.items() if f is value), len(self._callbacks) + 1)
+            self._callbacks[number] = value
+            return [wire.CALLBACK, number]
+        return None
+
+    def _unwrap(self, tag: int, fields: list[Any], decode: Callable[[Any], Any]) -> Any:
+        if tag == wire.CALLBACK:
+            found = self._callbacks.get(fields[0]) if len(fields) == 1 and type(fields[0]) is int else None
+            if found is None:
+                raise wire.WireError("a function that was never passed")
+            return found
+        match fields:
+            case [int(number), str(kind), str(shown), list(classes), list(names)] if all(type(c) is int for c in classes):
+                return self.proxy(number, kind, shown, tuple(classes), names)
+        raise wire.WireError("a handle of another form")
+
+    def proxy(self, number: int, kind: str, shown: str, classes: tuple[int, ...] = (), names: list[Any] | None = None) -> Any:
+        """Return what stands here for an object of the learner's process: the same proxy, or exception class, each time."""
+        if kind == "exception":
+            return self.exception_class(number, shown, names or [])
+        if number not in self.proxies:
+            cls = RemoteClass if kind == "class" else RemoteValue
+            self.proxies[number] = cls(self, number, kind, shown[:200], classes)
+        return self.proxies[number]
+
+    def exception_class(self, number: int, shown: str, names: list[Any]) -> type[BaseException]:
+        """Return a local class for a learner's exception class, below the builtin ones that it extends."""
+        if number not in self.classes:
+            base = builtin_exception(names)
+            self.classes[number] = type(shown[:100], (base,), {"__module__": "learner"})
+        return self.classes[number]
+
+    def _exception(self, description: Any, record: Record) -> BaseException:
+        match description:
+            case [list(names), str(shown), int(handle), str(message), args, list(frames), int(token)]:
+                pass
+            case _:
+                raise wire.WireError("an exception of another form")
+        if token in self._raised:
+            return self._raised[token]
+        own = [Frame(f[0], f[1][:200]) for f in frames if isinstance(f, list) and [type(p) for p in f] == [int, str]]
+        if names and names[0] in ("SystemExit", "KeyboardInterrupt", "GeneratorExit"):
+            called = "sys.exit()" if names[0] == "SystemExit" else names[0]
+            error: BaseException = LearnerExit(f"{record.label} left with {called} instead of returning")
+        else:
+            cls = self.exception_class(handle, shown, names) if handle else builtin_exception(names)
+            error = _construct(cls, args if isinstance(args, list) else None, message)
+        error.learner_frames = own  # type: ignore[attr-defined]
+        error.learner_type = shown[:100]  # type: ignore[attr-defined]
+        return error
+
+
+@dataclass(frozen=True)
+class Name:
+    """A public name of the learner's module: what it is and its handle."""
+
+    kind: str
+    number: int
+    bases: tuple[str, ...] = ()
+
+
+def builtin_exception(names: list[Any]) -> type[Exception]:
+    """Return the most derived builtin (or NumPy) exception among names that a test may see raised."""
+    for name in names:
+        found = getattr(builtins, name, None) if isinstance(name, str) else None
+        if found is None and name in ("AxisError", "LinAlgError"):
+            found = np.exceptions.AxisError if name == "AxisError" else np.linalg.LinAlgError
+        if isinstance(found, type) and issubclass(found, Exception):
+            return found
+    return Exception
+
+
+def _construct(cls: type[BaseException], args: list[Any] | None, message: str) -> BaseException:
+    try:
+        error = cls(*args) if args is not None else cls(message)
+        if str(error) != message and args is not None and cls.__str__ is not KeyError.__str__:
+            error = cls(message)
+    except Exception:  # a class with arguments of its own, such as UnicodeDecodeError
+        error = cls.__new__(cls)
+        error.args = (message,)
+    return error
+
+
+def _apply(target: Any, content: Any) -> None:
+    if isinstance(target, np.ndarray):
+        if type(content) is not np.ndarray or content.shape != target.shape or content.dtype != target.dtype:
+            raise ValueError("an array keeps its shape and dtype")
+        target[...] = content
+    elif isinstance(target, np.random.Generator):
+        name, state = content
+        wire.set_generator_state(target, name, state)
+    elif isinstance(target, list):
+        target[:] = content
+    elif isinstance(target, set):
+        target.clear()
+        target.update(content)
+    elif isinstance(target, dict):
+        if len(content) % 2:
+            raise ValueError("a key without a value")
+        fresh = dict(zip(content[::2], content[1::2], strict=True))
+        target.clear()
+        target.update(fresh)
+
+
+def _copy(value: Any) -> Any:
+    """Return a value whose arrays, containers and generators are not shared with the test's."""
+    if type(value) is np.ndarray:
+        return value.copy(order="K")
+    if type(value) in (list, tuple, set, frozenset):
+        return type(value)(_copy(item) for item in value)
+    if type(value) is dict:
+        return {key: _copy(item) for key, item in value.items()}
+    if isinstance(value, np.random.Generator):
+        copied = np.random.Generator(type(value.bit_generator)())
+        copied.bit_generator.state = value.bit_generator.state
+        return copied
+    return value
+
+
+def _size(value: Any) -> int:
+    if isinstance(value, np.ndarray):
+        return value.nbytes
+    if isinstance(value, dict):
+        return sum(_size(item) for item in value.values())
+    return sum(_size(item) for item in value) if isinstance(value, (list, tuple)) else 8
+
+
+def _kept(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
+    """Return Record's args, kwargs and replayable: copies of the arguments, or the arguments where they are too large to copy."""
+    try:
+        small = _size(args) + _size(kwargs) <= COPY_LIMIT
+        return (_copy(args), _copy(kwargs), True) if small else (args, kwargs, False)
+    except RecursionError:
+        return (args, kwargs, False)
+
+
+class RemoteValue:
+    """Stands for an object that stays in the learner's process: a function, an instance, an iterator.
+
+    Attributes, calls, operators and iteration are carried over; dunder names beyond those are refused.
+    """
+
+    __array_ufunc__ = None  # an ndarray operand leaves the operation to the object
+
+    def __init__(self, connection: Connection, number: int, kind: str, shown: str, classes: tuple[int, ...]) -> None:
+        fields = {"_connection": connection, "_number": number, "_kind": kind, "_shown": shown, "_classes": classes}
+        self.__dict__.update(fields)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(f"{self._shown} has no public attribute {name!r}")
+        return self._connection.request("getattr", self._number, name, label=f"{self._shown}.{name}")
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name.startswith("_"):
+            raise AttributeError(f"{name!r} of {self._shown} is not a public attribute")
+        self._connection.request("setattr", self._number, name, (value,), label=f"{self._shown}.{name}")
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self._connection.request("call", self._number, "", args, kwargs, label=self._shown)
+
+    def _operate(self, name: str, *args: Any) -> Any:
+        return self._connection.request("op", self._number, name, args, label=f"{self._shown}.__{name}__")
+
+    def __iter__(self) -> Any:
+        return self._operate("iter")
+
+    def __next__(self) -> Any:
+        return self._operate("next")
+
+    def __len__(self) -> int:
+        return _expect(int, self._operate("len"))
+
+    def __bool__(self) -> bool:
+        return _expect(bool, self._operate("bool"))
+
+    def __float__(self) -> float:
+        return _expect(float, self._operate("float"))
+
+    def __int__(self) -> int:
+        return _expect(int, self._operate("int"))
+
+    def __str__(self) -> str:
+        return _expect(str, self._operate("str"))
+
+    def __repr__(self) -> str:
+        return f"<{self._shown} of the learner's module>"
+
+    def __contains__(self, item: Any) -> bool:
+        return bool(self._operate("contains", item))
+
+    def __eq__(self, other: object) -> Any:
+        return True if other is self else self._operate("eq", other)
+
+    def __ne__(self, other: object) -> Any:
+        return False if other is self else self._operate("ne", other)
+
+    def __hash__(self) -> int:
+        return hash((id(self._connection), self._number))
+
+
+def _expect(kind: type[T], value: Any) -> T:
+    """Return value where it is exactly of a kind that Python's own operator would give."""
+    if type(value) is not kind:
+        raise TypeError(f"expected {kind.__name__}, got {type(value).__name__}")
+    return value
+
+
+class RemoteClass(RemoteValue):
+    """Stands for a class of the learner's module; isinstance(x, learner.Layer) works."""
+
+    def __instancecheck__(self, instance: object) -> bool:
+        return isinstance(instance, RemoteValue) and self._number in instance._classes
+
+
+def _add_operators() -> None:
+    def method(name: str) -> Callable[..., Any]:
+        return lambda self, *args: self._operate(name, *args)
+
+    unary = ("abs", "neg", "pos", "invert")
+    binary = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and", "or", "xor")
+    for name in (*unary, *binary, *(f"r{name}" for name in binary), "getitem", "setitem", "delitem", "lt", "le", "gt", "ge"):
+        setattr(RemoteValue, f"__{name}__", method(name))
+
+
+_add_operators()
+
+
+class RemoteModule(types.SimpleNamespace):
+    """The `learner` of a test: its attributes are the public names of the learner's module."""
+
+    def __init__(self, connection: Connection, title: str) -> None:
+        super().__init__()
+        self.__dict__.update(_connection=connection, _title=title)
+
+    def __getattr__(self, name: str) -> Any:
+        connection: Connection = self.__dict__["_connection"]
+        found = connection.names.get(name)
+        if found is None:
+            raise MissingName(self.__dict__["_title"], name)
+        if found.kind == "value":
+            return connection.request("getattr", 0, name, label=name)
+        return connection.proxy(found.number, found.kind, name, (), list(found.bases))
+
+
+class MissingName(AttributeError):
+    """The learner's module does not define what the course asks for."""
+
+    def __init__(self, title: str, name: str) -> None:
+        super().__init__(f"{title} does not define {name}: was it renamed or deleted?")
+        self.missing = name

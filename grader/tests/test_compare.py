@@ -1,0 +1,297 @@
+"""compare and describe: which difference is told first, and how it reads."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import assume, example, given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from grader.compare import Difference, Spot, compare, describe
+
+X = np.array([[1.0, 2.0, 4.0], [7.0, 11.0, 16.0]])
+FLOATS = st.sampled_from([np.float16, np.float32, np.float64, np.longdouble])
+SHAPES = hnp.array_shapes(min_dims=0, max_dims=3, min_side=0, max_side=4)
+ANY_ARRAY = hnp.arrays(
+    st.one_of(
+        hnp.scalar_dtypes(),
+        hnp.complex_number_dtypes(),
+        hnp.array_dtypes(),
+        st.sampled_from([np.dtype(object), np.dtype(np.longdouble), np.dtype(np.clongdouble), np.dtype(">i4")]),
+    ),
+    SHAPES,
+    fill=st.nothing(),
+)
+ANY_VALUE = st.one_of(
+    ANY_ARRAY,
+    ANY_ARRAY.map(np.ma.array),
+    st.from_type(type).map(lambda kind: kind),
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.floats() | st.complex_numbers() | st.text(),
+        lambda inner: st.lists(inner) | st.tuples(inner, inner) | st.dictionaries(st.text(), inner),
+        max_leaves=4,
+    ),
+    hnp.scalar_dtypes().flatmap(lambda dtype: hnp.arrays(dtype, ())).map(lambda array: array[()]),
+)
+
+
+class Tagged(np.ndarray[Any, Any]):
+    """A subclass of NumPy's array."""
+
+
+def differ(actual: object, expected: object, rtol: float = 1e-9, atol: float = 0.0, **options: Any) -> Difference:
+    difference = compare(actual, expected, rtol, atol, options.pop("equal_nan", False), **options)
+    assert difference is not None
+    return difference
+
+
+def told(actual: object, expected: object, **options: Any) -> str:
+    return describe(differ(actual, expected, **options))
+
+
+class TestType:
+    @pytest.mark.parametrize(
+        ("actual", "sentence"),
+        [
+            (None, "returned None: is a return statement missing?"),
+            ((X, X), "returned a tuple of 2 where one array was expected"),
+            ([1, 2, 3], "returned a list of 3; wrap it with np.array"),
+            (3.5, "returned the single number 3.5 where an array of shape (2, 3) was expected"),
+            (X.view(Tagged), "returned a Tagged, a subclass of NumPy's array; wrap it with np.asarray"),
+            (np.ma.array(X), "returned a masked array where a plain NumPy array was expected"),
+            (X.astype(object), "returned an array of Python objects (dtype object) where an array of numbers was expected"),
+            (np.zeros((2, 3), "i4,f8"), "returned a structured array where an array of numbers was expected"),
+            (np.array(["a"]), "returned an array of text where an array of numbers was expected"),
+            (X.sum, "returned a function where one array was expected: are the parentheses of a call missing?"),
+        ],
+    )
+    def test_what_is_no_array_gets_a_sentence_of_its_own(self, actual: object, sentence: str) -> None:
+        assert (differ(actual, X).kind, told(actual, X)) == ("type", sentence)
+
+    def test_a_tuple_in_place_of_a_number_is_named(self) -> None:
+        assert told((1.0, 2.0), 1.0) == "returned a tuple of 2 where a single number was expected"
+
+    @pytest.mark.parametrize("actual", [0.5, np.float64(0.5), np.float32(0.5), np.array(0.5)])
+    def test_any_single_number_does_where_the_expected_one_has_no_axes(self, actual: object) -> None:
+        assert compare(actual, 0.5, 0.0, 0.0, False) is None
+
+    def test_an_integer_that_fits_no_dtype_is_told(self) -> None:
+        assert told(10**5000, 3) == "returned an integer too large for any NumPy dtype"
+
+    def test_an_expected_value_that_is_no_array_equals_nothing(self) -> None:
+        assert differ(X, None).kind == "type"
+
+
+class TestShape:
+    def test_the_expected_shape_carries_the_names_of_its_axes(self) -> None:
+        message = told(np.zeros((2, 6, 8)), np.zeros((2, 2, 6, 4)), axes=["batch", "heads", "seq", "d_k"])
+        assert message.splitlines()[0] == "shape (2, 6, 8) should be (batch 2, heads 2, seq 6, d_k 4)"
+
+    def test_names_that_are_too_few_are_left_out(self) -> None:
+        assert told(np.zeros(3), X, axes=["row"]).startswith("shape (3,) should be (2, 3)")
+
+    def test_names_can_be_added_to_a_difference_later(self) -> None:
+        named = replace(differ(X.T, X), axes=("row", "column"))
+        assert describe(named) == "shape (3, 2) should be (row 2, column 3)\naxes 0 and 1 are swapped"
+
+    @pytest.mark.parametrize("shape", [(1, 3), (3,), (2, 1), (1, 1), (1, 2, 3), ()])
+    def test_nothing_is_broadcast(self, shape: tuple[int, ...]) -> None:
+        assert differ(np.ones(shape), np.ones((2, 3))).kind == "shape"
+
+    def test_shape_comes_before_dtype_and_values(self) -> None:
+        assert differ(np.full((3, 2), True), X).kind == "shape"
+
+
+class TestDtype:
+    @pytest.mark.parametrize(
+        ("actual", "expected", "text"),
+        [
+            (X.astype(int), X, "dtype int64 should be a floating one, such as float64"),
+            (X, X.astype(int), "dtype float64 should be an integer one, such as int64"),
+            (X > 3, X.astype(int), "dtype bool should be an integer one, such as int64"),
+            (X.astype(int), X > 3, "dtype int64 should be bool"),
+            (X, X + 0j, "dtype float64 should be a complex one, such as complex128"),
+        ],
+    )
+    def test_another_kind_of_dtype_is_told(self, actual: object, expected: object, text: str) -> None:
+        assert told(actual, expected) == f"shape (2, 3) is right; {text}"
+
+    @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.longdouble, ">f8"])
+    def test_any_floating_dtype_does_where_none_is_demanded(self, dtype: Any) -> None:
+        assert compare(X.astype(dtype), X, 0.0, 0.0, False) is None
+
+    def test_unsigned_integers_do_for_signed_ones(self) -> None:
+        assert compare(np.array([1, 2], np.uint8), np.array([1, 2]), 0.0, 0.0, False) is None
+
+    def test_a_demanded_dtype_is_exact(self) -> None:
+        assert told(X, X, dtype="float32") == "shape (2, 3) is right; dtype float64 should be float32"
+
+    def test_byte_order_is_no_difference(self) -> None:
+        assert compare(X.astype(">f8"), X, 0.0, 0.0, False, dtype="float64") is None
+
+    def test_a_single_integer_does_for_a_floating_number(self) -> None:
+        assert compare(3, 3.0, 0.0, 0.0, False) is None
+
+    def test_a_single_floating_number_does_not_do_for_an_integer(self) -> None:
+        assert differ(3.0, 3).kind == "dtype"
+
+    def test_true_is_no_integer(self) -> None:
+        assert differ(True, 1).kind == "dtype"
+
+    def test_empty_arrays_of_one_shape_are_told_apart_by_dtype_alone(self) -> None:
+        assert compare(np.zeros((0, 3)), np.zeros((0, 3), np.float32), 0.0, 0.0, False) is None
+        assert differ(np.zeros((0, 3), bool), np.zeros((0, 3))).kind == "dtype"
+
+
+class TestNonFinite:
+    def test_nan_is_told_before_other_differences(self) -> None:
+        actual = X + 1
+        actual[0, 1] = actual[1, 2] = np.nan
+        assert told(actual, X) == "shape (2, 3) is right; 2 of 6 values are NaN, first at [0, 1]: expected 2.0"
+
+    def test_nan_and_infinities_are_counted_apart(self) -> None:
+        actual = np.array([np.nan, np.inf, -np.inf, np.inf, 5.0])
+        assert "1 of 5 values is NaN, 2 are inf, 1 is -inf, first at [0]" in told(actual, np.arange(5.0))
+
+    def test_a_row_of_nan_is_placed(self) -> None:
+        actual = np.where(np.arange(3)[:, None] == 1, np.nan, np.ones((3, 4)))
+        assert told(actual, np.ones((3, 4))).endswith("all of them are at index 1 of axis 0")
+
+    def test_a_single_nan(self) -> None:
+        assert told(math.nan, 3.0) == "the value is NaN: expected 3.0"
+
+    def test_equal_infinities_are_equal(self) -> None:
+        assert compare(np.array([np.inf, -np.inf]), np.array([np.inf, -np.inf]), 0.0, 0.0, False) is None
+
+    def test_an_infinity_of_the_other_sign_is_told(self) -> None:
+        assert told(np.array([1.0, -np.inf]), np.array([1.0, np.inf])).endswith("is -inf, first at [1]: expected inf")
+
+    def test_a_finite_value_for_an_infinity_is_a_wrong_value(self) -> None:
+        assert told(np.array([1.0, 5.0]), np.array([1.0, -np.inf])).endswith("first at [1]: expected -inf, got 5.0")
+
+    @pytest.mark.parametrize("equal_nan", [False, True])
+    def test_nan_equals_nan_only_when_asked(self, equal_nan: bool) -> None:
+        assert (compare(X * np.nan, X * np.nan, 1.0, 1.0, equal_nan) is None) is equal_nan
+
+    def test_complex_nan_and_infinity(self) -> None:
+        actual = np.array([complex(np.nan, 0), complex(0, np.inf), 1j])
+        assert "1 of 3 values is NaN, 1 is infinite" in told(actual, np.array([1j, 2j, 1j]))
+
+
+class TestValues:
+    def test_the_first_and_the_worst_difference_are_told(self) -> None:
+        message = told(X + np.array([[0, 1, 0], [0, -3, 0]]), X)
+        assert message.splitlines() == [
+            "shape (2, 3) is right; 2 of 6 values differ, first at [0, 1]: expected 2.0, got 3.0",
+            "worst at [1, 1]: expected 11.0, got 8.0",
+            "all of them are at index 1 of axis 1",
+        ]
+
+    def test_one_difference_is_told_once(self) -> None:
+        actual = np.where(X == 16, 17, X)
+        assert told(actual, X) == "shape (2, 3) is right; 1 of 6 values differs, first at [1, 2]: expected 16.0, got 17.0"
+
+    def test_a_single_number_has_no_place(self) -> None:
+        assert told(3.5, 3.0) == "expected 3.0, got 3.5"
+
+    def test_the_record_holds_what_the_message_says(self) -> None:
+        difference = differ(np.array([1, 5, 3]), np.array([1, 2, 4]), rtol=0.0)
+        assert (difference.count, difference.total) == (2, 3)
+        assert difference.first == difference.worst == Spot((1,), 2, 5)
+
+    def test_without_a_first_place_the_worst_one_leads(self) -> None:
+        message = describe(replace(differ(X + 1, X), first=None, pattern=None))
+        assert message == "shape (2, 3) is right; all 6 values differ, worst at [0, 0]: expected 1.0, got 2.0"
+
+    def test_a_close_value_is_called_close(self) -> None:
+        assert told(X * (1 + 1e-6), X).endswith("close: off by up to 1.0e-06 of the largest value; the tolerance is 1e-09")
+
+    def test_bool_is_compared_exactly_whatever_the_tolerance(self) -> None:
+        assert differ(np.array([True, False]), np.array([True, True]), rtol=9.0, atol=9.0).count == 1
+
+    @pytest.mark.parametrize(
+        ("actual", "expected", "text"),
+        [
+            (np.array([-1]), np.array([2**64 - 1], np.uint64), "expected 18446744073709551615, got -1"),
+            (np.array([-128], np.int8), np.array([127], np.int8), "expected 127, got -128"),
+            (np.array([2**53 + 1]), np.array([2**53]), "expected 9007199254740992, got 9007199254740993"),
+        ],
+    )
+    def test_integers_differ_without_overflow(self, actual: object, expected: object, text: str) -> None:
+        assert told(actual, expected, rtol=0.0).endswith(text)
+
+    def test_a_large_integer_is_not_rounded_to_a_floating_number(self) -> None:
+        assert differ(2**53 + 1, float(2**53), rtol=0.0).kind == "values"
+
+    def test_complex_values_differ_in_either_part(self) -> None:
+        assert told(np.array([1 + 2j]), np.array([1 + 3j])).endswith("expected 1.0+3.0j, got 1.0+2.0j")
+
+    def test_a_pattern_closes_the_message(self) -> None:
+        assert told(X * np.sqrt(8), X).endswith("every value is 2.828 times (√8 times) the expected one")
+
+
+class TestForEveryPair:
+    @given(ANY_VALUE, ANY_VALUE, st.booleans(), st.sampled_from([0.0, 1e-9, 0.5]))
+    def test_nothing_raises_and_messages_stay_short(self, a: object, b: object, equal_nan: bool, rtol: float) -> None:
+        difference = compare(a, b, rtol, rtol, equal_nan)
+        assert difference is None or 1 <= len(describe(difference).splitlines()) <= 4
+
+    @given(st.data(), SHAPES, hnp.scalar_dtypes(), hnp.scalar_dtypes())
+    def test_nothing_raises_where_shapes_agree(self, data: st.DataObject, shape: Any, one: Any, other: Any) -> None:
+        a, b = data.draw(hnp.arrays(one, shape)), data.draw(hnp.arrays(other, shape))
+        difference = compare(a, b, 1e-9, 0.0, False, ["axis"] * len(shape))
+        assert difference is None or describe(difference)
+
+    @given(hnp.arrays(st.sampled_from([np.float64, np.complex64, np.int16, np.bool_]), SHAPES))
+    def test_an_array_equals_itself(self, array: np.ndarray[Any, Any]) -> None:
+        assert compare(array.copy(), array, 0.0, 0.0, True) is None
+
+    @given(
+        st.data(), hnp.integer_dtypes() | hnp.unsigned_integer_dtypes(), hnp.integer_dtypes() | hnp.unsigned_integer_dtypes()
+    )
+    def test_integers_agree_exactly_when_within_the_tolerance(self, data: st.DataObject, one: Any, other: Any) -> None:
+        a, b = data.draw(hnp.arrays(one, 3)), data.draw(hnp.arrays(other, 3))
+        distances = [abs(x - y) for x, y in zip(a.tolist(), b.tolist(), strict=True)]
+        atol = data.draw(st.sampled_from([0, 1, 5, 255]) | st.integers(0, 2**53))
+        difference = compare(a, b, 0.0, atol, False)
+        assert (difference.count if difference else 0) == sum(distance > atol for distance in distances)
+
+    @given(st.data(), FLOATS, FLOATS, st.sampled_from([0.0, 1e-9, 1e-3, 0.25]), st.sampled_from([0.0, 1e-12, 1.0]))
+    def test_floating_numbers_agree_only_when_within_the_tolerance(
+        self, data: st.DataObject, one: Any, other: Any, rtol: float, atol: float
+    ) -> None:
+        a = data.draw(hnp.arrays(one, 2))
+        nearby = data.draw(st.sampled_from([0.0, 1e-10, 1e-3, 0.3]))
+        with np.errstate(all="ignore"):
+            b = data.draw(hnp.arrays(other, 2)) if data.draw(st.booleans()) else (a * (1 + nearby)).astype(other)
+        assume(np.isfinite(a).all() and np.isfinite(b).all())
+        exceeded = [
+            abs(exact(x) - exact(y)) / (Fraction(atol) + Fraction(rtol) * abs(exact(y)) or Fraction(1, 10**6000))
+            for x, y in zip(a, b, strict=True)
+        ]
+        found = compare(a, b, rtol, atol, False)
+        if found is None:
+            assert max(exceeded) <= 1 + Fraction(1, 10**12)
+        elif max(*map(abs, map(exact, [*a, *b]))) < 10**307:  # above, the difference itself may be infinite
+            assert max(exceeded) >= 1 - Fraction(1, 10**12)
+
+    @given(st.data(), FLOATS, FLOATS)
+    @example(data=None, one=np.float64, other=np.float64)
+    def test_expected_and_actual_never_read_the_same(self, data: st.DataObject | None, one: Any, other: Any) -> None:
+        a = data.draw(hnp.arrays(one, 3)) if data else np.array([1.0, 2.0, 0.1 + 0.2])
+        b = data.draw(hnp.arrays(other, 3)) if data else np.array([1.0, 2.0, 0.3])
+        difference = compare(a, b, 0.0, 0.0, True)
+        pairs = re.findall(r"expected (\S+), got (\S+)$", describe(difference) if difference else "", re.MULTILINE)
+        assert all(first != second for first, second in pairs)
+        assert pairs or difference is None or difference.kind == "non-finite"
+
+
+def exact(value: Any) -> Fraction:
+    return Fraction(*value.as_integer_ratio())

@@ -1,0 +1,156 @@
+"""A stage and the outcomes of its tests make a verdict; nothing passes by default."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from grader.manifest import Criterion, Stage
+from grader.run.outcome import Diagnosis, Outcome, Status, Where
+from grader.source_check import Problem
+
+SCHEMA = 1
+# The first of these that any test of a row has is the row's status.
+GRAVITY: tuple[Status, ...] = ("grader_fault", "crashed", "timed_out", "over_limit", "failed", "not_started", "blocked")
+
+
+@dataclass(frozen=True)
+class Failure:
+    """One test that did not pass, as a learner is told of it."""
+
+    test: str
+    hidden: bool
+    status: Status
+    call: str
+    message: str
+    diagnosis: Diagnosis | None
+    where: Where | None
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class CriterionResult:
+    """One row of the checklist; waits_for holds the rows, or functions, that have to come first."""
+
+    id: str
+    text: str
+    status: Status
+    tests_passed: int
+    tests_total: int
+    failures: tuple[Failure, ...] = ()
+    waits_for: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Run:
+    """What is known of a grading run beside its tests."""
+
+    seed: int
+    isolation: str
+    isolation_note: str | None
+    duration_s: float
+    course: str
+    submission: str
+    label: str
+    only: str | None = None
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The result of grading one module; passed only when every row is. problem replaces the rows' failures."""
+
+    stage: str
+    title: str
+    passed: bool
+    criteria: tuple[CriterionResult, ...]
+    run: Run
+    problem: Problem | None = None
+    faults: tuple[str, ...] = ()
+    unlocked: tuple[str, ...] = ()
+    locked: bool = False
+
+    @property
+    def grader_fault(self) -> bool:
+        """Whether anything went wrong on our side, so that this verdict must not count."""
+        return bool(self.faults) or any(row.status == "grader_fault" for row in self.criteria)
+
+
+def decide(
+    stage: Stage,
+    expected: Iterable[tuple[str, str, bool]],
+    outcomes: Iterable[Outcome],
+    run: Run,
+    *,
+    problem: Problem | None = None,
+    faults: tuple[str, ...] = (),
+) -> Verdict:
+    """Return the verdict of a run; expected holds (test, criterion, hidden) of every test that had to come to its end."""
+    by_test = {outcome.test: outcome for outcome in outcomes}
+    wanted = list(expected)
+    rows: list[CriterionResult] = []
+    passed: set[str] = set()
+    for criterion in stage.criteria:
+        if run.only is not None and criterion.id != run.only:
+            continue
+        tests = [(test, hidden) for test, row, hidden in wanted if row == criterion.id]
+        row = _row(criterion, tests, by_test, stage, passed, problem)
+        rows.append(row)
+        if row.status == "passed":
+            passed.add(criterion.id)
+    whole = bool(rows) and all(row.status == "passed" for row in rows) and not faults and problem is None
+    return Verdict(stage.id, stage.title, whole, tuple(rows), run, problem, faults)
+
+
+def _row(
+    criterion: Criterion, tests: list[tuple[str, bool]], by_test: dict[str, Outcome], stage: Stage, passed: set[str], problem: Problem | None
+) -> CriterionResult:
+    found = [by_test.get(test) or _unfinished(test, criterion.id, hidden) for test, hidden in tests]
+    done = sum(outcome.status == "passed" for outcome in found)
+    if problem is not None:
+        return CriterionResult(criterion.id, criterion.text, "blocked", 0, len(tests), (), ("the module",))
+    if not any(hidden for _, hidden in tests):
+        found.append(_unfinished("hidden tests", criterion.id, True))
+    if all(outcome.status == "passed" for outcome in found):
+        return CriterionResult(criterion.id, criterion.text, "passed", done, len(tests))
+    statuses = {outcome.status for outcome in found}
+    status = next(s for s in GRAVITY if s in statuses)
+    waits = _waits_for(criterion, found, stage, passed)
+    if status in ("failed", "blocked") and waits:
+        status = "blocked"
+    failures = tuple(_failure(outcome, found) for outcome in found if outcome.status != "passed")
+    return CriterionResult(criterion.id, criterion.text, status, done, len(tests), failures, waits if status == "blocked" else ())
+
+
+def _unfinished(test: str, criterion: str, hidden: bool) -> Outcome:
+    return Outcome(test, criterion, hidden, "grader_fault", "this test was not run to its end")
+
+
+def _waits_for(criterion: Criterion, found: list[Outcome], stage: Stage, passed: set[str]) -> tuple[str, ...]:
+    """Return what comes first: rows that this one builds on and that do not pass, then functions that it called in vain."""
+    needed: list[str] = []
+    queue = list(criterion.needs)
+    while queue:
+        need = queue.pop(0)
+        if need not in passed and need not in needed:
+            needed.append(need)
+            queue += stage.criterion(need).needs
+    names = [function for need in needed for function in stage.criterion(need).functions[:1]]
+    called = [outcome.waits_on for outcome in found if outcome.waits_on and outcome.waits_on not in criterion.functions]
+    return tuple(dict.fromkeys(called or names))
+
+
+def _failure(outcome: Outcome, found: list[Outcome]) -> Failure:
+    others = (other.explains for other in found if other is not outcome and other.explains)
+    diagnosis = the_one(outcome.explains, others)
+    place = (outcome.test, outcome.hidden, outcome.status)
+    return Failure(*place, outcome.call, outcome.message, diagnosis, outcome.where, outcome.notes)
+
+
+def the_one(own: tuple[Diagnosis, ...], others: Iterable[tuple[Diagnosis, ...]]) -> Diagnosis | None:
+    """Return the single mistake that explains a test, if need be narrowed by the row's other failing tests; else None."""
+    left = {diagnosis.mistake: diagnosis for diagnosis in own}
+    for more in others:
+        shared = {d.mistake for d in more} & set(left)
+        if len(left) > 1 and shared:
+            left = {key: left[key] for key in shared}
+    return next(iter(left.values())) if len(left) == 1 else None
