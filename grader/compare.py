@@ -204,7 +204,8 @@ def _notes(difference: Difference) -> Iterator[str]:
     if first and worst and first.index != worst.index:
         yield f"worst at {list(worst.index)}: {_values(worst)}"
     if difference.kind == "values" and 0 < difference.rtol < difference.relative < CLOSE:
-        yield f"close: off by up to {difference.relative:.1e} of the largest value; the tolerance is {difference.rtol:.0e}"
+        off, allowed = f"{difference.relative:.1e}", f"{difference.rtol:.0e}"
+        yield f"close: off by up to {off} of the largest value; the tolerance is {allowed}"
     if difference.pattern:
         yield difference.pattern
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 import types
+import warnings
 from collections.abc import Iterable
 from typing import Any
 
@@ -21,8 +22,9 @@ SECONDS = 1.5  # for one stage's whole diagnosis: feedback is meant to come with
 class Replay:
     """Repeats a test's requests on another module and says whether every answer is the recorded one."""
 
-    def __init__(self, module: types.ModuleType, stage: Stage, names: dict[str, Name]) -> None:
+    def __init__(self, module: types.ModuleType, stage: Stage, names: dict[str, Name], exact: bool = True) -> None:
         self.objects: dict[int, Any] = {0: module}
+        self.exact = exact
         self.tolerance = stage.tolerance
         self.opaque = stage.opaque
         self.given: dict[int, Any] = {}
@@ -90,7 +92,7 @@ class Replay:
             self.objects[recorded.__dict__["_number"]] = local
             return True
         if isinstance(recorded, np.ndarray) or isinstance(local, np.ndarray):
-            return same_array(recorded, local, self.tolerance)
+            return same_array(recorded, local, self.tolerance, self.exact)
         if isinstance(recorded, (list, tuple)):
             alike = isinstance(local, (list, tuple)) and len(local) == len(recorded)
             return alike and all(self._same(a, b) for a, b in zip(recorded, local, strict=True))
@@ -98,17 +100,17 @@ class Replay:
             alike = isinstance(local, dict) and set(map(repr, local)) == set(map(repr, recorded))
             return alike and all(self._same(recorded[key], local[key]) for key in recorded if key in local)
         if isinstance(recorded, (float, complex, np.generic)) or isinstance(local, (float, complex, np.generic)):
-            return same_array(recorded, local, self.tolerance)
+            return same_array(recorded, local, self.tolerance, self.exact)
         return bool(recorded == local)
 
 
-def same_array(recorded: Any, local: Any, tolerance: Tolerance) -> bool:
-    """Say whether two numbers or arrays are the same answer: shape, kind of dtype, and values within the stage's tolerance."""
+def same_array(recorded: Any, local: Any, tolerance: Tolerance, exact: bool) -> bool:
+    """Say whether two numbers or arrays are the same answer: shape, dtype (its kind, unless exact), values within tolerance."""
     try:
         a, b = np.asarray(recorded), np.asarray(local)
     except ValueError:
         return False
-    if a.shape != b.shape or a.dtype.kind != b.dtype.kind or a.dtype.kind == "O":
+    if a.shape != b.shape or a.dtype.kind != b.dtype.kind or a.dtype.kind == "O" or (exact and a.dtype != b.dtype):
         return False
     if a.dtype.kind not in "fc":
         return bool((a == b).all())
@@ -146,7 +148,7 @@ class Diagnostician:
         self.mistakes = mistakes
         self._code = compile(reference_text, "<reference>", "exec")
         self.reference = module_from(self._code, "reference")
-        self._texts = {m.id: compile(m.source, f"<{m.id}>", "exec") for m in mistakes}
+        self._modules: dict[str, types.ModuleType] = {}
         self._left = SECONDS
 
     def explain(self, records: list[Record], names: dict[str, Name]) -> tuple[Diagnosis, ...]:
@@ -154,27 +156,28 @@ class Diagnostician:
         usable = records[:MAX_RECORDS]
         if not usable or len(records) > MAX_RECORDS or not all(r.replayable and not r.failed for r in usable):
             return ()
-        started = time.monotonic()
-        found: list[Diagnosis] = []
-        with np.errstate(all="ignore"), _quiet():
-            if not Replay(self.reference, self.stage, names).agrees(usable):
-                for mistake in self.mistakes:
-                    if time.monotonic() - started > self._left:
-                        break
-                    module = self._module(mistake)
-                    if Replay(module, self.stage, names).agrees(usable):
-                        found.append(Diagnosis(mistake.id, mistake.text, mistake.fix))
-        self._left -= time.monotonic() - started
-        return tuple(found)
+        ends_at = time.monotonic() + self._left
+        with np.errstate(all="ignore"), warnings.catch_warnings(action="ignore"):
+            found = self._agreeing(usable, names, True, ends_at) or self._agreeing(usable, names, False, ends_at)
+        self._left = max(0.0, ends_at - time.monotonic())
+        return tuple(Diagnosis(mistake.id, mistake.text, mistake.fix) for mistake in found)
+
+    def _agreeing(self, records: list[Record], names: dict[str, Name], exact: bool, ends_at: float) -> list[Mistake]:
+        """Return the mistakes that agree with every record; none where the reference does, or where time runs out."""
+        if Replay(self.reference, self.stage, names, exact).agrees(records):
+            return []
+        found = []
+        for mistake in self.mistakes:
+            if time.monotonic() > ends_at:
+                return []
+            if Replay(self._module(mistake), self.stage, names, exact).agrees(records):
+                found.append(mistake)
+        return found
 
     def _module(self, mistake: Mistake) -> types.ModuleType:
-        module = module_from(self._code, "wrong")
-        exec(self._texts[mistake.id], module.__dict__)
-        return module
-
-
-def _quiet() -> Any:
-    import warnings
-
-    context = warnings.catch_warnings(action="ignore")
-    return context
+        if mistake.id not in self._modules:
+            code = compile(mistake.source, f"<{mistake.id}>", "exec")
+            module = module_from(self._code, "wrong")
+            exec(code, module.__dict__)
+            self._modules[mistake.id] = module
+        return self._modules[mistake.id]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import reprlib
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -54,7 +55,7 @@ def _plain(value: object) -> object:
 def _key(value: object) -> tuple[type, object]:
     """What two equal values share; comparing types first keeps foreign objects from answering for themselves."""
     plain = _plain(value)
-    return (type(plain), "NaN" if type(plain) is float and plain != plain else plain)  # noqa: PLR0124  # only NaN is
+    return type(plain), "NaN" if type(plain) is float and math.isnan(plain) else plain
 
 
 def _arrays(actual: object, expected: np.ndarray[Any, Any], path: str) -> Inequality | None:

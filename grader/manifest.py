@@ -130,7 +130,7 @@ class Stage:
 
 
 def public_names(stage: Stage) -> tuple[str, ...]:
-    """The functions and classes that the rows are about, each once, in the checklist's order; methods as their class."""
+    """The functions and classes that the rows are about, each once, in their order; a method counts as its class."""
     return tuple(dict.fromkeys(name.partition(".")[0] for row in stage.criteria for name in row.functions))
 
 

@@ -63,11 +63,9 @@ def find_pattern(
                 return None
             actual, expected = actual.astype(np.float64), expected.astype(np.float64)
         case = Case(actual, expected, wrong, max(rtol, LEAST_RTOL), atol, axes)
-        return (
-            _first((_one_value, _factor, _offset, _moved, _rearranged, _signs, _sums), case)
-            if _beyond_doubt(case)
-            else None
-        )
+        if not _beyond_doubt(case):
+            return None
+        return _first((_one_value, _factor, _offset, _moved, _rearranged, _signs, _sums), case)
 
 
 def _beyond_doubt(case: Case) -> bool:
@@ -107,7 +105,9 @@ def _factor(case: Case) -> str | None:
     unit = np.abs(expected).max()
     projected = (actual / unit * (expected / unit).conj()).sum() / np.square(np.abs(expected / unit)).sum()
     ratio = float(projected.real)
-    if abs(ratio - 1) < CLOSE_TO_ONE or not 1e-9 < abs(ratio) < 1e9 or not case.same(case.actual, ratio * case.expected, abs(ratio)):
+    if abs(ratio - 1) < CLOSE_TO_ONE or not 1e-9 < abs(ratio) < 1e9:
+        return None
+    if not case.same(case.actual, ratio * case.expected, abs(ratio)):
         return None
     return "every value has the opposite sign" if abs(ratio + 1) <= 2 * case.rtol else _factor_text(case, ratio)
 
@@ -142,9 +142,7 @@ def _offset(case: Case) -> str | None:
     offset = (case.actual[finite] - expected)[0]
     if not case.wrong[finite].all() or not case.same(case.actual, case.expected + offset):
         return None
-    return (
-        f"every value is {number_pair(None, abs(offset))[1]} {'more' if offset > 0 else 'less'} than the expected one"
-    )
+    return f"every value is {abs(offset):.6g} {'more' if offset > 0 else 'less'} than the expected one"
 
 
 def _moved(case: Case) -> str | None:
@@ -168,7 +166,7 @@ def _swaps(case: Case) -> Iterator[str]:
             continue
         pair = axes_text(first, second, case.axes)
         if shape[first] != shape[second]:
-            yield f"reshaped where {pair} are to be swapped: reshape keeps the order of the values, transpose moves axes"
+            yield f"reshaped where {pair} are to be swapped: reshape keeps the order of values, transpose moves axes"
         elif ndim == 2:
             yield "it is transposed: rows and columns are swapped"
         else:

@@ -22,9 +22,9 @@ from grader.submission import Snapshot
 # Functions of numpy that are methods of arrays too: forbidding numpy.dot forbids x.dot().
 ARRAY_METHODS = frozenset({
     "all", "any", "argmax", "argmin", "argpartition", "argsort", "astype", "choose", "clip", "compress", "conj",
-    "conjugate", "copy", "cumprod", "cumsum", "diagonal", "dot", "max", "mean", "min", "nonzero", "partition", "prod", "put",
-    "ravel", "repeat", "reshape", "resize", "round", "searchsorted", "sort", "squeeze", "std", "sum", "swapaxes", "take",
-    "trace", "transpose", "var",
+    "conjugate", "copy", "cumprod", "cumsum", "diagonal", "dot", "max", "mean", "min", "nonzero", "partition", "prod",
+    "put", "ravel", "repeat", "reshape", "resize", "round", "searchsorted", "sort", "squeeze", "std", "sum", "swapaxes",
+    "take", "trace", "transpose", "var",
 })  # fmt: skip
 _WIDTH = 76  # of a quoted line
 _INDENTATION = "The lines of one block begin in the same column; indent by four spaces."
@@ -185,7 +185,7 @@ def _import_problem(nodes: Sequence[ast.AST], module: str) -> Problem | None:
     if not foreign:
         return None
     name, line = next(iter(foreign.items()))
-    message = f"line {line}: {name} is imported, which is not there in a check{_and_more(len(foreign) - 1)}"
+    message = f"line {line}: {name} is imported, but is not there when a stage is checked{_and_more(len(foreign) - 1)}"
     return Problem("import", message, line, _import_hint(name, module))
 
 
@@ -194,7 +194,7 @@ def _import_hint(name: str, module: str) -> str:
         return "Remove the import: a stage needs nothing from the grader."
     if name == "stages" or name.startswith("."):
         return f"A stage is one file: copy what you need into {module}."
-    return f"Only NumPy and the standard library are: write, or copy into {module}, what you need from {name}."
+    return f"A stage uses NumPy and the standard library only: write, or copy into {module}, what you need from {name}."
 
 
 def _and_more(count: int) -> str:

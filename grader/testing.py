@@ -137,7 +137,8 @@ def numerical_gradient(f: Callable[[Array], object], x: Array, h: float = 1e-6) 
         step = h * max(1.0, abs(float(start[index])))
         above[index] += step
         below[index] -= step
-        gradient[index] = (_number(f(above)) - _number(f(below))) / (above[index] - below[index])
+        width = above[index] - below[index]  # twice the step, as rounded
+        gradient[index] = (_number(f(above)) - _number(f(below))) / width
     return gradient
 
 

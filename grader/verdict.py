@@ -88,7 +88,8 @@ def decide(
     by_test = {outcome.test: outcome for outcome in outcomes}
     wanted = list(expected)
     rows: list[CriterionResult] = []
-    passed: set[str] = set()
+    # Of rows that were not asked for nothing is known, so the one that was waits for none of them.
+    passed = set() if run.only is None else {criterion.id for criterion in stage.criteria} - {run.only}
     for criterion in stage.criteria:
         if run.only is not None and criterion.id != run.only:
             continue
@@ -102,7 +103,12 @@ def decide(
 
 
 def _row(
-    criterion: Criterion, tests: list[tuple[str, bool]], by_test: dict[str, Outcome], stage: Stage, passed: set[str], problem: Problem | None
+    criterion: Criterion,
+    tests: list[tuple[str, bool]],
+    by_test: dict[str, Outcome],
+    stage: Stage,
+    passed: set[str],
+    problem: Problem | None,
 ) -> CriterionResult:
     found = [by_test.get(test) or _unfinished(test, criterion.id, hidden) for test, hidden in tests]
     done = sum(outcome.status == "passed" for outcome in found)

@@ -53,7 +53,7 @@ def _no_array(value: object, kind: type, shape: Shape) -> str:
 
 
 def _named(value: object, kind: type) -> str:
-    if kind.__module__.startswith("grader."):
+    if kind.__module__.startswith("grader.run."):
         return repr(value)  # our stand-in for an object that stays in the learner's process; its repr says what it is
     size = f" of {len(value)}" if kind in COLLECTIONS else ""  # type: ignore[arg-type]  # these have a length
     return f"{'an' if kind.__name__[:1].lower() in 'aeiou' else 'a'} {kind.__name__}{size}"
@@ -163,7 +163,7 @@ def _real_text(value: float | np.floating[Any], digits: int) -> str:
         number = float(value)
         if np.isfinite(value) and number != value:  # more than float64 holds
             return np.format_float_scientific(value, precision=digits - 1, unique=digits == LONGEST_DIGITS, trim="0")
-    text = f"{number:.{min(digits, REPR_DIGITS)}g}"
+    text = f"{number:.{digits}g}" if digits < REPR_DIGITS else repr(number)
     whole = text.lstrip("-")
     return f"{text}.0" if whole.isdigit() and (len(whole) < digits or float(text) == number) else text
 

@@ -1,0 +1,1 @@
+"""For the authors of the course."""

@@ -72,8 +72,8 @@ class Channel:
 
     def _fill(self, view: memoryview, deadline: float | None) -> None:
         while view:
-            self._arm(deadline)
             try:
+                self._arm(deadline)
                 count = self.socket.recv_into(view)
             except TimeoutError:
                 raise DeadlinePassed from None

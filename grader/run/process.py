@@ -55,6 +55,8 @@ class LearnerProcess:
         self.names: dict[str, Name] = {}
         self.printed = ""
         self._serial = 0
+        self._numbers: dict[int, int] = {}  # of each test's process, by the connection's id
+        self._spare: tuple[int, socket.socket] | None = None
         self._key: str | None = None
         self._fresh = True
         self._started = started
@@ -99,21 +101,31 @@ class LearnerProcess:
             self._key, self._fresh = key, False
             return Connection(Channel(self._started.connection), self.names, self.job.call_seconds, ends_at)
         try:
-            return self._fork(ends_at)
+            number, ours = self._taken()
         except OSError:  # the parent of the tests is gone: one test ended it, the others get a new one
             self._restart()
-            return self._fork(ends_at)
+            number, ours = self._taken()
+        connection = Connection(Channel(ours), self.names, self.job.call_seconds, ends_at)
+        self._numbers[id(connection)] = number
+        return connection
 
-    def _fork(self, ends_at: float) -> Connection:
+    def _taken(self) -> tuple[int, socket.socket]:
+        """Return the process that was forked ahead, and have the next one forked while this test runs."""
+        taken = self._spare or self._forked()
+        self._spare = None
+        self._spare = self._forked()
+        return taken
+
+    def _forked(self) -> tuple[int, socket.socket]:
         self._serial += 1
         ours, theirs = socket.socketpair()
         with theirs:
             self._started.connection.settimeout(5)
             socket.send_fds(self._started.connection, [CONTROL.pack(b"F", self._serial)], [theirs.fileno()])
-        return Connection(Channel(ours), self.names, self.job.call_seconds, ends_at)
+        return self._serial, ours
 
     def _restart(self) -> None:
-        self._started.kill()
+        self.kill()
         self._started = sandbox.start(self.tier, self.job.hide, self.fork)
         self._fresh = True
         self.load()
@@ -125,10 +137,11 @@ class LearnerProcess:
                 self._started.kill()
             return None
         connection.channel.close()
+        number = self._numbers.pop(id(connection), 0)
         with contextlib.suppress(OSError):
-            self._started.connection.sendall(CONTROL.pack(b"K", self._serial))
+            self._started.connection.sendall(CONTROL.pack(b"K", number))
             if connection.failure is not None:
-                return self._why(self._serial)
+                return self._why(number)
         return None
 
     def _why(self, number: int) -> tuple[Status, str] | None:
@@ -146,6 +159,9 @@ class LearnerProcess:
 
     def kill(self) -> None:
         """End the process and everything that it started."""
+        if self._spare is not None:
+            self._spare[1].close()
+            self._spare = None
         self._started.kill()
 
 

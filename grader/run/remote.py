@@ -97,7 +97,8 @@ class Connection:
         if self.failure is not None:
             raise self.failure
         kwargs = kwargs or {}
-        record = Record(kind, target, name, label or name, *_kept(args, kwargs), given=args)
+        kept_args, kept_kwargs, replayable = _kept(args, kwargs)
+        record = Record(kind, target, name, label or name, kept_args, kept_kwargs, replayable, args)
         self.records.append(record)
         encoder = wire.Encoder(self._wrap)
         self._serial += 1
@@ -105,13 +106,16 @@ class Connection:
         deadline = min(time.monotonic() + self.call_seconds, self.ends_at)
         try:
             self.channel.send(frame, deadline)
-            return self._outcome(self._serial, encoder.shared, record, deadline)
+            result = self._outcome(self._serial, encoder.shared, record, deadline)
         except DeadlinePassed:
             self._fail(record, "timed_out", f"{record.label} did not return within {self.call_seconds:g} s")
         except ChannelClosed:
             self._fail(record, "crashed", f"the process that ran {record.label} ended without an answer")
         except wire.WireError as error:
             self._fail(record, "crashed", f"the process that ran {record.label} sent no proper answer: {error}")
+        if record.error is not None:  # raised out here: it may be a WireError of the test's own function
+            raise record.error
+        return result
 
     def _fail(self, record: Record, status: Status, message: str) -> NoReturn:
         record.failed = True
@@ -123,7 +127,8 @@ class Connection:
             body, blob = self.channel.receive(deadline)
             decoder = wire.Decoder(self._unwrap, sent)
             fields = decoder.message(body, blob)
-            if len(fields) == 5 and fields[1] == "callback":
+            if len(fields) == 5 and fields[1] == "callback":  # its values refer to each other only
+                decoder.shared.clear()
                 self._run_callback(fields, decoder, deadline)
                 continue
             if len(fields) != 6 or fields[0] != serial or fields[1] not in ("ok", "error", "unsendable"):
@@ -138,7 +143,7 @@ class Connection:
                 record.failed = True
                 raise Unusable(f"{record.label} returned {str(result)[:500]}")
             record.error = self._exception(result, record)
-            raise record.error
+            return None
 
     def _take_notes(self, notes: Any, seconds: Any) -> None:
         try:
@@ -146,7 +151,7 @@ class Connection:
             if not isinstance(printed, str) or not isinstance(seconds, float) or len(warned) > 20:
                 raise ValueError
             found = [(str(name), str(text)[:500], int(line)) for name, text, line in warned]
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise wire.WireError("notes of another form") from None
         self.seconds += max(0.0, min(seconds, 1e6))
         self.notes.printed = (self.notes.printed + printed)[:20_000]
@@ -155,7 +160,7 @@ class Connection:
                 self.notes.warnings.append((name, text, line))
             category = getattr(builtins, name, None)
             known = category if isinstance(category, type) and issubclass(category, Warning) else UserWarning
-            warnings.warn_explicit(text, known, "learner", max(1, line))
+            warnings.warn_explicit(text, known, "learner", min(max(1, line), 1 << 20))
 
     def _replay(self, changes: Any, sent: list[Any], record: Record) -> None:
         """Repeat on the test's own arguments what the call changed in place."""
@@ -188,13 +193,17 @@ class Connection:
         except Exception as error:  # whatever the test's function raises goes to the learner's code, which may catch it
             token = len(self._raised) + 1
             self._raised[token] = error
-            reply = wire.Encoder().frame([0, "raise"], [[type(error).__name__, "Exception"], str(error), token])
+            kinds = [cls.__name__ for cls in type(error).__mro__]
+            own = next((number for number, cls in self.classes.items() if cls is type(error)), 0)
+            reply = wire.Encoder().frame([0, "raise"], [kinds, str(error), token, own])
         finally:
             self._nesting -= 1
         self.channel.send(reply, deadline)
 
     def _wrap(self, value: object) -> list[Any] | None:
         if isinstance(value, RemoteValue):
+            if value.__dict__["_connection"] is not self:
+                raise wire.WireError(f"{value!r} is of another test")
             return [wire.HANDLE, value.__dict__["_number"]]
         if isinstance(value, type) and issubclass(value, BaseException):
             number = next((n for n, cls in self.classes.items() if cls is value), None)
@@ -229,7 +238,8 @@ class Connection:
         """Return a local class for a learner's exception class, below the builtin ones that it extends."""
         if number not in self.classes:
             base = builtin_exception(names)
-            self.classes[number] = type(shown[:100], (base,), {"__module__": "learner"})
+            name = shown[:100] if shown.replace(".", "").isidentifier() else base.__name__
+            self.classes[number] = type(name, (base,), {"__module__": "learner"})
         return self.classes[number]
 
     def _exception(self, description: Any, record: Record) -> BaseException:
@@ -285,7 +295,7 @@ def _construct(cls: type[BaseException], args: list[Any] | None, message: str) -
 
 def _apply(target: Any, content: Any) -> None:
     if isinstance(target, np.ndarray):
-        if type(content) is not np.ndarray or content.shape != target.shape or content.dtype != target.dtype:
+        if type(content) is not np.ndarray or content.shape != target.shape or content.dtype != target.dtype.newbyteorder("="):
             raise ValueError("an array keeps its shape and dtype")
         target[...] = content
     elif isinstance(target, np.random.Generator):
@@ -304,19 +314,27 @@ def _apply(target: Any, content: Any) -> None:
         target.update(fresh)
 
 
-def _copy(value: Any) -> Any:
-    """Return a value whose arrays, containers and generators are not shared with the test's."""
+def _copy(value: Any, made: dict[int, Any] | None = None) -> Any:
+    """Return a value whose arrays, containers and generators are not shared with the test's; cycles stay cycles."""
+    made = {} if made is None else made
+    if id(value) in made:
+        return made[id(value)]
     if type(value) is np.ndarray:
-        return value.copy(order="K")
-    if type(value) in (list, tuple, set, frozenset):
-        return type(value)(_copy(item) for item in value)
-    if type(value) is dict:
-        return {key: _copy(item) for key, item in value.items()}
-    if isinstance(value, np.random.Generator):
-        copied = np.random.Generator(type(value.bit_generator)())
-        copied.bit_generator.state = value.bit_generator.state
-        return copied
-    return value
+        made[id(value)] = value.copy(order="K")
+    elif type(value) is list:
+        copied: list[Any] = []
+        made[id(value)] = copied
+        copied.extend(_copy(item, made) for item in value)
+    elif type(value) in (tuple, set, frozenset):
+        made[id(value)] = type(value)([_copy(item, made) for item in value])
+    elif type(value) is dict:
+        table: dict[Any, Any] = {}
+        made[id(value)] = table
+        table.update((key, _copy(item, made)) for key, item in value.items())
+    elif isinstance(value, np.random.Generator):
+        made[id(value)] = generator = np.random.Generator(type(value.bit_generator)())
+        generator.bit_generator.state = value.bit_generator.state
+    return made.get(id(value), value)
 
 
 def _size(value: Any) -> int:
@@ -327,7 +345,7 @@ def _size(value: Any) -> int:
     return sum(_size(item) for item in value) if isinstance(value, (list, tuple)) else 8
 
 
-def _kept(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
+def _kept(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any], bool]:
     """Return Record's args, kwargs and replayable: copies of the arguments, or the arguments where they are too large to copy."""
     try:
         small = _size(args) + _size(kwargs) <= COPY_LIMIT

@@ -100,9 +100,9 @@ class Server:
 
     def listen(self) -> None:
         """Take over the standard streams and the display of warnings."""
-        sys.stdout = sys.stderr = self.printed  # type: ignore[assignment]
+        sys.stdout = sys.stderr = self.printed
         warnings.simplefilter("always")
-        warnings.showwarning = self._note_warning  # type: ignore[assignment]
+        warnings.showwarning = self._note_warning
 
     def _note_warning(self, message: Any, category: type, filename: str, lineno: int, *rest: Any, **more: Any) -> None:
         if len(self.warned) < 20:
@@ -210,8 +210,8 @@ class Server:
             if fields[1] == "return":
                 return decoder.decode(fields[2])
             if fields[1] == "raise":
-                names, message, token = (decoder.decode(form) for form in fields[2:5])
-                raise _rebuilt(names, message, token)
+                names, message, token, number = (decoder.decode(form) for form in fields[2:6])
+                raise _rebuilt(self.objects.get(number) if number else None, names, message, token)
             self._answer(body, blob)
 
     def describe(self, error: BaseException) -> list[Any]:
@@ -296,9 +296,9 @@ def _builtin_names(cls: type) -> list[str]:
     return [name for name in known if name != "object"]
 
 
-def _rebuilt(names: list[str], message: str, token: int) -> BaseException:
-    """Return the exception of a test's function, as the learner's code meets it."""
-    cls = next((c for c in (getattr(builtins, n, None) for n in names) if isinstance(c, type)), Exception)
+def _rebuilt(own: type | None, names: list[str], message: str, token: int) -> BaseException:
+    """Return the exception of a test's function, as the learner's code meets it: its own class where it raised it."""
+    cls = own or next((c for c in (getattr(builtins, n, None) for n in names) if isinstance(c, type)), Exception)
     try:
         error = cls(message)
     except TypeError:

@@ -72,6 +72,7 @@ class Session:
         self._connection: Connection | None = None
         self._error: BaseException | None = None
         self._phases: set[str] = set()
+        self._arguments: dict[str, Any] = {}
 
     @property
     def answers(self) -> Diagnostician:
@@ -106,6 +107,11 @@ class Session:
         if report.failed:
             self.faults.append(f"{Path(report.nodeid).name} cannot be collected: {str(report.longrepr)[-TEXT_LIMIT:]}")
 
+    def pytest_internalerror(self, excrepr: object) -> bool:
+        """Keep an error inside pytest, or in this class, as a fault of ours instead of printing it."""
+        self.faults.append(f"the grader failed: {str(excrepr)[-TEXT_LIMIT:]}")
+        return True
+
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
         """Note which tests the verdict must see; one without a row of the checklist is the course's fault."""
@@ -133,7 +139,7 @@ class Session:
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
         """Give one test its connection, end it afterwards, and record its outcome."""
-        self._connection, self._error, self._phases = None, None, set()
+        self._connection, self._error, self._phases, self._arguments = None, None, set(), {}
         started = time.perf_counter()
         if time.monotonic() >= self.ends_at:
             message = f"the stage's {self.stage.limits.stage_seconds:g} s were used up before this test"
@@ -156,6 +162,8 @@ class Session:
         report: Any = yield
         if call.excinfo is not None and self._error is None:
             self._error = call.excinfo.value
+        if call.when == "call" and isinstance(item, pytest.Function):
+            self._arguments = {name: item.funcargs[name] for name in item._fixtureinfo.argnames}
         if report.passed and not hasattr(report, "wasxfail"):
             self._phases.add(report.when)
         return report  # type: ignore[no-any-return]
@@ -255,12 +263,9 @@ class Session:
 
     def _reference_fails(self, item: pytest.Item) -> str | None:
         """Run a failed test's body with the reference here; return its error where even that fails."""
-        if not isinstance(item, pytest.Function):
+        if not isinstance(item, pytest.Function) or "learner" not in self._arguments:
             return None
-        arguments = {name: item.funcargs[name] for name in item._fixtureinfo.argnames if name in item.funcargs}
-        if "learner" not in arguments:
-            return None
-        arguments["learner"] = self.answers.reference
+        arguments = self._arguments | {"learner": self.answers.reference}
         if "rng" in arguments:
             arguments["rng"] = plugin.generator_for(self.seed, item.name)
         try:

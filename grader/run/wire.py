@@ -18,10 +18,16 @@ import numpy as np
 
 MAGIC = b"AGW1"
 HEADER = struct.Struct("<4sIQ")
-MAX_BODY = 8 << 20  # bytes; a body of one-byte values decodes to at most eight times as much
+MAX_BODY = 8 << 20  # bytes; plain values decode to at most 32 times as much
+MAX_CONTAINERS = 1 << 18  # lists, tuples, dicts, sets and arrays in one frame, at most 400 bytes each
+MAX_EXPANDED = 1 << 23  # values, where one that is shared counts each time: whoever walks over it meets so many
+MAX_HARD_KEYS = 10_000  # keys that are tuples, complex or big: their hashes can be made to collide
 MAX_BLOB = 256 << 20  # bytes of array data in one frame
 MAX_DEPTH = 64
 MAX_TEXT_ITEM = 4096  # bytes of one element of a string array
+MAX_INTEGER = 1 << 16  # bytes
+MT19937_WORDS = 624
+MAX_CODE_POINT = 0x10FFFF
 ALIGNMENT = 64
 
 LIST, TUPLE, DICT, SET, FROZENSET, ARRAY, SCALAR, BIGINT, COMPLEX, SLICE, ELLIPSIS, RANGE = range(12)
@@ -93,6 +99,7 @@ class Encoder:
         self._index = {id(value): index for index, value in enumerate(self.shared)}
         self.blobs: list[np.ndarray[Any, Any]] = []
         self.size = 0
+        self.containers = 0
 
     def encode(self, value: Any, depth: int = 0) -> Any:
         """Return a msgpack-ready form of value; Unsendable where there is none."""
@@ -107,18 +114,26 @@ class Encoder:
             return [REFERENCE, self._index[id(value)]]
         builder = _BUILDERS.get(kind)
         if builder is not None:
+            self._count(1)
             return builder(self, value, depth + 1)
         if isinstance(value, np.generic):
-            return [SCALAR, dtype_name(value.dtype), np.asarray(value, value.dtype.newbyteorder("=")).tobytes()]
+            dtype = value.dtype.newbyteorder("=") if value.dtype.itemsize else np.dtype(value.dtype.char + "1")
+            return [SCALAR, dtype_name(dtype), np.asarray(value, dtype).tobytes()]
         if isinstance(value, np.dtype):
             return [TYPE, "dtype", dtype_name(value)]
-        if isinstance(value, type) and value.__module__ in ("builtins", "numpy") and self._type_name(value):
-            return [TYPE, *self._type_name(value)]
+        if isinstance(value, type) and value.__module__ in ("builtins", "numpy") and (names := self._type_name(value)):
+            return [TYPE, *names]
         return self._other(value, depth + 1)
+
+    def _count(self, containers: int) -> None:
+        self.containers += containers
+        if self.containers > MAX_CONTAINERS // 2:
+            raise Unsendable(f"more than {MAX_CONTAINERS // 2} lists, tuples and other containers in one value")
 
     def _other(self, value: Any, depth: int) -> Any:
         wrapped = self.wrap(value)
         if wrapped is not None:
+            self._count(3)
             return wrapped
         if isinstance(value, np.ndarray):
             raise Unsendable(f"a {type(value).__module__}.{type(value).__qualname__}; a plain numpy.ndarray is expected")
@@ -143,7 +158,7 @@ class Encoder:
     @staticmethod
     def _big(value: int) -> list[Any]:
         length = value.bit_length() // 8 + 1
-        if length > 1 << 16:
+        if length > MAX_INTEGER:
             raise Unsendable(f"an integer of {length} bytes")
         return [BIGINT, value.to_bytes(length, "little", signed=True)]
 
@@ -156,28 +171,35 @@ class Encoder:
 
     def _dict(self, value: dict[Any, Any], depth: int) -> list[Any]:
         self.share(value)
-        return [DICT, *(self.encode(part, depth) for item in value.items() for part in item)]
+        forms = [self.encode(part, depth) for item in value.items() for part in item]
+        _refuse_hard(forms[::2])
+        return [DICT, *forms]
 
     def _set(self, value: set[Any], depth: int) -> list[Any]:
         self.share(value)
-        return [SET, *(self.encode(item, depth) for item in value)]
+        return [SET, *self._items(value, depth)]
 
     def _frozenset(self, value: frozenset[Any], depth: int) -> list[Any]:
-        return [FROZENSET, *(self.encode(item, depth) for item in value)]
+        return [FROZENSET, *self._items(value, depth)]
+
+    def _items(self, value: set[Any] | frozenset[Any], depth: int) -> list[Any]:
+        forms = [self.encode(item, depth) for item in value]
+        _refuse_hard(forms)
+        return forms
 
     def _array(self, value: np.ndarray[Any, Any], depth: int) -> list[Any]:
         name = dtype_name(value.dtype)
         fortran = value.flags.f_contiguous and not value.flags.c_contiguous
-        flat = (value.T if fortran else value).astype(value.dtype.newbyteorder("="), order="C", copy=False)
         offset = -(-self.size // ALIGNMENT) * ALIGNMENT
-        if offset + flat.nbytes > MAX_BLOB:
-            raise Unsendable(f"arrays of {(offset + flat.nbytes) >> 20} MB in one call; at most {MAX_BLOB >> 20} MB are carried")
+        if offset + value.nbytes > MAX_BLOB:  # before a copy is made: a broadcast array may be larger than the memory
+            raise Unsendable(f"arrays of {(offset + value.nbytes) >> 20} MB in one call; at most {MAX_BLOB >> 20} MB are carried")
+        flat = (value.T if fortran else value).astype(value.dtype.newbyteorder("="), order="C", copy=False)
         self.share(value)
         if offset > self.size:
             self.blobs.append(np.zeros(offset - self.size, np.uint8))
         self.blobs.append(flat)
         self.size = offset + flat.nbytes
-        return [ARRAY, name, list(value.shape), fortran, offset]
+        return [ARRAY, name, list(value.shape), fortran, offset, value.flags.writeable]
 
     def _generator(self, value: np.random.Generator, depth: int) -> list[Any]:
         self.share(value)
@@ -223,13 +245,18 @@ class Decoder:
         self.unwrap = unwrap
         self.shared: list[Any] = list(known or ())
         self.blob: np.ndarray[Any, Any] = np.empty(0, np.uint8)
+        self._met = 0  # values so far, each as often as it is reached
+        self._sizes: dict[int, int] = {}  # values in each shared container, by its number
 
     def message(self, body: bytes | bytearray | memoryview, blob: np.ndarray[Any, Any] | None = None) -> list[Any]:
         """Return a frame's fields, not yet decoded; WireError for anything but a list."""
         if blob is not None:
             self.blob = blob
         try:
-            fields = msgpack.unpackb(body, unicode_errors="surrogatepass", strict_map_key=True, max_ext_len=0, max_map_len=0)
+            hook = _counter() if len(body) > MAX_CONTAINERS else None
+            fields = msgpack.unpackb(
+                body, unicode_errors="surrogatepass", strict_map_key=True, max_ext_len=0, max_map_len=0, list_hook=hook
+            )
         except Exception as error:  # msgpack raises many kinds; each means that these bytes are no body
             raise WireError(f"not a message: {type(error).__name__}: {str(error)[:80]}") from None
         if type(fields) is not list:
@@ -238,6 +265,7 @@ class Decoder:
 
     def decode(self, form: Any, depth: int = 0) -> Any:
         """Return the value that form describes; WireError for anything malformed."""
+        self._met += 1
         if type(form) is not list:
             if form is None or type(form) in (bool, int, float, str, bytes):
                 return form
@@ -252,12 +280,16 @@ class Decoder:
         reader = _READERS.get(tag)
         if reader is None:
             raise WireError(f"tag {tag} is unknown")
+        place, before = len(self.shared), self._met
         try:
-            return reader(self, fields, depth + 1)
+            result = reader(self, fields, depth + 1)
         except WireError:
             raise
         except (TypeError, ValueError, KeyError, IndexError, OverflowError, AttributeError) as error:
             raise WireError(f"tag {tag}: {type(error).__name__}: {str(error)[:80]}") from None
+        if tag in (LIST, DICT, SET):
+            self._sizes[place] = self._met - before
+        return result
 
     def _list(self, fields: list[Any], depth: int) -> list[Any]:
         result: list[Any] = []
@@ -271,6 +303,7 @@ class Decoder:
     def _dict(self, fields: list[Any], depth: int) -> dict[Any, Any]:
         if len(fields) % 2:
             raise WireError("a dict with a key and no value")
+        _refuse_hard(fields[::2])
         result: dict[Any, Any] = {}
         self.shared.append(result)
         for key, value in zip(fields[::2], fields[1::2], strict=True):
@@ -279,30 +312,35 @@ class Decoder:
         return result
 
     def _set(self, fields: list[Any], depth: int) -> set[Any]:
+        _refuse_hard(fields)
         result: set[Any] = set()
         self.shared.append(result)
         result.update(self.decode(item, depth) for item in fields)
         return result
 
     def _frozenset(self, fields: list[Any], depth: int) -> frozenset[Any]:
+        _refuse_hard(fields)
         return frozenset([self.decode(item, depth) for item in fields])
 
     def _array(self, fields: list[Any], depth: int) -> np.ndarray[Any, Any]:
-        name, shape, fortran, offset = fields
+        name, shape, fortran, offset, writeable = fields
         dtype = named_dtype(name)
+        if not dtype.itemsize:  # NumPy makes such values one character long, whatever their number
+            raise WireError("an array of strings without characters")
         if type(shape) is not list or len(shape) > 32 or any(type(n) is not int or n < 0 or n > 1 << 40 for n in shape):
             raise WireError("an array's shape is a list of at most 32 sizes")
-        if type(offset) is not int or type(fortran) is not bool or offset < 0 or offset % ALIGNMENT:
+        if type(offset) is not int or type(fortran) is not bool or type(writeable) is not bool or offset < 0 or offset % ALIGNMENT:
             raise WireError("an array's place is not aligned")
         count = math.prod(shape)
         if offset + count * dtype.itemsize > self.blob.size:
             raise WireError(f"an array of {count} values lies outside of its frame")
-        flat = np.frombuffer(self.blob, dtype, count, offset) if count and dtype.itemsize else np.empty(count, dtype)
-        if dtype.kind == "U" and count and int(flat.view(np.uint32).max()) > 0x10FFFF:
+        flat = np.frombuffer(self.blob, dtype, count, offset) if count else np.empty(count, dtype)
+        if dtype.kind == "U" and count and int(flat.view(np.uint32).max()) > MAX_CODE_POINT:
             raise WireError("a string array holds no code points")
         if dtype.kind == "b" and count and int(flat.view(np.uint8).max()) > 1:
             raise WireError("a boolean array holds bytes other than 0 and 1")
         result = flat.reshape(shape[::-1]).T if fortran else flat.reshape(shape)
+        result.flags.writeable = writeable
         self.shared.append(result)
         return result
 
@@ -314,13 +352,24 @@ class Decoder:
             raise WireError("a scalar's bytes do not fit its dtype")
         if dtype.kind == "b" and data not in (b"\0", b"\1"):
             raise WireError("a boolean is 0 or 1")
+        if dtype.kind == "U" and max(struct.unpack(f"={len(data) // 4}I", data)) > MAX_CODE_POINT:
+            raise WireError("a string holds no code points")
         return np.frombuffer(data, dtype)[0]
 
     def _reference(self, fields: list[Any], depth: int) -> Any:
         (index,) = fields
         if type(index) is not int or not 0 <= index < len(self.shared):
             raise WireError("a reference to nothing")
+        self._met += self._sizes.get(index, 0)
+        if self._met > MAX_EXPANDED:
+            raise WireError(f"a value in which shared ones are met more than {MAX_EXPANDED} times")
         return self.shared[index]
+
+    def _big(self, fields: list[Any], depth: int) -> int:
+        (data,) = fields
+        if type(data) is not bytes or len(data) > MAX_INTEGER:
+            raise WireError(f"a big integer is at most {MAX_INTEGER} bytes")
+        return int.from_bytes(data, "little", signed=True)
 
     def _generator(self, fields: list[Any], depth: int) -> np.random.Generator:
         (name, state) = fields
@@ -347,7 +396,7 @@ _READERS: dict[int, Callable[[Decoder, list[Any], int], Any]] = {
     FROZENSET: Decoder._frozenset,
     ARRAY: Decoder._array,
     SCALAR: lambda self, fields, depth: Decoder._scalar(self, fields, depth),
-    BIGINT: lambda self, fields, depth: int.from_bytes(fields[0], "little", signed=True),
+    BIGINT: Decoder._big,
     COMPLEX: lambda self, fields, depth: complex(*(float(part) for part in fields)),
     SLICE: lambda self, fields, depth: slice(*self._numbers(fields, depth)),
     ELLIPSIS: lambda self, fields, depth: Ellipsis,
@@ -357,6 +406,25 @@ _READERS: dict[int, Callable[[Decoder, list[Any], int], Any]] = {
     GENERATOR: Decoder._generator,
     TYPE: Decoder._type,
 }
+
+
+def _counter() -> Callable[[list[Any]], list[Any]]:
+    """Return a hook for msgpack that stops at one list too many: an empty one takes a byte there and 60 here."""
+    left = MAX_CONTAINERS
+
+    def count(found: list[Any]) -> list[Any]:
+        nonlocal left
+        left -= 1
+        if left < 0:
+            raise WireError(f"more than {MAX_CONTAINERS} containers")
+        return found
+
+    return count
+
+
+def _refuse_hard(keys: list[Any]) -> None:
+    if len(keys) > MAX_HARD_KEYS and sum(type(key) is list for key in keys) > MAX_HARD_KEYS:
+        raise Unsendable(f"more than {MAX_HARD_KEYS} keys that are tuples, complex or very large")
 
 
 def _plain_state(state: Any) -> Any:
@@ -407,7 +475,10 @@ def set_generator_state(generator: np.random.Generator, name: object, state: Any
     if type(generator.bit_generator).__name__ != name:
         raise WireError("the state of another kind of bit generator")
     try:
-        generator.bit_generator.state = _state(state, generator.bit_generator.state)
+        made = _state(state, generator.bit_generator.state)
+        if name == "MT19937" and made["state"]["pos"] > MT19937_WORDS:  # NumPy would read past its words
+            raise WireError("a bit generator's position lies outside of its words")
+        generator.bit_generator.state = made
     except WireError:
         raise
     except Exception as error:  # NumPy checks ranges with several kinds of exception

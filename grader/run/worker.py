@@ -7,6 +7,7 @@ and this package's wire, channel and serve; the module arrives as text over the 
 from __future__ import annotations
 
 import contextlib
+import gc
 import json
 import linecache
 import os
@@ -149,7 +150,7 @@ def main() -> None:
     if spec["drop"]:
         drop_privileges()
     limit(limits)
-    sys.meta_path.insert(0, OnlyAllowed())  # type: ignore[arg-type]
+    sys.meta_path.insert(0, OnlyAllowed())
     server = serve.Server(types.ModuleType("learner_module"), label)
     server.listen()
     try:
@@ -160,6 +161,7 @@ def main() -> None:
     except BaseException as error:
         channel.send(wire.Encoder().frame(["failed", [], server.notes()], [server.describe(error)]))
         return
+    gc.freeze()  # what is loaded now stays: the collector need not touch, and so copy, its pages after each fork
     with contextlib.suppress(ChannelClosed, OSError):
         if spec["fork"]:
             fork_for_tests(control, server)

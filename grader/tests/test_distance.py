@@ -19,7 +19,9 @@ WHOLE = hnp.integer_dtypes() | hnp.unsigned_integer_dtypes()
 def test_the_distance_of_integers_is_exact_up_to_64_bits(data: st.DataObject, one: Any, other: Any) -> None:
     a, b = data.draw(hnp.arrays(one, 2)), data.draw(hnp.arrays(other, 2))
     distances, _ = errors(a, b, 0.0, 0.0, False)
-    assert distances.tolist() == [float(min(abs(x - y), 2**64 - 1)) for x, y in zip(a.tolist(), b.tolist(), strict=True)]
+    assert distances.tolist() == [
+        float(min(abs(x - y), 2**64 - 1)) for x, y in zip(a.tolist(), b.tolist(), strict=True)
+    ]
 
 
 @given(st.integers(-(2**63), 2**63 - 1), st.integers(0, 2**64 - 1), st.sampled_from([0.5, 0.25, 2.0**-20]))

@@ -264,3 +264,21 @@ class TestRefused:
         take(stage, None, course)
         refusal(stage, course / "nothing.py", course)
         assert len(os.listdir("/proc/self/fd")) == before
+
+
+@pytest.mark.skipif(not submission._HAS_DIR_FD, reason="without openat a folder can only be looked at")
+def test_a_folder_that_becomes_a_link_after_the_look_is_not_followed(
+    stage: Stage, course: Path, inbox: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = put(course / IN_TREE).parent
+    put(inbox / "attention.py", b"SECRET")
+    real_open = os.open
+
+    def exchanging(path: str | Path, flags: int, *, dir_fd: int | None = None) -> int:
+        if path == "s15_attention":
+            folder.rename(folder.with_name("old"))
+            folder.symlink_to(inbox)
+        return real_open(path, flags, dir_fd=dir_fd)
+
+    monkeypatch.setattr(os, "open", exchanging)
+    assert f"{IN_TREE} cannot be read: " in refusal(stage, None, course)

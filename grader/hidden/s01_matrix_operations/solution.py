@@ -108,7 +108,7 @@ def matmul(A, B):
         raise ValueError(f"A has {A.shape[1]} columns, so B must have that many rows, got {B.shape[0]}")
     result = np.zeros((A.shape[0], B.shape[1]), dtype=np.result_type(A, B))
     for column, row in zip(A.T, B, strict=True):
-        result += outer_product(column, row)
+        result += column[:, np.newaxis] * row
     return result
 
 
@@ -118,8 +118,8 @@ def batched_matmul(A, B):
     A has shape (..., m, k), B has shape (..., k, n); the result has shape (..., m, n). The last two axes are the
     matrices; the axes before them broadcast by the usual rules, so either stack may be one plain matrix.
 
-    Raises ValueError when A or B has fewer than two axes, when the k of A and of B differ (1 is not stretched there), or
-    when the leading axes do not broadcast.
+    Raises ValueError when A or B has fewer than two axes, when their k differ (1 is not stretched there), or when the
+    leading axes do not broadcast.
 
     Formula: result[..., i, j] = sum over l of A[..., i, l] B[..., l, j].
     Example: A of shape (8, 1, 6, 4) and B of shape (2, 4, 6) give shape (8, 2, 6, 6).
@@ -209,16 +209,17 @@ def pairwise_squared_distances(X, Y):
 
     Raises ValueError when X or Y is not a matrix, or when they differ in d.
 
-    Formula: result_ij = sum over k of (X_ik - Y_jk)^2 = |X_i|^2 + |Y_j|^2 - 2 X_i . Y_j. The second form needs no
-    temporary array of shape (n, m, d).
+    Formula: result_ij = sum over k of (X_ik - Y_jk)^2 = |X_i|^2 + |Y_j|^2 - 2 X_i . Y_j. A temporary array
+    of shape (n, m, d) is not needed for either.
     Example: X = [[0, 0], [3, 4]] and Y = [[0, 0], [3, 0], [0, 1]] give [[0, 9, 1], [25, 16, 18]].
     """
     _require_ndim(2, X=X, Y=Y)
     if X.shape[1] != Y.shape[1]:
         raise ValueError(f"X and Y must have the same number of columns, got {X.shape[1]} and {Y.shape[1]}")
-    lengths_x = np.sum(X * X, axis=1)[:, np.newaxis]
-    lengths_y = np.sum(Y * Y, axis=1)[np.newaxis, :]
-    return np.maximum(lengths_x + lengths_y - 2 * matmul(X, swap_last_axes(Y)), 0)
+    result = np.zeros((len(X), len(Y)), dtype=np.result_type(X, Y))
+    for x, y in zip(X.T, Y.T, strict=True):
+        result += (x[:, np.newaxis] - y) ** 2
+    return result
 
 
 def one_hot(indices, depth):

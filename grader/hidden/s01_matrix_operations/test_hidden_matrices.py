@@ -121,7 +121,7 @@ class TestTrace:
 
 @pytest.mark.criterion("frobenius-norm")
 class TestFrobeniusNorm:
-    @pytest.mark.parametrize("shape", [(3, 6), (7, 2)])
+    @pytest.mark.parametrize("shape", [(3, 6), (7, 2), (4, 4)])
     def test_random_matrix(self, learner, rng, shape):
         A = rng.normal(size=shape)
         with unchanged(A):
@@ -163,7 +163,7 @@ class TestPairwiseSquaredDistances:
         epsilon = np.finfo(result.dtype).eps if result.dtype.kind == "f" else np.finfo(np.float64).eps
         allowed = 64 * 4 * epsilon * max(math.fsum(x * x for x in row) for row in [*X, *Y])
         assert_array(result, oracles.squared_distances(X, Y), rtol=0.0, atol=allowed)
-        assert_array(np.minimum(result, 0.0), np.zeros((30, 30)), name="negative part of the result", rtol=0.0, atol=0.0)
+        assert_array(np.minimum(result, 0.0), np.zeros((30, 30)), name="its negative part", rtol=0.0, atol=0.0)
 
     def test_points_of_different_dimension_are_refused(self, learner, rng):
         for d, other in [(3, 2), (3, 1), (2, 4)]:

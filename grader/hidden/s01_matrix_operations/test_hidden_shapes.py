@@ -31,8 +31,8 @@ class TestBroadcastShape:
         assert_equal(learner.broadcast_shape((m, n, n), (n,)), (m, n, n))
 
     def test_a_one_is_stretched_to_zero_too(self, learner):
-        assert_equal(learner.broadcast_shape((3, 1), (1, 0)), (3, 0))
         assert_equal(learner.broadcast_shape((0,), (4, 1)), (4, 0))
+        assert_equal(learner.broadcast_shape((3, 1), (1, 0)), (3, 0))
 
     def test_sizes_that_differ_are_refused(self, learner, rng):
         m = int(rng.integers(2, 6))

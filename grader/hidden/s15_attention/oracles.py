@@ -17,7 +17,8 @@ Params = dict[str, Array]
 PROJECTIONS = ("W_Q", "W_K", "W_V", "W_O")
 BLOCK_PARAMETERS = ("gamma1", "beta1", "W1", "b1", "W2", "b2", "gamma2", "beta2")
 KINK_MARGIN = 5e-3  # how far every ReLU input of a gradient test stays from 0; central differences step by 1e-6
-SPREAD = 0.5  # least standard deviation of a normalised row, so that both places of eps agree to about 1e-6
+SPREAD = 2.0  # least standard deviation of a row that a block normalises, so that the place of eps hardly matters
+STRETCH = 8.0  # size of what flows through a block, for the same reason
 
 
 def dot_products(Q: Array, K: Array, divisor: float = 1.0) -> Array:
@@ -161,35 +162,40 @@ def draw_projections(rng: np.random.Generator, d_model: int) -> Params:
     return {name: rng.normal(size=(d_model, d_model)) / math.sqrt(d_model) for name in PROJECTIONS}
 
 
-def draw_rows(rng: np.random.Generator, shape: tuple[int, ...]) -> Array:
-    """Return rows along the last axis of any mean within 2 of 0 and a standard deviation between 0.7 and 2."""
+def draw_rows(rng: np.random.Generator, shape: tuple[int, ...], size: float = 1.0) -> Array:
+    """Return rows along the last axis of size times a mean within 2 of 0 and a standard deviation of 0.7 to 2."""
     x = rng.normal(size=shape)
     x = (x - x.mean(axis=-1, keepdims=True)) / x.std(axis=-1, keepdims=True)
-    return x * rng.uniform(0.7, 2, size=(*shape[:-1], 1)) + rng.uniform(-2, 2, size=(*shape[:-1], 1))
+    x = x * rng.uniform(0.7, 2, size=(*shape[:-1], 1)) + rng.uniform(-2, 2, size=(*shape[:-1], 1))
+    return np.asarray(size * x)
 
 
 def draw_scale(rng: np.random.Generator, d_model: int) -> Array:
     """Return a gamma of both signs, nowhere near 0 or 1 in size."""
-    return rng.uniform(1.2, 2, size=d_model) * rng.choice([-1.0, 1.0], size=d_model)
+    return np.asarray(rng.uniform(1.2, 2, size=d_model) * rng.choice([-1.0, 1.0], size=d_model))
 
 
 def draw_network(rng: np.random.Generator, x: Array, d_ff: int) -> tuple[Array, Array, Array, Array]:
     """Return W1, b1, W2, b2 with every ReLU input for x at least KINK_MARGIN from 0."""
     d_model = x.shape[-1]
     while True:
-        W1, b1 = rng.normal(size=(d_model, d_ff)) / math.sqrt(d_model), rng.normal(size=d_ff)
+        W1, W2 = (rng.normal(size=size) / math.sqrt(size[0]) for size in ((d_model, d_ff), (d_ff, d_model)))
+        b1, b2 = np.asarray(rng.normal(size=d_ff)), np.asarray(rng.normal(size=d_model))
         if np.abs(x @ W1 + b1).min() > KINK_MARGIN:
-            return W1, b1, rng.normal(size=(d_ff, d_model)) / math.sqrt(d_ff), rng.normal(size=d_model)
+            return W1, b1, W2, b2
 
 
 def draw_block(rng: np.random.Generator, x: Array, num_heads: int, d_ff: int, mask: Array | None = None) -> Params:
-    """Return all parameters of a block, drawn until it is smooth at x (see is_smooth)."""
+    """Return all parameters of a block, drawn until it is smooth at x (see is_smooth), whose size should be STRETCH."""
     d_model = x.shape[2]
     while True:
-        p, (W1, b1, W2, b2) = draw_projections(rng, d_model), draw_network(rng, x, d_ff)
-        gammas, betas = [draw_scale(rng, d_model) for _ in range(2)], rng.normal(size=(2, d_model))
-        values = (gammas[0], betas[0], W1, b1, W2, b2, gammas[1], betas[1])
+        p, network = draw_projections(rng, d_model), draw_network(rng, x, d_ff)
+        gammas = [STRETCH * draw_scale(rng, d_model) for _ in range(2)]
+        betas = STRETCH * np.asarray(rng.normal(size=(2, d_model)))
+        values = (gammas[0], betas[0], *network, gammas[1], betas[1])
         p.update(zip(BLOCK_PARAMETERS, values, strict=True))
+        for name in ("W_Q", "W_K"):
+            p[name] /= STRETCH  # scores of about 1 from inputs of about STRETCH
         if is_smooth(x, p, num_heads, mask):
             return p
 

@@ -14,7 +14,7 @@ class TestLayerNorm:
     def test_any_leading_axes(self, learner, rng):
         d_model = int(rng.integers(4, 9))
         gamma, beta = oracles.draw_scale(rng, d_model), rng.normal(size=d_model)
-        for leading in ((2, 3), (d_model, d_model), (3,), ()):
+        for leading in ((2, 3), (d_model,), ()):
             x = oracles.draw_rows(rng, (*leading, d_model))
             with unchanged(x, gamma, beta):
                 result = learner.layer_norm(x, gamma, beta)
@@ -74,7 +74,7 @@ def new_block(learner, parameters, d_model, num_heads, d_ff):
 @pytest.mark.criterion("encoder-block")
 class TestEncoderBlock:
     def test_any_parameters(self, learner, rng):
-        x = oracles.draw_rows(rng, (3, 5, 6))
+        x = oracles.draw_rows(rng, (3, 5, 6), oracles.STRETCH)
         parameters = oracles.draw_block(rng, x, 2, 9)
         block = new_block(learner, parameters, 6, 2, 9)
         with unchanged(x):
@@ -84,7 +84,7 @@ class TestEncoderBlock:
     def test_mask_of_queries_and_keys_then_of_padding(self, learner, rng):
         padding = oracles.draw_mask(rng, (2, 1, 1, 4), empty_row=True)
         for mask in (causal(4), padding):
-            x = oracles.draw_rows(rng, (2, 4, 6))
+            x = oracles.draw_rows(rng, (2, 4, 6), oracles.STRETCH)
             parameters = oracles.draw_block(rng, x, 3, 8, mask)
             block = new_block(learner, parameters, 6, 3, 8)
             assert_array(block.forward(x, mask), oracles.block(x, parameters, 3, mask), rtol=NORM)
@@ -102,7 +102,7 @@ class TestEncoderBlock:
             assert_array(getattr(blocks[0], name), np.ones(64), name=name)
 
     def test_stack_passes_the_mask_to_every_block(self, learner, rng):
-        x, mask = oracles.draw_rows(rng, (2, 4, 6)), causal(4)
+        x, mask = oracles.draw_rows(rng, (2, 4, 6), oracles.STRETCH), causal(4)
         expected, blocks = x, []
         for _ in range(2):
             parameters = oracles.draw_block(rng, expected, 2, 8, mask)

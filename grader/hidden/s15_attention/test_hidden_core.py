@@ -134,7 +134,8 @@ class TestApplyAttentionMask:
             with unchanged(scores, mask):
                 result = learner.apply_attention_mask(scores, mask)
             assert_masked(result, scores, mask, -1e9)
-            assert_array(np.where(mask == 1, 0.0, softmax(result)), np.zeros(scores.shape), rtol=0, atol=0, name="softmax")
+            left = np.where(mask == 1, 0.0, softmax(result))
+            assert_array(left, np.zeros(scores.shape), rtol=0, atol=0, name="softmax of the masked scores")
 
     def test_mask_value_is_used(self, learner, rng):
         scores, mask = rng.normal(size=(3, 5)), draw_mask(rng, (3, 5))

@@ -115,7 +115,7 @@ def check_block(block, x, parameters, grad_output, mask):
 
 
 def test_block_with_a_mask(learner, rng):
-    x, mask = oracles.draw_rows(rng, (2, 3, 4)), oracles.draw_mask(rng, (3, 3))
+    x, mask = oracles.draw_rows(rng, (2, 3, 4), oracles.STRETCH), oracles.draw_mask(rng, (3, 3))
     parameters = oracles.draw_block(rng, x, 2, 6, mask)
     block = learner.TransformerEncoderBlock(4, 2, d_ff=6)
     oracles.load_block(block, parameters)
@@ -123,9 +123,9 @@ def test_block_with_a_mask(learner, rng):
 
 
 def test_block_keeps_the_last_forward_and_the_last_backward(learner, rng):
-    first, x = oracles.draw_rows(rng, (2, 3, 4)), oracles.draw_rows(rng, (1, 2, 4))
-    parameters = oracles.draw_block(rng, x, 2, 3)
-    block = learner.TransformerEncoderBlock(4, 2, d_ff=3)
+    first, x = (oracles.draw_rows(rng, (2, seq, 4), oracles.STRETCH) for seq in (2, 4))
+    parameters = oracles.draw_block(rng, x, 2, 6)
+    block = learner.TransformerEncoderBlock(4, 2, d_ff=6)
     oracles.load_block(block, parameters)
     block.forward(first)
     block.backward(rng.normal(size=first.shape))

@@ -86,7 +86,8 @@ class TestMultiHeadAttention:
     def test_new_weights_are_random_and_of_the_right_size(self, learner, seed):
         layers = [learner.MultiHeadAttention(64, 4, rng=np.random.default_rng(seed)) for _ in range(2)]
         params, again = (layer.get_params() for layer in layers)
-        assert_equal(sorted(params), sorted(PROJECTIONS), name="keys of get_params()")
+        complete = isinstance(params, dict) and set(params) == set(PROJECTIONS)
+        assert_equal(complete, True, name="whether get_params() is a dict of W_Q, W_K, W_V and W_O")
         for name in PROJECTIONS:
             assert_shape(params[name], (64, 64), name=name)
             assert_array(again[name], params[name], name=f"{name} of a second layer from an equal generator")

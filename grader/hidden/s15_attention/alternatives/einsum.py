@@ -1,4 +1,4 @@
-"""Attention as index notation: every contraction is an einsum, heads are an axis of the weights, Jacobians are explicit."""
+"""Attention in index notation: all contractions are einsums, heads an axis of the weights, Jacobians explicit."""
 
 import numpy as np
 

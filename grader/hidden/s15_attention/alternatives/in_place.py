@@ -1,4 +1,4 @@
-"""Attention on buffers: each function copies what it needs once and then works in place, with out= and augmented assignment."""
+"""Attention on buffers: each function copies its inputs once, then works in place with out= and augmented assignment."""
 
 import numpy as np
 

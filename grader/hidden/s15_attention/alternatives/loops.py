@@ -1,4 +1,4 @@
-"""Attention with every sum written out: Python loops over batch, heads, positions and features, one number at a time."""
+"""Attention with the sums written out: Python loops over batch, heads, positions and features, number by number."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Attention in the older conventions: masks are added to the scores, layer norm divides by std + eps, Q, K and V are projected in one go."""
+"""Attention with masks added to the scores, layer norm divided by std + eps, and one fused projection of Q, K, V."""
 
 import math
 

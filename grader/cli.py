@@ -1,0 +1,273 @@
+"""The command `grader`: it parses, calls, prints, and sets the exit code."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from grader import __version__
+from grader.errors import GraderError, GraderFault, UsageError
+
+if TYPE_CHECKING:
+    from grader.actions import Desk
+
+EPILOG = (
+    "Data goes to stdout, messages to stderr. Exit codes: 0 all criteria pass, 1 some do not, 2 usage, 3 stage locked, "
+    "4 grader fault or isolation refused."
+)
+app = typer.Typer(
+    name="grader",
+    epilog=EPILOG,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+)
+
+
+def _stage_names(incomplete: str) -> list[tuple[str, str]]:
+    """Complete a stage by its id or its folder's name."""
+    from grader.actions import open_desk
+
+    try:
+        stages = open_desk(Path.cwd()).course.stages
+    except GraderError:
+        return []
+    names = [(name, stage.title) for stage in stages for name in (stage.id, stage.name)]
+    return [each for each in names if each[0].startswith(incomplete)]
+
+
+def _row_names(context: typer.Context, incomplete: str) -> list[tuple[str, str]]:
+    """Complete a row of the stage that was named before it, or of all stages."""
+    from grader.actions import open_desk
+
+    try:
+        course = open_desk(Path.cwd()).course
+        stages = (course.find(name),) if (name := context.params.get("stage")) else course.stages
+    except GraderError:
+        return []
+    return [(row.id, row.text) for stage in stages for row in stage.criteria if row.id.startswith(incomplete)]
+
+
+_STAGE_HELP = "s15, 15, attention, or a path into its folder"
+StageName = Annotated[str, typer.Argument(metavar="STAGE", help=f"{_STAGE_HELP}.", autocompletion=_stage_names)]
+AnyStage = Annotated[
+    str | None,
+    typer.Argument(metavar="[STAGE]", help=f"{_STAGE_HELP}; by default where you are.", autocompletion=_stage_names),
+]
+RowName = Annotated[
+    str | None,
+    typer.Argument(metavar="[CRITERION]", help="A row of the checklist, as a check names it.", autocompletion=_row_names),
+]
+Json = Annotated[bool, typer.Option("--json", help="Print a JSON document instead of text.")]
+Seed = Annotated[int | None, typer.Option("--seed", metavar="N", min=0, help="Grade with the inputs of an earlier run.")]
+Isolation = Annotated[
+    str, typer.Option("--isolation", metavar="TIER", help="bubblewrap or process; auto takes the strongest that works.")
+]
+Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Show every test that did not pass, and shorten nothing.")]
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"grader {__version__}")
+        raise typer.Exit
+
+
+def _desk() -> Desk:
+    """Open the course around the current folder; say so if its progress file is not as it should be."""
+    from grader.actions import open_desk
+    from grader.report.screen import say
+
+    desk = open_desk(Path.cwd())
+    if notice := desk.store.read().notice:
+        say(f"warning: {notice}", style="yellow")
+    return desk
+
+
+@app.callback(invoke_without_command=True)
+def home(
+    context: typer.Context,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
+) -> None:
+    """Learn attention by building it: grade what you write, stage by stage, and read what went wrong.
+
+    Without a command: where you are, and what comes next.
+    """
+    if context.invoked_subcommand is not None:
+        return
+    from grader.actions import standings
+    from grader.report.overview import home_lines
+    from grader.report.screen import look, show
+
+    desk = _desk()
+    progress = desk.store.read()
+    show(home_lines(standings(desk, progress), progress.last, look()))
+
+
+@app.command()
+def status(as_json: Json = False) -> None:
+    """List the stages: passed, skipped, open, or locked."""
+    from grader.actions import standings
+    from grader.report.document import dumps
+    from grader.report.overview import status_document, status_lines
+    from grader.report.screen import look, show, write
+
+    desk = _desk()
+    progress = desk.store.read()
+    found = standings(desk, progress)
+    if as_json:
+        write(dumps(status_document(found, progress, __version__)))
+    else:
+        show(status_lines(found, look()))
+
+
+@app.command()
+def check(
+    stage: AnyStage = None,
+    as_json: Json = False,
+    seed: Seed = None,
+    isolation: Isolation = "auto",
+    submission: Annotated[
+        Path | None,
+        typer.Option("--submission", metavar="PATH", help="Grade these files (a course, a folder, or a module) and record nothing."),
+    ] = None,
+    only: Annotated[
+        str | None,
+        typer.Option("--only", metavar="CRITERION", help="Grade one row of the checklist.", autocompletion=_row_names),
+    ] = None,
+    every: Annotated[bool, typer.Option("--all", help="Grade every stage that is unlocked or begun.")] = False,
+    verbose: Verbose = False,
+) -> None:
+    """Grade a stage; when all its criteria pass, that is recorded and the next stage opens."""
+    from grader.actions import Wish, stage_or_current
+    from grader.commands import grading
+
+    wish = Wish(submission, only, seed, isolation)
+    if every and stage is not None:
+        raise UsageError(f"--all grades every stage, and {stage!r} is one", "Leave one of them out.")
+    desk = _desk()
+    if every:
+        raise typer.Exit(grading.check_all(desk, wish, as_json))
+    raise typer.Exit(grading.check(desk, stage_or_current(desk, stage), wish, as_json, verbose))
+
+
+@app.command()
+def hint(stage: StageName, criterion: RowName = None) -> None:
+    """Help with one row, a step further each time; without CRITERION the first row that a check finds not passed."""
+    from grader import actions
+    from grader.report.overview import hint_lines
+    from grader.report.screen import look, say, show
+
+    desk = _desk()
+    target = desk.course.find(stage)
+    found = actions.hint(desk, target, criterion)
+    if found is None:
+        say(f"Every row of {target.id} passes: no hint is needed.", f"`grader check {target.id}` records it.")
+    else:
+        show(hint_lines(target, found, look()))
+
+
+@app.command()
+def show(stage: StageName) -> None:
+    """Show a stage's README."""
+    from grader.actions import readme
+    from grader.report.screen import show_markdown
+
+    show_markdown(readme(_desk().course.find(stage)))
+
+
+@app.command()
+def start(stage: StageName) -> None:
+    """Begin here: stages before it that have not passed are recorded as skipped."""
+    from grader import actions
+    from grader.report.screen import say
+
+    desk = _desk()
+    target = desk.course.find(stage)
+    skipped = actions.start(desk, target)
+    say(f"You are at {target.id} · {target.title}." + (f" Skipped: {', '.join(skipped)}." if skipped else ""))
+    say(f"Write stages/{target.name}/{target.module}; `grader show {target.id}` explains it, `grader check` grades it.")
+
+
+@app.command()
+def reset(stage: StageName, yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False) -> None:
+    """Start a stage over: its stub comes back, the old file is kept in .grader/backups/."""
+    from grader import actions
+    from grader.report.screen import say
+
+    desk = _desk()
+    target = desk.course.find(stage)
+    file = f"stages/{target.name}/{target.module}"
+    if not yes and not sys.stdin.isatty():
+        raise UsageError(f"reset replaces {file}, and nobody is there to be asked", "Give --yes.")
+    if not yes and not typer.confirm(f"Replace {file} by its stub, and count {target.id} as not passed?", err=True):
+        say("Nothing was changed.")
+        return
+    kept = actions.reset(desk, target)
+    say(f"{file} is the stub." + (f" Your file is kept as {kept.relative_to(desk.course.root).as_posix()}." if kept else ""))
+
+
+@app.command()
+def solution(
+    stage: StageName,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write it to a new file instead of printing it.")
+    ] = None,
+) -> None:
+    """Show the reference solution of a stage that you have passed."""
+    from grader import actions
+    from grader.report.screen import say, write
+
+    desk = _desk()
+    text = actions.solution(desk, desk.course.find(stage))
+    if output is None:
+        write(text)
+    else:
+        actions.write_new(output, text)
+        say(f"The solution is in {output}.")
+
+
+@app.command()
+def doctor(as_json: Json = False) -> None:
+    """Look at Python, packages, isolation, the terminal and the course, and say what is missing and why."""
+    from grader.commands.health import report
+
+    raise typer.Exit(report(Path.cwd(), as_json))
+
+
+@app.command()
+def demo(seed: Seed = None, isolation: Isolation = "auto", verbose: Verbose = False) -> None:
+    """Grade a half-finished stage that comes with the grader: what a check looks like."""
+    from grader.actions import Wish
+    from grader.commands import grading
+
+    raise typer.Exit(grading.demo(Wish(None, None, seed, isolation), verbose))
+
+
+def main() -> None:
+    """Run the command line; every error ends as a message and an exit code, never as a traceback."""
+    from grader.report.screen import complain, prepare
+
+    prepare()
+    try:
+        app()
+    except GraderError as error:
+        complain(error)
+        sys.exit(error.exit_code)
+    except Exception as error:  # whatever it is, exit code 1 would say that a criterion does not pass
+        complain(GraderFault(*_own_fault(error)))
+        sys.exit(GraderFault.exit_code)
+
+
+def _own_fault(error: Exception) -> tuple[str, str]:
+    """Say where the grader failed, for whoever mends it."""
+    import traceback
+
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    place = f"{Path(last.filename).name}:{last.lineno}"
+    hint = "This is a fault of the grader, not of your code, and nothing is recorded. `python -X dev -m grader` shows more."
+    return f"{type(error).__name__} in {place}: {error}", hint

@@ -1,0 +1,29 @@
+"""`grader doctor`: print each finding as it is made."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import asdict
+from pathlib import Path
+
+from grader import __version__, doctor
+from grader.errors import GraderFault
+from grader.report import screen
+from grader.report.document import dumps
+from grader.report.overview import SCHEMA, finding_lines
+
+
+def report(start: Path, as_json: bool) -> int:
+    """Print what the doctor finds; returns 0 where nothing is broken."""
+    console = screen.console()
+    colour = console.color_system is not None and not console.no_color
+    found: list[doctor.Finding] = []
+    for finding in doctor.examine(start, sys.stdout.encoding or "", console.width, colour):
+        found.append(finding)
+        if not as_json:
+            screen.show(finding_lines(finding, screen.look()))
+    broken = any(finding.level == "broken" for finding in found)
+    if as_json:
+        document = {"schema": SCHEMA, "version": __version__, "healthy": not broken, "findings": [asdict(each) for each in found]}
+        screen.write(dumps(document))
+    return GraderFault.exit_code if broken else 0

@@ -1,0 +1,94 @@
+"""A verdict as a JSON document of a published shape (verdict.schema.json): what scripts and other reporters read."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Any
+
+from grader.run.outcome import Diagnosis, Where
+from grader.source_check import Problem
+from grader.verdict import SCHEMA, CriterionResult, Failure, Verdict
+
+Document = dict[str, Any]
+
+
+def verdict_document(verdict: Verdict, waits_for: Iterable[str] = ()) -> Document:
+    """Return a verdict as values that JSON has; waits_for names the stages that come first where the stage is locked."""
+    run = verdict.run
+    return {
+        "schema": SCHEMA,
+        "stage": verdict.stage,
+        "title": verdict.title,
+        "passed": verdict.passed,
+        "locked": verdict.locked,
+        "waits_for": list(waits_for),
+        "seed": run.seed,
+        "isolation": run.isolation,
+        "isolation_note": _text(run.isolation_note),
+        "duration_s": round(run.duration_s, 3),
+        "course": run.course,
+        "submission": run.submission,
+        "file": _text(run.label),
+        "only": run.only,
+        "problem": _problem(verdict.problem),
+        "faults": [_text(fault) for fault in verdict.faults],
+        "criteria": [_criterion(result) for result in verdict.criteria],
+        "unlocked": list(verdict.unlocked),
+    }
+
+
+def summary_document(verdicts: Iterable[Verdict]) -> Document:
+    """Return the verdicts of several stages as one document; it passed only where each of them did."""
+    documents = [verdict_document(verdict) for verdict in verdicts]
+    passed = bool(documents) and all(document["passed"] for document in documents)
+    return {"schema": SCHEMA, "passed": passed, "verdicts": documents}
+
+
+def dumps(document: Document) -> str:
+    """Return the text of a document in ASCII, so that no terminal, pipe or locale can change it."""
+    return json.dumps(document, indent=2, allow_nan=False)
+
+
+def _criterion(result: CriterionResult) -> Document:
+    return {
+        "id": result.id,
+        "text": result.text,
+        "status": result.status,
+        "tests_passed": result.tests_passed,
+        "tests_total": result.tests_total,
+        "waits_for": list(result.waits_for),
+        "failures": [_failure(failure) for failure in result.failures],
+    }
+
+
+def _failure(failure: Failure) -> Document:
+    return {
+        "test": failure.test,
+        "hidden": failure.hidden,
+        "status": failure.status,
+        "call": _text(failure.call),
+        "message": _text(failure.message),
+        "diagnosis": _diagnosis(failure.diagnosis),
+        "where": _where(failure.where),
+        "notes": [_text(note) for note in failure.notes],
+    }
+
+
+def _diagnosis(diagnosis: Diagnosis | None) -> Document | None:
+    return diagnosis and {"mistake": diagnosis.mistake, "text": diagnosis.text, "fix": diagnosis.fix}
+
+
+def _where(where: Where | None) -> str | None:
+    return where and _text(f"{where.file}:{where.line}")
+
+
+def _problem(problem: Problem | None) -> Document | None:
+    if problem is None:
+        return None
+    return {"kind": problem.kind, "message": _text(problem.message), "line": problem.line, "hint": _text(problem.hint)}
+
+
+def _text(text: str | None) -> str | None:
+    """Replace what is half a character: JSON could spell it, but many readers refuse it."""
+    return text and text.encode("utf-8", "replace").decode("utf-8")

@@ -1,0 +1,166 @@
+"""Lines of text for a terminal: the columns of the checklist, wrapping, and escaping of what a learner wrote.
+
+Lines become wider only where the terminal is: the checklist ends at column 98, what is told about a row at 120.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+TABLE_WIDTH = 98
+DETAIL_WIDTH = 120
+LEAST_WIDTH = 24
+BAR = 20
+INDENT = 4
+MARKS = {  # what stands before a row: in Unicode, in ASCII, its style
+    "passed": ("✓", "[x]", "green"),
+    "failed": ("✗", "[!]", "red"),
+    "not_started": ("○", "[ ]", "dim"),
+    "blocked": ("–", " - ", "dim"),
+    "crashed": ("!", "[*]", "red"),
+    "timed_out": ("…", "[~]", "red"),
+    "over_limit": ("▲", "[^]", "red"),
+    "grader_fault": ("?", "[?]", "magenta"),
+    "changed": ("✓", "[x]", "yellow"),
+    "skipped": ("–", " - ", "dim"),
+    "open": ("○", "[ ]", ""),
+    "current": ("→", " > ", "cyan"),
+    "locked": ("·", " . ", "dim"),
+}
+# NFKD leaves these without an ASCII form.
+ASCII = str.maketrans({
+    "·": "-", "–": "-", "—": "-", "−": "-", "…": "...", "√": "sqrt ", "×": "x", "→": "->", "≤": "<=", "≥": ">=", "≠": "!=",
+    "±": "+-", "“": '"', "”": '"', "‘": "'", "’": "'", "✓": "[x]", "✗": "[!]",
+})  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Look:
+    """What the terminal can show: its width in columns, and whether only ASCII."""
+
+    width: int
+    ascii: bool = False
+
+    @property
+    def table(self) -> int:
+        """The column at which the checklist ends."""
+        return max(LEAST_WIDTH, min(self.width, TABLE_WIDTH))
+
+    @property
+    def detail(self) -> int:
+        """The column at which what is told about a row ends."""
+        return max(LEAST_WIDTH, min(self.width, DETAIL_WIDTH))
+
+    def clean(self, text: str) -> str:
+        """Return text that can only be read: control sequences are spelt out, and what the terminal lacks is replaced."""
+        text = printable(text)
+        if not self.ascii:
+            return text
+        plain = unicodedata.normalize("NFKD", text.translate(ASCII))
+        return "".join(c for c in plain if not unicodedata.combining(c)).encode("ascii", "replace").decode()
+
+    def mark(self, kind: str) -> tuple[str, str]:
+        """Return the mark of a kind of row and its style."""
+        mark, plain, style = MARKS[kind]
+        return (plain if self.ascii else mark), style
+
+    def bar(self, done: int, total: int) -> str:
+        """Return a bar of BAR cells; full only where all is done."""
+        filled = BAR * done // total if total else 0
+        full, empty = ("#", ".") if self.ascii else ("█", "░")
+        return full * filled + empty * (BAR - filled)
+
+
+def printable(text: str) -> str:
+    """Spell out every character that a terminal might obey rather than show; new lines stay, tabs become spaces."""
+    return "".join(c if c == "\n" or c.isprintable() else ascii(c)[1:-1] for c in text.replace("\r\n", "\n").expandtabs(4))
+
+
+def heading(title: str, count: str, bar: str, look: Look) -> list[Text]:
+    """Return the title line: the title, what was reached in words, and as a bar that ends the table."""
+    from rich.text import Text
+
+    left = Text(look.clean(title), "bold")
+    right = Text.assemble(look.clean(count), "   ", (bar, "green"))
+    gap = look.table - left.cell_len - right.cell_len
+    if gap >= 2:
+        return [Text.assemble(left, " " * gap, right)]
+    return [*_wrapped(left, look.table), *_wrapped(right, look.table)]
+
+
+def row(kind: str, text: str, status: str, look: Look) -> list[Text]:
+    """Return a row of the table: its mark, its text, and the status where the bar begins or, if too long, where it fits."""
+    from rich.text import Text
+
+    mark, style = look.mark(kind)
+    left = Text.assemble((mark, style), " ", (look.clean(text), style if style == "dim" else ""))
+    right = Text(look.clean(status), style)
+    begin = max(look.table - BAR, left.cell_len + 2)
+    if begin + right.cell_len > look.table:
+        begin = min(begin, max(left.cell_len + 2, look.detail - right.cell_len))
+    if begin + right.cell_len <= look.detail:
+        left.append(" " * (begin - left.cell_len))
+        return [left + right]
+    hanging = " " * (len(mark) + 1)
+    lines = list(_hung(_wrapped(left, look.table - len(hanging)), hanging))
+    place = look.table - right.cell_len
+    return [*lines, *([Text(" " * place) + right] if place >= 0 else _wrapped(right, look.table))]
+
+
+def paragraph(text: str, look: Look, style: str = "", indent: int = INDENT, hanging: int = 0) -> list[Text]:
+    """Return text within the detail's width; a line that fits stays as it is, so that quoted code keeps its columns."""
+    from rich.text import Text
+
+    lines: list[Text] = []
+    for line in look.clean(text).split("\n"):
+        pieces = _wrapped(Text(line.rstrip(), style), look.detail - indent - hanging)
+        lines += [Text(" " * (indent + (hanging if place else 0))) + piece for place, piece in enumerate(pieces)]
+    return lines
+
+
+def with_place(lines: list[Text], place: str, look: Look) -> list[Text]:
+    """Add a place such as file:line: right-aligned on the last line or, where that is too full, on its own."""
+    from rich.text import Text
+
+    right = Text(look.clean(place), "dim")
+    last = lines[-1] if lines else Text("")
+    gap = look.detail - 1 - last.cell_len - right.cell_len
+    if lines and gap >= 4:
+        return [*lines[:-1], Text.assemble(last, " " * gap, right)]
+    return [*lines, Text(" " * INDENT) + right]
+
+
+def side_by_side(parts: list[str], look: Look, style: str = "dim") -> list[Text]:
+    """Return texts on one indented line or, where they do not fit, each on its own."""
+    from rich.text import Text
+
+    joined = Text(" " * INDENT + "    ".join(look.clean(part) for part in parts), style)
+    if joined.cell_len <= look.detail:
+        return [joined]
+    return [line for part in parts for line in paragraph(part, look, style, hanging=4)]
+
+
+def _wrapped(text: Text, width: int) -> list[Text]:
+    """Break text at spaces, and words that are longer than a line anywhere."""
+    width = max(width, 8)
+    if text.cell_len <= width:
+        return [text]
+    from rich.console import Console
+
+    lines = list(text.wrap(Console(width=width, color_system=None), width, overflow="fold"))
+    for line in lines:
+        line.rstrip()
+    return lines
+
+
+def _hung(lines: list[Text], hanging: str) -> Iterator[Text]:
+    from rich.text import Text
+
+    for place, line in enumerate(lines):
+        yield Text(hanging) + line if place else line

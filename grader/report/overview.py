@@ -1,0 +1,98 @@
+"""The screens around a check: where am I and what next, the table of stages, a hint, what the doctor found."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from grader.report.layout import Look, heading, paragraph, row
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+    from grader.actions import Hint, Standing
+    from grader.doctor import Finding
+    from grader.manifest import Stage
+    from grader.progress import Progress
+
+SCHEMA = 1
+STATES = {"passed": "passed", "changed": "changed since it passed", "skipped": "skipped", "open": "open"}
+LEVELS = {"ok": "passed", "warning": "timed_out", "broken": "failed"}
+
+
+def home_lines(standings: tuple[Standing, ...], last: str | None, look: Look) -> list[Text]:
+    """Return where the learner is and the commands that lead on."""
+    lines = _title(standings, look)
+    here = next((each for each in standings if each.is_current), None)
+    if here is None:
+        lines += paragraph("Every stage is passed or skipped. `grader status` lists them.", look, indent=0)
+        return lines
+    stage = here.stage
+    lines += paragraph(f"You are at {stage.id} · {stage.title}. You write stages/{stage.name}/{stage.module}.", look, "bold", 0)
+    commands = [
+        (f"grader show {stage.id}", "what it is about, and the contract of each function"),
+        ("grader check", "grade what you have written"),
+        (f"grader hint {stage.id}", "one step further, each time you ask"),
+        ("grader status", "all stages"),
+    ]
+    if not any(each.state in ("passed", "changed", "skipped") for each in standings) and last is None:
+        commands += [("grader demo", "a half-finished stage, graded: what this looks like")]
+        if len(standings) > 1:
+            commands += [(f"grader start {standings[-1].stage.id}", "begin elsewhere, here at the last stage")]
+    width = max(len(command) for command, _ in commands) + 4
+    for command, what in commands:
+        lines += paragraph(f"{command:<{width}}{what}", look)
+    return lines
+
+
+def status_lines(standings: tuple[Standing, ...], look: Look) -> list[Text]:
+    """Return the table of stages."""
+    lines = _title(standings, look)
+    for each in standings:
+        kind = "current" if each.is_current else each.state
+        status = "you are here" if each.is_current else STATES.get(each.state, f"waits for {', '.join(each.waits_for)}")
+        lines += row(kind, f"{each.stage.id} · {each.stage.title}", status, look)
+    return lines
+
+
+def status_document(standings: tuple[Standing, ...], progress: Progress, course: str) -> dict[str, Any]:
+    """Return the table of stages as values that JSON has."""
+    here = next((each.stage.id for each in standings if each.is_current), None)
+    stages = [
+        {
+            "id": each.stage.id,
+            "title": each.stage.title,
+            "state": each.state,
+            "waits_for": list(each.waits_for) if each.state == "locked" else [],
+            "passed_at": progress.passed[each.stage.id].when if each.stage.id in progress.passed else None,
+        }
+        for each in standings
+    ]
+    return {"schema": SCHEMA, "course": course, "current": here, "stages": stages, "notice": progress.notice}
+
+
+def hint_lines(stage: Stage, hint: Hint, look: Look) -> list[Text]:
+    """Return a hint, and how to get the next one."""
+    row_id = hint.criterion.id
+    lines = paragraph(f"{stage.id} · {hint.criterion.text} · hint {hint.number} of {hint.total}", look, "bold", 0)
+    lines += paragraph(hint.text, look)
+    more = f"one step further: grader hint {stage.id} {row_id}"
+    if hint.number == hint.total:
+        more = f"this is the last hint; the idea behind it: grader show {stage.id}"
+    return [*lines, *paragraph(more, look, "dim")]
+
+
+def finding_lines(finding: Finding, look: Look) -> list[Text]:
+    """Return one finding of the doctor, with what to do about it."""
+    from rich.text import Text
+
+    mark, style = look.mark(LEVELS[finding.level])
+    text = f"{finding.topic:<22} {finding.what}"
+    head, *rest = paragraph(text, look, indent=0, hanging=23 + 1 + len(mark)) or [Text("")]
+    lines = [Text.assemble((mark, style), " ") + head, *rest]
+    return lines + (paragraph(finding.remedy, look, "yellow", indent=24 + len(mark)) if finding.remedy else [])
+
+
+def _title(standings: tuple[Standing, ...], look: Look) -> list[Text]:
+    done = sum(each.state in ("passed", "changed") for each in standings)
+    count = f"{done} of {len(standings)} stages passed"
+    return heading("Attention, from the ground up", count, look.bar(done, len(standings)), look)

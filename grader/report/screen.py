@@ -1,0 +1,123 @@
+"""Where output goes: data to stdout, messages to stderr, and a progress line only where someone watches."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, TextIO
+
+from grader.report.layout import INDENT, Look, paragraph
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.text import Text
+
+    from grader.errors import GraderError
+    from grader.run.outcome import Outcome
+
+README_WIDTH = 100
+
+
+def prepare() -> None:
+    """Let no character that a stream cannot encode stop the output."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def console(error: bool = False) -> Console:
+    """Return a console that shows text as it is: no markup, no emoji codes, no highlighting, no wrapping of its own."""
+    from rich.console import Console
+
+    return Console(stderr=error, markup=False, emoji=False, highlight=False, soft_wrap=True)
+
+
+def look(error: bool = False) -> Look:
+    """Return what stdout, or stderr, can show."""
+    stream = sys.stderr if error else sys.stdout
+    return Look(console(error).width, is_ascii(stream.encoding, os.environ))
+
+
+def is_ascii(encoding: str | None, environment: Mapping[str, str]) -> bool:
+    """Say whether only ASCII can be shown: by the encoding or, since Python reads the C locale as UTF-8, by the locale."""
+    locale = environment.get("LC_ALL") or environment.get("LANG") or ""
+    return not (encoding or "").lower().startswith("utf") or locale in ("C", "POSIX")
+
+
+def show(lines: list[Text], error: bool = False) -> None:
+    """Print lines that are laid out already."""
+    target = console(error)
+    for line in lines:
+        target.print(line)
+
+
+def write(text: str) -> None:
+    """Print data as it is."""
+    sys.stdout.write(text if text.endswith("\n") else f"{text}\n")
+
+
+def show_markdown(text: str) -> None:
+    """Print Markdown: rendered on a terminal that can show it, as it is written elsewhere."""
+    view = look()
+    if view.ascii or not sys.stdout.isatty():
+        write(view.clean(text) if view.ascii else text)
+        return
+    from rich.markdown import Markdown
+
+    target = console()
+    target.print(Markdown(text, hyperlinks=False), width=min(target.width, README_WIDTH), soft_wrap=False)
+
+
+def say(message: str, hint: str | None = None, style: str = "") -> None:
+    """Print a message, and below it what to do, to stderr."""
+    view = look(error=True)
+    lines = paragraph(message, view, style, indent=0, hanging=INDENT)
+    show([*lines, *(paragraph(hint, view, indent=0, hanging=INDENT) if hint else [])], error=True)
+
+
+def complain(error: GraderError) -> None:
+    """Print an error and its hint to stderr."""
+    say(f"error: {error.message}", f"hint: {error.hint}" if error.hint else None, "red")
+
+
+@contextmanager
+def ticking(name: str) -> Iterator[Ticker | None]:
+    """Show a progress line on stderr while a stage is graded, if stderr is a terminal that can take a line back."""
+    if not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
+        yield None
+        return
+    ticker = Ticker(sys.stderr, name, look(error=True))
+    try:
+        yield ticker
+    finally:
+        ticker.clear()
+
+
+class Ticker:
+    """Counts tests on one line; it keeps the stream, because pytest puts another in its place meanwhile."""
+
+    def __init__(self, stream: TextIO, name: str, look: Look) -> None:
+        self._stream = stream
+        self._name = name
+        self._look = look
+        self._tests = 0
+        self._draw("starting")
+
+    def __call__(self, outcome: Outcome) -> None:
+        self._tests += 1
+        self._draw(f"{self._tests} {'test' if self._tests == 1 else 'tests'} · {outcome.criterion}")
+
+    def clear(self) -> None:
+        """Take the line back."""
+        self._put("", end="\r")
+
+    def _draw(self, what: str) -> None:
+        self._put(self._look.clean(f"{self._name} · {what}"))
+
+    def _put(self, text: str, end: str = "") -> None:
+        width = self._look.width - 1
+        self._stream.write(f"\r{text[:width]:<{width}}{end}")
+        self._stream.flush()

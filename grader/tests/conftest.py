@@ -1,0 +1,180 @@
+"""What the tests of the engine share: learner's processes in every tier, and a small throw-away course."""
+
+from __future__ import annotations
+
+import functools
+import textwrap
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from grader import check, mistakes, testing
+from grader.errors import CourseError
+from grader.manifest import Course, Stage, Tolerance, load_course
+from grader.run import sandbox
+from grader.run.outcome import Outcome, Status
+from grader.run.process import Job, LearnerProcess
+from grader.run.remote import Connection, RemoteModule
+from grader.submission import take
+from grader.verdict import Verdict
+
+LABEL = "stages/s90_small/small.py"
+
+
+@functools.cache
+def why_missing(tier: sandbox.Tier) -> str | None:
+    return sandbox.why_missing(tier)
+
+
+def need(tier: sandbox.Tier) -> sandbox.Tier:
+    """Return the tier; skip the test, with the reason, where this machine lacks it."""
+    if reason := why_missing(tier):
+        pytest.skip(f"tier {tier} is missing here: {reason}")
+    return tier
+
+
+@pytest.fixture(scope="module", params=sandbox.TIERS)
+def tier(request: pytest.FixtureRequest) -> sandbox.Tier:
+    """Each tier in turn."""
+    return need(request.param)
+
+
+@dataclass
+class Learner:
+    """A learner's process and the connections that were opened to it."""
+
+    process: LearnerProcess
+    connections: list[Connection] = field(default_factory=list)
+
+    def open(self, key: str = "row", seconds: float = 60) -> RemoteModule:
+        """Return the `learner` of a new test; the test before it, if any, has ended."""
+        self.done()
+        self.connections.append(self.process.open(key, time.monotonic() + seconds))
+        return RemoteModule(self.connections[-1], self.process.job.label)
+
+    def done(self) -> tuple[Status, str] | None:
+        """End the test that runs, if any, and return what its end tells."""
+        return self.process.done(self.connections.pop()) if self.connections else None
+
+    @property
+    def connection(self) -> Connection:
+        return self.connections[-1]
+
+
+Start = Callable[..., Learner]
+
+
+@pytest.fixture(scope="module")
+def start(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Start]:
+    """Start a learner's process in a tier from a module's text; all are ended with the test module."""
+    hide = tmp_path_factory.mktemp("course")
+    running: list[LearnerProcess] = []
+
+    def begin(
+        source: str,
+        tier: sandbox.Tier = "process",
+        *,
+        call_seconds: float = 10,
+        cpu_seconds: float = 60,
+        memory_mb: int = 1024,
+        fork: bool = sandbox.FORKS,
+        load: bool = True,
+    ) -> Learner:
+        text = textwrap.dedent(source).encode()
+        job = Job(LABEL, text, call_seconds, cpu_seconds, memory_mb, hide)
+        process = LearnerProcess(job, tier, sandbox.start(tier, hide, fork), fork)
+        running.append(process)
+        if load:
+            process.load()
+        return Learner(process)
+
+    yield begin
+    for process in running:
+        process.kill()
+
+
+@pytest.fixture
+def worker(tier: sandbox.Tier, start: Start) -> Iterator[Callable[..., Learner]]:
+    """Start a learner's process from a module's text in each tier in turn; it is ended with the test."""
+    made: list[Learner] = []
+
+    def begin(source: str, **options: Any) -> Learner:
+        made.append(start(source, tier, **options))
+        return made[-1]
+
+    yield begin
+    for learner in made:
+        learner.done()
+        learner.process.kill()
+
+
+@dataclass
+class Graded:
+    """A verdict and the outcome of each test by the test's own name."""
+
+    verdict: Verdict
+    outcomes: dict[str, Outcome]
+
+    def row(self, criterion: str) -> str:
+        return next(row.status for row in self.verdict.criteria if row.id == criterion)
+
+
+class SmallCourse:
+    """A course of one stage, s90, whose files the tests write themselves."""
+
+    def __init__(self, folder: Path) -> None:
+        self.root = folder / "course"
+        self.stage_folder = self.root / "stages" / "s90_small"
+        self.hidden = folder / "answers" / "s90_small"
+        for path in (self.stage_folder / "tests", self.hidden):
+            path.mkdir(parents=True)
+
+    def write(self, *, manifest: str, solution: str, public: str = "", hidden: str = "", mistakes: str = "") -> None:
+        """Write the stage; texts may be indented."""
+        self._put(self.stage_folder / "stage.toml", manifest)
+        self._put(self.stage_folder / "small.py", solution)
+        self._put(self.hidden / "solution.py", solution)
+        self._put(self.hidden / "mistakes.py", "from grader.mistakes import mistake\n" + textwrap.dedent(mistakes))
+        for path, text in ((self.stage_folder / "tests" / "test_small.py", public), (self.hidden / "test_hidden.py", hidden)):
+            self._put(path, "import numpy as np\nimport pytest\nfrom grader.testing import *\n" + textwrap.dedent(text))
+
+    @staticmethod
+    def _put(path: Path, text: str) -> None:
+        path.write_text(textwrap.dedent(text), encoding="utf-8")
+
+    @property
+    def stage(self) -> Stage:
+        return self.course.stages[0]
+
+    @property
+    def course(self) -> Course:
+        return load_course(self.root)
+
+    def grade(self, source: str, *, isolation: str = "process", seed: int = 1, **options: Any) -> Graded:
+        """Grade a module's text as `grader check` does."""
+        path = self.root.parent / "handed_in.py"
+        self._put(path, source)
+        found: list[Outcome] = []
+        snapshot = take(self.stage, path, self.root)
+        verdict = check.grade(self.course, self.stage, snapshot, check.Options(seed, isolation, **options), found.append)
+        return Graded(verdict, {outcome.test.rpartition("::")[2]: outcome for outcome in found})
+
+
+@pytest.fixture(scope="module")
+def small_course(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SmallCourse]:
+    """A small course with a hidden folder of its own."""
+    course = SmallCourse(tmp_path_factory.mktemp("small"))
+
+    def hidden_folder(stage: Stage) -> Path:
+        if stage.folder != course.stage_folder:
+            raise CourseError(f"{stage.folder} is not in the small course")
+        return course.hidden
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(mistakes, "hidden_folder", hidden_folder)
+        yield course
+    testing.configure(Tolerance())
