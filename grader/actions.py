@@ -1,4 +1,4 @@
-"""What the commands do, between the command line and the rooms of the house: they decide and record, but print nothing."""
+"""What the commands do: they decide, grade and record, but print nothing."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from grader import __version__
-from grader.errors import CourseError, ProgressError, StageLocked, SubmissionError, UsageError
-from grader.manifest import Course, Criterion, Stage, find_course_root, load_course
-from grader.progress import Progress, State, Store, backup, current, state_of, waits_for
+from grader.errors import StageLocked, SubmissionError, UsageError
+from grader.manifest import Course, Stage, find_course_root, load_course
+from grader.progress import Progress, State, Store, current, state_of, waits_for
 from grader.submission import Snapshot, take
 
 if TYPE_CHECKING:
@@ -49,16 +49,6 @@ class Wish:
     isolation: str = "auto"
 
 
-@dataclass(frozen=True)
-class Hint:
-    """One hint of a row: its text, and which of how many it is, from 1."""
-
-    criterion: Criterion
-    text: str
-    number: int
-    total: int
-
-
 def open_desk(start: Path) -> Desk:
     """Find the course that a folder lies in."""
     root = find_course_root(start)
@@ -68,10 +58,11 @@ def open_desk(start: Path) -> Desk:
 def standings(desk: Desk, progress: Progress) -> tuple[Standing, ...]:
     """Return where the learner stands, stage by stage."""
     here = current(desk.course, progress)
-    return tuple(
-        Standing(stage, state_of(stage, progress, _digest(stage, desk.course)), stage is here, waits_for(stage, progress))
-        for stage in desk.course.stages
-    )
+    found: list[Standing] = []
+    for stage in desk.course.stages:
+        state = state_of(stage, progress, _digest(stage, desk.course))
+        found.append(Standing(stage, state, stage is here, waits_for(stage, progress)))
+    return tuple(found)
 
 
 def stage_or_current(desk: Desk, name: str | None) -> Stage:
@@ -111,7 +102,7 @@ def check(desk: Desk, stage: Stage, wish: Wish, on_test: OnTest | None = None) -
     if wish.only is not None:
         stage.criterion(wish.only)
     if wish.submission is not None:
-        return _graded(desk, stage, take(stage, wish.submission, desk.course.root), wish, on_test)
+        return graded(desk, stage, take(stage, wish.submission, desk.course.root), wish, on_test)
     if first := locked_by(desk, stage, desk.store.read()):
         raise locked_error(stage, first)
     return _own(desk, stage, take(stage, None, desk.course.root), wish, on_test)
@@ -127,78 +118,8 @@ def check_all(desk: Desk, wish: Wish, on_test: OnTest | None = None) -> Iterator
         except SubmissionError as error:
             yield _ungraded(stage, wish, error)
             continue
-        grade = _own if wish.submission is None else _graded
+        grade = _own if wish.submission is None else graded
         yield grade(desk, stage, snapshot, wish, on_test)
-
-
-def hint(desk: Desk, stage: Stage, criterion: str | None) -> Hint | None:
-    """Return the next hint of a row; without one, of the first row that a check finds not passed, None where all pass."""
-    row = stage.criterion(criterion) if criterion is not None else _first_not_passed(desk, stage)
-    if row is None:
-        return None
-    number = desk.store.next_hint(stage.id, row.id, len(row.hints))
-    return Hint(row, row.hints[number], number + 1, len(row.hints))
-
-
-def start(desk: Desk, stage: Stage) -> tuple[str, ...]:
-    """Make a stage the current one and return the ids that are skipped now; what is passed stays passed.
-
-    Only stages before it, and those that it waits for, are skipped: from it on, what was skipped earlier is open again.
-    """
-    progress = desk.store.read()
-    before = {each.id for each in desk.course.stages if each.number < stage.number} | _needed(desk.course, stage)
-    skipped = [each.id for each in desk.course.stages if each.id in before and each.id not in progress.passed]
-    for each in desk.course.stages:
-        if each.id in progress.skipped and each.id not in before:
-            desk.store.forget(each.id)
-    desk.store.record_skip(skipped)
-    desk.store.record_last(stage.id)
-    return tuple(skipped)
-
-
-def reset(desk: Desk, stage: Stage) -> Path | None:
-    """Put the stub back in place of the learner's module; return where the old file is kept, None if nothing was lost."""
-    stub = stub_text(stage)
-    path = stage.module_path
-    kept = None if is_stub(stage) else backup(desk.course.root, path, datetime.now(UTC))
-    fresh = path.with_name(f".{path.name}.new")
-    try:
-        fresh.write_text(stub, encoding="utf-8", newline="\n")
-        fresh.replace(path)
-    except OSError as error:
-        fresh.unlink(missing_ok=True)
-        raise ProgressError(f"{path} cannot be written: {error.strerror}") from error
-    desk.store.forget(stage.id)
-    return kept
-
-
-def solution(desk: Desk, stage: Stage) -> str:
-    """Return the reference solution of a stage that the learner has passed; StageLocked before that."""
-    from grader.mistakes import reference_source
-
-    if stage.id not in desk.store.read().passed:
-        more = f"`grader hint {stage.id}` helps one step further, and `grader show {stage.id}` explains the stage."
-        raise StageLocked(f"the solution of {stage.id} is shown once {stage.id} has passed", more)
-    return reference_source(stage)
-
-
-def write_new(path: Path, text: str) -> None:
-    """Write a file that does not exist yet; UsageError where something of that name does."""
-    try:
-        with path.open("x", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-    except FileExistsError as error:
-        raise UsageError(f"{path} exists already, and is not overwritten", "Name another file.") from error
-    except OSError as error:
-        raise UsageError(f"{path} cannot be written: {error.strerror}") from error
-
-
-def readme(stage: Stage) -> str:
-    """Return the text of a stage's README."""
-    try:
-        return stage.readme_path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise CourseError(f"stages/{stage.name}/README.md cannot be read: {error}") from error
 
 
 def stub_text(stage: Stage) -> str:
@@ -221,7 +142,7 @@ def _is_begun(desk: Desk, stage: Stage) -> bool:
     return stage.id in desk.store.read().passed or not is_stub(stage)
 
 
-def _graded(desk: Desk, stage: Stage, snapshot: Snapshot, wish: Wish, on_test: OnTest | None) -> Verdict:
+def graded(desk: Desk, stage: Stage, snapshot: Snapshot, wish: Wish, on_test: OnTest | None = None) -> Verdict:
     from grader.check import Options, fresh_seed, grade
 
     seed = fresh_seed() if wish.seed is None else wish.seed
@@ -230,7 +151,7 @@ def _graded(desk: Desk, stage: Stage, snapshot: Snapshot, wish: Wish, on_test: O
 
 def _own(desk: Desk, stage: Stage, snapshot: Snapshot, wish: Wish, on_test: OnTest | None) -> Verdict:
     """Grade the learner's own module; record that it was worked on and, if all of it passes, the pass."""
-    verdict = _graded(desk, stage, snapshot, wish, on_test)
+    verdict = graded(desk, stage, snapshot, wish, on_test)
     if not verdict.passed or verdict.grader_fault or wish.only is not None:
         desk.store.record_last(stage.id)
         return verdict
@@ -238,17 +159,6 @@ def _own(desk: Desk, stage: Stage, snapshot: Snapshot, wish: Wish, on_test: OnTe
     after = desk.store.record_pass(stage.id, snapshot.digest, verdict.run.seed, __version__, datetime.now(UTC))
     closed = [each for each in desk.course.stages if state_of(each, before, None) == "locked"]
     return replace(verdict, unlocked=tuple(each.id for each in closed if state_of(each, after, None) == "open"))
-
-
-def _first_not_passed(desk: Desk, stage: Stage) -> Criterion | None:
-    """Grade without recording; a row that waits for another is not the first, unless nothing else is left."""
-    verdict = _graded(desk, stage, take(stage, None, desk.course.root), Wish(), None)
-    if verdict.problem is not None:
-        hint = verdict.problem.hint or f"`grader check {stage.id}` shows where."
-        raise SubmissionError(f"{verdict.run.label}: {verdict.problem.message}", hint)
-    left = [row for row in verdict.criteria if row.status != "passed"]
-    left.sort(key=lambda row: row.status == "blocked")
-    return stage.criterion(left[0].id) if left else None
 
 
 def _ungraded(stage: Stage, wish: Wish, error: SubmissionError) -> Verdict:
@@ -263,17 +173,6 @@ def _no_run(stage: Stage, wish: Wish) -> Run:
     from grader.verdict import Run
 
     return Run(wish.seed or 0, "none", None, 0.0, __version__, "", f"stages/{stage.name}/{stage.module}", wish.only)
-
-
-def _needed(course: Course, stage: Stage) -> set[str]:
-    """Return the ids of all stages that a stage builds on, however far away."""
-    found: set[str] = set()
-    queue = list(stage.requires)
-    while queue:
-        if (each := queue.pop()) not in found:
-            found.add(each)
-            queue += course.find(each).requires
-    return found
 
 
 def _digest(stage: Stage, course: Course) -> str | None:

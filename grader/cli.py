@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from grader import __version__
+from grader.commands.options import AnyStage, Isolation, Json, RowName, Seed, StageName, Verbose, row_names
 from grader.errors import GraderError, GraderFault, UsageError
 
 if TYPE_CHECKING:
@@ -25,48 +26,6 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
-
-
-def _stage_names(incomplete: str) -> list[tuple[str, str]]:
-    """Complete a stage by its id or its folder's name."""
-    from grader.actions import open_desk
-
-    try:
-        stages = open_desk(Path.cwd()).course.stages
-    except GraderError:
-        return []
-    names = [(name, stage.title) for stage in stages for name in (stage.id, stage.name)]
-    return [each for each in names if each[0].startswith(incomplete)]
-
-
-def _row_names(context: typer.Context, incomplete: str) -> list[tuple[str, str]]:
-    """Complete a row of the stage that was named before it, or of all stages."""
-    from grader.actions import open_desk
-
-    try:
-        course = open_desk(Path.cwd()).course
-        stages = (course.find(name),) if (name := context.params.get("stage")) else course.stages
-    except GraderError:
-        return []
-    return [(row.id, row.text) for stage in stages for row in stage.criteria if row.id.startswith(incomplete)]
-
-
-_STAGE_HELP = "s15, 15, attention, or a path into its folder"
-StageName = Annotated[str, typer.Argument(metavar="STAGE", help=f"{_STAGE_HELP}.", autocompletion=_stage_names)]
-AnyStage = Annotated[
-    str | None,
-    typer.Argument(metavar="[STAGE]", help=f"{_STAGE_HELP}; by default where you are.", autocompletion=_stage_names),
-]
-RowName = Annotated[
-    str | None,
-    typer.Argument(metavar="[CRITERION]", help="A row of the checklist, as a check names it.", autocompletion=_row_names),
-]
-Json = Annotated[bool, typer.Option("--json", help="Print a JSON document instead of text.")]
-Seed = Annotated[int | None, typer.Option("--seed", metavar="N", min=0, help="Grade with the inputs of an earlier run.")]
-Isolation = Annotated[
-    str, typer.Option("--isolation", metavar="TIER", help="bubblewrap or process; auto takes the strongest that works.")
-]
-Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Show every test that did not pass, and shorten nothing.")]
 
 
 def _version(wanted: bool) -> None:
@@ -133,16 +92,21 @@ def check(
     isolation: Isolation = "auto",
     submission: Annotated[
         Path | None,
-        typer.Option("--submission", metavar="PATH", help="Grade these files (a course, a folder, or a module) and record nothing."),
+        typer.Option(
+            "--submission", metavar="PATH", help="Grade a course, folder or module of someone; record nothing."
+        ),
     ] = None,
     only: Annotated[
         str | None,
-        typer.Option("--only", metavar="CRITERION", help="Grade one row of the checklist.", autocompletion=_row_names),
+        typer.Option("--only", metavar="CRITERION", help="Grade one row of the checklist.", autocompletion=row_names),
     ] = None,
     every: Annotated[bool, typer.Option("--all", help="Grade every stage that is unlocked or begun.")] = False,
     verbose: Verbose = False,
 ) -> None:
-    """Grade a stage; when all its criteria pass, that is recorded and the next stage opens."""
+    """Grade a stage and show its checklist.
+
+    When all its criteria pass, that is recorded, and the stages that waited for it open.
+    """
     from grader.actions import Wish, stage_or_current
     from grader.commands import grading
 
@@ -157,14 +121,17 @@ def check(
 
 @app.command()
 def hint(stage: StageName, criterion: RowName = None) -> None:
-    """Help with one row, a step further each time; without CRITERION the first row that a check finds not passed."""
-    from grader import actions
+    """Help with one row, a step further each time.
+
+    Without CRITERION it is the first row that a check finds not passed.
+    """
+    from grader import lessons
     from grader.report.overview import hint_lines
     from grader.report.screen import look, say, show
 
     desk = _desk()
     target = desk.course.find(stage)
-    found = actions.hint(desk, target, criterion)
+    found = lessons.hint(desk, target, criterion)
     if found is None:
         say(f"Every row of {target.id} passes: no hint is needed.", f"`grader check {target.id}` records it.")
     else:
@@ -174,7 +141,7 @@ def hint(stage: StageName, criterion: RowName = None) -> None:
 @app.command()
 def show(stage: StageName) -> None:
     """Show a stage's README."""
-    from grader.actions import readme
+    from grader.lessons import readme
     from grader.report.screen import show_markdown
 
     show_markdown(readme(_desk().course.find(stage)))
@@ -182,21 +149,27 @@ def show(stage: StageName) -> None:
 
 @app.command()
 def start(stage: StageName) -> None:
-    """Begin here: stages before it that have not passed are recorded as skipped."""
-    from grader import actions
+    """Begin at this stage.
+
+    Stages before it that have not passed are recorded as skipped, never as passed.
+    """
+    from grader import lessons
     from grader.report.screen import say
 
     desk = _desk()
     target = desk.course.find(stage)
-    skipped = actions.start(desk, target)
+    skipped = lessons.start(desk, target)
     say(f"You are at {target.id} · {target.title}." + (f" Skipped: {', '.join(skipped)}." if skipped else ""))
     say(f"Write stages/{target.name}/{target.module}; `grader show {target.id}` explains it, `grader check` grades it.")
 
 
 @app.command()
 def reset(stage: StageName, yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False) -> None:
-    """Start a stage over: its stub comes back, the old file is kept in .grader/backups/."""
-    from grader import actions
+    """Put a stage's stub back and start it over.
+
+    The old file is kept in .grader/backups/.
+    """
+    from grader import lessons
     from grader.report.screen import say
 
     desk = _desk()
@@ -207,33 +180,38 @@ def reset(stage: StageName, yes: Annotated[bool, typer.Option("--yes", "-y", hel
     if not yes and not typer.confirm(f"Replace {file} by its stub, and count {target.id} as not passed?", err=True):
         say("Nothing was changed.")
         return
-    kept = actions.reset(desk, target)
-    say(f"{file} is the stub." + (f" Your file is kept as {kept.relative_to(desk.course.root).as_posix()}." if kept else ""))
+    kept = lessons.reset(desk, target)
+    say(f"{file} is the stub again.")
+    if kept is not None:
+        say(f"Your file is kept as {kept.relative_to(desk.course.root).as_posix()}.")
 
 
 @app.command()
 def solution(
     stage: StageName,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write it to a new file instead of printing it.")
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write it to a new file instead.")
     ] = None,
 ) -> None:
-    """Show the reference solution of a stage that you have passed."""
-    from grader import actions
+    """Show the solution of a stage that you have passed."""
+    from grader import lessons
     from grader.report.screen import say, write
 
     desk = _desk()
-    text = actions.solution(desk, desk.course.find(stage))
+    text = lessons.solution(desk, desk.course.find(stage))
     if output is None:
         write(text)
     else:
-        actions.write_new(output, text)
+        lessons.write_new(output, text)
         say(f"The solution is in {output}.")
 
 
 @app.command()
 def doctor(as_json: Json = False) -> None:
-    """Look at Python, packages, isolation, the terminal and the course, and say what is missing and why."""
+    """Say what works on this machine, and why something does not.
+
+    Looks at Python, packages, each tier of isolation, the terminal, the course and the progress file.
+    """
     from grader.commands.health import report
 
     raise typer.Exit(report(Path.cwd(), as_json))
@@ -241,7 +219,10 @@ def doctor(as_json: Json = False) -> None:
 
 @app.command()
 def demo(seed: Seed = None, isolation: Isolation = "auto", verbose: Verbose = False) -> None:
-    """Grade a half-finished stage that comes with the grader: what a check looks like."""
+    """Grade a half-finished example, to show what a check looks like.
+
+    The example comes with the grader, is graded like any other module, and nothing is recorded.
+    """
     from grader.actions import Wish
     from grader.commands import grading
 
@@ -265,9 +246,12 @@ def main() -> None:
 
 def _own_fault(error: Exception) -> tuple[str, str]:
     """Say where the grader failed, for whoever mends it."""
+    import os
     import traceback
 
+    if os.environ.get("GRADER_TRACEBACK"):
+        traceback.print_exception(error)
     last = traceback.extract_tb(error.__traceback__)[-1]
     place = f"{Path(last.filename).name}:{last.lineno}"
-    hint = "This is a fault of the grader, not of your code, and nothing is recorded. `python -X dev -m grader` shows more."
+    hint = "This is a fault of the grader, not of your code. GRADER_TRACEBACK=1 in the environment shows all of it."
     return f"{type(error).__name__} in {place}: {error}", hint

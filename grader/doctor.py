@@ -1,4 +1,4 @@
-"""What `grader doctor` looks at: Python, packages, each tier of isolation, the terminal, the course, the progress file."""
+"""What `grader doctor` looks at: Python, packages, isolation tiers, the terminal, the course, the progress file."""
 
 from __future__ import annotations
 
@@ -45,7 +45,9 @@ def examine(start: Path, encoding: str, width: int, colour: bool) -> Iterator[Fi
 def _python() -> Finding:
     version, where = ".".join(map(str, sys.version_info[:3])), sys.prefix
     if sys.version_info < LEAST_PYTHON:
-        return Finding("python", "broken", f"{version} in {where}", "Python 3.11 or newer is needed: `uv sync` fetches it.")
+        return Finding(
+            "python", "broken", f"{version} in {where}", "Python 3.11 or newer is needed; `uv sync` fetches it."
+        )
     return Finding("python", "ok", f"{version} in {where}")
 
 
@@ -65,7 +67,8 @@ def _isolation() -> Iterator[Finding]:
         reason = why_missing(tier) or _cannot_load(tier)
         if reason is None:
             works.append(tier)
-            yield Finding(f"isolation {tier}", "ok", "works" + (", and is what a check uses" if len(works) == 1 else ""))
+            used = ", and is what a check uses" if len(works) == 1 else ""
+            yield Finding(f"isolation {tier}", "ok", f"works{used}")
         else:
             level: Level = "warning" if tier != TIERS[-1] or works else "broken"
             yield Finding(f"isolation {tier}", level, f"is not available: {reason}", _without(tier))
@@ -99,7 +102,7 @@ def _cannot_load(tier: Tier) -> str | None:
 def _terminal(encoding: str, width: int, colour: bool) -> Finding:
     shown = f"{width} columns, {encoding or 'unknown encoding'}, {'colour' if colour else 'no colour'}"
     if not encoding.lower().startswith("utf"):
-        return Finding("terminal", "warning", shown, "Marks are shown in ASCII; PYTHONUTF8=1 in the environment gives UTF-8.")
+        return Finding("terminal", "warning", shown, "Marks are shown in ASCII; PYTHONUTF8=1 gives UTF-8.")
     if width < 80:
         return Finding("terminal", "warning", shown, "Reports read best from 80 columns on.")
     return Finding("terminal", "ok", shown)
@@ -114,7 +117,7 @@ def _course(start: Path) -> Iterator[Finding]:
         return
     mistakes = [finding for stage in course.stages for finding in _stage(stage)]
     if not mistakes:
-        yield Finding("course", "ok", f"{len(course.stages)} stages in {root}, each with its README, tests and solution")
+        yield Finding("course", "ok", f"{len(course.stages)} stages in {root}: README, stub, tests and solution")
     yield from mistakes
     yield _progress(course)
 

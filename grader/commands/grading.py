@@ -42,8 +42,8 @@ def check(desk: Desk, stage: Stage, wish: Wish, as_json: bool, verbose: bool) ->
     else:
         _print(verdict, _command(f"grader check {stage.id}", wish), verbose)
         _what_next(desk, stage, wish, verdict)
-    if wish.submission is not None and verdict.run.isolation_note:
-        screen.say(f"warning: graded in isolation {verdict.run.isolation} only: {verdict.run.isolation_note}", style="yellow")
+    if wish.submission is not None and (note := verdict.run.isolation_note):
+        screen.say(f"warning: graded in isolation {verdict.run.isolation} only: {note}", style="yellow")
     return _exit_code((verdict,))
 
 
@@ -55,7 +55,8 @@ def check_all(desk: Desk, wish: Wish, as_json: bool) -> int:
     if wish.only is not None:
         raise UsageError("--all grades whole stages, --only one row", "Leave one of them out.")
     if wish.submission is not None and not wish.submission.is_dir():
-        raise UsageError(f"--all needs a folder of stages, and {wish.submission} is none", "Name a stage to grade one module.")
+        message = f"--all needs a folder of stages, and {wish.submission} is none"
+        raise UsageError(message, "Name a stage to grade one module.")
     with screen.ticking("all stages") as tick:
         verdicts = tuple(actions.check_all(desk, wish, tick))
     if as_json:

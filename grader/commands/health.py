@@ -24,6 +24,6 @@ def report(start: Path, as_json: bool) -> int:
             screen.show(finding_lines(finding, screen.look()))
     broken = any(finding.level == "broken" for finding in found)
     if as_json:
-        document = {"schema": SCHEMA, "version": __version__, "healthy": not broken, "findings": [asdict(each) for each in found]}
-        screen.write(dumps(document))
+        findings = [asdict(each) for each in found]
+        screen.write(dumps({"schema": SCHEMA, "version": __version__, "healthy": not broken, "findings": findings}))
     return GraderFault.exit_code if broken else 0

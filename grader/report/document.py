@@ -14,7 +14,7 @@ Document = dict[str, Any]
 
 
 def verdict_document(verdict: Verdict, waits_for: Iterable[str] = ()) -> Document:
-    """Return a verdict as values that JSON has; waits_for names the stages that come first where the stage is locked."""
+    """Return a verdict as values that JSON has; waits_for names what comes first where the stage is locked."""
     run = verdict.run
     return {
         "schema": SCHEMA,
@@ -76,11 +76,13 @@ def _failure(failure: Failure) -> Document:
 
 
 def _diagnosis(diagnosis: Diagnosis | None) -> Document | None:
-    return diagnosis and {"mistake": diagnosis.mistake, "text": diagnosis.text, "fix": diagnosis.fix}
+    if diagnosis is None:
+        return None
+    return {"mistake": diagnosis.mistake, "text": diagnosis.text, "fix": diagnosis.fix}
 
 
 def _where(where: Where | None) -> str | None:
-    return where and _text(f"{where.file}:{where.line}")
+    return None if where is None else _text(f"{where.file}:{where.line}")
 
 
 def _problem(problem: Problem | None) -> Document | None:

@@ -35,8 +35,8 @@ MARKS = {  # what stands before a row: in Unicode, in ASCII, its style
 }
 # NFKD leaves these without an ASCII form.
 ASCII = str.maketrans({
-    "·": "-", "–": "-", "—": "-", "−": "-", "…": "...", "√": "sqrt ", "×": "x", "→": "->", "≤": "<=", "≥": ">=", "≠": "!=",
-    "±": "+-", "“": '"', "”": '"', "‘": "'", "’": "'", "✓": "[x]", "✗": "[!]",
+    "·": "-", "–": "-", "—": "-", "−": "-", "…": "...", "√": "sqrt ", "×": "x", "→": "->", "≤": "<=", "≥": ">=",
+    "≠": "!=", "±": "+-", "“": '"', "”": '"', "‘": "'", "’": "'",
 })  # fmt: skip
 
 
@@ -58,7 +58,7 @@ class Look:
         return max(LEAST_WIDTH, min(self.width, DETAIL_WIDTH))
 
     def clean(self, text: str) -> str:
-        """Return text that can only be read: control sequences are spelt out, and what the terminal lacks is replaced."""
+        """Return text that can only be read: control sequences spelt out, what the terminal lacks replaced."""
         text = printable(text)
         if not self.ascii:
             return text
@@ -79,7 +79,8 @@ class Look:
 
 def printable(text: str) -> str:
     """Spell out every character that a terminal might obey rather than show; new lines stay, tabs become spaces."""
-    return "".join(c if c == "\n" or c.isprintable() else ascii(c)[1:-1] for c in text.replace("\r\n", "\n").expandtabs(4))
+    text = text.replace("\r\n", "\n").expandtabs(4)
+    return "".join(c if c == "\n" or c.isprintable() else ascii(c)[1:-1] for c in text)
 
 
 def heading(title: str, count: str, bar: str, look: Look) -> list[Text]:
@@ -95,7 +96,7 @@ def heading(title: str, count: str, bar: str, look: Look) -> list[Text]:
 
 
 def row(kind: str, text: str, status: str, look: Look) -> list[Text]:
-    """Return a row of the table: its mark, its text, and the status where the bar begins or, if too long, where it fits."""
+    """Return a row of the table: mark, text, and the status where the bar begins or, if too long, where it fits."""
     from rich.text import Text
 
     mark, style = look.mark(kind)

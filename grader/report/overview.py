@@ -9,13 +9,15 @@ from grader.report.layout import Look, heading, paragraph, row
 if TYPE_CHECKING:
     from rich.text import Text
 
-    from grader.actions import Hint, Standing
+    from grader.actions import Standing
     from grader.doctor import Finding
+    from grader.lessons import Hint
     from grader.manifest import Stage
     from grader.progress import Progress
 
 SCHEMA = 1
 STATES = {"passed": "passed", "changed": "changed since it passed", "skipped": "skipped", "open": "open"}
+TOPIC = 23  # columns for the name of what was looked at
 LEVELS = {"ok": "passed", "warning": "timed_out", "broken": "failed"}
 
 
@@ -27,7 +29,8 @@ def home_lines(standings: tuple[Standing, ...], last: str | None, look: Look) ->
         lines += paragraph("Every stage is passed or skipped. `grader status` lists them.", look, indent=0)
         return lines
     stage = here.stage
-    lines += paragraph(f"You are at {stage.id} · {stage.title}. You write stages/{stage.name}/{stage.module}.", look, "bold", 0)
+    lines += paragraph(f"\nYou are at {stage.id} · {stage.title}.", look, "bold", indent=0)
+    lines += paragraph(f"You write stages/{stage.name}/{stage.module}.\n", look, indent=0)
     commands = [
         (f"grader show {stage.id}", "what it is about, and the contract of each function"),
         ("grader check", "grade what you have written"),
@@ -86,10 +89,10 @@ def finding_lines(finding: Finding, look: Look) -> list[Text]:
     from rich.text import Text
 
     mark, style = look.mark(LEVELS[finding.level])
-    text = f"{finding.topic:<22} {finding.what}"
-    head, *rest = paragraph(text, look, indent=0, hanging=23 + 1 + len(mark)) or [Text("")]
-    lines = [Text.assemble((mark, style), " ") + head, *rest]
-    return lines + (paragraph(finding.remedy, look, "yellow", indent=24 + len(mark)) if finding.remedy else [])
+    label = Text.assemble((mark, style), f" {finding.topic:<{TOPIC}}")
+    lines = paragraph(finding.what, look, indent=label.cell_len)
+    lines[0] = label + lines[0][label.cell_len :]
+    return lines + (paragraph(finding.remedy, look, "yellow", indent=label.cell_len) if finding.remedy else [])
 
 
 def _title(standings: tuple[Standing, ...], look: Look) -> list[Text]:

@@ -42,7 +42,7 @@ def look(error: bool = False) -> Look:
 
 
 def is_ascii(encoding: str | None, environment: Mapping[str, str]) -> bool:
-    """Say whether only ASCII can be shown: by the encoding or, since Python reads the C locale as UTF-8, by the locale."""
+    """Say whether only ASCII can be shown: by encoding or, as Python takes the C locale for UTF-8, by locale."""
     locale = environment.get("LC_ALL") or environment.get("LANG") or ""
     return not (encoding or "").lower().startswith("utf") or locale in ("C", "POSIX")
 

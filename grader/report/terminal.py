@@ -1,4 +1,4 @@
-"""A verdict as a learner reads it in a terminal: the checklist, and below each failed row what was called, found and meant."""
+"""A verdict as a learner reads it in a terminal: the checklist, and below a failed row what was called and found."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MESSAGE_LINES = 12
 NOTE_LINES = 5
 # A row's words where it is not simply passed, failed, not started or waiting.
 WORDS = {"crashed": "crashed", "timed_out": "timed out", "over_limit": "over a limit", "grader_fault": "grader fault"}
-FAULT = "Something failed in the grader or the course, not in your code: this result does not count and is not recorded."
+FAULT = "Something failed in the grader or the course, not in your code: this result does not count."
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,8 @@ def verdict_lines(verdict: Verdict, style: Style) -> list[Text]:
     look = style.look
     done = sum(result.status == "passed" for result in verdict.criteria)
     total = len(verdict.criteria)
-    lines = heading(f"{verdict.stage} · {verdict.title}", f"{done} of {_count(total, 'criterion')}", look.bar(done, total), look)
+    reached = f"{done} of {_count(total, 'criterion')}"
+    lines = heading(f"{verdict.stage} · {verdict.title}", reached, look.bar(done, total), look)
     if verdict.problem is not None:
         lines += _problem_lines(verdict, style)
     if verdict.problem is None or style.verbose:
@@ -45,10 +46,12 @@ def verdict_lines(verdict: Verdict, style: Style) -> list[Text]:
 def summary_lines(verdicts: tuple[Verdict, ...], look: Look) -> list[Text]:
     """Return one row for each stage: how many of its criteria pass."""
     passed = sum(verdict.passed for verdict in verdicts)
-    lines = heading("All stages", f"{passed} of {_count(len(verdicts), 'stage')}", look.bar(passed, len(verdicts)), look)
+    reached = f"{passed} of {_count(len(verdicts), 'stage')}"
+    lines = heading("All stages", reached, look.bar(passed, len(verdicts)), look)
     for verdict in verdicts:
         done = sum(result.status == "passed" for result in verdict.criteria)
-        kind, status = "passed" if verdict.passed else "failed", f"{done} of {_count(len(verdict.criteria), 'criterion')}"
+        kind = "passed" if verdict.passed else "failed"
+        status = f"{done} of {_count(len(verdict.criteria), 'criterion')}"
         if verdict.grader_fault:
             kind, status = "grader_fault", WORDS["grader_fault"]
         elif verdict.problem is not None:
@@ -122,7 +125,7 @@ def _cause(failure: Failure) -> str:
 
 
 def _failure_lines(failure: Failure, style: Style, before: Failure | None) -> list[Text]:
-    """Return what was called, what came of it, the known mistake, notes and the place; nothing that stands above already."""
+    """Return the call, what came of it, notes, the known mistake and the place; nothing that stands above already."""
     look = style.look
     lines: list[Text] = []
     if style.verbose:
@@ -152,7 +155,8 @@ def _fault_lines(verdict: Verdict, style: Style) -> list[Text]:
 
 def _run_line(verdict: Verdict, style: Style) -> list[Text]:
     run = verdict.run
-    lines = paragraph(f"seed {run.seed} · isolation {run.isolation} · {run.duration_s:.1f} s", style.look, "dim", indent=0)
+    facts = f"seed {run.seed} · isolation {run.isolation} · {run.duration_s:.1f} s"
+    lines = paragraph(facts, style.look, "dim", indent=0)
     if run.isolation_note and style.verbose:
         lines += paragraph(f"isolation: {run.isolation_note}", style.look, "dim", indent=0)
     return lines

@@ -82,6 +82,7 @@ class Connection:
         self.ends_at = ends_at
         self.records: list[Record] = []
         self.failure: WorkerFailed | None = None
+        self.ended = False
         self.changed: list[str] = []
         self.notes = Notes()
         self.seconds = 0.0
@@ -96,6 +97,8 @@ class Connection:
         """Have the learner's process do one thing and return its result; what the learner's code raises is raised here."""
         if self.failure is not None:
             raise self.failure
+        if self.ended:
+            raise wire.WireError(f"{label or name} is of another test")
         kwargs = kwargs or {}
         kept_args, kept_kwargs, replayable = _kept(args, kwargs)
         record = Record(kind, target, name, label or name, kept_args, kept_kwargs, replayable, args)
@@ -288,7 +291,8 @@ def _construct(cls: type[BaseException], args: list[Any] | None, message: str) -
         if str(error) != message and args is not None and cls.__str__ is not KeyError.__str__:
             error = cls(message)
     except Exception:  # a class with arguments of its own, such as UnicodeDecodeError
-        error = cls.__new__(cls)
+        speaking = type(cls.__name__, (cls,), {"__str__": lambda self: message, "__module__": cls.__module__})
+        error = speaking.__new__(speaking)
         error.args = (message,)
     return error
 

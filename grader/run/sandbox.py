@@ -36,6 +36,7 @@ ENVIRONMENT = {
     "PYTHONHASHSEED": "0",
 }
 SCRATCH_BYTES = 64 << 20
+LEAVE_SECONDS = 0.5
 FORKS = sys.platform == "linux"  # elsewhere a fork after NumPy's libraries have started is not safe
 
 
@@ -51,6 +52,9 @@ class Started:
     def kill(self) -> None:
         """End the process and all it started, and remove its scratch folder."""
         self.connection.close()
+        if self.tier == "process":  # it ends what its tests started; a name space does that by itself
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self.process.wait(LEAVE_SECONDS)
         if hasattr(os, "killpg"):
             with contextlib.suppress(OSError):
                 os.killpg(self.process.pid, signal.SIGKILL)
@@ -111,6 +115,9 @@ def start(tier: Tier, hide: Path, fork: bool = FORKS) -> Started:
     folder = tempfile.TemporaryDirectory(prefix="grader-", ignore_cleanup_errors=True)
     try:
         return _start(tier, hide, fork, folder)
+    except IsolationRefused:
+        folder.cleanup()
+        raise
     except OSError as error:
         folder.cleanup()
         raise IsolationRefused(f"a learner's process could not be started in tier {tier!r}: {error}") from error

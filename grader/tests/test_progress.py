@@ -215,6 +215,7 @@ class TestLock:
             process.start()
         while any(process.is_alive() for process in processes):
             assert Store(tmp_path).read().notice is None
+            processes[0].join(0.01)
         for process in processes:
             process.join()
         progress = Store(tmp_path).read()

@@ -54,10 +54,6 @@ class Odd(Exception):
         return "odd %s" % self.a
 
 
-def fail(kind, *args):
-    raise {"ShapeError": ShapeError, "Odd": Odd}.get(kind) or getattr(__builtins__, kind, None) or __builtins__[kind](*args)
-
-
 def raise_builtin(name, *args):
     import builtins
     raise getattr(builtins, name)(*args)
@@ -418,8 +414,8 @@ class TestInstances:
         with pytest.raises(IndexError, match="kept"):
             del v[0]
 
-    def test_an_array_on_the_left_leaves_the_operation_to_the_instance(self, remote: Any) -> None:
-        assert (np.arange(2.0) + remote.Vector(1, 2)).y.tolist() == [2, 3]
+    def test_an_array_on_the_left_gives_what_it_gives_in_one_process(self, remote: Any) -> None:
+        assert (np.arange(2.0) + remote.Vector(1, 2)).tolist() == [1, 3]  # a Vector is a sequence to NumPy
 
     def test_isinstance(self, remote: Any) -> None:
         v, long = remote.Vector(1, 2), remote.Long(1, 2)
@@ -636,7 +632,7 @@ class TestExceptions:
         kind: type[Exception] = UnicodeDecodeError if len(args) == 5 else FileNotFoundError
         with pytest.raises(kind) as caught:
             remote.raise_builtin(kind.__name__, *args)
-        assert str(kind(*args)) in str(caught.value) or str(caught.value) == str(kind(*args))
+        assert str(caught.value) == str(kind(*args))
 
     def test_the_learners_own(self, remote: Any) -> None:
         with pytest.raises(remote.ShapeError, match="2 is not 3") as caught:

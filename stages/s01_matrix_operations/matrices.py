@@ -84,8 +84,8 @@ def batched_matmul(A, B):
     A has shape (..., m, k), B has shape (..., k, n); the result has shape (..., m, n). The last two axes are the
     matrices; the axes before them broadcast by the usual rules, so either stack may be one plain matrix.
 
-    Raises ValueError when A or B has fewer than two axes, when the k of A and of B differ (1 is not stretched there), or
-    when the leading axes do not broadcast.
+    Raises ValueError when A or B has fewer than two axes, when their k differ (1 is not stretched there), or when the
+    leading axes do not broadcast.
 
     Formula: result[..., i, j] = sum over l of A[..., i, l] B[..., l, j].
     Example: A of shape (8, 1, 6, 4) and B of shape (2, 4, 6) give shape (8, 2, 6, 6).
@@ -156,7 +156,7 @@ def pairwise_squared_distances(X, Y):
 
     Raises ValueError when X or Y is not a matrix, or when they differ in d.
 
-    Formula: result_ij = sum over k of (X_ik - Y_jk)^2 = |X_i|^2 + |Y_j|^2 - 2 X_i . Y_j. The second form needs no
+    Formula: result_ij = sum over k of (X_ik - Y_jk)^2 = |X_i|^2 + |Y_j|^2 - 2 X_i . Y_j. Neither form needs a
     temporary array of shape (n, m, d).
     Example: X = [[0, 0], [3, 4]] and Y = [[0, 0], [3, 0], [0, 1]] give [[0, 9, 1], [25, 16, 18]].
     """

@@ -209,8 +209,8 @@ def pairwise_squared_distances(X, Y):
 
     Raises ValueError when X or Y is not a matrix, or when they differ in d.
 
-    Formula: result_ij = sum over k of (X_ik - Y_jk)^2 = |X_i|^2 + |Y_j|^2 - 2 X_i . Y_j. A temporary array
-    of shape (n, m, d) is not needed for either.
+    Formula: result_ij = sum over k of (X_ik - Y_jk)^2 = |X_i|^2 + |Y_j|^2 - 2 X_i . Y_j. Neither form needs a
+    temporary array of shape (n, m, d).
     Example: X = [[0, 0], [3, 4]] and Y = [[0, 0], [3, 0], [0, 1]] give [[0, 9, 1], [25, 16, 18]].
     """
     _require_ndim(2, X=X, Y=Y)

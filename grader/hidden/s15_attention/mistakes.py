@@ -792,6 +792,8 @@ def gradients_accumulated(self, grad_output, right=MultiHeadAttention.backward):
     fix="Where an input went into the sublayer and into the sum, add up the gradients of both branches.",
 )
 def residual_gradients_missing(self, grad_output):
+    if self._cache is None:
+        raise RuntimeError("backward: forward has not been called")
     after_attention, h, after_feed_forward = self._cache
     grad, self.grad_gamma2, self.grad_beta2 = layer_norm_backward(grad_output, after_feed_forward, self.gamma2)
     grad, self.grad_W1, self.grad_b1, self.grad_W2, self.grad_b2 = feed_forward_backward(
@@ -808,6 +810,8 @@ def residual_gradients_missing(self, grad_output):
     fix="The block's input is queries, keys and values at once: add up all three gradients and that of the residual.",
 )
 def only_the_query_gradient_added(self, grad_output):
+    if self._cache is None:
+        raise RuntimeError("backward: forward has not been called")
     after_attention, h, after_feed_forward = self._cache
     grad, self.grad_gamma2, self.grad_beta2 = layer_norm_backward(grad_output, after_feed_forward, self.gamma2)
     grad_h, self.grad_W1, self.grad_b1, self.grad_W2, self.grad_b2 = feed_forward_backward(

@@ -1,4 +1,4 @@
-"""Attention on buffers: each function copies its inputs once, then works in place with out= and augmented assignment."""
+"""Attention on buffers: each function copies its inputs once, then works in place: out=, +=, *=."""
 
 import numpy as np
 

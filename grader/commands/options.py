@@ -1,0 +1,72 @@
+"""The arguments and options that several commands share, and what the shell completes for them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from grader.errors import GraderError, UsageError
+
+
+def _stage_names(incomplete: str) -> list[tuple[str, str]]:
+    """Complete a stage by its id or its folder's name."""
+    from grader.actions import open_desk
+
+    try:
+        stages = open_desk(Path.cwd()).course.stages
+    except GraderError:
+        return []
+    names = [(name, stage.title) for stage in stages for name in (stage.id, stage.name)]
+    return [each for each in names if each[0].startswith(incomplete)]
+
+
+def row_names(context: typer.Context, incomplete: str) -> list[tuple[str, str]]:
+    """Complete a row of the stage that was named before it, or of all stages."""
+    from grader.actions import open_desk
+
+    try:
+        course = open_desk(Path.cwd()).course
+        stages = (course.find(name),) if (name := context.params.get("stage")) else course.stages
+    except GraderError:
+        return []
+    return [(row.id, row.text) for stage in stages for row in stage.criteria if row.id.startswith(incomplete)]
+
+
+def _tier_names(incomplete: str) -> list[str]:
+    from grader.run.sandbox import TIERS
+
+    return [name for name in ("auto", *TIERS) if name.startswith(incomplete)]
+
+
+def _known_tier(name: str) -> str:
+    known = _tier_names("")
+    if name not in known:
+        raise UsageError(f"{name!r} is no isolation", f"Choose {', '.join(known[:-1])} or {known[-1]}.")
+    return name
+
+
+_STAGE_HELP = "s15, 15, attention, or a path into its folder"
+StageName = Annotated[str, typer.Argument(metavar="STAGE", help=f"{_STAGE_HELP}.", autocompletion=_stage_names)]
+AnyStage = Annotated[
+    str | None,
+    typer.Argument(metavar="STAGE", help=f"{_STAGE_HELP}; by default where you are.", autocompletion=_stage_names),
+]
+RowName = Annotated[
+    str | None,
+    typer.Argument(metavar="CRITERION", help="A row of the checklist, by its id.", autocompletion=row_names),
+]
+Json = Annotated[bool, typer.Option("--json", help="Print a JSON document instead of text.")]
+Seed = Annotated[int | None, typer.Option("--seed", metavar="N", min=0, help="Use the inputs of an earlier run.")]
+Isolation = Annotated[
+    str,
+    typer.Option(
+        "--isolation",
+        metavar="TIER",
+        help="bubblewrap or process; auto takes the strongest that works.",
+        callback=_known_tier,
+        autocompletion=_tier_names,
+    ),
+]
+Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Show every test that did not pass, in full.")]

@@ -1,0 +1,96 @@
+"""Stubs keep the contract and nothing else."""
+
+from __future__ import annotations
+
+import types
+
+import pytest
+
+from grader.course.stub import stub_of
+
+SOLUTION = '''"""A stage.
+
+Two lines.
+"""
+
+import math
+import numpy as np
+
+SECRET = 42
+
+
+def _helper(x):
+    return x
+
+
+def double(x, times=2, *, name="é"):
+    """Return x twice.
+
+    >>> double(1)
+    2
+    """
+    # a comment that gives the answer away
+    return _helper(x) * times
+
+
+class Layer:
+    """Holds weights."""
+
+    size = 3
+
+    def __init__(self, n):
+        """n: how many."""
+        self.n = n
+
+    def _private(self):
+        return 1
+
+    def forward(
+        self,
+        x,
+    ):
+        """Return x."""
+        return x
+
+
+class Special(Layer):
+    """Extends it."""
+
+    def forward(self, x):
+        return -x
+'''
+
+
+@pytest.fixture
+def stub() -> types.SimpleNamespace:
+    names: dict[str, object] = {}
+    exec(stub_of(SOLUTION), names)
+    return types.SimpleNamespace(text=stub_of(SOLUTION), **{k: v for k, v in names.items() if not k.startswith("__")})
+
+
+def test_functions_raise_and_name_themselves(stub: types.SimpleNamespace) -> None:
+    with pytest.raises(NotImplementedError, match=r"^double$"):
+        stub.double(1)
+
+
+def test_methods_raise_and_name_their_class(stub: types.SimpleNamespace) -> None:
+    with pytest.raises(NotImplementedError, match=r"^Layer\.__init__$"):
+        stub.Layer(3)
+    with pytest.raises(NotImplementedError, match=r"^Special\.forward$"):
+        stub.Special.forward(None, 1)
+
+
+def test_docstrings_and_signatures_stay(stub: types.SimpleNamespace) -> None:
+    assert stub.double.__doc__.startswith("Return x twice.")
+    assert 'def double(x, times=2, *, name="é"):' in stub.text
+    assert stub.text.startswith('"""A stage.\n\nTwo lines.\n"""\n\nimport numpy as np\n')
+    assert issubclass(stub.Special, stub.Layer)
+
+
+def test_nothing_of_the_answer_stays(stub: types.SimpleNamespace) -> None:
+    for trace in ("_helper", "SECRET", "comment", "_private", "self.n", "import math", "size = 3"):
+        assert trace not in stub.text
+
+
+def test_a_module_without_docstring_works() -> None:
+    assert stub_of("def f():\n    return 1\n") == '\ndef f():\n    raise NotImplementedError("f")\n'
