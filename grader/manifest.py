@@ -10,13 +10,13 @@ import ast
 import math
 import os
 import re
-import reprlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import TypeGuard, TypeVar
+from typing import TypeVar
 
 from grader.errors import CourseError, UnknownStage, UsageError
+from grader.table import Rule, Table, did_you_mean, listed, near
 
 SCHEMA = 1
 OPERATORS: Mapping[str, type[ast.operator]] = {
@@ -24,21 +24,16 @@ OPERATORS: Mapping[str, type[ast.operator]] = {
     "@": ast.MatMult, "<<": ast.LShift, ">>": ast.RShift, "&": ast.BitAnd, "|": ast.BitOr, "^": ast.BitXor,
 }  # fmt: skip
 
-_Rule = tuple[re.Pattern[str], str]  # what a text must match in full, and that in words
-_Kind = TypeVar("_Kind")
-_Number = TypeVar("_Number", int, float)
 _Numbers = TypeVar("_Numbers", "Limits", "Tolerance")
-_TEXT: _Rule = re.compile(r".*\S.*", re.DOTALL), "a text that says something"
-_STAGE_ID: _Rule = re.compile(r"s[0-9]{2,}"), "a stage id such as 's15'"
-_KEBAB: _Rule = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*"), "kebab-case, as in 'split-heads'"
-_MODULE: _Rule = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\.py"), "the plain name of a Python file, as in 'attention.py'"
-_DOTTED: _Rule = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*"), "a Python name, dotted or not"
-_AXES: _Rule = (
+_STAGE_ID: Rule = re.compile(r"s[0-9]{2,}"), "a stage id such as 's15'"
+_KEBAB: Rule = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*"), "kebab-case, as in 'split-heads'"
+_MODULE: Rule = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\.py"), "the plain name of a Python file, as in 'attention.py'"
+_DOTTED: Rule = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*"), "a Python name, dotted or not"
+_AXES: Rule = (
     re.compile(r"\s*\w+([*/+-]\w+)*(\s+\w+([*/+-]\w+)*)*\s*"),
     "names of axes with spaces between, as in 'batch seq d_model'",
 )
-_OPERATOR: _Rule = re.compile("|".join(map(re.escape, OPERATORS))), "an operator; known are " + " ".join(OPERATORS)
-_KINDS = {str: "a text", int: "a whole number", float: "a number", list: "a list", dict: "a table"}
+_OPERATOR: Rule = re.compile("|".join(map(re.escape, OPERATORS))), "an operator; known are " + " ".join(OPERATORS)
 
 
 @dataclass(frozen=True)
@@ -118,8 +113,8 @@ class Stage:
         """The row of that id; raises UsageError, with a near id, when there is none."""
         ids = [row.id for row in self.criteria]
         if criterion_id not in ids:
-            near = _near(criterion_id, ids)
-            hint = f"Did you mean {near[0]}?" if near else f"The rows are {', '.join(ids)}."
+            alike = near(criterion_id, ids)
+            hint = f"Did you mean {alike[0]}?" if alike else f"The rows are {', '.join(ids)}."
             raise UsageError(f"{criterion_id!r} is not a row of {self.name}", hint)
         return self.criteria[ids.index(criterion_id)]
 
@@ -150,16 +145,16 @@ class Course:
         at_path = self._at(wanted)
         found = [at_path] if at_path else [s for s in self.stages if wanted.replace("-", "_") in _spoken_names(s)]
         if len(found) > 1:
-            raise UnknownStage(f"{text!r} may mean {_listed(s.name for s in found)}", "Name the stage by its id.")
+            raise UnknownStage(f"{text!r} may mean {listed(s.name for s in found)}", "Name the stage by its id.")
         if not found:
             raise UnknownStage(f"{text!r} is not a stage of this course", self._suggestion(wanted))
         return found[0]
 
     def _suggestion(self, wanted: str) -> str:
         names = {name: stage.name for stage in self.stages for name in _spoken_names(stage)}
-        near = [name for name in names if wanted in name] or _near(wanted, names)
-        if near and not re.fullmatch(r"s?\d*", wanted):  # all numbers are alike
-            return f"Did you mean {_listed([*dict.fromkeys(names[name] for name in near)][:3])}?"
+        alike = [name for name in names if wanted in name] or near(wanted, names)
+        if alike and not re.fullmatch(r"s?\d*", wanted):  # all numbers are alike
+            return f"Did you mean {listed([*dict.fromkeys(names[name] for name in alike)][:3])}?"
         return f"The stages are {', '.join(stage.id for stage in self.stages)}."
 
     def _at(self, path: str) -> Stage | None:
@@ -175,23 +170,6 @@ def _spoken_names(stage: Stage) -> tuple[str, ...]:
     numbers = (stage.id, stage.id[1:], f"s{stage.number}", str(stage.number))
     names = (*numbers, stage.name, topic, stage.module, stage.module.removesuffix(".py"))
     return tuple(name.lower() for name in names if name)
-
-
-def _listed(names: Iterable[str]) -> str:
-    *first, last = names
-    return f"{', '.join(first)} or {last}" if first else last
-
-
-def _near(name: str, known: Iterable[str]) -> list[str]:
-    """Up to three known names that are spelt alike, the nearest first."""
-    import difflib  # only a mistake needs it
-
-    return difflib.get_close_matches(name, sorted(known))
-
-
-def _did_you_mean(name: str, known: Iterable[str]) -> str:
-    near = _near(name, known)
-    return f"; did you mean '{near[0]}'?" if near else ""
 
 
 def load_course(root: Path) -> Course:
@@ -280,11 +258,11 @@ def _read_stage(folder: Path) -> tuple[Stage | None, list[str]]:
     schema = values.get("schema", SCHEMA)
     if schema != SCHEMA:
         return None, [f"{_file(folder)}: schema: {schema!r} is not {SCHEMA}, the schema that this grader reads"]
-    stage = _stage(folder, _Table(values, f"{_file(folder)}: ", mistakes))
+    stage = _stage(folder, Table(values, f"{_file(folder)}: ", mistakes))
     return (None if mistakes else stage), mistakes
 
 
-def _stage(folder: Path, top: _Table) -> Stage:
+def _stage(folder: Path, top: Table) -> Stage:
     top.value("schema", int)
     stage = Stage(
         id=top.text("id", _STAGE_ID),
@@ -306,7 +284,7 @@ def _stage(folder: Path, top: _Table) -> Stage:
     return stage
 
 
-def _criteria(top: _Table) -> tuple[Criterion, ...]:
+def _criteria(top: Table) -> tuple[Criterion, ...]:
     tables = top.tables("criteria")
     rows = tuple(_criterion(table) for table in tables)
     ids = [row.id for row in rows]
@@ -317,11 +295,11 @@ def _criteria(top: _Table) -> tuple[Criterion, ...]:
             if need in ids[place:]:
                 table.wrong(f"needs[{i}]", f"'{need}' is not an earlier row; a row needs only rows above it")
             elif need not in ids:
-                table.wrong(f"needs[{i}]", f"'{need}' is not the id of a row{_did_you_mean(need, ids[:place])}")
+                table.wrong(f"needs[{i}]", f"'{need}' is not the id of a row{did_you_mean(need, ids[:place])}")
     return rows
 
 
-def _criterion(table: _Table) -> Criterion:
+def _criterion(table: Table) -> Criterion:
     hints = table.texts("hints")
     if len(hints) != 3:
         table.wrong("hints", f"has {len(hints)} texts; expected exactly 3")
@@ -336,14 +314,14 @@ def _criterion(table: _Table) -> Criterion:
     return row
 
 
-def _limits(table: _Table) -> Limits:
+def _limits(table: Table) -> Limits:
     limits = _numbers(table, Limits(), math.inf)
     if 0 < limits.stage_seconds < limits.call_seconds:
         table.wrong("call_seconds", f"{limits.call_seconds:g} is more than stage_seconds, {limits.stage_seconds:g}")
     return limits
 
 
-def _numbers(table: _Table, default: _Numbers, below: float) -> _Numbers:
+def _numbers(table: Table, default: _Numbers, below: float) -> _Numbers:
     """A table whose keys are the fields of a dataclass of numbers; keys left out keep their default."""
     names = [each.name for each in fields(default)]
     values = {name: table.number(name, getattr(default, name), below) for name in names}
@@ -351,7 +329,7 @@ def _numbers(table: _Table, default: _Numbers, below: float) -> _Numbers:
     return replace(default, **values)
 
 
-def _forbidden(table: _Table) -> Forbidden:
+def _forbidden(table: Table) -> Forbidden:
     if not table.values:
         return Forbidden()
     forbidden = Forbidden(table.texts("operators", _OPERATOR), table.texts("names", _DOTTED), table.text("reason"))
@@ -359,89 +337,14 @@ def _forbidden(table: _Table) -> Forbidden:
     return forbidden
 
 
-def _axes(table: _Table, functions: set[str]) -> dict[str, dict[str, tuple[str, ...]]]:
+def _axes(table: Table, functions: set[str]) -> dict[str, dict[str, tuple[str, ...]]]:
     axes: dict[str, dict[str, tuple[str, ...]]] = {}
     for function in table.values:
         if function.partition(".")[0] not in functions:
-            table.wrong(function, f"is not in a row's functions{_did_you_mean(function, functions)}")
+            table.wrong(function, f"is not in a row's functions{did_you_mean(function, functions)}")
         arguments = table.table(function)
         axes[function] = {name: tuple(arguments.text(name, _AXES).split()) for name in arguments.values}
         for name in axes[function]:
             if not name.isidentifier():
                 arguments.wrong(name, "is not the name of an argument")
     return axes
-
-
-class _Table:
-    """A table of the file: typed access that notes each mistake, and each key that was asked for."""
-
-    def __init__(self, values: dict[str, object], place: str, mistakes: list[str]) -> None:
-        self.values = values
-        self._place = place
-        self._mistakes = mistakes
-        self._asked: set[str] = set()
-
-    def wrong(self, key: str, what: str) -> None:
-        self._mistakes.append(f"{self._place}{key}: {what}")
-
-    def value(self, key: str, kind: type[_Kind], default: _Kind | None = None) -> _Kind | None:
-        """The value of a key; None once noted that it is of another kind or, if there is no default, missing."""
-        self._asked.add(key)
-        value: object = self.values.get(key, default)
-        if value is None:
-            self.wrong(key, f"is missing; expected {_KINDS[kind]}")
-            return None
-        return value if self._is(value, key, kind) else None
-
-    def text(self, key: str, rule: _Rule = _TEXT) -> str:
-        value = self.value(key, str)
-        return "" if value is None else self._obeying(key, value, rule)
-
-    def texts(self, key: str, rule: _Rule = _TEXT, *, required: bool = False) -> tuple[str, ...]:
-        texts: list[str] = []
-        for place, value in self._items(key, str, required):
-            if value in texts:
-                self.wrong(place, f"{value!r} stands here twice")
-            texts.append(self._obeying(place, value, rule))
-        return tuple(texts)
-
-    def number(self, key: str, default: _Number, below: float) -> _Number:
-        value = self.value(key, type(default), default)
-        if value is None:
-            return default
-        if not 0 < value < below:
-            expected = "positive and finite" if below == math.inf else f"between 0 and {below:g}"
-            self.wrong(key, f"{value} is not {expected}")
-        return type(default)(value)
-
-    def table(self, key: str) -> _Table:
-        return _Table(self.value(key, dict, {}) or {}, f"{self._place}{key}.", self._mistakes)
-
-    def tables(self, key: str) -> list[_Table]:
-        items = self._items(key, dict, required=True)
-        return [_Table(values, f"{self._place}{place}.", self._mistakes) for place, values in items]
-
-    def close(self) -> None:
-        """Note the keys that nobody asked for."""
-        for key in self.values:
-            if key not in self._asked:
-                self.wrong(key, f"is not a key of this table{_did_you_mean(key, self._asked)}")
-
-    def _items(self, key: str, kind: type[_Kind], required: bool) -> list[tuple[str, _Kind]]:
-        values: list[object] | None = self.value(key, list, None if required else [])
-        if required and values == []:
-            self.wrong(key, "is empty; expected at least one entry")
-        places = [(f"{key}[{place}]", value) for place, value in enumerate(values or [])]
-        return [(place, value) for place, value in places if self._is(value, place, kind)]
-
-    def _is(self, value: object, place: str, kind: type[_Kind]) -> TypeGuard[_Kind]:
-        fits = isinstance(value, (int, float) if kind is float else kind) and not isinstance(value, bool)
-        if not fits:
-            self.wrong(place, f"{reprlib.repr(value)} is not {_KINDS[kind]}")
-        return fits
-
-    def _obeying(self, place: str, value: str, rule: _Rule) -> str:
-        pattern, expected = rule
-        if not pattern.fullmatch(value):
-            self.wrong(place, f"{value!r} is not {expected}")
-        return value

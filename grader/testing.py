@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from grader.compare import Difference, compare, compare_shape, describe
-from grader.distance import Array
-from grader.exact import inequality
+from grader.compare.distance import Array
+from grader.compare.exact import inequality
 from grader.manifest import Tolerance
-from grader.wording import KIND_NAMES, NUMPY_SCALARS, SCALARS, Shape, number_pair
+from grader.compare.wording import KIND_NAMES, NUMPY_SCALARS, SCALARS, Shape, number_pair
 
 EXPECTED_TYPES = {np.ndarray, list, tuple} | SCALARS | NUMPY_SCALARS
 GRADIENT, SINGLE_GRADIENT = (1e-5, 1e-7), (1e-2, 1e-5)  # relative tolerance, and the least absolute one

@@ -258,7 +258,8 @@ def _bubblewrap(kit: Path, hide: Path) -> list[str]:
             if part.is_dir():
                 (kit / part.name).mkdir()  # a place to mount on, since the kit is read-only inside
                 command += ["--ro-bind", str(part), f"/grader/{part.name}"]
-    command += ["--proc", "/proc", "--dev", "/dev", "--size", str(SCRATCH_BYTES), "--tmpfs", "/tmp", "--chdir", "/tmp"]
+    command += ["--proc", "/proc", "--dev", "/dev"]
+    command += ["--perms", "1777", "--size", str(SCRATCH_BYTES), "--tmpfs", "/tmp", "--chdir", "/tmp"]
     return command
 
 

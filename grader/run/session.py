@@ -101,6 +101,7 @@ class Session:
     def pytest_configure(self, config: pytest.Config) -> None:
         """Become the provider of the fixtures."""
         config.stash[plugin.PROVIDER] = self
+        config.option.tbstyle = "native"  # pytest's long form of a failure, seen by nobody here, takes longer than its test
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         """A test file that cannot be collected is the course's fault, never the learner's."""

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from grader.distance import errors, in_common
+from grader.compare.distance import errors, in_common
 
 WHOLE = hnp.integer_dtypes() | hnp.unsigned_integer_dtypes()
 

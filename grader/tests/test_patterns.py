@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from grader.patterns import find_pattern
+from grader.compare.patterns import find_pattern
 
 Array = NDArray[Any]
 RNG = np.random.default_rng(20)

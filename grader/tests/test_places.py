@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from grader.places import Mask, find_place
+from grader.compare.places import Mask, find_place
 
 
 def at(shape: tuple[int, ...], *index: object) -> Mask:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from grader.wording import Shape, not_numbers, number_pair, shape_note, shape_text
+from grader.compare.wording import Shape, not_numbers, number_pair, shape_note, shape_text
 
 
 class TestNumberPair:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from grader.wording import axis_text
+from grader.compare.wording import axis_text
 
 Axes = tuple[str, ...] | None
 Mask = NDArray[np.bool_]

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from grader.wording import axes_text, axis_text, number_pair
+from grader.compare.wording import axes_text, axis_text, number_pair
 
 Array = NDArray[Any]
 Axes = tuple[str, ...] | None

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from grader.compare import Difference, compare, describe
-from grader.wording import KIND_NAMES, NUMPY_SCALARS, SCALARS, number_pair
+from grader.compare.difference import Difference, compare, describe
+from grader.compare.wording import KIND_NAMES, NUMPY_SCALARS, SCALARS, number_pair
 
 _SHORT = reprlib.Repr()
 _SHORT.maxstring = _SHORT.maxother = 80

@@ -8,10 +8,10 @@ from typing import Literal
 
 import numpy as np
 
-from grader.distance import Array, Mask, errors, in_common
-from grader.patterns import find_pattern
-from grader.places import find_place
-from grader.wording import KIND_NAMES, Shape, not_numbers, number_pair, shape_note, shape_text
+from grader.compare.distance import Array, Mask, errors, in_common
+from grader.compare.patterns import find_pattern
+from grader.compare.places import find_place
+from grader.compare.wording import KIND_NAMES, Shape, not_numbers, number_pair, shape_note, shape_text
 
 Kind = Literal["type", "shape", "dtype", "non-finite", "values"]
 Axes = tuple[str, ...] | None

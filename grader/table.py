@@ -1,0 +1,107 @@
+"""A table of a TOML file with typed access: it notes every mistake with its place instead of stopping at the first."""
+
+from __future__ import annotations
+
+import math
+import re
+import reprlib
+from collections.abc import Iterable
+from typing import TypeGuard, TypeVar
+
+Rule = tuple[re.Pattern[str], str]  # what a text must match in full, and that in words
+_Kind = TypeVar("_Kind")
+_Number = TypeVar("_Number", int, float)
+_TEXT: Rule = re.compile(r".*\S.*", re.DOTALL), "a text that says something"
+_KINDS = {str: "a text", int: "a whole number", float: "a number", list: "a list", dict: "a table"}
+
+
+def listed(names: Iterable[str]) -> str:
+    *first, last = names
+    return f"{', '.join(first)} or {last}" if first else last
+
+
+def near(name: str, known: Iterable[str]) -> list[str]:
+    """Up to three known names that are spelt alike, the nearest first."""
+    import difflib  # only a mistake needs it
+
+    return difflib.get_close_matches(name, sorted(known))
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    alike = near(name, known)
+    return f"; did you mean '{alike[0]}'?" if alike else ""
+
+
+class Table:
+    """A table of the file: typed access that notes each mistake, and each key that was asked for."""
+
+    def __init__(self, values: dict[str, object], place: str, mistakes: list[str]) -> None:
+        self.values = values
+        self._place = place
+        self._mistakes = mistakes
+        self._asked: set[str] = set()
+
+    def wrong(self, key: str, what: str) -> None:
+        self._mistakes.append(f"{self._place}{key}: {what}")
+
+    def value(self, key: str, kind: type[_Kind], default: _Kind | None = None) -> _Kind | None:
+        """The value of a key; None once noted that it is of another kind or, if there is no default, missing."""
+        self._asked.add(key)
+        value: object = self.values.get(key, default)
+        if value is None:
+            self.wrong(key, f"is missing; expected {_KINDS[kind]}")
+            return None
+        return value if self._is(value, key, kind) else None
+
+    def text(self, key: str, rule: Rule = _TEXT) -> str:
+        value = self.value(key, str)
+        return "" if value is None else self._obeying(key, value, rule)
+
+    def texts(self, key: str, rule: Rule = _TEXT, *, required: bool = False) -> tuple[str, ...]:
+        texts: list[str] = []
+        for place, value in self._items(key, str, required):
+            if value in texts:
+                self.wrong(place, f"{value!r} stands here twice")
+            texts.append(self._obeying(place, value, rule))
+        return tuple(texts)
+
+    def number(self, key: str, default: _Number, below: float) -> _Number:
+        value = self.value(key, type(default), default)
+        if value is None:
+            return default
+        if not 0 < value < below:
+            expected = "positive and finite" if below == math.inf else f"between 0 and {below:g}"
+            self.wrong(key, f"{value} is not {expected}")
+        return type(default)(value)
+
+    def table(self, key: str) -> Table:
+        return Table(self.value(key, dict, {}) or {}, f"{self._place}{key}.", self._mistakes)
+
+    def tables(self, key: str) -> list[Table]:
+        items = self._items(key, dict, required=True)
+        return [Table(values, f"{self._place}{place}.", self._mistakes) for place, values in items]
+
+    def close(self) -> None:
+        """Note the keys that nobody asked for."""
+        for key in self.values:
+            if key not in self._asked:
+                self.wrong(key, f"is not a key of this table{did_you_mean(key, self._asked)}")
+
+    def _items(self, key: str, kind: type[_Kind], required: bool) -> list[tuple[str, _Kind]]:
+        values: list[object] | None = self.value(key, list, None if required else [])
+        if required and values == []:
+            self.wrong(key, "is empty; expected at least one entry")
+        places = [(f"{key}[{place}]", value) for place, value in enumerate(values or [])]
+        return [(place, value) for place, value in places if self._is(value, place, kind)]
+
+    def _is(self, value: object, place: str, kind: type[_Kind]) -> TypeGuard[_Kind]:
+        fits = isinstance(value, (int, float) if kind is float else kind) and not isinstance(value, bool)
+        if not fits:
+            self.wrong(place, f"{reprlib.repr(value)} is not {_KINDS[kind]}")
+        return fits
+
+    def _obeying(self, place: str, value: str, rule: Rule) -> str:
+        pattern, expected = rule
+        if not pattern.fullmatch(value):
+            self.wrong(place, f"{value!r} is not {expected}")
+        return value
