@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TextIO
 
-from grader.report.layout import INDENT, Look, paragraph
+from grader.report.layout import Look, paragraph
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -74,8 +74,8 @@ def show_markdown(text: str) -> None:
 def say(message: str, hint: str | None = None, style: str = "") -> None:
     """Print a message, and below it what to do, to stderr."""
     view = look(error=True)
-    lines = paragraph(message, view, style, indent=0, hanging=INDENT)
-    show([*lines, *(paragraph(hint, view, indent=0, hanging=INDENT) if hint else [])], error=True)
+    lines = paragraph(message, view, style, indent=0)
+    show([*lines, *(paragraph(hint, view, indent=0) if hint else [])], error=True)
 
 
 def complain(error: GraderError) -> None:

@@ -113,15 +113,23 @@ class LearnerProcess:
         """Return the process that was forked ahead, and have the next one forked while this test runs."""
         taken = self._spare or self._forked()
         self._spare = None
-        self._spare = self._forked()
+        try:
+            self._spare = self._forked()
+        except OSError:
+            taken[1].close()
+            raise
         return taken
 
     def _forked(self) -> tuple[int, socket.socket]:
         self._serial += 1
         ours, theirs = socket.socketpair()
         with theirs:
-            self._started.connection.settimeout(5)
-            socket.send_fds(self._started.connection, [CONTROL.pack(b"F", self._serial)], [theirs.fileno()])
+            try:
+                self._started.connection.settimeout(5)
+                socket.send_fds(self._started.connection, [CONTROL.pack(b"F", self._serial)], [theirs.fileno()])
+            except OSError:
+                ours.close()
+                raise
         return self._serial, ours
 
     def _restart(self) -> None:

@@ -73,7 +73,7 @@ def why_missing(tier: Tier) -> str | None:
         return "bubblewrap runs on Linux only"
     if shutil.which("bwrap") is None:
         return "bwrap is not installed: apt-get install bubblewrap (or your system's package of that name)"
-    command = [*_namespaces(), "--ro-bind", "/", "/", "--proc", "/proc", "--", sys.executable, "-I", "-S", "-c", "pass"]
+    command = [*_namespaces(), "--ro-bind", "/", "/", "--proc", "/proc", "--", shutil.which("true") or "true"]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=10, check=False)
     except (OSError, subprocess.SubprocessError) as error:
@@ -138,8 +138,12 @@ def _start(tier: Tier, hide: Path, fork: bool, folder: tempfile.TemporaryDirecto
         command = [*_interpreter(), str(kit / "grader/run/worker.py"), json.dumps(spec)]
         if tier == "bubblewrap":
             command = [*_bubblewrap(kit, hide), "--", *_interpreter(), "/grader/grader/run/worker.py", json.dumps(spec)]
-        process = _spawn(command, scratch, (theirs.fileno(),))
-        theirs.close()
+        with theirs:
+            try:
+                process = _spawn(command, scratch, (theirs.fileno(),))
+            except OSError:
+                ours.close()
+                raise
         return Started(process, ours, tier, folder)
     if tier == "bubblewrap":
         raise IsolationRefused("bubblewrap needs a system that can fork")

@@ -451,7 +451,7 @@ class TestNothingIsLeft:
     def test_many_tests_in_one_run(self, worker: Callable[..., Learner]) -> None:
         """The end of each test is told by the worker, and nobody has to read it for the next to begin."""
         learner = worker(SOURCE)
-        for _ in range(int(os.environ.get('MANY','300'))):
+        for _ in range(300):
             learner.open()
         remote: Any = learner.open()
         assert remote.fine(1) == 2
