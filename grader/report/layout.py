@@ -105,12 +105,16 @@ def row(kind: str, text: str, status: str, look: Look) -> list[Text]:
     begin = max(look.table - BAR, left.cell_len + 2)
     if begin + right.cell_len > look.table:
         begin = min(begin, max(left.cell_len + 2, look.detail - right.cell_len))
+    if not status and left.cell_len <= look.detail:
+        return [left]
     if begin + right.cell_len <= look.detail:
         left.append(" " * (begin - left.cell_len))
         return [left + right]
     hanging = " " * (len(mark) + 1)
     lines = list(_hung(_wrapped(left, look.table - len(hanging)), hanging))
     place = look.table - right.cell_len
+    if not status:
+        return lines
     return [*lines, *([Text(" " * place) + right] if place >= 0 else _wrapped(right, look.table))]
 
 
@@ -134,7 +138,7 @@ def with_place(lines: list[Text], place: str, look: Look) -> list[Text]:
     gap = look.detail - 1 - last.cell_len - right.cell_len
     if lines and gap >= 4:
         return [*lines[:-1], Text.assemble(last, " " * gap, right)]
-    return [*lines, Text(" " * INDENT) + right]
+    return [*lines, *paragraph(place, look, "dim")]
 
 
 def side_by_side(parts: list[str], look: Look, style: str = "dim") -> list[Text]:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 SHOWN = 2  # failures of one row
 MESSAGE_LINES = 12
 NOTE_LINES = 5
+LINE_LENGTH = 600  # characters of one line of a message
 # A row's words where it is not simply passed, failed, not started or waiting.
 WORDS = {"crashed": "crashed", "timed_out": "timed out", "over_limit": "over a limit", "grader_fault": "grader fault"}
 FAULT = "Something failed in the grader or the course, not in your code: this result does not count."
@@ -69,11 +70,10 @@ def _problem_lines(verdict: Verdict, style: Style) -> list[Text]:
     problem = verdict.problem
     if problem is None:
         return []
-    file = verdict.run.label
-    lines = row("failed", f"{file} cannot be graded as it is", "", style.look)
+    place = f"{verdict.run.label}:{problem.line}" if problem.line else verdict.run.label
+    lines = row("failed", f"{place} cannot be graded as it is", "", style.look)
     lines += paragraph(_trimmed(problem.message, MESSAGE_LINES, style), style.look)
-    lines += paragraph(problem.hint, style.look, "yellow") if problem.hint else []
-    return with_place(lines, f"{file}:{problem.line}", style.look) if problem.line else lines
+    return lines + (paragraph(problem.hint, style.look, "yellow") if problem.hint else [])
 
 
 def _row_lines(result: CriterionResult, verdict: Verdict, style: Style) -> list[Text]:
@@ -85,7 +85,7 @@ def _row_lines(result: CriterionResult, verdict: Verdict, style: Style) -> list[
     left = len(result.failures) - len(shown)
     if left:
         lines += paragraph(f"and {left} more {'test' if left == 1 else 'tests'}", style.look, "dim")
-    if result.status not in ("grader_fault", "blocked"):
+    if result.status not in ("grader_fault", "blocked") and any(failure.call for failure in shown):
         hint = f"more help: grader hint {verdict.stage} {result.id}"
         again = f"again with these inputs: {style.again} --seed {verdict.run.seed}"
         lines += side_by_side([hint, again], style.look)
@@ -134,7 +134,7 @@ def _failure_lines(failure: Failure, style: Style, before: Failure | None) -> li
         lines += paragraph(failure.call, look, "bold", hanging=4)
     if failure.message:
         lines += paragraph(_trimmed(failure.message, MESSAGE_LINES, style), look)
-    for note in failure.notes:
+    for note in failure.notes if before is None or before.notes != failure.notes else ():
         lines += paragraph(_trimmed(note, NOTE_LINES, style), look, "dim")
     if failure.diagnosis and (before is None or before.diagnosis != failure.diagnosis):
         lines += paragraph(failure.diagnosis.text, look, "yellow")
@@ -154,6 +154,9 @@ def _fault_lines(verdict: Verdict, style: Style) -> list[Text]:
 
 
 def _run_line(verdict: Verdict, style: Style) -> list[Text]:
+    """Return how the tests were run, which says how to run them again; nothing where none was run."""
+    if verdict.problem is not None:
+        return []
     run = verdict.run
     facts = f"seed {run.seed} · isolation {run.isolation} · {run.duration_s:.1f} s"
     lines = paragraph(facts, style.look, "dim", indent=0)
@@ -168,8 +171,11 @@ def _count(number: int, noun: str) -> str:
 
 
 def _trimmed(text: str, most: int, style: Style | None = None) -> str:
-    """Return at most so many lines of a text, and say how many were left out."""
-    lines = text.strip("\n").splitlines()
-    if len(lines) <= most or (style is not None and style.verbose):
+    """Return the lines of a text that are not blank, shortened and at most so many unless all is wanted."""
+    lines = [line for line in text.splitlines() if line.strip()]
+    if style is not None and style.verbose:
+        return "\n".join(lines)
+    lines = [line if len(line) <= LINE_LENGTH else f"{line[:LINE_LENGTH]}…" for line in lines]
+    if len(lines) <= most:
         return "\n".join(lines)
     return "\n".join([*lines[:most], f"… {len(lines) - most} more lines"])

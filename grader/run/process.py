@@ -140,7 +140,7 @@ class LearnerProcess:
 
     def done(self, connection: Connection) -> tuple[Status, str] | None:
         """End a test's process; where it failed, return what its end tells about why."""
-        connection.ended = True
+        connection.end()
         if not self.fork:
             if connection.failure is not None:
                 self._started.kill()

@@ -84,6 +84,7 @@ class Connection:
         self.failure: WorkerFailed | None = None
         self.ended = False
         self.changed: list[str] = []
+        self._originals: dict[int, tuple[Any, Any]] = {}
         self.notes = Notes()
         self.seconds = 0.0
         self.proxies: dict[int, Any] = {}
@@ -119,6 +120,13 @@ class Connection:
         if record.error is not None:  # raised out here: it may be a WireError of the test's own function
             raise record.error
         return result
+
+    def end(self) -> None:
+        """Make the handles useless and undo changes in place: a constant of the test file must not pass them on to the next test."""
+        self.ended = True
+        for target, content in self._originals.values():
+            _apply(target, content)
+        self._originals.clear()
 
     def _fail(self, record: Record, status: Status, message: str) -> NoReturn:
         record.failed = True
@@ -177,6 +185,7 @@ class Connection:
                 if not isinstance(target, np.random.Generator):
                     self.changed.append(record.label)
                     record.changed = True
+                    self._originals.setdefault(id(target), (target, _content(target)))
                 _apply(target, content)
             except (TypeError, ValueError) as error:
                 raise wire.WireError(f"a change that does not fit: {error}") from None
@@ -295,6 +304,13 @@ def _construct(cls: type[BaseException], args: list[Any] | None, message: str) -
         error = speaking.__new__(speaking)
         error.args = (message,)
     return error
+
+
+def _content(target: Any) -> Any:
+    """Return what _apply takes to make a changed argument what it is now."""
+    if isinstance(target, np.ndarray):
+        return target.astype(target.dtype.newbyteorder("="))
+    return tuple(part for item in target.items() for part in item) if isinstance(target, dict) else tuple(target)
 
 
 def _apply(target: Any, content: Any) -> None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import os
+import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -72,6 +74,7 @@ class Session:
         self._connection: Connection | None = None
         self._error: BaseException | None = None
         self._phases: set[str] = set()
+        self._too_late = False
         self._arguments: dict[str, Any] = {}
 
     @property
@@ -86,7 +89,7 @@ class Session:
         testing.configure(self.stage.tolerance)
         options = ["-c", str(PYTEST_INI), "--rootdir", str(self.stage.folder.parent.parent), "--noconftest", "-p", "grader.run.plugin"]
         files = [str(path) for path in (*self.files.public, *self.files.hidden)]
-        with _no_other_plugins():
+        with _no_other_plugins(), _modules_of(files):
             code = pytest.main([*options, *files], plugins=[self])
         if code not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
             self.faults.append(f"pytest ended with {pytest.ExitCode(code).name} instead of running the tests")
@@ -105,7 +108,7 @@ class Session:
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         """A test file that cannot be collected is the course's fault, never the learner's."""
-        if report.failed:
+        if report.failed or report.skipped:
             self.faults.append(f"{Path(report.nodeid).name} cannot be collected: {str(report.longrepr)[-TEXT_LIMIT:]}")
 
     def pytest_internalerror(self, excrepr: object) -> bool:
@@ -116,6 +119,10 @@ class Session:
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
         """Note which tests the verdict must see; one without a row of the checklist is the course's fault."""
+        names = Counter(map(self._name, items))
+        self.faults += [f"{name} is there twice: test files and tests need names of their own" for name, n in names.items() if n > 1]
+        empty = {*self.files.public, *self.files.hidden} - {item.path for item in items}
+        self.faults += [f"{path.name} holds no test" for path in sorted(empty)]
         for item in list(items):
             criterion = self._criterion(item)
             if criterion not in {row.id for row in self.stage.criteria}:
@@ -142,15 +149,21 @@ class Session:
         """Give one test its connection, end it afterwards, and record its outcome."""
         self._connection, self._error, self._phases, self._arguments = None, None, set(), {}
         started = time.perf_counter()
-        if time.monotonic() >= self.ends_at:
+        self._too_late = time.monotonic() >= self.ends_at
+        result = yield
+        if self._too_late:
             message = f"the stage's {self.stage.limits.stage_seconds:g} s were used up before this test"
             self._record(Outcome(self._name(item), self._criterion(item), self._is_hidden(item), "timed_out", message))
-            return True  # type: ignore[return-value]  # pytest reads it as: this test is dealt with
-        result = yield
+            return result
         ended = None if self._connection is None else self.process.done(self._connection)
         outcome = self._outcome(item, ended)
         self._record(replace(outcome, seconds=time.perf_counter() - started))
         return result
+
+    @pytest.hookimpl(tryfirst=True, specname="pytest_runtest_protocol")
+    def pytest_leave_out_what_comes_too_late(self) -> bool | None:
+        """Deal with a test by not running it, once the stage's time is used up."""
+        return self._too_late or None
 
     def _record(self, outcome: Outcome) -> None:
         self.outcomes.append(outcome)
@@ -195,6 +208,9 @@ class Session:
             return replace(base, status="grader_fault", message=message[:TEXT_LIMIT])
         if frames or isinstance(error, (MissingName, LearnerExit)):
             return self._raised(base, error, frames)
+        if self._connection is None or not self._connection.records:
+            message = f"the test fails before it calls the module: {type(error).__name__}: {error}"
+            return replace(base, status="grader_fault", message=message[:TEXT_LIMIT])
         if isinstance(error, (AssertionError, pytest.fail.Exception)):
             return self._described(base, "failed", self._mismatch(error))
         message = f"what your function returned could not be used: {type(error).__name__}: {error}"
@@ -280,6 +296,17 @@ def _failed_worker(failure: WorkerFailed, ended: tuple[Status, str] | None) -> t
     if failure.status == "crashed" and ended is not None:
         return ended[0], f"{failure}: {ended[1]}"
     return failure.status, str(failure)
+
+
+@contextlib.contextmanager
+def _modules_of(files: list[str]) -> Iterator[None]:
+    """Forget test files after their run: pytest knows a module by its name, which is the same in every course."""
+    try:
+        yield
+    finally:
+        for name, module in list(sys.modules.items()):
+            if getattr(module, "__file__", None) in files:
+                del sys.modules[name]
 
 
 @contextlib.contextmanager

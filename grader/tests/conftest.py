@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import functools
+import itertools
+import os
 import textwrap
 import time
 from collections.abc import Callable, Iterator
@@ -23,6 +25,7 @@ from grader.submission import take
 from grader.verdict import Verdict
 
 LABEL = "stages/s90_small/small.py"
+MOMENTS = itertools.count(1_700_000_000)
 
 
 @functools.cache
@@ -145,6 +148,8 @@ class SmallCourse:
     @staticmethod
     def _put(path: Path, text: str) -> None:
         path.write_text(textwrap.dedent(text), encoding="utf-8")
+        moment = next(MOMENTS)  # rewritten test files are kept by time and size; two in one second must differ
+        os.utime(path, (moment, moment))
 
     @property
     def stage(self) -> Stage:

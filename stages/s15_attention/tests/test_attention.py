@@ -5,19 +5,34 @@ import pytest
 
 from grader.testing import assert_array, assert_equal, assert_gradient, assert_shape
 
-# One query that looks for the first feature, and three keys: a match, no match, half a match.
-QUERY = np.array([[1.0, 0.0]])
-KEYS = np.array([[1.0, 0.0], [0.0, 1.0], [0.5, 0.5]])
-VALUES = np.array([[10.0, 0.0], [20.0, 0.0], [30.0, 6.0]])
-
-# Two tokens of two features, and projections that do nothing or little.
-TOKENS = np.array([[[1.0, 2.0], [3.0, 0.0]]])
-EYE = np.eye(2)
-SWAP = np.array([[0.0, 1.0], [1.0, 0.0]])
-DOUBLE_FIRST = np.array([[2.0, 0.0], [0.0, 1.0]])
-
-PADDING = np.array([[1, 1, 1, 0, 0], [1, 1, 0, 0, 0]])  # three real tokens and two, padded to five
 NORM = 2e-5  # relative tolerance that accepts eps inside the square root and outside
+
+
+@pytest.fixture
+def lookup():
+    """One query that looks for the first feature, three keys (a match, no match, half a match) and their values."""
+    Q = np.array([[1.0, 0.0]])
+    K = np.array([[1.0, 0.0], [0.0, 1.0], [0.5, 0.5]])
+    V = np.array([[10.0, 0.0], [20.0, 0.0], [30.0, 6.0]])
+    return Q, K, V
+
+
+@pytest.fixture
+def padding():
+    """The mask of two sequences padded to five tokens: three of the first are real, two of the second."""
+    return np.array([[1, 1, 1, 0, 0], [1, 1, 0, 0, 0]])
+
+
+@pytest.fixture
+def tokens():
+    """One sequence of two tokens with two features."""
+    return np.array([[[1.0, 2.0], [3.0, 0.0]]])
+
+
+@pytest.fixture
+def projections():
+    """Projections of two features that change nothing."""
+    return {name: np.eye(2) for name in ("W_Q", "W_K", "W_V", "W_O")}
 
 
 def unpack(result, *names):
@@ -30,8 +45,9 @@ def unpack(result, *names):
 
 @pytest.mark.criterion("attention-scores")
 class TestAttentionScores:
-    def test_one_query_against_three_keys(self, learner):
-        assert_array(learner.compute_attention_scores(QUERY, KEYS, scale=False), [[1.0, 0.0, 0.5]])
+    def test_one_query_against_three_keys(self, learner, lookup):
+        Q, K, _ = lookup
+        assert_array(learner.compute_attention_scores(Q, K, scale=False), [[1.0, 0.0, 0.5]])
 
     def test_scores_are_divided_by_the_root_of_d_k(self, learner):
         Q = np.array([[2.0, 0.0, 1.0, 0.0], [0.0, 4.0, 0.0, 1.0]])  # d_k = 4: divided by 2
@@ -69,39 +85,40 @@ class TestAttentionWeights:
 
 @pytest.mark.criterion("scaled-dot-product")
 class TestScaledDotProductAttention:
-    def test_values_are_averaged_by_the_weights(self, learner):
-        result = learner.scaled_dot_product_attention(QUERY, KEYS, VALUES)
+    def test_values_are_averaged_by_the_weights(self, learner, lookup):
+        result = learner.scaled_dot_product_attention(*lookup)
         output, weights = unpack(result, "output", "weights")
         assert_array(weights, [[0.4555274905, 0.2246063436, 0.3198661659]], name="weights")
         assert_array(output, [[18.6433867537, 1.9191969952]], name="output")
 
-    def test_a_masked_key_takes_no_part(self, learner):
-        mask = np.array([[True, True, False]])
-        result = learner.scaled_dot_product_attention(QUERY, KEYS, VALUES, mask)
+    def test_a_masked_key_takes_no_part(self, learner, lookup):
+        result = learner.scaled_dot_product_attention(*lookup, np.array([[True, True, False]]))
         output, weights = unpack(result, "output", "weights")
         assert_array(weights, [[0.6697615493, 0.3302384507, 0.0]], name="weights")
         assert_array(output, [[13.3023845067, 0.0]], name="output")
 
-    def test_a_query_without_keys_gives_zeros(self, learner):
+    def test_a_query_without_keys_gives_zeros(self, learner, lookup):
+        _, K, V = lookup
         mask = np.array([[False, False, False], [True, False, False]])
-        result = learner.scaled_dot_product_attention(np.ones((2, 2)), KEYS, VALUES, mask)
+        result = learner.scaled_dot_product_attention(np.ones((2, 2)), K, V, mask)
         output, weights = unpack(result, "output", "weights")
         assert_array(weights, [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0]], name="weights")
         assert_array(output, [[0.0, 0.0], [10.0, 0.0]], name="output")
 
-    def test_keys_without_values_are_refused(self, learner):
+    def test_keys_without_values_are_refused(self, learner, lookup):
+        Q, K, V = lookup
         with pytest.raises(ValueError):
-            learner.scaled_dot_product_attention(QUERY, KEYS, VALUES[:2])
+            learner.scaled_dot_product_attention(Q, K, V[:2])
 
 
 @pytest.mark.criterion("attention-mask")
 class TestApplyAttentionMask:
-    def test_padding_is_pushed_far_below_the_real_tokens(self, learner):
+    def test_padding_is_pushed_far_below_the_real_tokens(self, learner, padding):
         scores = np.array([[4.0, 1.0, 3.0, 2.0, 9.0], [5.0, 6.0, 0.0, 8.0, 7.0]])
-        masked = learner.apply_attention_mask(scores, PADDING)
+        masked = learner.apply_attention_mask(scores, padding)
         assert_shape(masked, (2, 5))
-        assert_array(masked[PADDING == 1], [4.0, 1.0, 3.0, 5.0, 6.0], name="scores of the real tokens")
-        assert_array(masked <= -5e8, PADDING == 0, name="which scores are below -5e8")
+        assert_array(masked[padding == 1], [4.0, 1.0, 3.0, 5.0, 6.0], name="scores of the real tokens")
+        assert_array(masked <= -5e8, padding == 0, name="which scores are below -5e8")
 
     def test_one_mask_serves_every_sequence(self, learner):
         scores = np.array([[[1.0, 2.0]], [[3.0, 4.0]]])
@@ -141,20 +158,22 @@ class TestMergeHeads:
 
 @pytest.mark.criterion("multi-head-forward")
 class TestMultiHeadAttention:
-    def test_every_head_attends_with_its_own_feature(self, learner):
-        result = learner.multi_head_attention_forward(TOKENS, TOKENS, TOKENS, EYE, EYE, EYE, EYE, 2)
+    def test_every_head_attends_with_its_own_feature(self, learner, tokens, projections):
+        result = learner.multi_head_attention_forward(tokens, tokens, tokens, **projections, num_heads=2)
         output, _ = unpack(result, "output", "cache")
         assert_array(output, [[[2.761594156, 1.9640275801], [2.9950547537, 1.0]]])
 
-    def test_values_are_projected_and_the_heads_joined_by_w_o(self, learner):
-        result = learner.multi_head_attention_forward(TOKENS, TOKENS, TOKENS, EYE, EYE, DOUBLE_FIRST, SWAP, 2)
+    def test_values_are_projected_and_the_heads_joined_by_w_o(self, learner, tokens, projections):
+        projections["W_V"] = np.array([[2.0, 0.0], [0.0, 1.0]])  # doubles the first feature
+        projections["W_O"] = np.array([[0.0, 1.0], [1.0, 0.0]])  # swaps the two
+        result = learner.multi_head_attention_forward(tokens, tokens, tokens, **projections, num_heads=2)
         output, _ = unpack(result, "output", "cache")
         assert_array(output, [[[1.9640275801, 5.5231883119], [1.0, 5.9901095074]]])
 
-    def test_the_class_attends_with_the_parameters_it_was_given(self, learner):
+    def test_the_class_attends_with_the_parameters_it_was_given(self, learner, tokens, projections):
         layer = learner.MultiHeadAttention(2, 1)
-        layer.set_params({"W_Q": EYE, "W_K": EYE, "W_V": EYE, "W_O": EYE})
-        output = layer.forward(TOKENS, TOKENS, TOKENS)
+        layer.set_params(projections)
+        output = layer.forward(tokens, tokens, tokens)
         assert_array(output, [[[1.391140635, 1.608859365], [2.9716679282, 0.0283320718]]])
 
     def test_the_output_has_one_row_for_each_query(self, learner):
@@ -199,12 +218,19 @@ class TestLayerNorm:
         assert_array(result, [[1.0, -1.0]], rtol=NORM)
 
 
-# A feed-forward network of three units, on inputs that switch some of them off.
-W1 = np.array([[1.0, 0.0, -1.0], [0.0, 1.0, 1.0]])
-B1 = np.array([0.0, -1.0, 0.5])
-W2 = np.array([[1.0, 0.0], [2.0, 1.0], [0.0, 4.0]])
-B2 = np.array([0.0, -1.0])
-INPUTS = np.array([[1.0, 2.0], [-1.0, 0.5]])  # x W1 + b1 = [[1, 1, 1.5], [-1, -0.5, 2]]
+@pytest.fixture
+def network():
+    """Two inputs of a network of three hidden units, and W1, b1, W2, b2; x W1 + b1 = [1, 1, 1.5], [-1, -0.5, 2]."""
+    x = np.array([[1.0, 2.0], [-1.0, 0.5]])
+    W1, b1 = np.array([[1.0, 0.0, -1.0], [0.0, 1.0, 1.0]]), np.array([0.0, -1.0, 0.5])
+    W2, b2 = np.array([[1.0, 0.0], [2.0, 1.0], [0.0, 4.0]]), np.array([0.0, -1.0])
+    return x, W1, b1, W2, b2
+
+
+@pytest.fixture
+def sentence():
+    """One sequence of two tokens with four features, for small_block."""
+    return np.array([[[2.0, 0.0, 0.0, 0.0], [0.0, 0.0, 1.0, 3.0]]])
 
 
 def small_block(learner):
@@ -217,22 +243,19 @@ def small_block(learner):
     return block
 
 
-SENTENCE = np.array([[[2.0, 0.0, 0.0, 0.0], [0.0, 0.0, 1.0, 3.0]]])
-
-
 @pytest.mark.criterion("encoder-block")
 class TestEncoderBlock:
-    def test_feed_forward_switches_units_off_below_zero(self, learner):
-        assert_array(learner.feed_forward(INPUTS, W1, B1, W2, B2), [[3.0, 6.0], [0.0, 7.0]])
+    def test_feed_forward_switches_units_off_below_zero(self, learner, network):
+        assert_array(learner.feed_forward(*network), [[3.0, 6.0], [0.0, 7.0]])
 
-    def test_block_adds_and_normalises_twice(self, learner):
+    def test_block_adds_and_normalises_twice(self, learner, sentence):
         expected = [[[1.241684, -1.412321, 0.559137, -0.388501], [-0.548695, -0.98795, -0.109814, 1.646459]]]
-        assert_array(small_block(learner).forward(SENTENCE), expected, rtol=NORM)
+        assert_array(small_block(learner).forward(sentence), expected, rtol=NORM)
 
-    def test_stacked_blocks_follow_one_another(self, learner):
+    def test_stacked_blocks_follow_one_another(self, learner, sentence):
         expected = [[[0.678523, -1.460794, 1.132658, -0.350387], [-0.255958, -1.184483, -0.144084, 1.584525]]]
         blocks = [small_block(learner), small_block(learner)]
-        assert_array(learner.stack_encoder_blocks(SENTENCE, blocks), expected, rtol=NORM)
+        assert_array(learner.stack_encoder_blocks(sentence, blocks), expected, rtol=NORM)
 
     def test_new_block_has_four_hidden_units_a_feature(self, learner):
         block = learner.TransformerEncoderBlock(6, 3, rng=np.random.default_rng(0))
@@ -243,8 +266,8 @@ class TestEncoderBlock:
 
 @pytest.mark.criterion("gradients")
 class TestGradients:
-    def test_feed_forward_gradients_pass_open_units_only(self, learner):
-        result = learner.feed_forward_backward(np.array([[1.0, 0.0], [0.0, 1.0]]), INPUTS, W1, B1, W2, B2)
+    def test_feed_forward_gradients_pass_open_units_only(self, learner, network):
+        result = learner.feed_forward_backward(np.array([[1.0, 0.0], [0.0, 1.0]]), *network)
         names = ("grad_x", "grad_W1", "grad_b1", "grad_W2", "grad_b2")
         grad_x, grad_W1, grad_b1, grad_W2, grad_b2 = unpack(result, *names)
         assert_gradient(grad_x, [[1.0, 2.0], [-4.0, 4.0]], name="grad_x")
@@ -261,8 +284,8 @@ class TestGradients:
         assert_gradient(grad_gamma, [-1.3416403, 0.0, 0.0, 2.6832805], name="grad_gamma")
         assert_gradient(grad_beta, [1.0, 0.0, 0.0, 2.0], name="grad_beta")
 
-    def test_multi_head_gradients_of_two_tokens(self, learner):
-        forward = learner.multi_head_attention_forward(TOKENS, TOKENS, TOKENS, EYE, EYE, EYE, EYE, 2)
+    def test_multi_head_gradients_of_two_tokens(self, learner, tokens, projections):
+        forward = learner.multi_head_attention_forward(tokens, tokens, tokens, **projections, num_heads=2)
         _, cache = unpack(forward, "output", "cache")
         result = learner.multi_head_attention_backward(np.array([[[1.0, 0.0], [0.0, 2.0]]]), cache)
         grad_Q, grad_K, grad_V, grad_weights = unpack(result, "grad_Q", "grad_K", "grad_V", "grad_weights")
@@ -297,32 +320,34 @@ class TestMaskBuilders:
         assert_shape(mask, (4, 4))
         assert_array(mask == 1, np.array([[1, 0, 0, 0], [1, 1, 0, 0], [1, 1, 1, 0], [1, 1, 1, 1]]) == 1)
 
-    def test_padding_mask_marks_the_real_tokens(self, learner):
+    def test_padding_mask_marks_the_real_tokens(self, learner, padding):
         mask = learner.create_padding_mask([3, 2], 5)
         assert_shape(mask, (2, 5))
-        assert_array(mask == 1, PADDING == 1)
+        assert_array(mask == 1, padding == 1)
 
     def test_a_length_beyond_the_padding_is_refused(self, learner):
         with pytest.raises(ValueError):
             learner.create_padding_mask([3, 6], 5)
 
 
+@pytest.fixture
+def additive():
+    """Q, K, V of two queries and three keys, and W_q, W_k, v of two hidden units."""
+    Q, K, V = np.eye(2), np.array([[0.0], [1.0], [-1.0]]), np.array([[10.0, 0.0], [20.0, 0.0], [30.0, 6.0]])
+    return Q, K, V, np.array([[1.0, -1.0], [0.5, 2.0]]), np.array([[1.0, 2.0]]), np.array([1.0, 0.5])
+
+
 @pytest.mark.criterion("additive-attention")
 class TestAdditiveAttention:
-    Q = np.array([[1.0, 0.0], [0.0, 1.0]])
-    K = np.array([[0.0], [1.0], [-1.0]])
-    PARAMETERS = (np.array([[1.0, -1.0], [0.5, 2.0]]), np.array([[1.0, 2.0]]), np.array([1.0, 0.5]))  # W_q, W_k, v
-
-    def test_a_small_network_scores_every_pair(self, learner):
-        result = learner.additive_attention(self.Q, self.K, VALUES, *self.PARAMETERS)
+    def test_a_small_network_scores_every_pair(self, learner, additive):
+        result = learner.additive_attention(*additive)
         output, weights = unpack(result, "output", "weights")
         expected = [[0.2476648313, 0.6494357606, 0.1028994081], [0.3533299692, 0.5600826339, 0.0865873969]]
         assert_array(weights, expected, name="weights")
         assert_array(output, [[18.5523457681, 0.6173964485], [17.3325742772, 0.5195243814]], name="output")
 
-    def test_a_masked_key_takes_no_part(self, learner):
-        mask = np.array([True, True, False])
-        result = learner.additive_attention(self.Q, self.K, VALUES, *self.PARAMETERS, mask=mask)
+    def test_a_masked_key_takes_no_part(self, learner, additive):
+        result = learner.additive_attention(*additive, mask=np.array([True, True, False]))
         output, weights = unpack(result, "output", "weights")
         expected = [[0.2760725313, 0.7239274687, 0.0], [0.3868240574, 0.6131759426, 0.0]]
         assert_array(weights, expected, name="weights")

@@ -1,0 +1,168 @@
+"""A stage and outcomes make a verdict: a table of cases, no process and no file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from grader.manifest import Criterion, Stage
+from grader.run.outcome import Diagnosis, Outcome, Status, Where
+from grader.source_check import Problem
+from grader.verdict import GRAVITY, CriterionResult, Run, Verdict, decide, the_one
+
+HINTS = ("a", "b", "c")
+ROWS = (
+    Criterion("scores", "gives scores", ("scores",), (), HINTS),
+    Criterion("weights", "gives weights", ("weights",), (), HINTS),
+    Criterion("attention", "puts them together", ("attention", "Attention"), ("scores", "weights"), HINTS),
+)
+STAGE = Stage("s90", Path("stages/s90_small"), "Small things", "small.py", (), ROWS)
+RUN = Run(7, "process", None, 0.5, "0.1.0", "digest", "small.py")
+
+A = Diagnosis("a", "mistake a", "fix a")
+B = Diagnosis("b", "mistake b", "fix b")
+C = Diagnosis("c", "mistake c", "fix c")
+
+
+def test_of(row: str, hidden: bool = True, number: int = 1) -> tuple[str, str, bool]:
+    return f"{'hidden' if hidden else 'public'}::test_{row}_{number}", row, hidden
+
+
+test_of.__test__ = False  # type: ignore[attr-defined]
+EXPECTED = [test_of(row.id, hidden) for row in ROWS for hidden in (False, True)]
+
+
+def verdict(statuses: dict[str, Status] | None = None, *, only: str | None = None, **more: object) -> Verdict:
+    """Decide where every test passed but those named."""
+    outcomes = [Outcome(test, row, hidden, (statuses or {}).get(test, "passed")) for test, row, hidden in EXPECTED]
+    run = Run(**{**RUN.__dict__, "only": only})
+    return decide(STAGE, EXPECTED, outcomes, run, **more)  # type: ignore[arg-type]
+
+
+def row(found: Verdict, criterion: str) -> CriterionResult:
+    return next(each for each in found.criteria if each.id == criterion)
+
+
+def test_all_passed() -> None:
+    found = verdict()
+    assert found.passed and not found.grader_fault and found.problem is None
+    assert [(each.id, each.status, each.tests_passed, each.tests_total) for each in found.criteria] == [
+        ("scores", "passed", 2, 2), ("weights", "passed", 2, 2), ("attention", "passed", 2, 2),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("status", GRAVITY)
+@pytest.mark.parametrize("hidden", [True, False])
+def test_one_test_that_did_not_pass_keeps_its_row_from_passing(status: Status, hidden: bool) -> None:
+    test, _, _ = test_of("weights", hidden)
+    found = verdict({test: status})
+    assert not found.passed and row(found, "weights").status == status
+    assert (row(found, "weights").tests_passed, row(found, "weights").tests_total) == (1, 2)
+    assert [failure.test for failure in row(found, "weights").failures] == [test]
+    assert row(found, "scores").status == "passed"
+    assert found.grader_fault == (status == "grader_fault")
+
+
+@pytest.mark.parametrize(("worse", "better"), [(a, b) for i, a in enumerate(GRAVITY) for b in GRAVITY[i + 1 :]])
+def test_the_gravest_outcome_is_the_rows(worse: Status, better: Status) -> None:
+    found = verdict({test_of("scores", False)[0]: better, test_of("scores", True)[0]: worse})
+    assert row(found, "scores").status == worse
+
+
+class TestNothingPassesByDefault:
+    def test_no_tests_at_all(self) -> None:
+        found = decide(STAGE, [], [], RUN)
+        assert not found.passed and found.grader_fault
+        assert {each.status for each in found.criteria} == {"grader_fault"}
+
+    def test_a_test_that_was_not_finished(self) -> None:
+        outcomes = [Outcome(test, name, hidden, "passed") for test, name, hidden in EXPECTED[:-1]]
+        found = decide(STAGE, EXPECTED, outcomes, RUN)
+        assert row(found, "attention").status == "grader_fault" and not found.passed
+        assert row(found, "attention").failures[0].message == "this test was not run to its end"
+
+    def test_only_public_tests(self) -> None:
+        expected = [entry for entry in EXPECTED if not entry[2]]
+        found = decide(STAGE, expected, [Outcome(test, name, hidden, "passed") for test, name, hidden in expected], RUN)
+        assert not found.passed and {each.status for each in found.criteria} == {"grader_fault"}
+
+    def test_outcomes_that_nobody_expected_count_for_nothing(self) -> None:
+        found = decide(STAGE, [], [Outcome(test, name, hidden, "passed") for test, name, hidden in EXPECTED], RUN)
+        assert not found.passed
+
+    def test_a_stage_without_rows(self) -> None:
+        assert not decide(Stage("s90", Path("s90_x"), "t", "m.py", (), ()), [], [], RUN).passed
+
+    def test_a_fault_of_the_course(self) -> None:
+        found = verdict(faults=("test_x.py cannot be collected",))
+        assert not found.passed and found.grader_fault
+
+    def test_a_problem_of_the_module(self) -> None:
+        found = verdict(problem=Problem("syntax", "a colon is missing", 3, None))
+        assert not found.passed and not found.grader_fault
+        assert {(each.status, each.waits_for, each.failures) for each in found.criteria} == {("blocked", ("the module",), ())}
+
+    def test_a_problem_before_any_test_was_collected(self) -> None:
+        found = decide(STAGE, [], [], RUN, problem=Problem("syntax", "a colon is missing", 3, None))
+        assert not found.passed and not found.grader_fault and len(found.criteria) == 3
+
+
+class TestWaiting:
+    def test_a_row_that_fails_behind_another_waits_for_it(self) -> None:
+        found = verdict({test_of("scores")[0]: "failed", test_of("attention")[0]: "failed"})
+        assert (row(found, "attention").status, row(found, "attention").waits_for) == ("blocked", ("scores",))
+
+    def test_a_row_that_passes_behind_another_passes(self) -> None:
+        assert row(verdict({test_of("scores")[0]: "failed"}), "attention").status == "passed"
+
+    @pytest.mark.parametrize("status", ["crashed", "timed_out", "over_limit", "grader_fault", "not_started"])
+    def test_what_is_graver_than_failing_is_told_as_it_is(self, status: Status) -> None:
+        found = verdict({test_of("scores")[0]: "failed", test_of("attention")[0]: status})
+        assert row(found, "attention").status == status and row(found, "attention").waits_for == ()
+
+    def test_needs_of_needs(self) -> None:
+        rows = (*ROWS, Criterion("block", "uses attention", ("block",), ("attention",), HINTS))
+        stage = Stage("s90", Path("s90_small"), "t", "m.py", (), rows)
+        expected = [(f"t_{each.id}", each.id, True) for each in rows]
+        outcomes = [Outcome(test, name, True, "passed" if name == "weights" else "failed") for test, name, _ in expected]
+        assert row(decide(stage, expected, outcomes, RUN), "block").waits_for == ("attention", "scores")
+
+    def test_a_function_that_was_called_in_vain_is_named(self) -> None:
+        outcomes = [Outcome(test, name, hidden, "passed") for test, name, hidden in EXPECTED[:-1]]
+        test, name, hidden = EXPECTED[-1]
+        outcomes.append(Outcome(test, name, hidden, "blocked", waits_on="helper"))
+        assert row(decide(STAGE, EXPECTED, outcomes, RUN), "attention").waits_for == ("helper",)
+
+
+def test_one_row_only() -> None:
+    found = verdict({test_of("scores")[0]: "failed"}, only="weights")
+    assert [each.id for each in found.criteria] == ["weights"] and found.passed
+
+
+def test_a_failure_carries_what_a_learner_is_told() -> None:
+    test, name, hidden = EXPECTED[1]
+    told = Outcome(test, name, hidden, "failed", "too large", "scores(x)", Where("small.py", 3), None, (A,), ("printed: x",))
+    others = [Outcome(t, n, h, "passed") for t, n, h in EXPECTED if t != test]
+    (failure,) = row(decide(STAGE, EXPECTED, [told, *others], RUN), "scores").failures
+    assert (failure.call, failure.message, failure.where, failure.diagnosis) == ("scores(x)", "too large", Where("small.py", 3), A)
+    assert failure.hidden and failure.notes == ("printed: x",)
+
+
+@pytest.mark.parametrize(
+    ("own", "others", "expected"),
+    [
+        ((), [], None),
+        ((A,), [], A),
+        ((A, B), [], None),
+        ((A, B), [(B, C)], B),
+        ((A, B), [(A, B)], None),
+        ((A, B), [(C,)], None),
+        ((A, B, C), [(A, B), (B, C)], B),
+        ((A,), [(B,)], A),
+        ((), [(A,)], None),
+    ],
+    ids=["none", "one", "two", "narrowed", "not narrowed", "nothing shared", "narrowed twice", "already one", "no own"],
+)
+def test_the_one_mistake_that_explains(own: tuple[Diagnosis, ...], others: list[tuple[Diagnosis, ...]], expected: Diagnosis | None) -> None:
+    assert the_one(own, others) == expected
