@@ -235,7 +235,7 @@ def main() -> None:
 
     prepare()
     try:
-        app()
+        app(prog_name="grader")
     except GraderError as error:
         complain(error)
         sys.exit(error.exit_code)

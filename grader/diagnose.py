@@ -16,6 +16,7 @@ from grader.run.outcome import Diagnosis
 from grader.run.remote import Name, Record, RemoteValue
 
 MAX_RECORDS = 400
+CONVENTIONS = 2e-5  # relative: as far as two correct conventions differ, such as eps inside or outside of a square root
 SECONDS = 1.5  # for one stage's whole diagnosis: feedback is meant to come within a second or two
 
 
@@ -115,7 +116,7 @@ def same_array(recorded: Any, local: Any, tolerance: Tolerance, exact: bool) -> 
     if a.dtype.kind not in "fc":
         return bool((a == b).all())
     coarse = max(float(np.finfo(x.dtype).eps) for x in (a, b)) > 1e-10
-    rtol = tolerance.float32 if coarse else max(tolerance.float64, 1e-9)
+    rtol = tolerance.float32 if coarse else max(tolerance.float64, 1e-9 if exact else CONVENTIONS)
     with np.errstate(all="ignore"):
         finite = np.isfinite(a) & np.isfinite(b)
         if not np.array_equal(a[~finite], b[~finite], equal_nan=True):
@@ -160,7 +161,7 @@ class Diagnostician:
         with np.errstate(all="ignore"), warnings.catch_warnings(action="ignore"):
             found = self._agreeing(usable, names, True, ends_at) or self._agreeing(usable, names, False, ends_at)
         self._left = max(0.0, ends_at - time.monotonic())
-        return tuple(Diagnosis(mistake.id, mistake.text, mistake.fix) for mistake in found)
+        return tuple(Diagnosis(mistake.id, mistake.criterion, mistake.text, mistake.fix) for mistake in found)
 
     def _agreeing(self, records: list[Record], names: dict[str, Name], exact: bool, ends_at: float) -> list[Mistake]:
         """Return the mistakes that agree with every record; none where the reference does, or where time runs out."""

@@ -117,7 +117,7 @@ def _course(start: Path) -> Iterator[Finding]:
         return
     mistakes = [finding for stage in course.stages for finding in _stage(stage)]
     if not mistakes:
-        yield Finding("course", "ok", f"{len(course.stages)} stages in {root}: README, stub, tests and solution")
+        yield Finding("stages", "ok", f"{len(course.stages)} in {root}, each with README, stub, tests and solution")
     yield from mistakes
     yield _progress(course)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from grader.manifest import Criterion, Stage
 from grader.run.outcome import Diagnosis, Outcome, Status, Where
@@ -87,6 +87,8 @@ def decide(
     """Return the verdict of a run; expected holds (test, criterion, hidden) of every test that had to come to its end."""
     by_test = {outcome.test: outcome for outcome in outcomes}
     wanted = list(expected)
+    fine = {row for _, row, _ in wanted} - {outcome.criterion for outcome in by_test.values() if outcome.status != "passed"}
+    by_test = {test: _plausible(outcome, fine) for test, outcome in by_test.items()}
     rows: list[CriterionResult] = []
     # Of rows that were not asked for nothing is known, so the one that was waits for none of them.
     passed = set() if run.only is None else {criterion.id for criterion in stage.criteria} - {run.only}
@@ -125,6 +127,11 @@ def _row(
         status = "blocked"
     failures = tuple(_failure(outcome, found) for outcome in found if outcome.status != "passed")
     return CriterionResult(criterion.id, criterion.text, status, done, len(tests), failures, waits if status == "blocked" else ())
+
+
+def _plausible(outcome: Outcome, fine: set[str]) -> Outcome:
+    """Return an outcome without the mistakes whose own row passes: whoever made one would fail there."""
+    return replace(outcome, explains=tuple(diagnosis for diagnosis in outcome.explains if diagnosis.criterion not in fine))
 
 
 def _unfinished(test: str, criterion: str, hidden: bool) -> Outcome:

@@ -78,7 +78,12 @@ def _failure(failure: Failure) -> Document:
 def _diagnosis(diagnosis: Diagnosis | None) -> Document | None:
     if diagnosis is None:
         return None
-    return {"mistake": diagnosis.mistake, "text": diagnosis.text, "fix": diagnosis.fix}
+    return {
+        "mistake": diagnosis.mistake,
+        "criterion": diagnosis.criterion,
+        "text": diagnosis.text,
+        "fix": diagnosis.fix,
+    }
 
 
 def _where(where: Where | None) -> str | None:

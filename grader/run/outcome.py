@@ -10,9 +10,10 @@ Status = Literal["passed", "failed", "not_started", "blocked", "crashed", "timed
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """The known mistake that explains a wrong answer: its id and what a learner reads."""
+    """The known mistake that explains a wrong answer: its id, the row that it fails, and what a learner reads."""
 
     mistake: str
+    criterion: str
     text: str
     fix: str
 

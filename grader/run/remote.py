@@ -307,10 +307,10 @@ def _construct(cls: type[BaseException], args: list[Any] | None, message: str) -
 
 
 def _content(target: Any) -> Any:
-    """Return what _apply takes to make a changed argument what it is now."""
+    """Return what _apply needs to make an array, list, set or dict what it is now."""
     if isinstance(target, np.ndarray):
         return target.astype(target.dtype.newbyteorder("="))
-    return tuple(part for item in target.items() for part in item) if isinstance(target, dict) else tuple(target)
+    return [part for item in target.items() for part in item] if isinstance(target, dict) else list(target)
 
 
 def _apply(target: Any, content: Any) -> None:

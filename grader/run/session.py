@@ -74,8 +74,9 @@ class Session:
         self._connection: Connection | None = None
         self._error: BaseException | None = None
         self._phases: set[str] = set()
-        self._too_late = False
+        self._left_out = ""
         self._arguments: dict[str, Any] = {}
+        self._too_slow: set[str] = set()
 
     @property
     def answers(self) -> Diagnostician:
@@ -149,21 +150,31 @@ class Session:
         """Give one test its connection, end it afterwards, and record its outcome."""
         self._connection, self._error, self._phases, self._arguments = None, None, set(), {}
         started = time.perf_counter()
-        self._too_late = time.monotonic() >= self.ends_at
+        self._left_out = self._no_time_for(item)
         result = yield
-        if self._too_late:
-            message = f"the stage's {self.stage.limits.stage_seconds:g} s were used up before this test"
-            self._record(Outcome(self._name(item), self._criterion(item), self._is_hidden(item), "timed_out", message))
+        if self._left_out:
+            name, row, hidden = self._name(item), self._criterion(item), self._is_hidden(item)
+            self._record(Outcome(name, row, hidden, "timed_out", self._left_out))
             return result
         ended = None if self._connection is None else self.process.done(self._connection)
         outcome = self._outcome(item, ended)
         self._record(replace(outcome, seconds=time.perf_counter() - started))
+        if outcome.status == "timed_out":
+            self._too_slow.add(outcome.criterion)
         return result
 
     @pytest.hookimpl(tryfirst=True, specname="pytest_runtest_protocol")
     def pytest_leave_out_what_comes_too_late(self) -> bool | None:
-        """Deal with a test by not running it, once the stage's time is used up."""
-        return self._too_late or None
+        """Deal with a test by not running it, where there is no time for it."""
+        return bool(self._left_out) or None
+
+    def _no_time_for(self, item: pytest.Item) -> str:
+        """Return why a test is left out; empty where it is run. A function that hangs costs its row one wait, not six."""
+        if time.monotonic() >= self.ends_at:
+            return f"the stage's {self.stage.limits.stage_seconds:g} s were used up before this test"
+        if self._criterion(item) in self._too_slow:
+            return "left out, since an earlier test of this row did not come to its end in time"
+        return ""
 
     def _record(self, outcome: Outcome) -> None:
         self.outcomes.append(outcome)
@@ -247,6 +258,8 @@ class Session:
         if isinstance(error, LearnerExit):
             return self._described(base, "failed", str(error), where)
         shown = getattr(error, "learner_type", type(error).__name__)
+        if isinstance(error, MemoryError):
+            shown = f"this wants more memory than the {self.stage.limits.memory_mb} MB that a stage may use"
         message = f"{shown}: {error.args[0] if isinstance(error, KeyError) and error.args else error}"
         if frames:
             message += f"   (line {frames[-1].line}: {self._line(frames[-1].line)})"

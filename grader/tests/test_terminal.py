@@ -34,6 +34,7 @@ seed 40817 · isolation bubblewrap · 0.6 s
 """
 DIAGNOSIS = Diagnosis(
     "reshape-without-transpose",
+    "split-heads",
     "This is what you get by reshaping straight to (batch, heads, seq, d_k): tokens are mixed across heads.",
     "Reshape to (batch, seq, heads, d_k) first, then swap axes 1 and 2.",
 )
@@ -224,7 +225,9 @@ def test_a_row_whose_tests_made_no_call_offers_no_hint() -> None:
 
 
 def test_a_fault_of_the_grader_says_whose_fault_it_is() -> None:
-    text = shown(failing(FAILURE, status="grader_fault"), verdict=replace(VERDICT, faults=("test_hidden.py is broken",)))
+    text = shown(
+        failing(FAILURE, status="grader_fault"), verdict=replace(VERDICT, faults=("test_hidden.py is broken",))
+    )
     assert "not in your code: this result does not count" in text
     assert "    test_hidden.py is broken\n" in text
     assert "more help" not in text
@@ -259,10 +262,19 @@ EVIL = "\x1b[2J\x1b]0;title\x07\x9b31m\u202ereversed\x00\r\ud800 [red]markup[/re
 
 def test_what_a_learner_wrote_never_reaches_the_terminal_as_a_command() -> None:
     evil = replace(
-        FAILURE, call=EVIL, message=EVIL, notes=(EVIL,), where=Where(EVIL, 1), diagnosis=Diagnosis("x", EVIL, EVIL)
+        FAILURE,
+        call=EVIL,
+        message=EVIL,
+        notes=(EVIL,),
+        where=Where(EVIL, 1),
+        diagnosis=Diagnosis("x", "row", EVIL, EVIL),
     )
     verdict = replace(
-        VERDICT, run=replace(RUN, label=EVIL), problem=Problem("import", EVIL, 1, EVIL), faults=(EVIL,), criteria=(failing(evil),)
+        VERDICT,
+        run=replace(RUN, label=EVIL),
+        problem=Problem("import", EVIL, 1, EVIL),
+        faults=(EVIL,),
+        criteria=(failing(evil),),
     )
     text = shown(verdict=verdict, verbose=True) + text_of(summary_lines((verdict,), Look(80)))
     assert all(char == "\n" or char.isprintable() for char in text)
@@ -282,7 +294,9 @@ def test_tabs_and_line_ends_of_other_systems_are_no_control_characters() -> None
 
 
 def test_a_quoted_line_keeps_its_columns() -> None:
-    assert text_of(paragraph("line 1:\n    a  =  1\n       ^", Look(80))) == "    line 1:\n        a  =  1\n           ^\n"
+    assert (
+        text_of(paragraph("line 1:\n    a  =  1\n       ^", Look(80))) == "    line 1:\n        a  =  1\n           ^\n"
+    )
 
 
 def test_a_place_moves_to_a_line_of_its_own_when_the_last_line_is_full() -> None:
@@ -297,7 +311,9 @@ def test_a_bar_is_full_only_when_all_is_done() -> None:
 
 def rendered(verdict: Verdict, **environment: str) -> str:
     stream = io.StringIO()
-    console = Console(file=stream, force_terminal=True, _environ={"TERM": "xterm-256color", **environment}, soft_wrap=True)
+    console = Console(
+        file=stream, force_terminal=True, _environ={"TERM": "xterm-256color", **environment}, soft_wrap=True
+    )
     for line in verdict_lines(verdict, Style(Look(80), "grader check s15")):
         console.print(line)
     return stream.getvalue()
@@ -314,7 +330,9 @@ def test_a_dumb_terminal_gets_no_escape_sequences() -> None:
 
 
 def test_a_summary_has_a_row_for_each_stage() -> None:
-    missing = replace(VERDICT, stage="s02", title="Sums", problem=Problem("missing", "sums.py does not exist", None, None))
+    missing = replace(
+        VERDICT, stage="s02", title="Sums", problem=Problem("missing", "sums.py does not exist", None, None)
+    )
     broken = replace(VERDICT, stage="s04", title="Terms", problem=PROBLEM)
     stages = (
         replace(VERDICT, stage="s01", title="Numbers", passed=True, criteria=(SCORES,)),

@@ -20,9 +20,9 @@ ROWS = (
 STAGE = Stage("s90", Path("stages/s90_small"), "Small things", "small.py", (), ROWS)
 RUN = Run(7, "process", None, 0.5, "0.1.0", "digest", "small.py")
 
-A = Diagnosis("a", "mistake a", "fix a")
-B = Diagnosis("b", "mistake b", "fix b")
-C = Diagnosis("c", "mistake c", "fix c")
+A = Diagnosis("a", "scores", "mistake a", "fix a")
+B = Diagnosis("b", "scores", "mistake b", "fix b")
+C = Diagnosis("c", "scores", "mistake c", "fix c")
 
 
 def test_of(row: str, hidden: bool = True, number: int = 1) -> tuple[str, str, bool]:
@@ -166,3 +166,12 @@ def test_a_failure_carries_what_a_learner_is_told() -> None:
 )
 def test_the_one_mistake_that_explains(own: tuple[Diagnosis, ...], others: list[tuple[Diagnosis, ...]], expected: Diagnosis | None) -> None:
     assert the_one(own, others) == expected
+
+
+def test_a_mistake_whose_own_row_passes_is_not_named() -> None:
+    test, row, hidden = test_of("attention")
+    elsewhere = Diagnosis("d", "attention", "mistake d", "fix d")
+    failed = Outcome(test, row, hidden, "failed", explains=(A, elsewhere))
+    others = [Outcome(t, r, h, "passed") for t, r, h in EXPECTED if t != test]
+    (failure,) = decide(STAGE, EXPECTED, [failed, *others], RUN).criteria[2].failures
+    assert failure.diagnosis == elsewhere
