@@ -239,6 +239,8 @@ def main() -> None:
     except GraderError as error:
         complain(error)
         sys.exit(error.exit_code)
+    except KeyboardInterrupt:
+        sys.exit(130)
     except Exception as error:  # whatever it is, exit code 1 would say that a criterion does not pass
         complain(GraderFault(*_own_fault(error)))
         sys.exit(GraderFault.exit_code)

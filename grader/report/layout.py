@@ -31,6 +31,7 @@ MARKS = {  # what stands before a row: in Unicode, in ASCII, its style
     "skipped": ("–", " - ", "dim"),
     "open": ("○", "[ ]", ""),
     "current": ("→", " > ", "cyan"),
+    "warning": ("!", "[*]", "yellow"),
     "locked": ("·", " . ", "dim"),
 }
 # NFKD leaves these without an ASCII form.

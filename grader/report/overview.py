@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 SCHEMA = 1
 STATES = {"passed": "passed", "changed": "changed since it passed", "skipped": "skipped", "open": "open"}
 TOPIC = 23  # columns for the name of what was looked at
-LEVELS = {"ok": "passed", "warning": "timed_out", "broken": "failed"}
+LEVELS = {"ok": "passed", "warning": "warning", "broken": "failed"}
 
 
 def home_lines(standings: tuple[Standing, ...], last: str | None, look: Look) -> list[Text]:

@@ -18,7 +18,7 @@ from grader.run.outcome import Status
 
 MAX_NESTING = 20
 T = TypeVar("T")
-COPY_LIMIT = 4 << 20  # bytes of arguments above which a call is not kept for the diagnosis
+COPY_LIMIT = 4 << 20  # bytes of arguments, or of a result, above which a call is not kept for the diagnosis
 
 
 class WorkerFailed(Exception):
@@ -148,6 +148,7 @@ class Connection:
             result = decoder.decode(fields[4])
             self._replay(decoder.decode(fields[5]), sent, record)
             if fields[1] == "ok":
+                record.replayable = record.replayable and _small(result)
                 record.result, record.returned = (_copy(result) if record.replayable else None), result
                 return result
             if fields[1] == "unsendable":
@@ -300,7 +301,8 @@ def _construct(cls: type[BaseException], args: list[Any] | None, message: str) -
         if str(error) != message and args is not None and cls.__str__ is not KeyError.__str__:
             error = cls(message)
     except Exception:  # a class with arguments of its own, such as UnicodeDecodeError
-        speaking = type(cls.__name__, (cls,), {"__str__": lambda self: message, "__module__": cls.__module__})
+        body = {"__str__": lambda self: message, "__module__": cls.__module__}
+        speaking: type[BaseException] = type(cls.__name__, (cls,), body)
         error = speaking.__new__(speaking)
         error.args = (message,)
     return error
@@ -368,10 +370,16 @@ def _size(value: Any) -> int:
 def _kept(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any], bool]:
     """Return Record's args, kwargs and replayable: copies of the arguments, or the arguments where they are too large to copy."""
     try:
-        small = _size(args) + _size(kwargs) <= COPY_LIMIT
-        return (_copy(args), _copy(kwargs), True) if small else (args, kwargs, False)
+        return (_copy(args), _copy(kwargs), True) if _small([args, kwargs]) else (args, kwargs, False)
     except RecursionError:
         return (args, kwargs, False)
+
+
+def _small(value: Any) -> bool:
+    try:
+        return _size(value) <= COPY_LIMIT
+    except RecursionError:  # a value that holds itself
+        return False
 
 
 class RemoteValue:

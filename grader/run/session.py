@@ -74,6 +74,7 @@ class Session:
         self._connection: Connection | None = None
         self._error: BaseException | None = None
         self._phases: set[str] = set()
+        self._interrupted = False
         self._left_out = ""
         self._arguments: dict[str, Any] = {}
         self._too_slow: set[str] = set()
@@ -92,6 +93,8 @@ class Session:
         files = [str(path) for path in (*self.files.public, *self.files.hidden)]
         with _no_other_plugins(), _modules_of(files):
             code = pytest.main([*options, *files], plugins=[self])
+        if self._interrupted:
+            raise KeyboardInterrupt
         if code not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
             self.faults.append(f"pytest ended with {pytest.ExitCode(code).name} instead of running the tests")
         return Collected(tuple(self.expected), tuple(self.outcomes), tuple(self.faults))
@@ -105,7 +108,11 @@ class Session:
     def pytest_configure(self, config: pytest.Config) -> None:
         """Become the provider of the fixtures."""
         config.stash[plugin.PROVIDER] = self
-        config.option.tbstyle = "native"  # pytest's long form of a failure, seen by nobody here, takes longer than its test
+        config.option.tbstyle = "native"  # the long form of a failure, seen by nobody here, takes longer than its test
+
+    def pytest_keyboard_interrupt(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
+        """Note that the user ended the run; pytest's own interruptions are of a class derived from this one."""
+        self._interrupted = type(excinfo.value) is KeyboardInterrupt
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         """A test file that cannot be collected is the course's fault, never the learner's."""
@@ -163,10 +170,11 @@ class Session:
             self._too_slow.add(outcome.criterion)
         return result
 
-    @pytest.hookimpl(tryfirst=True, specname="pytest_runtest_protocol")
-    def pytest_leave_out_what_comes_too_late(self) -> bool | None:
-        """Deal with a test by not running it, where there is no time for it."""
-        return bool(self._left_out) or None
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_setup(self) -> None:
+        """Stop a test that there is no time for before it begins; pytest still takes down what the last one set up."""
+        if self._left_out:
+            raise WorkerFailed("timed_out", self._left_out)
 
     def _no_time_for(self, item: pytest.Item) -> str:
         """Return why a test is left out; empty where it is run. A function that hangs costs its row one wait, not six."""

@@ -149,7 +149,10 @@ class SmallCourse:
         self._put(self.stage_folder / "small.py", solution)
         self._put(self.hidden / "solution.py", solution)
         self._put(self.hidden / "mistakes.py", "from grader.mistakes import mistake\n" + textwrap.dedent(mistakes))
-        for path, text in ((self.stage_folder / "tests" / "test_small.py", public), (self.hidden / "test_hidden.py", hidden)):
+        for path, text in (
+            (self.stage_folder / "tests" / "test_small.py", public),
+            (self.hidden / "test_hidden.py", hidden),
+        ):
             self._put(path, "import numpy as np\nimport pytest\nfrom grader.testing import *\n" + textwrap.dedent(text))
 
     @staticmethod
@@ -172,7 +175,9 @@ class SmallCourse:
         self._put(path, source)
         found: list[Outcome] = []
         snapshot = take(self.stage, path, self.root)
-        verdict = check.grade(self.course, self.stage, snapshot, check.Options(seed, isolation, **options), found.append)
+        verdict = check.grade(
+            self.course, self.stage, snapshot, check.Options(seed, isolation, **options), found.append
+        )
         return Graded(verdict, {outcome.test.rpartition("::")[2]: outcome for outcome in found})
 
 

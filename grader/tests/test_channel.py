@@ -122,7 +122,11 @@ class TestSend:
             sending.start()
             decoder = wire.Decoder()
             (form,) = decoder.message(*other.receive(soon(5)))
-            assert np.array_equal(decoder.decode(form), value) if isinstance(value, np.ndarray) else decoder.decode(form) == value
+            assert (
+                np.array_equal(decoder.decode(form), value)
+                if isinstance(value, np.ndarray)
+                else decoder.decode(form) == value
+            )
             sending.join()
 
     def test_a_reader_that_takes_nothing_ends_at_the_deadline(self, pair: Pair) -> None:

@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -422,7 +423,7 @@ def test_start_skips_what_comes_before_and_passes_nothing(here: Here) -> None:
     assert (done.code, done.out) == (0, "")
     assert "You are at s02 · Sums. Skipped: s01." in done.err
     progress = here.place.store.read()
-    assert (progress.skipped, progress.passed, progress.last) == ({"s01"}, {}, "s02")
+    assert (set(progress.skipped), set(progress.passed), progress.last) == ({"s01"}, set(), "s02")
 
 
 def test_start_at_an_earlier_stage_opens_what_was_skipped(here: Here) -> None:
@@ -547,6 +548,16 @@ def test_an_unforeseen_error_is_a_grader_fault_without_a_traceback(here: Here) -
     assert "Traceback" not in done.err
     here.monkeypatch.setenv("GRADER_TRACEBACK", "1")
     assert "Traceback" in here("status").err
+
+
+def test_an_interrupted_check_is_no_verdict(here: Here) -> None:
+    def interrupt(_: object) -> None:
+        raise KeyboardInterrupt
+
+    here.monkeypatch.setattr("grader.report.screen.ticking", lambda name: nullcontext(interrupt))
+    done = here("check", "s01", "--isolation", "process")
+    assert (done.code, done.out) == (130, "")
+    assert here.place.store.read().last is None
 
 
 def test_the_version_is_printed(here: Here) -> None:

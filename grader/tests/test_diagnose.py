@@ -44,7 +44,7 @@ MANIFEST = """
     hints = ["a", "b", "c"]
 """
 
-SOLUTION = '''
+SOLUTION = """
     import numpy as np
 
 
@@ -77,9 +77,9 @@ SOLUTION = '''
 
         def forward(self, x):
             return x + self.b
-'''
+"""
 
-MISTAKES = '''
+MISTAKES = """
     import numpy as np
 
 
@@ -129,7 +129,7 @@ MISTAKES = '''
     def changes_its_argument(x):
         x += 1
         return x
-'''
+"""
 
 
 @pytest.fixture(scope="module")
@@ -283,8 +283,10 @@ def test_a_change_in_place_is_part_of_the_answer(module: Any) -> None:
 @pytest.mark.parametrize(
     "answer",
     [
-        "[Layer(1), Layer(2)]", "Layer(1)", "[[1], [2, 3]]", "None", "'text'", "{1: 2}", "10 ** 5000", "(x for x in ())", "np.float32",
-        "[Layer, {'a': Layer(1)}]", "np.array(['a'])", "float('nan')", "1 + 2j", "[]", "loop()", "range(3)", "{(1, 2)}", "np.random.default_rng(1)",
+        "[Layer(1), Layer(2)]", "Layer(1)", "[[1], [2, 3]]", "None", "'text'", "{1: 2}", "10 ** 5000",
+        "(x for x in ())", "np.float32",
+        "[Layer, {'a': Layer(1)}]", "np.array(['a'])", "float('nan')", "1 + 2j", "[]", "loop()", "range(3)",
+        "{(1, 2)}", "np.random.default_rng(1)",
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("call", ["softmax", "check", "forward"])

@@ -1,4 +1,4 @@
-"""The doctor: what works is said to work, what does not is named with its reason, and nothing hides what comes after."""
+"""The doctor: what works is said to work, what does not has its reason, and nothing hides what comes after."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 
 from grader import cli, doctor, mistakes
 from grader.doctor import Finding, examine
-from grader.errors import IsolationRefused
+from grader.errors import CourseError, IsolationRefused
 from grader.report.layout import Look
 from grader.report.overview import finding_lines
 from grader.run import sandbox
@@ -126,7 +126,7 @@ def test_a_manifest_with_mistakes_names_each(course: Path) -> None:
 
 def test_no_course_is_a_finding_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def nowhere(start: Path) -> Path:
-        raise doctor.CourseError("no course here", "Go to one.")
+        raise CourseError("no course here", "Go to one.")
 
     monkeypatch.setattr(doctor, "find_course_root", nowhere)
     assert of_course(tmp_path) == [Finding("course", "broken", "no course here", "Go to one.")]
@@ -183,7 +183,7 @@ def test_a_damaged_progress_file_is_a_warning(course: Path) -> None:
 def test_a_finding_shows_its_remedy_below_it_in_the_same_column() -> None:
     finding = Finding("isolation bubblewrap", "warning", "is not available: " + "reason " * 10, "Install it.")
     lines = [line.plain for line in finding_lines(finding, Look(80))]
-    assert lines[0].startswith("… isolation bubblewrap   is not available: reason")
+    assert lines[0].startswith("! isolation bubblewrap   is not available: reason")
     assert lines[-1] == " " * 25 + "Install it."
     assert max(map(len, lines)) <= 80
 

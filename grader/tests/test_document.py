@@ -75,6 +75,7 @@ def test_a_verdict_has_the_keys_of_the_design_with_its_values() -> None:
                 "message": "72 of 96 values differ",
                 "diagnosis": {
                     "mistake": "reshape-without-transpose",
+                    "criterion": "split-heads",
                     "text": "Tokens are mixed across heads.",
                     "fix": "Swap axes 1 and 2.",
                 },

@@ -55,7 +55,8 @@ def importable(name):
 
 def found_by_path(name):
     """Past the import hook: is the package anywhere on the path, or in a site folder?"""
-    places = [*sys.path, *(p for root, folders, _ in os.walk(sys.base_prefix) for f in folders if f.endswith("-packages") for p in [root + "/" + f])]
+    folders = [os.path.join(root, f) for root, below, _ in os.walk(sys.base_prefix) for f in below]
+    places = [*sys.path, *(f for f in folders if f.endswith("-packages"))]
     return any(os.path.isdir(os.path.join(place, name)) for place in places)
 
 
@@ -165,15 +166,23 @@ def hidden_away(walled: Learner) -> Iterator[Any]:
 
 
 class TestEveryTier:
-    def test_the_environment_is_empty_but_for_our_own_settings(self, inside: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_the_environment_is_empty_but_for_our_own_settings(
+        self, inside: Any, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         found = inside.environment()
         own = {*sandbox.ENVIRONMENT, "LC_CTYPE", "PWD"}
         assert set(found) <= own and found["OPENBLAS_NUM_THREADS"] == "1"
 
     def test_imports(self, inside: Any) -> None:
         assert all(inside.importable(name) for name in ("numpy", "math", "json", "numpy.linalg"))
-        assert not any(inside.importable(name) for name in ("pytest", "rich", "typer", "hypothesis", "_pytest", "setuptools", "pip"))
-        assert not any(inside.importable(f"grader.{name}") for name in ("manifest", "check", "hidden", "run.session", "run.remote", "testing"))
+        assert not any(
+            inside.importable(name)
+            for name in ("pytest", "rich", "typer", "hypothesis", "_pytest", "setuptools", "pip")
+        )
+        assert not any(
+            inside.importable(f"grader.{name}")
+            for name in ("manifest", "check", "hidden", "run.session", "run.remote", "testing")
+        )
 
     def test_limits_cannot_be_raised(self, inside: Any, tier: sandbox.Tier) -> None:
         if tier == "process" and os.getuid() == 0 and not sandbox._can_drop("process"):
@@ -193,13 +202,25 @@ class TestBubblewrap:
 
     def test_no_file_of_the_course_or_of_the_grader(self, hidden_away: Any) -> None:
         here = Path(__file__)
-        for path in (here, here.parents[1] / "manifest.py", here.parents[2] / "stages", here.parents[2], "/root/.ssh", "/home", "/etc/passwd"):
+        for path in (
+            here,
+            here.parents[1] / "manifest.py",
+            here.parents[2] / "stages",
+            here.parents[2],
+            "/root/.ssh",
+            "/home",
+            "/etc/passwd",
+        ):
             assert not hidden_away.exists(str(path)), path
-        assert hidden_away.listed("/grader/grader/run") == sorted(["__init__.py", "__pycache__", *(f"{part}.py" for part in sandbox.PARTS)])
+        assert hidden_away.listed("/grader/grader/run") == sorted(
+            ["__init__.py", "__pycache__", *(f"{part}.py" for part in sandbox.PARTS)]
+        )
 
     def test_no_packages_beyond_numpy_and_msgpack(self, hidden_away: Any) -> None:
         assert hidden_away.found_by_path("numpy") and hidden_away.found_by_path("msgpack")
-        assert not any(hidden_away.found_by_path(name) for name in ("pytest", "rich", "typer", "hypothesis", "pip", "setuptools"))
+        assert not any(
+            hidden_away.found_by_path(name) for name in ("pytest", "rich", "typer", "hypothesis", "pip", "setuptools")
+        )
 
     def test_no_network(self, hidden_away: Any) -> None:
         assert set(hidden_away.interfaces()) <= {"lo"}
@@ -209,7 +230,20 @@ class TestBubblewrap:
         assert max(hidden_away.processes()) < 50 and len(hidden_away.processes()) <= 6
 
     def test_only_the_scratch_can_be_written(self, hidden_away: Any) -> None:
-        folders = ["/", "/usr", "/usr/lib", "/grader", "/grader/grader/run", "/grader/numpy", "/etc", "/proc", sys.base_prefix, "/tmp", "/var/tmp", "/run"]
+        folders = [
+            "/",
+            "/usr",
+            "/usr/lib",
+            "/grader",
+            "/grader/grader/run",
+            "/grader/numpy",
+            "/etc",
+            "/proc",
+            sys.base_prefix,
+            "/tmp",
+            "/var/tmp",
+            "/run",
+        ]
         assert hidden_away.writable(folders) == ["/tmp"]
         assert set(hidden_away.mounts_that_can_be_written()) <= {"/tmp", "/dev/shm"}
 
@@ -228,7 +262,9 @@ class TestBubblewrap:
             started = sandbox.start("bubblewrap", hide)
             started.kill()
             command = sandbox._bubblewrap(_kit(Path(started.folder.name)), hide)
-            seen = subprocess.run([*command, "--", "/bin/ls", "-a", str(hide)], capture_output=True, text=True, check=True).stdout
+            seen = subprocess.run(
+                [*command, "--", "/bin/ls", "-a", str(hide)], capture_output=True, text=True, check=True
+            ).stdout
             assert "secret.txt" not in seen
         finally:
             shutil.rmtree(hide)
@@ -269,7 +305,10 @@ class TestWhyMissing:
         monkeypatch.setattr(shutil, "which", lambda name: None)
         assert "bwrap is not installed" in str(sandbox.why_missing("bubblewrap"))
 
-    @pytest.mark.parametrize(("script", "said"), [("echo 'setting up uid map: Permission denied' >&2; exit 1", "uid map"), ("exit 3", "exit 3")])
+    @pytest.mark.parametrize(
+        ("script", "said"),
+        [("echo 'setting up uid map: Permission denied' >&2; exit 1", "uid map"), ("exit 3", "exit 3")],
+    )
     def test_bwrap_that_fails(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str, said: str) -> None:
         fake = tmp_path / "bwrap"
         fake.write_text(f"#!/bin/sh\n{script}\n")

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-
 from .conftest import Graded, SmallCourse, why_missing
 
 MANIFEST = """
@@ -127,7 +126,11 @@ class TestLearners:
             pytest.skip(f"tier bubblewrap is missing here: {reason}")
         graded = course.grade(SOLUTION, isolation=isolation)
         assert graded.verdict.passed and not graded.verdict.grader_fault
-        assert {row.id: (row.tests_passed, row.tests_total) for row in graded.verdict.criteria} == {"double": (4, 4), "quadruple": (1, 1), "fill": (1, 1)}
+        assert {row.id: (row.tests_passed, row.tests_total) for row in graded.verdict.criteria} == {
+            "double": (4, 4),
+            "quadruple": (1, 1),
+            "fill": (1, 1),
+        }
         assert (graded.verdict.run.isolation, graded.verdict.run.seed) == (isolation, 1)
 
     def test_without_fork(self, course: SmallCourse) -> None:
@@ -138,7 +141,9 @@ class TestLearners:
         found = graded.outcomes["test_array"]
         assert found.status == "failed" and found.call == "double(x: float64 (batch 2, features 3))"
         assert found.where is not None and found.where.line == 5 and found.where.file.endswith("handed_in.py")
-        assert graded.row("double") == "failed" and graded.row("quadruple") == "blocked" and graded.row("fill") == "passed"
+        assert (
+            graded.row("double") == "failed" and graded.row("quadruple") == "blocked" and graded.row("fill") == "passed"
+        )
         assert not graded.verdict.passed
 
     def test_none_where_an_array_was_to_come(self, course: SmallCourse) -> None:
@@ -161,13 +166,18 @@ class TestLearners:
         assert next(row.waits_for for row in graded.verdict.criteria if row.id == "quadruple") == ("double",)
 
     def test_a_helper_of_the_learners_own_that_is_not_written(self, course: SmallCourse) -> None:
-        source = changed("return 2 * x", "return helper(x)") + "\n    def helper(x):\n        raise NotImplementedError\n"
+        source = (
+            changed("return 2 * x", "return helper(x)") + "\n    def helper(x):\n        raise NotImplementedError\n"
+        )
         found = course.grade(source).outcomes["test_array"]
         assert (found.status, found.waits_on) == ("blocked", "helper")
 
     def test_a_function_that_is_missing(self, course: SmallCourse) -> None:
         graded = course.grade(changed("def fill", "def fil"))
-        assert graded.outcomes["test_fill"].status == "failed" and "does not define fill" in graded.outcomes["test_fill"].message
+        assert (
+            graded.outcomes["test_fill"].status == "failed"
+            and "does not define fill" in graded.outcomes["test_fill"].message
+        )
         assert graded.row("double") == "passed"
 
     def test_an_argument_changed_in_place(self, course: SmallCourse) -> None:
@@ -186,7 +196,7 @@ class TestLearners:
             ("import os; os._exit(0)", "crashed", "exit code 0"),
             ("import os; os.kill(os.getpid(), 11)", "crashed", "segmentation fault"),
             ("while True: pass", "timed_out", "did not return within 1 s"),
-            ("return np.zeros(1 << 40)", "over_limit", "MemoryError"),
+            ("return np.zeros(1 << 40)", "over_limit", "more memory than the 256 MB"),
             ("return np.array([object()])", "failed", "dtype object"),
             ("return np.ma.masked_array(2 * x)", "failed", "MaskedArray"),
         ],
@@ -211,7 +221,9 @@ class TestLearners:
             ("x = 1\n", "missing", "defines none of this stage's functions"),
         ],
     )
-    def test_a_module_that_cannot_be_graded_gets_one_message(self, course: SmallCourse, source: str, kind: str, said: str) -> None:
+    def test_a_module_that_cannot_be_graded_gets_one_message(
+        self, course: SmallCourse, source: str, kind: str, said: str
+    ) -> None:
         verdict = course.grade(source).verdict
         assert verdict.problem is not None and verdict.problem.kind == kind and not verdict.passed
         assert said in f"{verdict.problem.message} line {verdict.problem.line}"
@@ -225,8 +237,17 @@ class TestLearners:
         notes = [course.grade(printing, seed=seed).outcomes["test_random"].notes for seed in (1, 1, 2)]
         assert notes[0] == notes[1] != notes[2]
 
+    def test_a_function_that_hangs_costs_its_row_one_wait_and_the_next_row_nothing(self, course: SmallCourse) -> None:
+        source = changed("return double(double(x))", "return 4 * x").replace("return 2 * x", "while True: pass")
+        graded = course.grade(source)
+        assert "left out" in graded.outcomes["test_random"].message and graded.row("double") == "timed_out"
+        assert graded.outcomes["test_quadruple"].status == graded.outcomes["test_fill"].status == "passed"
+        assert not graded.verdict.grader_fault
+
     def test_a_stage_that_takes_too_long_is_cut(self, small_course: SmallCourse) -> None:
-        manifest = MANIFEST.replace("stage_seconds = 30", "stage_seconds = 1.2").replace("call_seconds = 1\n", "call_seconds = 0.8\n")
+        manifest = MANIFEST.replace("stage_seconds = 30", "stage_seconds = 1.2").replace(
+            "call_seconds = 1\n", "call_seconds = 0.8\n"
+        )
         marker = small_course.root / "a_late_test_ran"
         hidden = HIDDEN.replace("out = np.zeros(2)", f"open({str(marker)!r}, 'w').close(); out = np.zeros(2)")
         small_course.write(manifest=manifest, solution=SOLUTION, public=PUBLIC, hidden=hidden)
@@ -246,6 +267,17 @@ def fault(course: SmallCourse, hidden: str, source: str = SOLUTION) -> Graded:
 
 REST = HIDDEN.replace('"double"', '"fill"').replace("test_random", "test_rest")
 
+BAD_FIXTURE = """
+@pytest.fixture
+def bad():
+    raise OSError("the fixture")
+
+
+@pytest.mark.criterion("double")
+def test_odd(bad, learner):
+    pass
+"""
+
 
 class TestCourseFaults:
     @pytest.mark.parametrize(
@@ -253,8 +285,8 @@ class TestCourseFaults:
         [
             "@pytest.mark.skip\n@pytest.mark.criterion('double')\ndef test_odd(learner): pass",
             "@pytest.mark.criterion('double')\ndef test_odd(learner): pytest.skip('later')",
-            "@pytest.mark.xfail\n@pytest.mark.criterion('double')\ndef test_odd(learner): assert learner.double(1) == 2",
-            "@pytest.mark.xfail\n@pytest.mark.criterion('double')\ndef test_odd(learner): assert learner.double(1) == 3",
+            "@pytest.mark.xfail\n@pytest.mark.criterion('double')\ndef test_odd(learner):\n    assert learner.double(1) == 2",
+            "@pytest.mark.xfail\n@pytest.mark.criterion('double')\ndef test_odd(learner):\n    assert learner.double(1) == 3",
             "@pytest.mark.xfail(run=False)\n@pytest.mark.criterion('double')\ndef test_odd(learner): pass",
             "@pytest.mark.criterion('double')\ndef test_odd(learner): assert learner.double(1) == 3",
             "@pytest.mark.criterion('double')\ndef test_odd(learner): undefined",
@@ -262,10 +294,12 @@ class TestCourseFaults:
             "@pytest.mark.criterion('double')\ndef test_odd(): assert False",
             "@pytest.mark.criterion('double')\ndef test_odd(learner): learner.double(object())",
             "@pytest.mark.criterion('double')\ndef test_odd(learner): learner.quadruple(np.array([None]))",
-            "@pytest.fixture\ndef bad(): raise OSError('the fixture')\n@pytest.mark.criterion('double')\ndef test_odd(bad, learner): pass",
+            BAD_FIXTURE,
             "@pytest.mark.criterion('double')\n@pytest.mark.parametrize('x', [])\ndef test_odd(learner, x): pass",
         ],
-        ids=["skip", "skip within", "xpass", "xfail", "xfail not run", "reference fails", "name error", "no fixture", "no learner", "unsendable", "object array", "fixture fails", "no parameters"],
+
+        ids=["skip", "skip within", "xpass", "xfail", "xfail not run", "reference fails", "name error",
+             "no fixture", "no learner", "unsendable", "object array", "fixture fails", "no parameters"],
     )  # fmt: skip
     def test_a_test_that_is_at_fault(self, course: SmallCourse, broken: str) -> None:
         graded = fault(course, _join(broken, REST))
@@ -283,7 +317,10 @@ class TestCourseFaults:
         [
             ("def test_odd(learner): pass", "belongs to no row"),
             ("@pytest.mark.criterion('tripple')\ndef test_odd(learner): pass", "tripple"),
-            ("@pytest.mark.criterion('double')\n@pytest.mark.criterion('fill')\ndef test_odd(learner): pass", "belongs to no row"),
+            (
+                "@pytest.mark.criterion('double')\n@pytest.mark.criterion('fill')\ndef test_odd(learner): pass",
+                "belongs to no row",
+            ),
             ("raise OSError('while collected')", "while collected"),
             ("def (:", "cannot be collected"),
             ("pytest.skip('the whole file', allow_module_level=True)", "cannot be collected"),
@@ -296,7 +333,10 @@ class TestCourseFaults:
     def test_two_tests_of_one_name_are_not_told_apart(self, course: SmallCourse) -> None:
         course.write(manifest=MANIFEST, solution=SOLUTION, public=PUBLIC, hidden=HIDDEN)
         twin = course.hidden / "test_small.py"
-        twin.write_text("import pytest\n@pytest.mark.criterion('double')\nclass TestDouble:\n    def test_array(self, learner): pass\n")
+        twin.write_text(
+            "import pytest\n@pytest.mark.criterion('double')\n"
+            "class TestDouble:\n    def test_array(self, learner): pass\n"
+        )
         try:
             graded = course.grade(changed("return 2 * x", "return 3 * x"))
         finally:

@@ -104,7 +104,7 @@ SPY = '''
                 read[0] += 1
                 try:
                     status = os.stat(path)
-                    older = max(status.st_ctime, status.st_mtime) < BORN  # than the course, so it cannot hold a line of it
+                    older = max(status.st_ctime, status.st_mtime) < BORN  # than the course
                     if older or not stat.S_ISREG(status.st_mode) or (status.st_dev, status.st_ino) in seen:
                         continue
                     seen.add((status.st_dev, status.st_ino))
@@ -192,7 +192,8 @@ SPY = '''
         in_memory = list(found)
         del found[:]
         files(start + BUDGET)
-        print(json.dumps({"memory": in_memory, "files": found[:50], "read": read, "modules": [m for m in sys.modules if m.split(".")[0] in ("grader", "pytest", "_pytest", "py")]}))
+        modules = [m for m in sys.modules if m.split(".")[0] in ("grader", "pytest", "_pytest", "py")]
+        print(json.dumps({"memory": in_memory, "files": found[:50], "read": read, "modules": modules}))
         return x
 '''
 
@@ -222,7 +223,9 @@ def test_the_spy_finds_what_is_there(tier: sandbox.Tier, small_course: SmallCour
     """It is no use if it is blind: a secret within its own process is found."""
     small_course.write(manifest=MANIFEST, solution=SOLUTION, hidden=HIDDEN, mistakes=MISTAKES)
     (small_course.stage_folder / "tests" / "test_small.py").unlink(missing_ok=True)
-    planted = SPY.replace("files(start + BUDGET)", "pass").replace("start = time.monotonic()", 'start = time.monotonic(); planted = "%s%s" % HALVES["test"]', 1)
+    planted = SPY.replace("files(start + BUDGET)", "pass").replace(
+        "start = time.monotonic()", 'start = time.monotonic(); planted = "%s%s" % HALVES["test"]', 1
+    )
     graded = small_course.grade(planted, isolation=tier)
     said = json.loads(graded.outcomes["test_look"].notes[0].removeprefix("printed: ").splitlines()[0])
     assert "test" in [name for name, _ in said["memory"]]

@@ -1,4 +1,4 @@
-"""The report in a terminal: its layout, its marks, what is shown of a failed row, and that nothing a learner writes acts."""
+"""The report in a terminal: its layout, its marks, what is told of a failed row, and that no text acts."""
 
 from __future__ import annotations
 

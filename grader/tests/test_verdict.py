@@ -101,7 +101,9 @@ class TestNothingPassesByDefault:
     def test_a_problem_of_the_module(self) -> None:
         found = verdict(problem=Problem("syntax", "a colon is missing", 3, None))
         assert not found.passed and not found.grader_fault
-        assert {(each.status, each.waits_for, each.failures) for each in found.criteria} == {("blocked", ("the module",), ())}
+        assert {(each.status, each.waits_for, each.failures) for each in found.criteria} == {
+            ("blocked", ("the module",), ())
+        }
 
     def test_a_problem_before_any_test_was_collected(self) -> None:
         found = decide(STAGE, [], [], RUN, problem=Problem("syntax", "a colon is missing", 3, None))
@@ -125,7 +127,9 @@ class TestWaiting:
         rows = (*ROWS, Criterion("block", "uses attention", ("block",), ("attention",), HINTS))
         stage = Stage("s90", Path("s90_small"), "t", "m.py", (), rows)
         expected = [(f"t_{each.id}", each.id, True) for each in rows]
-        outcomes = [Outcome(test, name, True, "passed" if name == "weights" else "failed") for test, name, _ in expected]
+        outcomes = [
+            Outcome(test, name, True, "passed" if name == "weights" else "failed") for test, name, _ in expected
+        ]
         assert row(decide(stage, expected, outcomes, RUN), "block").waits_for == ("attention", "scores")
 
     def test_a_function_that_was_called_in_vain_is_named(self) -> None:
@@ -142,10 +146,17 @@ def test_one_row_only() -> None:
 
 def test_a_failure_carries_what_a_learner_is_told() -> None:
     test, name, hidden = EXPECTED[1]
-    told = Outcome(test, name, hidden, "failed", "too large", "scores(x)", Where("small.py", 3), None, (A,), ("printed: x",))
+    told = Outcome(
+        test, name, hidden, "failed", "too large", "scores(x)", Where("small.py", 3), None, (A,), ("printed: x",)
+    )
     others = [Outcome(t, n, h, "passed") for t, n, h in EXPECTED if t != test]
     (failure,) = row(decide(STAGE, EXPECTED, [told, *others], RUN), "scores").failures
-    assert (failure.call, failure.message, failure.where, failure.diagnosis) == ("scores(x)", "too large", Where("small.py", 3), A)
+    assert (failure.call, failure.message, failure.where, failure.diagnosis) == (
+        "scores(x)",
+        "too large",
+        Where("small.py", 3),
+        A,
+    )
     assert failure.hidden and failure.notes == ("printed: x",)
 
 
@@ -164,7 +175,9 @@ def test_a_failure_carries_what_a_learner_is_told() -> None:
     ],
     ids=["none", "one", "two", "narrowed", "not narrowed", "nothing shared", "narrowed twice", "already one", "no own"],
 )
-def test_the_one_mistake_that_explains(own: tuple[Diagnosis, ...], others: list[tuple[Diagnosis, ...]], expected: Diagnosis | None) -> None:
+def test_the_one_mistake_that_explains(
+    own: tuple[Diagnosis, ...], others: list[tuple[Diagnosis, ...]], expected: Diagnosis | None
+) -> None:
     assert the_one(own, others) == expected
 
 

@@ -1,0 +1,126 @@
+"""How long `grader check` takes beside plain pytest of the same test files, in runs that alternate."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from grader.manifest import Stage, find_course_root, load_course
+from grader.mistakes import hidden_folder
+
+GOAL = 1.5
+COMMAND = "import sys; from grader.cli import main; sys.exit(main())"
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Median seconds of both commands, and the median and extremes of the ratio of each pair of runs."""
+
+    stage: str
+    runs: int
+    grader_s: float
+    pytest_s: float
+    ratio: float
+    least: float
+    most: float
+    goal: float = GOAL
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Measure, print a table or JSON, and return 0 where the goal is met."""
+    parser = argparse.ArgumentParser(prog="python -m grader.bench.check", description=__doc__)
+    parser.add_argument("stage", nargs="?", default="s15")
+    parser.add_argument("--runs", type=int, default=11, help="pairs of runs (11)")
+    parser.add_argument("--isolation", default="auto")
+    parser.add_argument("--json", action="store_true")
+    options = parser.parse_args(arguments)
+    root = find_course_root(Path.cwd())
+    found = measure(root, load_course(root).find(options.stage), options.runs, options.isolation)
+    print(json.dumps(asdict(found)) if options.json else table(found))
+    return 0 if found.ratio <= GOAL else 1
+
+
+def measure(root: Path, stage: Stage, runs: int, isolation: str) -> Comparison:
+    """Time both commands in turn, after one run of each that leaves its bytecode behind."""
+    with tempfile.TemporaryDirectory(prefix="grader-bench-") as folder:
+        ours = _grader(root, stage, isolation)
+        theirs = _pytest(stage, Path(folder))
+        for command in (ours, theirs):
+            _seconds(command, root)
+        pairs = [(_seconds(ours, root), _seconds(theirs, root)) for _ in range(runs)]
+    ratios = [a / b for a, b in pairs]
+    grader_s, pytest_s = (statistics.median(column) for column in zip(*pairs, strict=True))
+    return Comparison(stage.id, runs, grader_s, pytest_s, statistics.median(ratios), min(ratios), max(ratios))
+
+
+def _grader(root: Path, stage: Stage, isolation: str) -> list[str]:
+    reference = hidden_folder(stage) / "solution.py"
+    return [
+        sys.executable,
+        "-c",
+        COMMAND,
+        "check",
+        stage.id,
+        "--submission",
+        str(reference),
+        "--isolation",
+        isolation,
+        "--json",
+    ]
+
+
+def _pytest(stage: Stage, folder: Path) -> list[str]:
+    """Return the command that runs the same tests on the same module, in a copy of the stage with the reference."""
+    copy = folder / stage.name
+    shutil.copytree(stage.folder, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(hidden_folder(stage) / "solution.py", copy / stage.module)
+    (folder / "pytest.ini").write_text("[pytest]\naddopts = --import-mode=importlib -q\n")
+    tests = [*sorted((copy / "tests").glob("test_*.py")), *sorted(hidden_folder(stage).glob("test_*.py"))]
+    return [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-c",
+        str(folder / "pytest.ini"),
+        "-p",
+        "no:cacheprovider",
+        *map(str, tests),
+    ]
+
+
+def _seconds(command: list[str], root: Path) -> float:
+    environment = {
+        name: value for name, value in os.environ.items() if name not in ("PYTHONDONTWRITEBYTECODE", "PYTEST_ADDOPTS")
+    }
+    started = time.perf_counter()
+    done = subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True, check=False)
+    seconds = time.perf_counter() - started
+    if done.returncode != 0:
+        raise SystemExit(
+            f"{' '.join(command[:6])} … ended with {done.returncode}:\n{(done.stdout + done.stderr)[-2000:]}"
+        )
+    return seconds
+
+
+def table(found: Comparison) -> str:
+    """Return the comparison as a few lines of text."""
+    return (
+        f"{found.stage}: {found.runs} pairs of runs, medians\n"
+        f"  grader check   {found.grader_s * 1e3:7.0f} ms\n"
+        f"  plain pytest   {found.pytest_s * 1e3:7.0f} ms\n"
+        f"  ratio          {found.ratio:7.2f}      {found.least:.2f} to {found.most:.2f}; goal: at most {found.goal}"
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,129 @@
+"""Imports run only backwards along the way through the house, and what starts often imports little."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+HOUSE = Path(__file__).resolve().parents[1]
+ROOMS = (
+    ("errors", "table", "__init__"),
+    ("manifest",),
+    ("submission", "source_check", "compare", "mistakes"),
+    ("testing",),
+    ("run", "diagnose"),
+    ("verdict",),
+    ("progress", "report", "check"),
+)  # what is not named here, such as the commands, comes last
+LAST = len(ROOMS)
+FREE = {"__version__"}
+APART = ("tests", "hidden", "demo", "bench")
+WORKER = ("wire", "channel", "serve", "worker")
+
+
+def modules() -> list[Path]:
+    return [path for path in sorted(HOUSE.rglob("*.py")) if not set(path.relative_to(HOUSE).parts) & set(APART)]
+
+
+def place(name: str) -> int:
+    """Return how far along the way a module's room lies."""
+    room = name.split(".")[0]
+    return next((position for position, rooms in enumerate(ROOMS) if room in rooms), LAST)
+
+
+def own_name(path: Path) -> str:
+    return ".".join(path.relative_to(HOUSE).with_suffix("").parts).removesuffix(".__init__")
+
+
+def _skipped(node: ast.AST) -> set[int]:
+    """Return the nodes that only a type checker reads."""
+    tests = [
+        each for each in ast.walk(node) if isinstance(each, ast.If) and ast.unparse(each.test).endswith("TYPE_CHECKING")
+    ]
+    return {id(inner) for test in tests for statement in test.body for inner in ast.walk(statement)}
+
+
+def imports(path: Path) -> Iterator[str]:
+    """Yield the full name of everything that a file imports, at its top or later."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    skipped = _skipped(tree)
+    for node in ast.walk(tree):
+        if id(node) in skipped:
+            continue
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: imports name their module in full"
+            package = HOUSE.parent.joinpath(*str(node.module).split(".")).is_dir()
+            yield from (f"{node.module}.{alias.name}" if package else str(node.module) for alias in node.names)
+
+
+def test_there_is_something_to_look_at() -> None:
+    names = {own_name(path) for path in modules()}
+    assert {"manifest", "submission", "run.session", "verdict", "progress", "report.document"} <= names
+
+
+@pytest.mark.parametrize("path", modules(), ids=own_name)
+def test_imports_run_backwards(path: Path) -> None:
+    here = place(own_name(path))
+    for name in imports(path):
+        if name.startswith("grader.") and name.removeprefix("grader.") not in FREE:
+            there = name.removeprefix("grader.")
+            assert place(there) <= here, f"{own_name(path)} imports {there}, which comes after it"
+
+
+@pytest.mark.parametrize("path", modules(), ids=own_name)
+def test_nothing_imports_tests_or_hidden_answers(path: Path) -> None:
+    assert not [
+        name
+        for name in imports(path)
+        if name.split(".")[:1] == ["grader"] and name.split(".")[1:2] in (["tests"], ["hidden"])
+    ]
+
+
+@pytest.mark.parametrize("part", WORKER)
+def test_the_worker_imports_numpy_msgpack_and_its_own_four_modules(part: str) -> None:
+    allowed = {f"grader.run.{name}" for name in WORKER}
+    for name in imports(HOUSE / "run" / f"{part}.py"):
+        top = name.split(".")[0]
+        assert (
+            top in sys.stdlib_module_names
+            or top in ("numpy", "msgpack")
+            or any(name == a or name.startswith(f"{a}.") for a in allowed)
+        ), name
+
+
+def test_stage_tests_import_grader_testing_only() -> None:
+    stages = [*HOUSE.parent.glob("stages/*/tests/*.py"), *HOUSE.glob("hidden/*/test_*.py")]
+    assert stages
+    for path in stages:
+        found = {name for name in imports(path) if name.split(".")[0] == "grader"} - {"grader.testing"}
+        assert not {name for name in found if not name.startswith("grader.hidden.")}, path
+
+
+def test_only_the_manifest_reads_toml() -> None:
+    assert [own_name(path) for path in modules() if "tomllib" in imports(path)] == ["manifest"]
+
+
+def loaded(module: str) -> set[str]:
+    """Return the modules that stand in a fresh interpreter after one import."""
+    code = f"import sys, {module}; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=HOUSE.parent)
+    return {name.split(".")[0] for name in done.stdout.split()}
+
+
+@pytest.mark.parametrize(
+    "module",
+    ["grader.manifest", "grader.cli", "grader.submission", "grader.source_check", "grader.progress", "grader.check"],
+)
+def test_what_starts_often_imports_neither_numpy_nor_pytest(module: str) -> None:
+    assert not {"numpy", "pytest", "_pytest"} & loaded(module)
+
+
+def test_the_plugin_that_every_pytest_run_loads_imports_no_numpy() -> None:
+    assert "numpy" not in loaded("grader.run.plugin")
