@@ -21,7 +21,9 @@ def main() -> None:
     """Run the demo in colour and write what it prints as a picture that needs no font of anyone's."""
     environment = os.environ | {"FORCE_COLOR": "1", "COLUMNS": str(WIDTH), "TERM": "xterm-256color", "LANG": "C.UTF-8"}
     environment.pop("NO_COLOR", None)
-    done = subprocess.run([Path(sys.executable).parent / "grader", *COMMAND[1:]], capture_output=True, env=environment, check=True)
+    done = subprocess.run(
+        [Path(sys.executable).parent / "grader", *COMMAND[1:]], capture_output=True, env=environment, check=True
+    )
     console = Console(record=True, width=WIDTH, file=io.StringIO(), force_terminal=True)
     console.print(Text("$ uv run " + " ".join(COMMAND), style="bold"))
     console.print(Text.from_ansi(done.stdout.decode()))

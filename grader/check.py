@@ -114,7 +114,12 @@ def _missing(stage: Stage, process: LearnerProcess) -> Problem | None:
     if any(name in process.names for name in wanted):
         return None
     message = f"{process.job.label} defines none of this stage's functions ({', '.join(wanted[:3])}, …)"
-    return Problem("missing", message, None, f"`grader reset {stage.id}` puts the stub back and keeps your file in .grader/backups/.")
+    return Problem(
+        "missing",
+        message,
+        None,
+        f"`grader reset {stage.id}` puts the stub back and keeps your file in .grader/backups/.",
+    )
 
 
 def _run(options: Options, tier: str, note: str | None, started: float, snapshot: Snapshot) -> Run:

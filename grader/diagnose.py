@@ -1,4 +1,4 @@
-"""Which known mistakes explain a wrong answer: the recorded calls are replayed through each, and the answers compared."""
+"""Which known mistakes explain a wrong answer: the recorded calls are replayed through each."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ class Replay:
 
 
 def same_array(recorded: Any, local: Any, tolerance: Tolerance, exact: bool) -> bool:
-    """Say whether two numbers or arrays are the same answer: shape, dtype (its kind, unless exact), values within tolerance."""
+    """Say whether two values are one answer: shape, dtype (its kind, unless exact), numbers within tolerance."""
     try:
         a, b = np.asarray(recorded), np.asarray(local)
     except ValueError:

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from grader.compare import Difference, compare, compare_shape, describe
 from grader.compare.distance import Array
 from grader.compare.exact import inequality
-from grader.manifest import Tolerance
 from grader.compare.wording import KIND_NAMES, NUMPY_SCALARS, SCALARS, Shape, number_pair
+from grader.manifest import Tolerance
 
 EXPECTED_TYPES = {np.ndarray, list, tuple} | SCALARS | NUMPY_SCALARS
 GRADIENT, SINGLE_GRADIENT = (1e-5, 1e-7), (1e-2, 1e-5)  # relative tolerance, and the least absolute one

@@ -84,10 +84,12 @@ def decide(
     problem: Problem | None = None,
     faults: tuple[str, ...] = (),
 ) -> Verdict:
-    """Return the verdict of a run; expected holds (test, criterion, hidden) of every test that had to come to its end."""
+    """Return the verdict of a run; expected holds (test, criterion, hidden) of every test that had to end."""
     by_test = {outcome.test: outcome for outcome in outcomes}
     wanted = list(expected)
-    fine = {row for _, row, _ in wanted} - {outcome.criterion for outcome in by_test.values() if outcome.status != "passed"}
+    fine = {row for _, row, _ in wanted} - {
+        outcome.criterion for outcome in by_test.values() if outcome.status != "passed"
+    }
     by_test = {test: _plausible(outcome, fine) for test, outcome in by_test.items()}
     rows: list[CriterionResult] = []
     # Of rows that were not asked for nothing is known, so the one that was waits for none of them.
@@ -126,12 +128,16 @@ def _row(
     if status in ("failed", "blocked") and waits:
         status = "blocked"
     failures = tuple(_failure(outcome, found) for outcome in found if outcome.status != "passed")
-    return CriterionResult(criterion.id, criterion.text, status, done, len(tests), failures, waits if status == "blocked" else ())
+    return CriterionResult(
+        criterion.id, criterion.text, status, done, len(tests), failures, waits if status == "blocked" else ()
+    )
 
 
 def _plausible(outcome: Outcome, fine: set[str]) -> Outcome:
     """Return an outcome without the mistakes whose own row passes: whoever made one would fail there."""
-    return replace(outcome, explains=tuple(diagnosis for diagnosis in outcome.explains if diagnosis.criterion not in fine))
+    return replace(
+        outcome, explains=tuple(diagnosis for diagnosis in outcome.explains if diagnosis.criterion not in fine)
+    )
 
 
 def _unfinished(test: str, criterion: str, hidden: bool) -> Outcome:
@@ -139,7 +145,7 @@ def _unfinished(test: str, criterion: str, hidden: bool) -> Outcome:
 
 
 def _waits_for(criterion: Criterion, found: list[Outcome], stage: Stage, passed: set[str]) -> tuple[str, ...]:
-    """Return what comes first: rows that this one builds on and that do not pass, then functions that it called in vain."""
+    """Return what comes first: functions that it called in vain, else rows below it that do not pass."""
     needed: list[str] = []
     queue = list(criterion.needs)
     while queue:
@@ -160,7 +166,7 @@ def _failure(outcome: Outcome, found: list[Outcome]) -> Failure:
 
 
 def the_one(own: tuple[Diagnosis, ...], others: Iterable[tuple[Diagnosis, ...]]) -> Diagnosis | None:
-    """Return the single mistake that explains a test, if need be narrowed by the row's other failing tests; else None."""
+    """Return the one mistake that explains a test, if need be narrowed by the row's other failures; else None."""
     left = {diagnosis.mistake: diagnosis for diagnosis in own}
     for more in others:
         shared = {d.mistake for d in more} & set(left)

@@ -1,4 +1,4 @@
-"""Whole gradings of trusted modules, side by side on every core: the reference, the stub, alternatives and mistakes of a stage."""
+"""Gradings of trusted modules on every core: a stage's reference, stub, alternatives and mistakes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from grader.verdict import Verdict
 
 @dataclass(frozen=True)
 class Case:
-    """One module to grade with one seed; name says what it is ("reference", "alternatives/loops", "mistakes/no-scale")."""
+    """One module to grade with one seed; name is "reference", "alternatives/loops", "mistakes/no-scale"…."""
 
     name: str
     stage: str
@@ -43,7 +43,9 @@ def alternative_cases(stage: Stage, seeds: Iterable[int]) -> list[Case]:
     """Return each alternative correct solution, once a seed."""
     files = sorted(path for path in (hidden_folder(stage) / "alternatives").glob("*.py") if path.stem != "__init__")
     seeds = tuple(seeds)
-    return [Case(f"alternatives/{f.stem}", stage.id, f.read_text(encoding="utf-8"), seed) for f in files for seed in seeds]
+    return [
+        Case(f"alternatives/{f.stem}", stage.id, f.read_text(encoding="utf-8"), seed) for f in files for seed in seeds
+    ]
 
 
 def mistake_cases(stage: Stage, seeds: Iterable[int]) -> list[Case]:

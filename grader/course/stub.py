@@ -9,8 +9,8 @@ from collections.abc import Iterator
 def stub_of(solution: str) -> str:
     """Return the stub of a solution's text: the module's docstring, NumPy, and its public functions and classes.
 
-    Each body becomes `raise NotImplementedError("name")`. Names with a leading underscore are left out, but for __init__;
-    so are assignments, for a constant may give an answer away.
+    Each body becomes `raise NotImplementedError("name")`. Names with a leading underscore are left out, but for
+    __init__; so are assignments, for a constant may give an answer away.
     """
     tree = ast.parse(solution)
     parts = [_docstring(tree, solution, "")] if ast.get_docstring(tree) is not None else []

@@ -1,4 +1,4 @@
-"""The course proves itself: references and other correct solutions pass, stubs do not start, mistakes are caught and named."""
+"""The course proves itself: correct solutions pass, stubs do not start, mistakes are caught and named."""
 
 from __future__ import annotations
 
@@ -109,11 +109,13 @@ def test_no_reference_or_mistake_uses_what_the_stage_forbids(stage: Stage) -> No
     from grader.source_check import check_source
     from grader.submission import Snapshot
 
-    for case in (*proof.reference_cases(stage, [0]), *proof.alternative_cases(stage, [0]), *proof.mistake_cases(stage, [0])):
+    for case in (
+        *proof.reference_cases(stage, [0]),
+        *proof.alternative_cases(stage, [0]),
+        *proof.mistake_cases(stage, [0]),
+    ):
         snapshot = Snapshot(stage.module, case.source.encode(), "", stage.module_path, case.name)
         assert check_source(stage, snapshot) is None, case.name
-
-
 
 
 @each_stage
