@@ -18,6 +18,7 @@ from grader.run.outcome import Status
 
 MAX_NESTING = 20
 T = TypeVar("T")
+_PLAIN = frozenset({type(None), bool, int, float, str, bytes, complex})
 COPY_LIMIT = 4 << 20  # bytes of arguments, or of a result, above which a call is not kept for the diagnosis
 
 
@@ -101,12 +102,13 @@ class Connection:
         if self.ended:
             raise wire.WireError(f"{label or name} is of another test")
         kwargs = kwargs or {}
-        kept_args, kept_kwargs, replayable = _kept(args, kwargs)
-        record = Record(kind, target, name, label or name, kept_args, kept_kwargs, replayable, args)
-        self.records.append(record)
         encoder = wire.Encoder(self._wrap)
         self._serial += 1
-        frame = encoder.frame([self._serial, kind, target, name, ""], [args, kwargs])  # WireError: the test's own mistake
+        frame = encoder.frame([self._serial, kind, target, name], [args, kwargs or None])  # WireError: the test's own mistake
+        small = encoder.size <= COPY_LIMIT
+        kept = (_copy(args), _copy(kwargs)) if small else (args, kwargs)
+        record = Record(kind, target, name, label or name, *kept, small, args)
+        self.records.append(record)
         deadline = min(time.monotonic() + self.call_seconds, self.ends_at)
         try:
             self.channel.send(frame, deadline)
@@ -148,8 +150,9 @@ class Connection:
             result = decoder.decode(fields[4])
             self._replay(decoder.decode(fields[5]), sent, record)
             if fields[1] == "ok":
-                record.replayable = record.replayable and _small(result)
-                record.result, record.returned = (_copy(result) if record.replayable else None), result
+                record.replayable = record.replayable and blob.size <= COPY_LIMIT
+                if record.replayable:
+                    record.result, record.returned = _copy(result), result
                 return result
             if fields[1] == "unsendable":
                 record.failed = True
@@ -338,6 +341,8 @@ def _apply(target: Any, content: Any) -> None:
 
 def _copy(value: Any, made: dict[int, Any] | None = None) -> Any:
     """Return a value whose arrays, containers and generators are not shared with the test's; cycles stay cycles."""
+    if type(value) in _PLAIN:
+        return value
     made = {} if made is None else made
     if id(value) in made:
         return made[id(value)]
@@ -357,29 +362,6 @@ def _copy(value: Any, made: dict[int, Any] | None = None) -> Any:
         made[id(value)] = generator = np.random.Generator(type(value.bit_generator)())
         generator.bit_generator.state = value.bit_generator.state
     return made.get(id(value), value)
-
-
-def _size(value: Any) -> int:
-    if isinstance(value, np.ndarray):
-        return value.nbytes
-    if isinstance(value, dict):
-        return sum(_size(item) for item in value.values())
-    return sum(_size(item) for item in value) if isinstance(value, (list, tuple)) else 8
-
-
-def _kept(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any], bool]:
-    """Return Record's args, kwargs and replayable: copies of the arguments, or the arguments where they are too large to copy."""
-    try:
-        return (_copy(args), _copy(kwargs), True) if _small([args, kwargs]) else (args, kwargs, False)
-    except RecursionError:
-        return (args, kwargs, False)
-
-
-def _small(value: Any) -> bool:
-    try:
-        return _size(value) <= COPY_LIMIT
-    except RecursionError:  # a value that holds itself
-        return False
 
 
 class RemoteValue:

@@ -68,6 +68,9 @@ def dtype_name(dtype: np.dtype[Any]) -> str:
         if dtype.itemsize > MAX_TEXT_ITEM:
             raise Unsendable(f"strings of {dtype.itemsize} bytes in an array; at most {MAX_TEXT_ITEM} are carried")
         return f"{dtype.kind}{dtype.itemsize // (4 if dtype.kind == 'U' else 1)}"
+    known = _NAMES.get(dtype)
+    if known is not None:
+        return known
     native = dtype.newbyteorder("=")
     if native not in _NAMES:
         raise Unsendable(f"an array of dtype {dtype}; booleans, integers, floats, complex numbers and strings are carried")
@@ -189,17 +192,20 @@ class Encoder:
 
     def _array(self, value: np.ndarray[Any, Any], depth: int) -> list[Any]:
         name = dtype_name(value.dtype)
-        fortran = value.flags.f_contiguous and not value.flags.c_contiguous
+        flags = value.flags
+        fortran = flags.f_contiguous and not flags.c_contiguous
         offset = -(-self.size // ALIGNMENT) * ALIGNMENT
         if offset + value.nbytes > MAX_BLOB:  # before a copy is made: a broadcast array may be larger than the memory
             raise Unsendable(f"arrays of {(offset + value.nbytes) >> 20} MB in one call; at most {MAX_BLOB >> 20} MB are carried")
-        flat = (value.T if fortran else value).astype(value.dtype.newbyteorder("="), order="C", copy=False)
+        flat = value.T if fortran else value
+        if not (fortran or flags.c_contiguous) or not value.dtype.isnative:
+            flat = flat.astype(value.dtype.newbyteorder("="), order="C", copy=False)
         self.share(value)
         if offset > self.size:
             self.blobs.append(np.zeros(offset - self.size, np.uint8))
         self.blobs.append(flat)
         self.size = offset + flat.nbytes
-        return [ARRAY, name, list(value.shape), fortran, offset, value.flags.writeable]
+        return [ARRAY, name, list(value.shape), fortran, offset, flags.writeable]
 
     def _generator(self, value: np.random.Generator, depth: int) -> list[Any]:
         self.share(value)
@@ -340,7 +346,8 @@ class Decoder:
         if dtype.kind == "b" and count and int(flat.view(np.uint8).max()) > 1:
             raise WireError("a boolean array holds bytes other than 0 and 1")
         result = flat.reshape(shape[::-1]).T if fortran else flat.reshape(shape)
-        result.flags.writeable = writeable
+        if not writeable:
+            result.flags.writeable = False
         self.shared.append(result)
         return result
 

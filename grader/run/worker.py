@@ -194,6 +194,7 @@ def main() -> None:
     gc.freeze()  # what is loaded now stays: the collector need not touch, and so copy, its pages after each fork
     with contextlib.suppress(ChannelClosed, OSError):
         if spec["fork"]:
+            control.setblocking(True)
             fork_for_tests(control, server)
         else:
             server.run(channel)
