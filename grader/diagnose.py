@@ -13,7 +13,8 @@ import numpy as np
 from grader.manifest import Stage, Tolerance
 from grader.mistakes import Mistake, module_from
 from grader.run.outcome import Diagnosis
-from grader.run.remote import Name, Record, RemoteValue
+from grader.run.record import Name, Record
+from grader.run.remote import RemoteValue
 
 MAX_RECORDS = 400
 CONVENTIONS = 2e-5  # relative: as far as two correct conventions differ, such as eps inside or outside of a square root

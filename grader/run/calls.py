@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from grader.manifest import Stage
-from grader.run.remote import Record, RemoteValue
+from grader.run.record import Record
+from grader.run.remote import RemoteValue
 
 SHORT = 30  # characters of a value that is shown rather than described
 
@@ -53,7 +54,11 @@ def short(value: Any, axes: tuple[str, ...] = ()) -> str:
     """Return a value in a few words: an array by dtype and shape, a small one by its values."""
     if isinstance(value, np.ndarray):
         named = len(axes) == value.ndim
-        sizes = [f"{axis} {size}" for axis, size in zip(axes, value.shape, strict=True)] if named else list(map(str, value.shape))
+        sizes = (
+            [f"{axis} {size}" for axis, size in zip(axes, value.shape, strict=True)]
+            if named
+            else list(map(str, value.shape))
+        )
         return f"{value.dtype} ({', '.join(sizes)}{',' if len(sizes) == 1 and not named else ''})"
     if isinstance(value, RemoteValue):
         return str(value.__dict__["_shown"])

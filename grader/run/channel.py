@@ -56,7 +56,9 @@ class Channel:
         if magic != wire.MAGIC:
             raise wire.WireError("what arrived is not a frame of ours")
         if body_size > wire.MAX_BODY or blob_size > wire.MAX_BLOB:
-            raise wire.WireError(f"a frame of {body_size} + {blob_size} bytes; at most {wire.MAX_BODY} + {wire.MAX_BLOB}")
+            raise wire.WireError(
+                f"a frame of {body_size} + {blob_size} bytes; at most {wire.MAX_BODY} + {wire.MAX_BLOB}"
+            )
         if body_size <= SMALL:
             body = self._taken(body_size, deadline)
         else:

@@ -13,8 +13,9 @@ from typing import Any
 
 from grader.run import sandbox, wire
 from grader.run.channel import Channel, ChannelClosed, DeadlinePassed
+from grader.run.connection import Connection
 from grader.run.outcome import Status
-from grader.run.remote import Connection, Name
+from grader.run.record import Name
 from grader.source_check import Problem
 
 CONTROL = struct.Struct("<cQ")
@@ -84,7 +85,11 @@ class LearnerProcess:
     def _understand(self, fields: list[Any], decoder: wire.Decoder) -> None:
         match fields:
             case ["loaded", list(table), [str(printed), _]]:
-                self.names = {row[0]: _name(row) for row in table if isinstance(row, list) and len(row) == 4 and type(row[0]) is str}
+                self.names = {
+                    row[0]: _name(row)
+                    for row in table
+                    if isinstance(row, list) and len(row) == 4 and type(row[0]) is str
+                }
                 self.printed = printed[:2000]
             case ["failed", _, _, description]:
                 raise LoadFailed(_load_problem(decoder.decode(description), self.job.label))
@@ -190,7 +195,11 @@ def _reading(status: int) -> tuple[Status, str] | None:
 
 def _name(row: list[Any]) -> Name:
     _, kind, number, bases = row
-    if kind not in ("function", "class", "exception", "value") or type(number) is not int or not isinstance(bases, list):
+    if (
+        kind not in ("function", "class", "exception", "value")
+        or type(number) is not int
+        or not isinstance(bases, list)
+    ):
         raise wire.WireError("a name of another form")
     return Name(kind, number, tuple(str(base)[:100] for base in bases[:20]))
 

@@ -87,7 +87,11 @@ def why_missing(tier: Tier) -> str | None:
 def _setting_in_the_way() -> str:
     """Return the system setting that most likely forbids namespaces here."""
     for path, forbids, what in (
-        ("/proc/sys/kernel/apparmor_restrict_unprivileged_userns", "1", "set kernel.apparmor_restrict_unprivileged_userns=0"),
+        (
+            "/proc/sys/kernel/apparmor_restrict_unprivileged_userns",
+            "1",
+            "set kernel.apparmor_restrict_unprivileged_userns=0",
+        ),
         ("/proc/sys/kernel/unprivileged_userns_clone", "0", "set kernel.unprivileged_userns_clone=1"),
         ("/proc/sys/user/max_user_namespaces", "0", "raise user.max_user_namespaces"),
     ):
@@ -105,7 +109,9 @@ def choose(wanted: str) -> tuple[Tier, str | None]:
     for tier in TIERS:
         if tier == wanted:
             if reason := why_missing(tier):
-                raise IsolationRefused(f"isolation {tier!r} is not available: {reason}", "`grader doctor` shows what works here.")
+                raise IsolationRefused(
+                    f"isolation {tier!r} is not available: {reason}", "`grader doctor` shows what works here."
+                )
             return tier, None
     raise IsolationRefused(f"isolation {wanted!r} is unknown", f"Choose auto, {' or '.join(TIERS)}.")
 
@@ -248,7 +254,9 @@ def _bubblewrap(kit: Path, hide: Path) -> list[str]:
     command += ["--ro-bind-try", "/etc/ld.so.cache", "/etc/ld.so.cache"]
     base = os.path.realpath(sys.base_prefix)
     if not any(Path(base).is_relative_to(top) for top in shown):
-        for parent in reversed(Path(base).parents[:-1]):  # bwrap would copy a closed home's mode, which shuts nobody out
+        for parent in reversed(
+            Path(base).parents[:-1]
+        ):  # bwrap would copy a closed home's mode, which shuts nobody out
             command += ["--perms", "0755", "--dir", str(parent)]
         command += ["--ro-bind", base, base]
         shown.append(base)

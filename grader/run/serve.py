@@ -107,7 +107,9 @@ class Server:
 
     def _note_warning(self, message: Any, category: type, filename: str, lineno: int, *rest: Any, **more: Any) -> None:
         if len(self.warned) < 20:
-            builtin = next((c.__name__ for c in category.__mro__ if getattr(builtins, c.__name__, None) is c), "Warning")
+            builtin = next(
+                (c.__name__ for c in category.__mro__ if getattr(builtins, c.__name__, None) is c), "Warning"
+            )
             self.warned.append([builtin, str(message)[:500], int(lineno) if filename == self.label else 0])
 
     def notes(self) -> list[Any]:
@@ -147,8 +149,19 @@ class Server:
         kind = _kind(value)
         classes = [self.number(c) for c in type(value).__mro__ if c.__module__ == self.module.__name__]
         names = _builtin_names(value) if kind == "exception" else []
-        shown = value.__qualname__ if isinstance(value, (type, types.FunctionType, types.MethodType)) else type(value).__name__
-        return [wire.HANDLE, self.number(value), "object" if kind == "value" else kind, str(shown)[:200], classes, names]
+        shown = (
+            value.__qualname__
+            if isinstance(value, (type, types.FunctionType, types.MethodType))
+            else type(value).__name__
+        )
+        return [
+            wire.HANDLE,
+            self.number(value),
+            "object" if kind == "value" else kind,
+            str(shown)[:200],
+            classes,
+            names,
+        ]
 
     def unwrap(self, tag: int, fields: list[Any], decode: Callable[[Any], Any]) -> Any:
         """Return the object or callback that a form from the grader names."""
@@ -162,7 +175,7 @@ class Server:
         while True:
             self._answer(*channel.receive())
 
-    def _answer(self, body: bytearray, blob: np.ndarray[Any, Any]) -> None:
+    def _answer(self, body: memoryview, blob: np.ndarray[Any, Any]) -> None:
         decoder = wire.Decoder(self.unwrap)
         fields = decoder.message(body, blob)
         number, kind, target, name = fields[:4]
@@ -185,7 +198,9 @@ class Server:
         try:
             frame = encoder.frame([number, reply, self.notes(), spent], [result, changes])
         except (wire.Unsendable, MemoryError, RecursionError) as error:
-            frame = wire.Encoder().frame([number, "unsendable", self.notes(), spent], [str(error) or type(error).__name__, []])
+            frame = wire.Encoder().frame(
+                [number, "unsendable", self.notes(), spent], [str(error) or type(error).__name__, []]
+            )
         except BaseException as error:
             frame = wire.Encoder(self.wrap).frame([number, "error", self.notes(), spent], [self.describe(error), []])
         self.channel.send(frame)
@@ -228,11 +243,23 @@ class Server:
                 frames.append([trace.tb_lineno, getattr(code, "co_qualname", code.co_name)])
             trace = trace.tb_next
         plain = [a for a in error.args if type(a) in (str, int, float, bool, type(None))]
-        args = plain if len(plain) == len(error.args) and all(len(a) < TEXT_LIMIT for a in plain if isinstance(a, str)) else None
+        args = (
+            plain
+            if len(plain) == len(error.args) and all(len(a) < TEXT_LIMIT for a in plain if isinstance(a, str))
+            else None
+        )
         own = type(error).__module__ == self.module.__name__
         handle = self.number(type(error)) if own else 0
         token = getattr(error, "_callback_token", 0)
-        return [_builtin_names(type(error)), type(error).__qualname__, handle, message, args, frames[-MAX_FRAMES:], token]
+        return [
+            _builtin_names(type(error)),
+            type(error).__qualname__,
+            handle,
+            message,
+            args,
+            frames[-MAX_FRAMES:],
+            token,
+        ]
 
 
 class _Before:
@@ -283,13 +310,19 @@ def _equal_bytes(a: np.ndarray[Any, Any], b: np.ndarray[Any, Any]) -> bool:
     words, others = a[:whole].view(np.uint64), b[:whole].view(np.uint64)
     step = 1 << 15
     pieces = range(0, words.size, step)
-    return bool((a[whole:] == b[whole:]).all()) and all((words[i : i + step] == others[i : i + step]).all() for i in pieces)
+    return bool((a[whole:] == b[whole:]).all()) and all(
+        (words[i : i + step] == others[i : i + step]).all() for i in pieces
+    )
 
 
 def _kind(value: Any) -> str:
     if isinstance(value, type):
         return "exception" if issubclass(value, BaseException) else "class"
-    return "function" if isinstance(value, (types.FunctionType, types.BuiltinFunctionType, types.MethodType, Callback)) else "value"
+    return (
+        "function"
+        if isinstance(value, (types.FunctionType, types.BuiltinFunctionType, types.MethodType, Callback))
+        else "value"
+    )
 
 
 def _builtin_names(cls: type) -> list[str]:

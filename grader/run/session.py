@@ -18,9 +18,12 @@ from grader import testing
 from grader.diagnose import Diagnostician
 from grader.manifest import Stage
 from grader.run import calls, plugin
+from grader.run.connection import Connection
 from grader.run.outcome import Outcome, Status, Where
 from grader.run.process import LearnerProcess, LoadFailed
-from grader.run.remote import Connection, Frame, LearnerExit, MissingName, RemoteModule, WorkerFailed
+from grader.run.raised import LearnerExit, WorkerFailed
+from grader.run.record import Frame
+from grader.run.remote import MissingName, RemoteModule
 from grader.run.wire import WireError
 
 PYTEST_INI = Path(__file__).parent / "pytest.ini"
@@ -89,7 +92,15 @@ class Session:
     def run(self) -> Collected:
         """Run every test to its end and return what happened."""
         testing.configure(self.stage.tolerance)
-        options = ["-c", str(PYTEST_INI), "--rootdir", str(self.stage.folder.parent.parent), "--noconftest", "-p", "grader.run.plugin"]
+        options = [
+            "-c",
+            str(PYTEST_INI),
+            "--rootdir",
+            str(self.stage.folder.parent.parent),
+            "--noconftest",
+            "-p",
+            "grader.run.plugin",
+        ]
         files = [str(path) for path in (*self.files.public, *self.files.hidden)]
         with _no_other_plugins(), _modules_of(files):
             code = pytest.main([*options, *files], plugins=[self])
@@ -128,13 +139,17 @@ class Session:
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
         """Note which tests the verdict must see; one without a row of the checklist is the course's fault."""
         names = Counter(map(self._name, items))
-        self.faults += [f"{name} is there twice: test files and tests need names of their own" for name, n in names.items() if n > 1]
+        self.faults += [
+            f"{name} is there twice: test files and tests need names of their own" for name, n in names.items() if n > 1
+        ]
         empty = {*self.files.public, *self.files.hidden} - {item.path for item in items}
         self.faults += [f"{path.name} holds no test" for path in sorted(empty)]
         for item in list(items):
             criterion = self._criterion(item)
             if criterion not in {row.id for row in self.stage.criteria}:
-                self.faults.append(f"{self._name(item)} belongs to no row of the checklist: {criterion or 'no criterion mark'}")
+                self.faults.append(
+                    f"{self._name(item)} belongs to no row of the checklist: {criterion or 'no criterion mark'}"
+                )
             if self.only is not None and criterion != self.only:
                 items.remove(item)
             else:
@@ -208,8 +223,17 @@ class Session:
             return self._described(base, *_failed_worker(connection.failure, ended))
         if error is None and self._phases != {"setup", "call", "teardown"}:
             return replace(base, status="grader_fault", message="the test did not run to its end")
-        if error is None and connection is not None and connection.changed and not item.get_closest_marker("changes_arguments"):
-            return self._described(base, "failed", f"{connection.changed[0]} changed an argument in place; it is meant to leave it as it was")
+        if (
+            error is None
+            and connection is not None
+            and connection.changed
+            and not item.get_closest_marker("changes_arguments")
+        ):
+            return self._described(
+                base,
+                "failed",
+                f"{connection.changed[0]} changed an argument in place; it is meant to leave it as it was",
+            )
         if error is None:
             return self._described(base, "passed", "")
         return self._judged(item, base, error)
@@ -238,7 +262,9 @@ class Session:
     def _mismatch(self, error: BaseException) -> str:
         text = str(error)
         if text.startswith("DID NOT RAISE"):
-            return f"{text.removeprefix('DID NOT RAISE').strip(' <>').replace('class ', '')} was expected, but nothing was raised".replace("'", "")
+            return f"{text.removeprefix('DID NOT RAISE').strip(' <>').replace('class ', '')} was expected, but nothing was raised".replace(
+                "'", ""
+            )
         difference = getattr(error, "difference", None)
         call = calls.last_call(self._connection.records) if self._connection else None
         if difference is not None and call is not None and difference.kind == "shape" and difference.axes is None:

@@ -33,13 +33,13 @@ ALIGNMENT = 64
 LIST, TUPLE, DICT, SET, FROZENSET, ARRAY, SCALAR, BIGINT, COMPLEX, SLICE, ELLIPSIS, RANGE = range(12)
 REFERENCE, GENERATOR, TYPE, HANDLE, CALLBACK, NOT_IMPLEMENTED = range(12, 18)
 
-_DTYPE_NAMES = (
-    "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 complex64 complex128 longdouble clongdouble"
-)
+_DTYPE_NAMES = "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 complex64 complex128 longdouble clongdouble"
 DTYPES: dict[str, np.dtype[Any]] = {name: np.dtype(name) for name in _DTYPE_NAMES.split()}
 _NAMES = {dtype: name for name, dtype in reversed(DTYPES.items())}
 BIT_GENERATORS = ("PCG64", "PCG64DXSM", "MT19937", "Philox", "SFC64")
-_TYPES: dict[str, type] = {t.__name__: t for t in (bool, int, float, complex, str, bytes, list, tuple, dict, set, object)}
+_TYPES: dict[str, type] = {
+    t.__name__: t for t in (bool, int, float, complex, str, bytes, list, tuple, dict, set, object)
+}
 
 
 class WireError(ValueError):
@@ -73,7 +73,9 @@ def dtype_name(dtype: np.dtype[Any]) -> str:
         return known
     native = dtype.newbyteorder("=")
     if native not in _NAMES:
-        raise Unsendable(f"an array of dtype {dtype}; booleans, integers, floats, complex numbers and strings are carried")
+        raise Unsendable(
+            f"an array of dtype {dtype}; booleans, integers, floats, complex numbers and strings are carried"
+        )
     return _NAMES[native]
 
 
@@ -139,7 +141,9 @@ class Encoder:
             self._count(3)
             return wrapped
         if isinstance(value, np.ndarray):
-            raise Unsendable(f"a {type(value).__module__}.{type(value).__qualname__}; a plain numpy.ndarray is expected")
+            raise Unsendable(
+                f"a {type(value).__module__}.{type(value).__qualname__}; a plain numpy.ndarray is expected"
+            )
         for base, builder in _BASES:
             if isinstance(value, base):
                 return builder(self, value, depth)
@@ -196,7 +200,9 @@ class Encoder:
         fortran = flags.f_contiguous and not flags.c_contiguous
         offset = -(-self.size // ALIGNMENT) * ALIGNMENT
         if offset + value.nbytes > MAX_BLOB:  # before a copy is made: a broadcast array may be larger than the memory
-            raise Unsendable(f"arrays of {(offset + value.nbytes) >> 20} MB in one call; at most {MAX_BLOB >> 20} MB are carried")
+            raise Unsendable(
+                f"arrays of {(offset + value.nbytes) >> 20} MB in one call; at most {MAX_BLOB >> 20} MB are carried"
+            )
         flat = value.T if fortran else value
         if not (fortran or flags.c_contiguous) or not value.dtype.isnative:
             flat = flat.astype(value.dtype.newbyteorder("="), order="C", copy=False)
@@ -215,7 +221,9 @@ class Encoder:
         """Return the buffers of one frame: message's plain fields, then values encoded in order."""
         body = msgpack.packb([*message, *(self.encode(value) for value in values)], unicode_errors="surrogatepass")
         if len(body) > MAX_BODY:
-            raise Unsendable(f"a value of {len(body) >> 20} MB outside of arrays; at most {MAX_BODY >> 20} MB are carried")
+            raise Unsendable(
+                f"a value of {len(body) >> 20} MB outside of arrays; at most {MAX_BODY >> 20} MB are carried"
+            )
         return [HEADER.pack(MAGIC, len(body), self.size) + body, *self.blobs]
 
 
@@ -335,7 +343,13 @@ class Decoder:
             raise WireError("an array of strings without characters")
         if type(shape) is not list or len(shape) > 32 or any(type(n) is not int or n < 0 or n > 1 << 40 for n in shape):
             raise WireError("an array's shape is a list of at most 32 sizes")
-        if type(offset) is not int or type(fortran) is not bool or type(writeable) is not bool or offset < 0 or offset % ALIGNMENT:
+        if (
+            type(offset) is not int
+            or type(fortran) is not bool
+            or type(writeable) is not bool
+            or offset < 0
+            or offset % ALIGNMENT
+        ):
             raise WireError("an array's place is not aligned")
         count = math.prod(shape)
         if offset + count * dtype.itemsize > self.blob.size:

@@ -57,7 +57,9 @@ def limit(limits: dict[str, int]) -> None:
             value += _address_space()
         hard = resource.getrlimit(kind)[1]
         bound = value if hard == resource.RLIM_INFINITY else min(value, hard)
-        after = bound + 1 if name == "CPU" and bound == value else bound  # at the hard limit the kernel does not say why
+        after = (
+            bound + 1 if name == "CPU" and bound == value else bound
+        )  # at the hard limit the kernel does not say why
         with contextlib.suppress(OSError, ValueError):  # macOS refuses some; the rest still holds
             resource.setrlimit(kind, (bound, after))
 
@@ -77,7 +79,9 @@ class OnlyAllowed:
 
     def find_spec(self, name: str, path: object = None, target: object = None) -> None:
         if name.partition(".")[0] not in self.allowed:
-            raise ModuleNotFoundError(f"No module named {name!r}: only NumPy and the standard library are here", name=name)
+            raise ModuleNotFoundError(
+                f"No module named {name!r}: only NumPy and the standard library are here", name=name
+            )
 
 
 def load(source: bytes, label: str) -> types.ModuleType:

@@ -18,9 +18,10 @@ from grader import check, mistakes, testing
 from grader.errors import CourseError
 from grader.manifest import Course, Stage, Tolerance, load_course
 from grader.run import sandbox
+from grader.run.connection import Connection
 from grader.run.outcome import Outcome, Status
 from grader.run.process import Job, LearnerProcess
-from grader.run.remote import Connection, RemoteModule
+from grader.run.remote import RemoteModule
 from grader.submission import take
 from grader.verdict import Verdict
 

@@ -17,7 +17,7 @@ from grader.run import sandbox, wire
 from grader.run.channel import Channel
 from grader.run.outcome import Status
 from grader.run.process import LearnerProcess, LoadFailed
-from grader.run.remote import Unusable, WorkerFailed
+from grader.run.raised import Unusable, WorkerFailed
 from grader.run.session import _failed_worker
 
 from .conftest import Learner, Start

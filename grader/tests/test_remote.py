@@ -10,7 +10,9 @@ import numpy as np
 import pytest
 
 from grader.run import sandbox, wire
-from grader.run.remote import Connection, LearnerExit, MissingName, RemoteModule, Unusable, WorkerFailed
+from grader.run.connection import Connection
+from grader.run.raised import LearnerExit, Unusable, WorkerFailed
+from grader.run.remote import MissingName, RemoteModule
 
 from .conftest import Learner, Start
 
