@@ -51,7 +51,7 @@ class Channel:
                 view = view[self._attempt(lambda rest=view: self.socket.send(rest), True, deadline) :]  # type: ignore[misc]
 
     def receive(self, deadline: float | None = None) -> tuple[memoryview, np.ndarray[Any, Any]]:
-        """Return one frame's body, valid until the next call, and its blob; WireError for a header not ours or past a cap."""
+        """Return one frame's body, valid until the next call, and its blob; WireError for a header past a cap."""
         magic, body_size, blob_size = wire.HEADER.unpack(self._taken(wire.HEADER.size, deadline))
         if magic != wire.MAGIC:
             raise wire.WireError("what arrived is not a frame of ours")

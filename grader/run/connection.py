@@ -46,7 +46,7 @@ class Connection:
     def request(
         self, kind: str, target: int, name: str, args: tuple[Any, ...] = (), kwargs: Any = None, label: str = ""
     ) -> Any:
-        """Have the learner's process do one thing and return its result; what the learner's code raises is raised here."""
+        """Have the learner's process do one thing; its result is returned, what it raises is raised, here."""
         if self.failure is not None:
             raise self.failure
         if self.ended:
@@ -76,7 +76,7 @@ class Connection:
         return result
 
     def end(self) -> None:
-        """Make the handles useless and undo changes in place: a constant of the test file must not pass them on to the next test."""
+        """End the handles and undo changes in place: a constant of the test file must not pass them on."""
         self.ended = True
         for target, content in self._originals.values():
             apply_content(target, content)
@@ -200,7 +200,7 @@ class Connection:
     def proxy(
         self, number: int, kind: str, shown: str, classes: tuple[int, ...] = (), names: list[Any] | None = None
     ) -> Any:
-        """Return what stands here for an object of the learner's process: the same proxy, or exception class, each time."""
+        """Return what stands here for an object that stays there: the same proxy, or exception class, each time."""
         if kind == "exception":
             return self.exception_class(number, shown, names or [])
         if number not in self.proxies:

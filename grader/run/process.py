@@ -97,7 +97,7 @@ class LearnerProcess:
                 raise wire.WireError("an answer of another form")
 
     def open(self, key: str, ends_at: float) -> Connection:
-        """Return the connection of a new test; where the system cannot fork, tests with the same key share a process."""
+        """Return the connection of a new test; without forks, tests with the same key share a process."""
         if self._started.process.poll() is not None:
             self._restart()
         if not self.fork:

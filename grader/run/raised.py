@@ -1,4 +1,4 @@
-"""Exceptions that a request may end with: the learner's, made again here from plain values, and those of the connection."""
+"""Exceptions that a request may end with: the learner's, made again from plain values, and the connection's."""
 
 from __future__ import annotations
 

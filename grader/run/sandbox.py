@@ -1,7 +1,7 @@
 """Isolation tiers: how a learner's process is started, what it can see, and which guards are on.
 
-bubblewrap  own user (or a dropped root), process, network, IPC and host name spaces; the interpreter and three packages read-only;
-            no file of the course; a small scratch folder in memory; an empty environment.
+bubblewrap  own user (or a dropped root), process, network, IPC and host name spaces; the interpreter, NumPy and msgpack
+            read-only; no file of the course; a small scratch folder in memory; an empty environment.
 process     a separate process with resource limits and an empty environment; the file system stays readable.
 """
 
@@ -98,11 +98,11 @@ def _setting_in_the_way() -> str:
         with contextlib.suppress(OSError):
             if Path(path).read_text().strip() == forbids:
                 return f"User namespaces are restricted here: {what}, or install an AppArmor profile for bwrap."
-    return "In a container, its seccomp profile may forbid namespaces (Docker: --security-opt seccomp=unconfined, or --privileged)."
+    return "In a container, its seccomp profile may forbid namespaces (Docker: --security-opt seccomp=unconfined)."
 
 
 def choose(wanted: str) -> tuple[Tier, str | None]:
-    """Return the tier to use and, where auto had to settle for less, why; IsolationRefused where the wanted one is missing."""
+    """Return the tier to use and, where auto settled for less, why; IsolationRefused where the wanted one is missing."""
     if wanted == "auto":
         reason = why_missing("bubblewrap")
         return ("process", reason) if reason else ("bubblewrap", None)
@@ -117,7 +117,7 @@ def choose(wanted: str) -> tuple[Tier, str | None]:
 
 
 def start(tier: Tier, hide: Path, fork: bool = FORKS) -> Started:
-    """Start a worker in a tier; hide is the course, which must not be seen even where it lies in a folder that is shown."""
+    """Start a worker in a tier; hide is the course, not to be seen even where it lies in a folder that is shown."""
     folder = tempfile.TemporaryDirectory(prefix="grader-", ignore_cleanup_errors=True)
     try:
         return _start(tier, hide, fork, folder)
@@ -182,7 +182,8 @@ def _spawn(command: list[str], folder: Path, descriptors: tuple[int, ...]) -> su
     if sys.platform == "win32":  # sockets and the C runtime need these
         environment |= {name: os.environ[name] for name in ("SYSTEMROOT", "TEMP", "PATH") if name in os.environ}
     return subprocess.Popen(
-        command, cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        command, cwd=folder, env=environment,
+        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
         pass_fds=descriptors, start_new_session=True, close_fds=True,
     )  # fmt: skip
 
@@ -223,7 +224,7 @@ def _package_parents() -> list[str]:
 
 
 def _can_drop(tier: Tier) -> bool:
-    """Say whether a worker started as root can become nobody: in a plain process only where it can still read Python."""
+    """Say whether a worker started as root can become nobody: in a plain process, where it can still read Python."""
     if not hasattr(os, "getuid") or os.getuid() != 0:
         return False
     if tier == "bubblewrap":

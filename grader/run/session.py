@@ -192,7 +192,7 @@ class Session:
             raise WorkerFailed("timed_out", self._left_out)
 
     def _no_time_for(self, item: pytest.Item) -> str:
-        """Return why a test is left out; empty where it is run. A function that hangs costs its row one wait, not six."""
+        """Return why a test is left out; empty where it is run. A hanging function costs its row one wait, not six."""
         if time.monotonic() >= self.ends_at:
             return f"the stage's {self.stage.limits.stage_seconds:g} s were used up before this test"
         if self._criterion(item) in self._too_slow:
@@ -262,9 +262,8 @@ class Session:
     def _mismatch(self, error: BaseException) -> str:
         text = str(error)
         if text.startswith("DID NOT RAISE"):
-            return f"{text.removeprefix('DID NOT RAISE').strip(' <>').replace('class ', '')} was expected, but nothing was raised".replace(
-                "'", ""
-            )
+            wanted = " or ".join(re.findall(r"\w*(?:Error|Exception)\b", text)) or "an exception"
+            return f"{wanted} was expected, but nothing was raised"
         difference = getattr(error, "difference", None)
         call = calls.last_call(self._connection.records) if self._connection else None
         if difference is not None and call is not None and difference.kind == "shape" and difference.axes is None:

@@ -1,7 +1,7 @@
 """Values to bytes and back: the only thing that crosses between the grader and a learner's process.
 
-A frame is a fixed header, one msgpack body and one blob. Arrays lie in the blob, 64-byte aligned, and are described in the
-body by dtype name, shape, order and offset, so that neither side ever copies or executes anything to read them. Decoding
+A frame is a fixed header, one msgpack body and one blob. Arrays lie in the blob, 64-byte aligned, and are described in
+the body by dtype name, shape, order and offset, so that neither side copies or executes anything to read them. Decoding
 builds plain ndarrays from an allow-list of dtypes; any bytes give a value or WireError, within the caps below.
 This module is also imported by the untrusted worker: it needs the standard library, NumPy and msgpack only.
 """
@@ -33,7 +33,10 @@ ALIGNMENT = 64
 LIST, TUPLE, DICT, SET, FROZENSET, ARRAY, SCALAR, BIGINT, COMPLEX, SLICE, ELLIPSIS, RANGE = range(12)
 REFERENCE, GENERATOR, TYPE, HANDLE, CALLBACK, NOT_IMPLEMENTED = range(12, 18)
 
-_DTYPE_NAMES = "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 complex64 complex128 longdouble clongdouble"
+_DTYPE_NAMES = (
+    "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 complex64 complex128"
+    " longdouble clongdouble"
+)
 DTYPES: dict[str, np.dtype[Any]] = {name: np.dtype(name) for name in _DTYPE_NAMES.split()}
 _NAMES = {dtype: name for name, dtype in reversed(DTYPES.items())}
 BIT_GENERATORS = ("PCG64", "PCG64DXSM", "MT19937", "Philox", "SFC64")

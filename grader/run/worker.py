@@ -1,7 +1,8 @@
 """A learner's process from its start: confine itself, load the module once, then fork for each test.
 
-Untrusted from the moment the learner's module runs. It is started with a path that holds the standard library, NumPy, msgpack
-and this package's wire, channel and serve; the module arrives as text over the connection, so no file of the course is needed.
+Untrusted from the moment the learner's module runs. It is started with a path that holds the standard library, NumPy,
+msgpack and this package's wire, channel and serve; the module arrives as text over the connection, so that no file of
+the course is needed.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ def drop_privileges() -> None:
 
 
 def limit(limits: dict[str, int]) -> None:
-    """Apply resource limits; each is a name of the resource module without its prefix, and memory on top of what is used now."""
+    """Apply limits, named as in the resource module without prefix; memory counts on top of what is used now."""
     try:
         import resource
     except ImportError:  # Windows has no such limits
