@@ -30,8 +30,8 @@ class Where:
 class Outcome:
     """One test: which row it belongs to, how it ended, and what to tell about it.
 
-    call is the last call as a learner would write it, waits_on the function that another one needed and that is not written
-    yet, explains the mistakes that reproduce every recorded answer, notes what was printed or warned about.
+    call is the last call as a learner would write it, waits_on the unwritten function that another one needed, explains
+    the mistakes that reproduce every recorded answer, notes what was printed or warned about.
     """
 
     test: str

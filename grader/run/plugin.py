@@ -1,7 +1,7 @@
 """The pytest plugin: the fixtures of stage tests, under plain pytest and under `grader check` alike.
 
-Under plain pytest `learner` is the stage's module itself (for a hidden test: the reference). Under `grader check` a session
-has put a provider into the configuration, and `learner` is what that provider gives.
+Under plain pytest `learner` is the stage's module itself (for a hidden test: the reference). Under `grader check` a
+session has put a provider into the configuration, and `learner` is what that provider gives.
 """
 
 from __future__ import annotations

@@ -102,7 +102,7 @@ def _setting_in_the_way() -> str:
 
 
 def choose(wanted: str) -> tuple[Tier, str | None]:
-    """Return the tier to use and, where auto settled for less, why; IsolationRefused where the wanted one is missing."""
+    """Return the tier and, where auto settled for less, why; IsolationRefused where the wanted one is missing."""
     if wanted == "auto":
         reason = why_missing("bubblewrap")
         return ("process", reason) if reason else ("bubblewrap", None)
