@@ -22,7 +22,7 @@ CONTROL = struct.Struct("<cQ")
 ENDED = struct.Struct("<Qi")
 LOAD_SECONDS = 20.0
 MAX_OPEN_FILES = 64
-MAX_PROCESSES = 64
+MAX_PROCESSES = 64  # beyond those that the worker's user has already
 MAX_FILE_BYTES = 16 << 20
 
 
@@ -66,7 +66,7 @@ class LearnerProcess:
         """Have the module loaded; LoadFailed where its code does not allow it."""
         limits = {
             "AS": self.job.memory_mb << 20, "CPU": int(self.job.cpu_seconds) + 1, "NOFILE": MAX_OPEN_FILES,
-            "NPROC": MAX_PROCESSES, "FSIZE": MAX_FILE_BYTES, "CORE": 0,
+            "NPROC": MAX_PROCESSES + sandbox.tasks_of_worker(self.tier), "FSIZE": MAX_FILE_BYTES, "CORE": 0,
         }  # fmt: skip
         channel = Channel(self._started.connection)
         deadline = time.monotonic() + LOAD_SECONDS + self.job.call_seconds

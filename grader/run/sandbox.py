@@ -35,6 +35,7 @@ ENVIRONMENT = {
     "VECLIB_MAXIMUM_THREADS": "1",
     "PYTHONHASHSEED": "0",
 }
+NOBODY = 65534
 SCRATCH_BYTES = 64 << 20
 LEAVE_SECONDS = 0.5
 FORKS = sys.platform == "linux"  # elsewhere a fork after NumPy's libraries have started is not safe
@@ -233,12 +234,25 @@ def _can_drop(tier: Tier) -> bool:
     return all(folder.stat().st_mode & 0o001 for path in needed for folder in (path, *path.resolve().parents))
 
 
+def tasks_of_worker(tier: Tier) -> int:
+    """Return how many tasks the worker's user has already: the limit on processes counts them all."""
+    if sys.platform != "linux":
+        return 0
+    user = NOBODY if _can_drop(tier) else os.getuid()
+    found = 0
+    for entry in os.scandir("/proc"):
+        with contextlib.suppress(OSError):  # a process that ends meanwhile
+            if entry.name.isdigit() and entry.stat().st_uid == user:
+                found += len(os.listdir(f"{entry.path}/task"))
+    return found
+
+
 def _namespaces() -> list[str]:
     command = [shutil.which("bwrap") or "bwrap", "--die-with-parent", "--new-session"]
     command += ["--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"]
     if os.getuid() == 0:  # no user namespace: as real root the worker can become nobody, so that process limits hold
         return [*command, "--cap-drop", "ALL", "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
-    return [*command, "--unshare-user", "--uid", "65534", "--gid", "65534"]
+    return [*command, "--unshare-user", "--uid", str(NOBODY), "--gid", str(NOBODY)]
 
 
 def _bubblewrap(kit: Path, hide: Path) -> list[str]:
@@ -255,9 +269,8 @@ def _bubblewrap(kit: Path, hide: Path) -> list[str]:
     command += ["--ro-bind-try", "/etc/ld.so.cache", "/etc/ld.so.cache"]
     base = os.path.realpath(sys.base_prefix)
     if not any(Path(base).is_relative_to(top) for top in shown):
-        for parent in reversed(
-            Path(base).parents[:-1]
-        ):  # bwrap would copy a closed home's mode, which shuts nobody out
+        # bwrap would copy the mode of a home that is closed to others, which shuts nobody out.
+        for parent in reversed(Path(base).parents[:-1]):
             command += ["--perms", "0755", "--dir", str(parent)]
         command += ["--ro-bind", base, base]
         shown.append(base)
@@ -273,6 +286,7 @@ def _bubblewrap(kit: Path, hide: Path) -> list[str]:
                 command += ["--ro-bind", str(part), f"/grader/{part.name}"]
     command += ["--proc", "/proc", "--dev", "/dev"]
     command += ["--perms", "1777", "--size", str(SCRATCH_BYTES), "--tmpfs", "/tmp", "--chdir", "/tmp"]
+    command += ["--remount-ro", "/dev", "--remount-ro", "/"]  # file systems in memory, too, and without a bound
     return command
 
 

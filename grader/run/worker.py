@@ -16,6 +16,7 @@ import signal
 import socket
 import struct
 import sys
+import time
 import types
 from typing import Any
 
@@ -109,7 +110,7 @@ def fork_for_tests(control: socket.socket, server: Any) -> None:
             return
         operation, number = CONTROL.unpack(message)
         if operation == b"F":
-            process = os.fork()
+            process = _forked()
             if process == 0:
                 control.close()
                 os.setpgid(0, 0)
@@ -122,6 +123,16 @@ def fork_for_tests(control: socket.socket, server: Any) -> None:
             status = _end(running.pop(number))
             _end_orphans(set(running.values()))
             control.sendall(ENDED.pack(number, status))
+
+
+def _forked() -> int:
+    """Fork, and wait a while for room where the user's other processes take up what the system allows."""
+    for _ in range(20):
+        try:
+            return os.fork()
+        except BlockingIOError:
+            time.sleep(0.1)
+    return os.fork()
 
 
 def _end(process: int) -> int:

@@ -146,7 +146,7 @@ def open_files():
 def fork_many():
     made = 0
     try:
-        while made < 64:
+        while made < 120:
             if os.fork() == 0:
                 hang()
             made += 1
@@ -347,7 +347,7 @@ class TestLimits:
         if tier == "process" and not sandbox._can_drop("process") and os.getuid() == 0:
             pytest.skip("root in tier process is exempt from RLIMIT_NPROC: the interpreter is unreadable for nobody")
         remote: Any = learner.open()
-        assert remote.fork_many() < 64
+        assert remote.fork_many() < 120
 
     def test_processor_time(self, worker: Callable[..., Learner]) -> None:
         learner = worker(SOURCE, call_seconds=10, cpu_seconds=0)

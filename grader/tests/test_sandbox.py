@@ -55,7 +55,8 @@ def importable(name):
 
 def found_by_path(name):
     """Past the import hook: is the package anywhere on the path, or in a site folder?"""
-    folders = [os.path.join(root, f) for root, below, _ in os.walk(sys.base_prefix) for f in below]
+    own = (os.path.dirname(os.__file__), "/usr/lib/python3", "/usr/local/lib")  # below /usr lies other software too
+    folders = [os.path.join(root, f) for top in own for root, below, _ in os.walk(top) for f in below]
     places = [*sys.path, *(f for f in folders if f.endswith("-packages"))]
     return any(os.path.isdir(os.path.join(place, name)) for place in places)
 
@@ -321,3 +322,17 @@ class TestWhyMissing:
         monkeypatch.setattr(sandbox, "_spawn", fails)
         with pytest.raises(IsolationRefused, match="no more processes"):
             sandbox.start("process", tmp_path)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="counts in /proc")
+def test_the_limit_on_processes_comes_on_top_of_those_that_the_user_has_already(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(sandbox, "_can_drop", lambda tier: False)
+    sleepers = [subprocess.Popen([sys.executable, "-S", "-c", "input()"], stdin=subprocess.PIPE) for _ in range(3)]
+    try:
+        found = sandbox.tasks_of_worker("process")
+    finally:
+        for sleeper in sleepers:
+            sleeper.communicate(b"\n")
+    assert found > len(sleepers)  # they, and this process
