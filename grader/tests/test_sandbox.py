@@ -208,7 +208,7 @@ class TestBubblewrap:
             here.parents[1] / "manifest.py",
             here.parents[2] / "stages",
             here.parents[2],
-            "/root/.ssh",
+            str(Path.home() / ".ssh"),
             "/home",
             "/etc/passwd",
         ):
