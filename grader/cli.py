@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from grader import __version__
+from grader.commands import course
 from grader.commands.options import AnyStage, Isolation, Json, RowName, Seed, StageName, Verbose, row_names
 from grader.errors import GraderError, GraderFault, UsageError
 
@@ -26,6 +27,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
+app.add_typer(course.app, name="course")
 
 
 def _version(wanted: bool) -> None:
