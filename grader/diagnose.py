@@ -13,7 +13,7 @@ import numpy as np
 from grader.manifest import Stage, Tolerance
 from grader.mistakes import Mistake, module_from
 from grader.run.outcome import Diagnosis
-from grader.run.record import Name, Record
+from grader.run.record import Name, Record, copied_value
 from grader.run.remote import RemoteValue
 
 MAX_RECORDS = 400
@@ -70,12 +70,8 @@ class Replay:
             return self.given[id(given)]
         if isinstance(value, RemoteValue):
             return self.objects[value.__dict__["_number"]]
-        if isinstance(value, np.ndarray):
-            return value.copy(order="K")
-        if isinstance(value, np.random.Generator):
-            copied = np.random.Generator(type(value.bit_generator)())
-            copied.bit_generator.state = value.bit_generator.state
-            return copied
+        if isinstance(value, (np.ndarray, np.random.Generator)):
+            return copied_value(value)
         if type(value) in (list, tuple):
             return type(value)(self._local(item, item) for item in value)
         if type(value) is dict:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import signal
 import socket
-import struct
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,10 +15,9 @@ from grader.run.channel import Channel, ChannelClosed, DeadlinePassed
 from grader.run.connection import Connection
 from grader.run.outcome import Status
 from grader.run.record import Name
+from grader.run.worker import CONTROL, ENDED
 from grader.source_check import Problem
 
-CONTROL = struct.Struct("<cQ")
-ENDED = struct.Struct("<Qi")
 LOAD_SECONDS = 20.0
 MAX_OPEN_FILES = 64
 MAX_PROCESSES = 64  # beyond those that the worker's user has already

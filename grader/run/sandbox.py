@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from grader.errors import IsolationRefused
+from grader.run.worker import NOBODY
 
 Tier = Literal["bubblewrap", "process"]
 TIERS: tuple[Tier, ...] = ("bubblewrap", "process")
@@ -35,7 +36,6 @@ ENVIRONMENT = {
     "VECLIB_MAXIMUM_THREADS": "1",
     "PYTHONHASHSEED": "0",
 }
-NOBODY = 65534
 SCRATCH_BYTES = 64 << 20
 LEAVE_SECONDS = 0.5
 FORKS = sys.platform == "linux"  # elsewhere a fork after NumPy's libraries have started is not safe
