@@ -17,8 +17,10 @@ from grader.submission import Snapshot
 from grader.verdict import Run, Verdict, decide
 
 if TYPE_CHECKING:
+    from grader.diagnose import Diagnostician
     from grader.run.outcome import Outcome
     from grader.run.process import LearnerProcess
+    from grader.run.session import TestFiles
 
 MAX_SEED = 100_000
 
@@ -58,6 +60,37 @@ def grade(
         process.kill()
 
 
+def hunt(
+    course: Course, stage: Stage, snapshot: Snapshot, options: Options, rows: tuple[str, ...]
+) -> Outcome | None:
+    """Return the first test that a module does not pass, those of rows first; None where it passes all.
+
+    Nothing is diagnosed, and whether the reference passes is not asked: this is for modules that are known to be wrong.
+    """
+    from grader.run.outcome import Outcome
+    from grader.run.process import LoadFailed
+    from grader.run.session import Session
+
+    problem = check_source(stage, snapshot)
+    if problem is not None:
+        return Outcome("the source", "", False, "failed", problem.message)
+    process = _start(course, stage, snapshot, sandbox.choose(options.isolation)[0], options)
+    try:
+        process.load()
+        found = Session(stage, process, _test_files(stage), options.seed, _nobody, hunt=rows).run()
+    except LoadFailed as failed:
+        return Outcome("the import", "", False, "crashed", failed.problem.message)
+    finally:
+        process.kill()
+    if found.faults:
+        return Outcome("the run", "", False, "grader_fault", found.faults[0])
+    return next((outcome for outcome in found.outcomes if outcome.status != "passed"), None)
+
+
+def _nobody() -> Diagnostician:
+    raise AssertionError("a hunt explains nothing")
+
+
 def _start(course: Course, stage: Stage, snapshot: Snapshot, tier: sandbox.Tier, options: Options) -> LearnerProcess:
     """Start the learner's process; pytest is imported meanwhile, for both take a quarter of a second."""
     importing = threading.Thread(target=_import_session, daemon=True)
@@ -87,25 +120,30 @@ def _test(
     on_test: Callable[[Outcome], None] | None,
 ) -> Verdict:
     from grader.diagnose import Diagnostician
-    from grader.mistakes import hidden_folder, load_mistakes, reference_source
+    from grader.mistakes import load_mistakes, reference_source
     from grader.run.process import LoadFailed
-    from grader.run.session import Session, TestFiles
+    from grader.run.session import Session
 
     try:
         process.load()
     except LoadFailed as failed:
         return decide(stage, (), (), _run(options, *isolation, started, snapshot), problem=failed.problem)
-    public = tuple(sorted(stage.tests_path.glob("test_*.py")))
-    hidden = tuple(sorted(hidden_folder(stage).glob("test_*.py")))
-    files = TestFiles(public, hidden)
 
     def answers() -> Diagnostician:
         return Diagnostician(stage, reference_source(stage), load_mistakes(stage))
 
-    collected = Session(stage, process, files, options.seed, answers, on_test, options.only).run()
+    collected = Session(stage, process, _test_files(stage), options.seed, answers, on_test, options.only).run()
     run = _run(options, *isolation, started, snapshot)
     missing = _missing(stage, process)
     return decide(stage, collected.expected, collected.outcomes, run, problem=missing, faults=collected.faults)
+
+
+def _test_files(stage: Stage) -> TestFiles:
+    from grader.mistakes import hidden_folder
+    from grader.run.session import TestFiles
+
+    public, hidden = (sorted(folder.glob("test_*.py")) for folder in (stage.tests_path, hidden_folder(stage)))
+    return TestFiles(tuple(public), tuple(hidden))
 
 
 def _missing(stage: Stage, process: LearnerProcess) -> Problem | None:

@@ -19,6 +19,7 @@ from grader.errors import CourseError, UnknownStage, UsageError
 from grader.table import Rule, Table, did_you_mean, listed, near
 
 SCHEMA = 1
+HIDDEN = Path(__file__).resolve().parent / "hidden"
 OPERATORS: Mapping[str, type[ast.operator]] = {
     "+": ast.Add, "-": ast.Sub, "*": ast.Mult, "/": ast.Div, "//": ast.FloorDiv, "%": ast.Mod, "**": ast.Pow,
     "@": ast.MatMult, "<<": ast.LShift, ">>": ast.RShift, "&": ast.BitAnd, "|": ast.BitOr, "^": ast.BitXor,
@@ -88,6 +89,7 @@ class Stage:
     forbidden: Forbidden = Forbidden()
     axes: Mapping[str, Mapping[str, tuple[str, ...]]] = field(default_factory=dict, hash=False)
     opaque: tuple[str, ...] = ()  # functions whose last result is a cache of the learner's own layout, never compared
+    hidden_root: Path = HIDDEN  # holds, in a folder of this stage's name, its hidden tests and answers
 
     @property
     def name(self) -> str:
@@ -172,8 +174,11 @@ def _spoken_names(stage: Stage) -> tuple[str, ...]:
     return tuple(name.lower() for name in names if name)
 
 
-def load_course(root: Path) -> Course:
-    """Read every stage below root/stages; raises CourseError with every mistake of every manifest and between them."""
+def load_course(root: Path, hidden: Path = HIDDEN) -> Course:
+    """Read every stage below root/stages, whose answers lie in hidden.
+
+    Raises CourseError with every mistake of every manifest and between them.
+    """
     folders = sorted(path.parent for path in root.glob("stages/*/stage.toml"))
     if not folders:
         raise CourseError(f"{root} has no stages: expected stages/<stage>/stage.toml in it")
@@ -184,7 +189,7 @@ def load_course(root: Path) -> Course:
     mistakes += [*_duplicate_ids(stages), *_unknown_requires(stages, broken), *_cycles(stages)]
     if mistakes:
         raise CourseError("\n".join(mistakes))
-    return Course(root, tuple(stages))
+    return Course(root, tuple(replace(stage, hidden_root=hidden) for stage in stages))
 
 
 def load_stage(folder: Path) -> Stage:
@@ -242,19 +247,27 @@ def _file(folder: Path) -> str:
     return f"stages/{folder.name}/stage.toml"
 
 
-def _read_stage(folder: Path) -> tuple[Stage | None, list[str]]:
-    """The stage, or None and what is wrong with its manifest."""
+def read_toml(path: Path, place: str) -> dict[str, object]:
+    """Return what a TOML file holds; CourseError, which begins with place, where it cannot be read."""
     import tomllib  # `grader --help` reads no manifest
 
-    mistakes: list[str] = []
     try:
-        values = tomllib.loads((folder / "stage.toml").read_text(encoding="utf-8"))
+        return tomllib.loads(path.read_text(encoding="utf-8"))
     except tomllib.TOMLDecodeError as error:
         found = re.fullmatch(r"(.*) \(at (.*)\)", str(error), re.DOTALL)
         what, where = found.groups() if found else (str(error), "TOML")
-        return None, [f"{_file(folder)}: {where}: {what}"]
+        raise CourseError(f"{place}: {where}: {what}") from error
     except (OSError, UnicodeDecodeError) as error:
-        return None, [f"{_file(folder)}: cannot be read: {error}"]
+        raise CourseError(f"{place}: cannot be read: {error}") from error
+
+
+def _read_stage(folder: Path) -> tuple[Stage | None, list[str]]:
+    """The stage, or None and what is wrong with its manifest."""
+    mistakes: list[str] = []
+    try:
+        values = read_toml(folder / "stage.toml", _file(folder))
+    except CourseError as error:
+        return None, [error.message]
     schema = values.get("schema", SCHEMA)
     if schema != SCHEMA:
         return None, [f"{_file(folder)}: schema: {schema!r} is not {SCHEMA}, the schema that this grader reads"]

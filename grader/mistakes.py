@@ -37,11 +37,12 @@ class Mistake:
     text: str
     fix: str
     source: str
+    line: int = 0
 
 
 def hidden_folder(stage: Stage) -> Path:
     """Return where a stage's hidden tests and answers lie."""
-    return Path(__file__).parent / "hidden" / stage.name
+    return stage.hidden_root / stage.name
 
 
 def reference_source(stage: Stage) -> str:
@@ -73,7 +74,7 @@ def _declared(tree: ast.Module, file: str) -> Iterator[Mistake]:
         seen[node.name] = node.lineno
         node.decorator_list = []
         source = f"{ast.unparse(node)}\n\n\n{fields['replaces']} = {node.name}\n"
-        yield Mistake(node.name.replace("_", "-"), **fields, source=source)
+        yield Mistake(node.name.replace("_", "-"), **fields, source=source, line=node.lineno)
 
 
 def _fields(decorator: ast.expr, place: str) -> dict[str, str]:

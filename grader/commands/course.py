@@ -10,14 +10,89 @@ from typing import Annotated
 
 import typer
 
-from grader.commands.options import AnyStage
+from grader import __version__
+from grader.commands.options import AnyStage, Isolation, Json, stage_names
+from grader.errors import UsageError
 
-app = typer.Typer(help="For authors: keep the stages whole.", no_args_is_help=True, rich_markup_mode=None)
+app = typer.Typer(
+    help="For authors: make stages, keep them whole, prove their tests.", no_args_is_help=True, rich_markup_mode=None
+)
+MOST_SEEDS = 1000
 
 
 @app.callback()
 def course() -> None:
-    """For authors: keep the stages whole."""
+    """For authors: make stages, keep them whole, prove their tests."""
+
+
+@app.command()
+def verify(
+    stages: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[STAGE]...", help="By default every stage.", autocompletion=stage_names),
+    ] = None,
+    mutants: Annotated[
+        bool, typer.Option("--mutants", help="Grade small wrong changes to the reference solution as well.")
+    ] = False,
+    seeds: Annotated[
+        int, typer.Option("--seeds", metavar="N", min=1, max=MOST_SEEDS, help="Seeds that what is correct must pass.")
+    ] = 3,
+    since: Annotated[
+        str | None, typer.Option("--since", metavar="COMMIT", help="Only stages that differ from a commit of git.")
+    ] = None,
+    isolation: Isolation = "auto",
+    as_json: Json = False,
+) -> None:
+    """Prove that the tests of a stage pass what is right and catch, and name, what is wrong.
+
+    The reference and the alternative solutions pass, the stub has not begun, each known mistake fails its row and is
+    named, the files agree with each other. Exit code 1 where anything falls short.
+    """
+    from grader.course.touched import touched
+    from grader.course.verify import Plan
+    from grader.course.verify import verify as prove
+    from grader.manifest import find_course_root, load_course
+    from grader.report import proof, screen
+    from grader.report.document import dumps
+
+    found = load_course(find_course_root(Path.cwd()))
+    if stages and since:
+        raise UsageError("--since chooses the stages, and some are named", "Leave one of them out.")
+    named = touched(found, since) if since else tuple(dict.fromkeys(found.find(name) for name in stages or ()))
+    chosen = named if stages or since else found.stages
+    plan = Plan(seeds, mutants=mutants, isolation=isolation)
+    with screen.counting() as count:
+        proofs = prove(found, chosen, plan, count)
+    if as_json:
+        screen.write(dumps(proof.proof_document(proofs, seeds, __version__)))
+    else:
+        screen.show(proof.proof_lines(proofs, screen.look()) if proofs else [])
+        screen.say(proof.summary(proofs))
+    raise typer.Exit(1 if any(each.shortfalls for each in proofs) else 0)
+
+
+@app.command()
+def new(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="A number and a topic: s23_normalizing_flows.")],
+    title: Annotated[str | None, typer.Option("--title", help="By default the topic.")] = None,
+    requires: Annotated[
+        list[str] | None,
+        typer.Option("--requires", metavar="STAGE", help="A stage that comes before; may be repeated."),
+    ] = None,
+) -> None:
+    """Make a stage's folder and its hidden mirror, around one example row."""
+    from grader.course.new import new_stage
+    from grader.manifest import find_course_root, load_course
+    from grader.report.screen import say, write
+
+    found = load_course(find_course_root(Path.cwd()))
+    files = new_stage(found, name, title, tuple(requires or ()))
+    write("\n".join(file.relative_to(found.root).as_posix() for file in files))
+    number = name.partition("_")[0]
+    say(
+        "Replace the example row in each, and add the stage to stages/README.md.",
+        f"`grader course stub {number}` makes the stub, `grader course verify {number} --mutants` proves the tests.",
+    )
 
 
 @app.command()

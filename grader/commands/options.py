@@ -10,7 +10,7 @@ import typer
 from grader.errors import GraderError, UsageError
 
 
-def _stage_names(incomplete: str) -> list[tuple[str, str]]:
+def stage_names(incomplete: str) -> list[tuple[str, str]]:
     """Complete a stage by its id or its folder's name."""
     from grader.actions import open_desk
 
@@ -48,10 +48,10 @@ def _known_tier(name: str) -> str:
 
 
 _STAGE_HELP = "s15, 15, attention, or a path into its folder"
-StageName = Annotated[str, typer.Argument(metavar="STAGE", help=f"{_STAGE_HELP}.", autocompletion=_stage_names)]
+StageName = Annotated[str, typer.Argument(metavar="STAGE", help=f"{_STAGE_HELP}.", autocompletion=stage_names)]
 AnyStage = Annotated[
     str | None,
-    typer.Argument(metavar="STAGE", help=f"{_STAGE_HELP}; by default where you are.", autocompletion=_stage_names),
+    typer.Argument(metavar="STAGE", help=f"{_STAGE_HELP}; by default where you are.", autocompletion=stage_names),
 ]
 RowName = Annotated[
     str | None,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TextIO
 
@@ -94,6 +94,26 @@ def ticking(name: str) -> Iterator[Ticker | None]:
         yield ticker
     finally:
         ticker.clear()
+
+
+@contextmanager
+def counting() -> Iterator[Callable[[int, int, str], None] | None]:
+    """Show a progress bar on stderr while many modules are graded, if stderr is a terminal that can redraw a line."""
+    if not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
+        yield None
+        return
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    target = console(error=True)
+    target.soft_wrap = False
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=target, transient=True) as progress:
+        task = progress.add_task("starting", total=None)
+
+        def count(done: int, total: int, name: str) -> None:
+            progress.update(task, completed=done, total=total, description=name)
+
+        yield count
 
 
 class Ticker:

@@ -61,12 +61,14 @@ class Session:
         answers: Callable[[], Diagnostician],
         on_test: Callable[[Outcome], None] | None = None,
         only: str | None = None,
+        hunt: tuple[str, ...] | None = None,
     ) -> None:
         self.stage = stage
         self.process = process
         self.files = files
         self.seed = seed
         self.only = only
+        self.hunt = hunt  # rows to run first; the first test that does not pass ends the run, and nothing is explained
         self.on_test = on_test
         self.outcomes: list[Outcome] = []
         self.expected: list[tuple[str, str, bool]] = []
@@ -107,7 +109,8 @@ class Session:
             code = pytest.main([*options, *files], plugins=[self])
         if self._interrupted:
             raise KeyboardInterrupt
-        if code not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
+        caught = self.hunt is not None and any(outcome.status != "passed" for outcome in self.outcomes)
+        if code not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED) and not caught:
             self.faults.append(f"pytest ended with {pytest.ExitCode(code).name} instead of running the tests")
         return Collected(tuple(self.expected), tuple(self.outcomes), tuple(self.faults))
 
@@ -155,6 +158,9 @@ class Session:
                 items.remove(item)
             else:
                 self.expected.append((self._name(item), criterion, self._is_hidden(item)))
+        if self.hunt is not None:
+            rank = {row: place for place, row in enumerate(self.hunt)}
+            items.sort(key=lambda item: rank.get(self._criterion(item), len(rank)))
 
     @staticmethod
     def _criterion(item: pytest.Item) -> str:
@@ -182,6 +188,8 @@ class Session:
         ended = None if self._connection is None else self.process.done(self._connection)
         outcome = self._outcome(item, ended)
         self._record(replace(outcome, seconds=time.perf_counter() - started))
+        if self.hunt is not None and outcome.status != "passed":
+            item.session.shouldstop = "a test that does not pass was found"
         if outcome.status == "timed_out":
             self._too_slow.add(outcome.criterion)
         return result
@@ -313,6 +321,8 @@ class Session:
         notes += [f"{name}: {text} (line {line})" for name, text, line in connection.notes.warnings[:3]]
         if status == "passed":
             return replace(base, status=status, notes=tuple(notes))
+        if self.hunt is not None:
+            return replace(base, status=status, message=message)
         line = None if call is None else self._lines.get(call.label)
         label = self.process.job.label
         return replace(
@@ -327,7 +337,7 @@ class Session:
 
     def _reference_fails(self, item: pytest.Item) -> str | None:
         """Run a failed test's body with the reference here; return its error where even that fails."""
-        if not isinstance(item, pytest.Function) or "learner" not in self._arguments:
+        if self.hunt is not None or not isinstance(item, pytest.Function) or "learner" not in self._arguments:
             return None
         arguments = self._arguments | {"learner": self.answers.reference}
         if "rng" in arguments:

@@ -14,8 +14,7 @@ from typing import Any
 
 import pytest
 
-from grader import check, mistakes, testing
-from grader.errors import CourseError
+from grader import check, testing
 from grader.manifest import Course, Stage, Tolerance, load_course
 from grader.run import sandbox
 from grader.run.connection import Connection
@@ -168,7 +167,7 @@ class SmallCourse:
 
     @property
     def course(self) -> Course:
-        return load_course(self.root)
+        return load_course(self.root, self.hidden.parent)
 
     def grade(self, source: str, *, isolation: str = "process", seed: int = 1, **options: Any) -> Graded:
         """Grade a module's text as `grader check` does."""
@@ -185,14 +184,5 @@ class SmallCourse:
 @pytest.fixture(scope="module")
 def small_course(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SmallCourse]:
     """A small course with a hidden folder of its own."""
-    course = SmallCourse(tmp_path_factory.mktemp("small"))
-
-    def hidden_folder(stage: Stage) -> Path:
-        if stage.folder != course.stage_folder:
-            raise CourseError(f"{stage.folder} is not in the small course")
-        return course.hidden
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(mistakes, "hidden_folder", hidden_folder)
-        yield course
+    yield SmallCourse(tmp_path_factory.mktemp("small"))
     testing.configure(Tolerance())

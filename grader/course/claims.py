@@ -1,0 +1,175 @@
+"""What can be seen of a stage without grading anything: that its files agree, and that nothing is left out."""
+
+from __future__ import annotations
+
+import ast
+import doctest
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from grader.course.proof import Case, alternative_cases, mistake_cases, reference_cases
+from grader.course.stub import stub_of
+from grader.manifest import Stage, public_names
+from grader.mistakes import hidden_folder, load_mistakes, module_from, reference_source
+from grader.source_check import check_source
+from grader.submission import Snapshot
+
+LEAST = 3  # mistakes a row, and alternatives a stage
+
+
+@dataclass(frozen=True)
+class Shortfall:
+    """One thing that a stage lacks: the file (and line) where it is to be mended, what is wrong, and how to mend it."""
+
+    stage: str
+    place: str
+    message: str
+    fix: str
+
+
+def claims(stage: Stage) -> Iterator[Shortfall]:
+    """Yield what a stage's files lack; CourseError where one of them cannot be read."""
+    for claim in (_stub, _names, _readme, _tests, _mistakes, _alternatives, _forbidden, _examples):
+        yield from claim(stage)
+
+
+def in_stage(stage: Stage, file: str, line: int | None = None) -> str:
+    """Return the place of a file in the stage's folder, relative to the course."""
+    return f"stages/{stage.name}/{file}" + (f":{line}" if line else "")
+
+
+def in_hidden(stage: Stage, file: str, line: int | None = None) -> str:
+    """Return the place of a file in the stage's hidden folder, relative to the course."""
+    return f"grader/hidden/{stage.name}/{file}" + (f":{line}" if line else "")
+
+
+def _stub(stage: Stage) -> Iterator[Shortfall]:
+    wanted = stub_of(reference_source(stage))
+    if not stage.module_path.exists() or stage.module_path.read_text(encoding="utf-8") != wanted:
+        message = "the stub is not what the solution makes"
+        yield Shortfall(stage.id, in_stage(stage, stage.module), message, f"run `grader course stub {stage.id}`")
+
+
+def _defined(stage: Stage) -> dict[str, ast.FunctionDef | ast.ClassDef]:
+    """Return the public functions and classes of the solution, and methods as Class.method."""
+    found: dict[str, ast.FunctionDef | ast.ClassDef] = {}
+    for node in ast.parse(reference_source(stage)).body:
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and not node.name.startswith("_"):
+            found[node.name] = node
+            children = node.body if isinstance(node, ast.ClassDef) else []
+            found |= {f"{node.name}.{each.name}": each for each in children if isinstance(each, ast.FunctionDef)}
+    return found
+
+
+def _names(stage: Stage) -> Iterator[Shortfall]:
+    defined = _defined(stage)
+    for row in stage.criteria:
+        for name in row.functions:
+            if name not in defined:
+                message = f"row {row.id} is about {name}, which the solution does not define"
+                yield Shortfall(stage.id, in_stage(stage, "stage.toml"), message, "mend the row's functions")
+    for name in [name for name in defined if "." not in name and name not in public_names(stage)]:
+        message = f"{name} is public in the solution and in no row of the checklist"
+        yield Shortfall(stage.id, in_stage(stage, "stage.toml"), message, "give it a row, or a leading underscore")
+
+
+def _readme(stage: Stage) -> Iterator[Shortfall]:
+    text = stage.readme_path.read_text(encoding="utf-8") if stage.readme_path.exists() else ""
+    for name in public_names(stage):
+        if name not in text:
+            message = f"the README does not name {name}"
+            yield Shortfall(stage.id, in_stage(stage, "README.md"), message, "describe it in the contract")
+
+
+def _tests(stage: Stage) -> Iterator[Shortfall]:
+    defined = _defined(stage)
+    used: set[str] = set()
+    for path in (*sorted(stage.tests_path.glob("test_*.py")), *sorted(hidden_folder(stage).glob("test_*.py"))):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if not isinstance(node, ast.Attribute):
+                continue
+            used.add(node.attr)
+            if isinstance(node.value, ast.Name) and node.value.id == "learner" and node.attr not in defined:
+                message = f"the tests ask for {node.attr}, which the solution does not define"
+                yield Shortfall(stage.id, _test_place(stage, path, node.lineno), message, "mend the name")
+    for name in [name for name in defined if name.rpartition(".")[2] not in used and not name.endswith("__")]:
+        message = f"no test uses {name}"
+        yield Shortfall(stage.id, in_stage(stage, "tests/"), message, "write a public and a hidden test of it")
+
+
+def _test_place(stage: Stage, path: Path, line: int) -> str:
+    public = path.parent == stage.tests_path
+    return in_stage(stage, f"tests/{path.name}", line) if public else in_hidden(stage, path.name, line)
+
+
+def _mistakes(stage: Stage) -> Iterator[Shortfall]:
+    known = load_mistakes(stage)
+    rows, defined = {row.id for row in stage.criteria}, _defined(stage)
+    for mistake in known:
+        place = in_hidden(stage, "mistakes.py", mistake.line)
+        if mistake.criterion not in rows:
+            yield Shortfall(stage.id, place, f"{mistake.id}: no row is called {mistake.criterion}", "mend criterion=")
+        if mistake.replaces not in defined:
+            message = f"{mistake.id}: the solution does not define {mistake.replaces}"
+            yield Shortfall(stage.id, place, message, "mend replaces=")
+    counts = Counter(mistake.criterion for mistake in known)
+    for row in stage.criteria:
+        if counts[row.id] < LEAST:
+            message = f"row {row.id} has {counts[row.id]} known mistakes, expected at least {LEAST}"
+            yield Shortfall(stage.id, in_hidden(stage, "mistakes.py"), message, "add what people get wrong there")
+
+
+def _alternatives(stage: Stage) -> Iterator[Shortfall]:
+    cases = alternative_cases(stage, [0])
+    if len(cases) < LEAST:
+        message = f"{len(cases)} alternative solutions, expected at least {LEAST}"
+        yield Shortfall(stage.id, in_hidden(stage, "alternatives/"), message, "add one of another method")
+    seen = {_without_words(reference_source(stage)): "the solution"}
+    for case in cases:
+        other = seen.setdefault(_without_words(case.source), case.name)
+        if other != case.name:
+            message = f"{case.name} is the same program as {other}"
+            yield Shortfall(stage.id, in_hidden(stage, f"{case.name}.py"), message, "write it by another method")
+
+
+def _without_words(source: str) -> str:
+    """Return a module's program alone: without docstrings, comments and layout."""
+    tree = ast.parse(source)
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.Module, ast.FunctionDef, ast.ClassDef)) and ast.get_docstring(node) is not None:
+            node.body = node.body[1:]
+    return ast.dump(tree)
+
+
+def _forbidden(stage: Stage) -> Iterator[Shortfall]:
+    cases: list[Case] = [*reference_cases(stage, [0]), *alternative_cases(stage, [0]), *mistake_cases(stage, [0])]
+    for case in cases:
+        problem = check_source(stage, Snapshot(stage.module, case.source.encode(), "", stage.module_path, case.name))
+        if problem is not None:
+            yield Shortfall(stage.id, place_of(stage, case.name), f"{case.name}: {problem.message}", "do without it")
+
+
+def place_of(stage: Stage, name: str) -> str:
+    """Return the file that holds a case: the solution, the stub, an alternative, or a mistake with its line."""
+    kind, _, which = name.partition("/")
+    if kind == "mistakes":
+        lines = {mistake.id: mistake.line for mistake in load_mistakes(stage)}
+        return in_hidden(stage, "mistakes.py", lines.get(which))
+    if kind == "stub":
+        return in_stage(stage, stage.module)
+    return in_hidden(stage, f"{name}.py" if kind == "alternatives" else "solution.py")
+
+
+def _examples(stage: Stage) -> Iterator[Shortfall]:
+    for name, node in _defined(stage).items():
+        if "." not in name and "Example" not in (ast.get_docstring(node) or ""):
+            place = in_hidden(stage, "solution.py", node.lineno)
+            yield Shortfall(stage.id, place, f"the docstring of {name} has no example", "add one that doctest can run")
+    module = module_from(reference_source(stage), f"{stage.name}_examples")
+    runner = doctest.DocTestRunner(verbose=False)
+    for test in doctest.DocTestFinder().find(module):
+        if runner.run(test, out=lambda text: None).failed:
+            place = in_hidden(stage, "solution.py")
+            yield Shortfall(stage.id, place, f"an example of {test.name} is not right", f"run doctest on {place}")
