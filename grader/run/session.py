@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import re
 import sys
 import time
 from collections import Counter
@@ -18,17 +17,14 @@ import pytest
 from grader import testing
 from grader.diagnose import Diagnostician
 from grader.manifest import Stage
-from grader.run import calls, plugin
-from grader.run.connection import Connection
-from grader.run.outcome import Outcome, Status, Where
-from grader.run.process import LearnerProcess, LoadFailed
-from grader.run.raised import LearnerExit, WorkerFailed
-from grader.run.record import Frame
-from grader.run.remote import MissingName, RemoteModule
-from grader.run.wire import WireError
+from grader.run import plugin
+from grader.run.judging import TEXT_LIMIT, Attempt, Judge
+from grader.run.outcome import Outcome
+from grader.run.process import LearnerProcess
+from grader.run.raised import WorkerFailed
+from grader.run.remote import RemoteModule
 
 PYTEST_INI = Path(__file__).parent / "pytest.ini"
-TEXT_LIMIT = 1500
 
 
 @dataclass(frozen=True)
@@ -58,7 +54,7 @@ class Session:
         process: LearnerProcess,
         files: TestFiles,
         seed: int,
-        answers: Callable[[], Diagnostician],
+        answers: Callable[[], Diagnostician] | None,
         on_test: Callable[[Outcome], None] | None = None,
         only: str | None = None,
         hunt: tuple[str, ...] | None = None,
@@ -74,23 +70,11 @@ class Session:
         self.expected: list[tuple[str, str, bool]] = []
         self.faults: list[str] = []
         self.ends_at = time.monotonic() + stage.limits.stage_seconds
-        self._answers = answers
-        self._made: Diagnostician | None = None
-        self._lines = calls.definition_lines(process.job.source)
-        self._connection: Connection | None = None
-        self._error: BaseException | None = None
-        self._phases: set[str] = set()
+        self._judge = Judge(stage, process.job, seed, answers)
+        self._attempt: Attempt | None = None
         self._interrupted = False
         self._left_out = ""
-        self._arguments: dict[str, Any] = {}
         self._too_slow: set[str] = set()
-
-    @property
-    def answers(self) -> Diagnostician:
-        """The reference and the known mistakes, loaded when the first test fails."""
-        if self._made is None:
-            self._made = self._answers()
-        return self._made
 
     def run(self) -> Collected:
         """Run every test to its end and return what happened."""
@@ -117,8 +101,10 @@ class Session:
     def learner(self, item: pytest.Item) -> Any:
         """Return the remote module of one test."""
         criterion = self._criterion(item)
-        self._connection = self.process.open(criterion, self.ends_at)
-        return RemoteModule(self._connection, self.process.job.label)
+        connection = self.process.open(criterion, self.ends_at)
+        if self._attempt is not None:
+            self._attempt.connection = connection
+        return RemoteModule(connection, self.process.job.label)
 
     def pytest_configure(self, config: pytest.Config) -> None:
         """Become the provider of the fixtures."""
@@ -177,16 +163,16 @@ class Session:
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
         """Give one test its connection, end it afterwards, and record its outcome."""
-        self._connection, self._error, self._phases, self._arguments = None, None, set(), {}
+        attempt = self._attempt = Attempt(item)
         started = time.perf_counter()
         self._left_out = self._no_time_for(item)
         result = yield
+        base = Outcome(self._name(item), self._criterion(item), self._is_hidden(item), "failed")
         if self._left_out:
-            name, row, hidden = self._name(item), self._criterion(item), self._is_hidden(item)
-            self._record(Outcome(name, row, hidden, "timed_out", self._left_out))
+            self._record(replace(base, status="timed_out", message=self._left_out))
             return result
-        ended = None if self._connection is None else self.process.done(self._connection)
-        outcome = self._outcome(item, ended)
+        ended = None if attempt.connection is None else self.process.done(attempt.connection)
+        outcome = self._judge.outcome(base, attempt, ended)
         self._record(replace(outcome, seconds=time.perf_counter() - started))
         if self.hunt is not None and outcome.status != "passed":
             item.session.shouldstop = "a test that does not pass was found"
@@ -217,142 +203,15 @@ class Session:
     def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[None]) -> Iterator[None]:
         """Keep the first exception of a test and which phases came to their end."""
         report: Any = yield
-        if call.excinfo is not None and self._error is None:
-            self._error = call.excinfo.value
+        if (attempt := self._attempt) is None:
+            return report  # type: ignore[no-any-return]
+        if call.excinfo is not None and attempt.error is None:
+            attempt.error = call.excinfo.value
         if call.when == "call" and isinstance(item, pytest.Function):
-            self._arguments = {name: item.funcargs[name] for name in item._fixtureinfo.argnames}
+            attempt.arguments = {name: item.funcargs[name] for name in item._fixtureinfo.argnames}
         if report.passed and not hasattr(report, "wasxfail"):
-            self._phases.add(report.when)
+            attempt.phases.add(report.when)
         return report  # type: ignore[no-any-return]
-
-    def _outcome(self, item: pytest.Item, ended: tuple[Status, str] | None) -> Outcome:
-        connection, error = self._connection, self._error
-        base = Outcome(self._name(item), self._criterion(item), self._is_hidden(item), "failed")
-        if connection is not None and connection.failure is not None:
-            return self._described(base, *_failed_worker(connection.failure, ended))
-        if error is None and self._phases != {"setup", "call", "teardown"}:
-            return replace(base, status="grader_fault", message="the test did not run to its end")
-        if (
-            error is None
-            and connection is not None
-            and connection.changed
-            and not item.get_closest_marker("changes_arguments")
-        ):
-            return self._described(
-                base,
-                "failed",
-                f"{connection.changed[0]} changed an argument in place; it is meant to leave it as it was",
-            )
-        if error is None:
-            return self._described(base, "passed", "")
-        return self._judged(item, base, error)
-
-    def _judged(self, item: pytest.Item, base: Outcome, error: BaseException) -> Outcome:
-        if isinstance(error, LoadFailed):
-            return replace(base, status="crashed", message=error.problem.message)
-        if isinstance(error, (pytest.skip.Exception, WireError)):
-            return replace(base, status="grader_fault", message=f"{type(error).__name__}: {error}"[:TEXT_LIMIT])
-        frames: list[Frame] = getattr(error, "learner_frames", [])
-        if isinstance(error, NotImplementedError) and frames:
-            return self._not_written(base, frames)
-        if (fault := self._reference_fails(item)) is not None:
-            message = f"the reference solution does not pass this test either: {fault}"
-            return replace(base, status="grader_fault", message=message[:TEXT_LIMIT])
-        if frames or isinstance(error, (MissingName, LearnerExit)):
-            return self._raised(base, error, frames)
-        if self._connection is None or not self._connection.records:
-            message = f"the test fails before it calls the module: {type(error).__name__}: {error}"
-            return replace(base, status="grader_fault", message=message[:TEXT_LIMIT])
-        if isinstance(error, (AssertionError, pytest.fail.Exception)):
-            return self._described(base, "failed", self._mismatch(error))
-        message = f"what your function returned could not be used: {type(error).__name__}: {error}"
-        return self._described(base, "failed", message[:TEXT_LIMIT])
-
-    def _mismatch(self, error: BaseException) -> str:
-        text = str(error)
-        if text.startswith("DID NOT RAISE"):
-            wanted = " or ".join(re.findall(r"\w*(?:Error|Exception)\b", text)) or "an exception"
-            return f"{wanted} was expected, but nothing was raised"
-        difference = getattr(error, "difference", None)
-        call = calls.last_call(self._connection.records) if self._connection else None
-        if difference is not None and call is not None and difference.kind == "shape" and difference.axes is None:
-            axes = self.stage.axes.get(call.label, {}).get("returns", ())
-            if len(axes) == len(difference.expected_shape) and getattr(error, "name", "") == "result":
-                from grader.compare import describe
-
-                return describe(replace(difference, axes=axes))
-        return text[:TEXT_LIMIT] or "the test's assertion does not hold"
-
-    def _not_written(self, base: Outcome, frames: list[Frame]) -> Outcome:
-        """Tell a function that is not written yet from one that waits for another."""
-        missing, row = frames[-1].function, self.stage.criterion(base.criterion)
-        owner = missing.partition(".")[0]
-        own = owner in row.functions or len({frame.function.partition(".")[0] for frame in frames}) == 1
-        where = Where(self.process.job.label, frames[-1].line)
-        if own and owner in row.functions:
-            return replace(base, status="not_started", message=f"{missing} is not written yet", where=where)
-        return replace(base, status="blocked", message=f"{missing} is not written yet", waits_on=owner, where=where)
-
-    def _raised(self, base: Outcome, error: BaseException, frames: list[Frame]) -> Outcome:
-        where = Where(self.process.job.label, frames[-1].line) if frames else None
-        if isinstance(error, MissingName):
-            return self._described(base, "failed", str(error))
-        if isinstance(error, LearnerExit):
-            return self._described(base, "failed", str(error), where)
-        shown = getattr(error, "learner_type", type(error).__name__)
-        if isinstance(error, MemoryError):
-            shown = f"this wants more memory than the {self.stage.limits.memory_mb} MB that a stage may use"
-        message = f"{shown}: {error.args[0] if isinstance(error, KeyError) and error.args else error}"
-        if frames:
-            message += f"   (line {frames[-1].line}: {self._line(frames[-1].line)})"
-        status: Status = "over_limit" if isinstance(error, MemoryError) else "failed"
-        return self._described(base, status, message[:TEXT_LIMIT], where)
-
-    def _line(self, number: int) -> str:
-        lines = self.process.job.source.decode("utf-8", "replace").splitlines()
-        return lines[number - 1].strip()[:100] if 0 < number <= len(lines) else "?"
-
-    def _described(self, base: Outcome, status: Status, message: str, where: Where | None = None) -> Outcome:
-        connection = self._connection
-        if connection is None:
-            return replace(base, status=status, message=message, where=where)
-        call = calls.last_call(connection.records)
-        notes = [f"printed: {connection.notes.printed.strip()}"] if connection.notes.printed.strip() else []
-        notes += [f"{name}: {text} (line {line})" for name, text, line in connection.notes.warnings[:3]]
-        if status == "passed":
-            return replace(base, status=status, notes=tuple(notes))
-        if self.hunt is not None:
-            return replace(base, status=status, message=message)
-        line = None if call is None else self._lines.get(call.label)
-        label = self.process.job.label
-        return replace(
-            base,
-            status=status,
-            message=message,
-            call=calls.described(call, self.stage, self.answers.reference) if call else "",
-            where=where or (Where(label, line) if line else None),
-            explains=self.answers.explain(connection.records, connection.names) if status == "failed" else (),
-            notes=tuple(notes),
-        )
-
-    def _reference_fails(self, item: pytest.Item) -> str | None:
-        """Run a failed test's body with the reference here; return its error where even that fails."""
-        if self.hunt is not None or not isinstance(item, pytest.Function) or "learner" not in self._arguments:
-            return None
-        arguments = self._arguments | {"learner": self.answers.reference}
-        if "rng" in arguments:
-            arguments["rng"] = plugin.generator_for(self.seed, item.name)
-        try:
-            item.obj(**arguments)
-        except (Exception, pytest.fail.Exception, pytest.skip.Exception) as error:
-            return f"{type(error).__name__}: {error}"
-        return None
-
-
-def _failed_worker(failure: WorkerFailed, ended: tuple[Status, str] | None) -> tuple[Status, str]:
-    if failure.status == "crashed" and ended is not None:
-        return ended[0], f"{failure}: {ended[1]}"
-    return failure.status, str(failure)
 
 
 @contextlib.contextmanager

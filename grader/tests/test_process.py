@@ -18,7 +18,7 @@ from grader.run.channel import Channel
 from grader.run.outcome import Status
 from grader.run.process import LearnerProcess, LoadFailed
 from grader.run.raised import Unusable, WorkerFailed
-from grader.run.session import _failed_worker
+from grader.run.judging import _failed_worker
 
 from .conftest import Learner, Start
 
