@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from grader import __version__
-from grader.commands import course
+from grader.commands import course, exploring
 from grader.commands.options import AnyStage, Isolation, Json, RowName, Seed, StageName, Verbose, row_names
 from grader.errors import GraderError, GraderFault, UsageError
 
@@ -119,6 +119,9 @@ def check(
     if every:
         raise typer.Exit(grading.check_all(desk, wish, as_json))
     raise typer.Exit(grading.check(desk, stage_or_current(desk, stage), wish, as_json, verbose))
+
+
+app.command()(exploring.explore)
 
 
 @app.command()

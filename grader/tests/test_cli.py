@@ -568,7 +568,7 @@ def test_the_version_is_printed(here: Here) -> None:
 def test_help_names_every_command(here: Here, option: str) -> None:
     done = here(option)
     assert done.code == 0
-    for command in ("status", "check", "hint", "show", "start", "reset", "solution", "doctor", "demo"):
+    for command in ("status", "check", "explore", "hint", "show", "start", "reset", "solution", "doctor", "demo"):
         assert f"\n  {command} " in done.out
         assert here(command, option).code == 0
 

@@ -19,6 +19,7 @@ ROOMS = (
     ("run", "diagnose"),
     ("verdict",),
     ("progress", "report", "check"),
+    ("explore",),
 )  # what is not named here, such as the commands, comes last
 LAST = len(ROOMS)
 FREE = {"__version__"}
@@ -106,6 +107,19 @@ def test_stage_tests_import_grader_testing_only() -> None:
         assert not {name for name in found if not name.startswith("grader.hidden.")}, path
 
 
+def test_what_runs_an_exploration_knows_nothing_of_how_it_is_shown() -> None:
+    for name in ("model", "values", "npz", "example", "notices", "s15", "s17", "walk", "session"):
+        found = set(imports(HOUSE / "explore" / f"{name}.py"))
+        assert not [each for each in found if each.startswith(("grader.report", "rich", "matplotlib"))], name
+
+
+def test_only_pictures_need_matplotlib() -> None:
+    users = {own_name(path) for path in modules() if any(name.startswith("matplotlib") for name in imports(path))}
+    assert users == {"explore.painting", "explore.picture"}
+    for name in ("grader.explore.session", "grader.explore.telling", "grader.explore.picture"):
+        assert "matplotlib" not in loaded(name)
+
+
 def test_only_the_manifest_reads_toml() -> None:
     assert [own_name(path) for path in modules() if "tomllib" in imports(path)] == ["manifest"]
 
@@ -119,7 +133,15 @@ def loaded(module: str) -> set[str]:
 
 @pytest.mark.parametrize(
     "module",
-    ["grader.manifest", "grader.cli", "grader.submission", "grader.source_check", "grader.progress", "grader.check"],
+    [
+        "grader.manifest",
+        "grader.cli",
+        "grader.submission",
+        "grader.source_check",
+        "grader.progress",
+        "grader.check",
+        "grader.commands.exploring",
+    ],
 )
 def test_what_starts_often_imports_neither_numpy_nor_pytest(module: str) -> None:
     assert not {"numpy", "pytest", "_pytest"} & loaded(module)

@@ -1,0 +1,138 @@
+"""`grader explore`: what the learner's functions make of a sentence, in the terminal, as a picture, as a document."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from grader.commands.options import AnyStage, Isolation, Json
+from grader.errors import UsageError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from grader.actions import Desk
+    from grader.explore.colour import Palette
+    from grader.explore.model import Exploration
+    from grader.manifest import Stage
+
+ALL_FINE, NOT_ALL = 0, 1
+
+
+def explore(
+    stage: AnyStage = None,
+    words: Annotated[str | None, typer.Option("--words", metavar="TEXT", help="A sentence of your own.")] = None,
+    arrays: Annotated[
+        Path | None,
+        typer.Option(
+            "--input", metavar="FILE.npz", help="Your own embeddings, or Q, K and V; and words, if it has any."
+        ),
+    ] = None,
+    heads: Annotated[
+        int | None, typer.Option("--heads", metavar="N", min=1, help="How many heads share the features; by default 2.")
+    ] = None,
+    seed: Annotated[
+        int | None, typer.Option("--seed", metavar="N", min=0, help="Draw a block's weights from another seed (s17).")
+    ] = None,
+    png: Annotated[Path | None, typer.Option("--png", metavar="FILE", help="Draw the maps into a PNG picture.")] = None,
+    svg: Annotated[
+        Path | None, typer.Option("--svg", metavar="FILE", help="Draw the maps into an SVG picture.")
+    ] = None,
+    as_json: Json = False,
+    isolation: Isolation = "auto",
+    submission: Annotated[
+        Path | None, typer.Option("--submission", metavar="PATH", help="Explore a course, folder or module of someone.")
+    ] = None,
+) -> None:
+    """See step by step what your attention does with a sentence, and which word attends to which.
+
+    What is not written yet is named; the steps that work are shown. Nothing is graded or recorded. Pictures need
+    matplotlib: `uv sync --extra plot`. The exit code is 0 where every step works, 1 where one does not.
+    """
+    from grader.actions import open_desk
+    from grader.explore import picture
+    from grader.explore.example import example
+    from grader.explore.session import PLANS
+    from grader.explore.session import explore as explored
+    from grader.report import screen
+    from grader.submission import take
+
+    desk = open_desk(Path.cwd())
+    target = _stage(desk, stage, tuple(PLANS))
+    picture.expect_possible(png, svg)
+    sentence = example(words, arrays, heads)
+    snapshot = take(target, submission, desk.course.root)
+    if seed is not None and not PLANS[target.id].random:
+        screen.say(f"Nothing in {target.id} is drawn at random: --seed {seed} changes nothing.")
+    with screen.ticking(target.id):
+        found = explored(desk.course, target, snapshot, sentence, seed or 0, isolation)
+    pictures = _drawn(found, png, svg)
+    _show(found, pictures, as_json)
+    _what_next(target, found, pictures, png or svg)
+    if submission is not None and found.ran.isolation_note:
+        told = f"warning: run in isolation {found.ran.isolation} only: {found.ran.isolation_note}"
+        screen.say(told, style="yellow")
+    raise typer.Exit(ALL_FINE if found.fine else NOT_ALL)
+
+
+def _stage(desk: Desk, name: str | None, known: tuple[str, ...]) -> Stage:
+    """Return the stage of that name, or the current one, if it can be explored."""
+    from grader.progress import current
+
+    stage = desk.course.find(name) if name is not None else current(desk.course, desk.store.read())
+    if stage is not None and stage.id in known:
+        return stage
+    there = [each for each in desk.course.stages if each.id in known]
+    hint = f"{', '.join(f'{each.id} ({each.title})' for each in there)} can be explored." if there else None
+    if stage is None:
+        raise UsageError("no stage is left to work on, and none was named", hint)
+    raise UsageError(f"{stage.id} has nothing to explore", hint)
+
+
+def _drawn(found: Exploration, png: Path | None, svg: Path | None) -> tuple[str, ...]:
+    from grader.explore import picture
+
+    wanted = [(kind, file) for kind, file in (("png", png), ("svg", svg)) if file is not None]
+    for kind, file in wanted if found.maps else ():
+        picture.draw(found, file, kind)
+    return tuple(str(file) for _, file in wanted) if found.maps else ()
+
+
+def _show(found: Exploration, pictures: tuple[str, ...], as_json: bool) -> None:
+    from grader.explore.document import exploration_document
+    from grader.explore.heatmap import View
+    from grader.explore.telling import exploration_lines
+    from grader.report import screen
+    from grader.report.document import dumps
+
+    if as_json:
+        screen.write(dumps(exploration_document(found, pictures)))
+        return
+    screen.show(exploration_lines(found, View(screen.look(), _palette(screen.console()))))
+
+
+def _palette(console: Console) -> Palette | None:
+    """Return the colours that a terminal has; with sixteen or none, shades read better."""
+    if console.no_color:
+        return None
+    return "truecolor" if console.color_system == "truecolor" else "256" if console.color_system == "256" else None
+
+
+def _what_next(stage: Stage, found: Exploration, pictures: tuple[str, ...], wanted: Path | None) -> None:
+    """Tell what was drawn, and what comes next."""
+    from grader.report import screen
+
+    for name in pictures:
+        screen.say(f"Drawn: {name}")
+    if wanted is not None and not pictures:
+        screen.say("There is nothing to draw yet, so no picture was written.")
+    if found.look_at is not None:
+        row = stage.criterion_of(found.look_at)
+        only = f" --only {row.id}" if row is not None else ""
+        screen.say(f"{found.look_at}: `grader check {stage.id}{only}` says more.")
+    if found.next_function is not None:
+        row = stage.criterion_of(found.next_function)
+        name = f" {row.id}" if row is not None else ""
+        screen.say(f"Comes next: {found.next_function}.", f"`grader hint {stage.id}{name}` helps.")

@@ -1,0 +1,86 @@
+"""An exploration as a JSON document of a published shape (exploration.schema.json)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from grader import __version__
+from grader.explore.model import Exploration, Part, StepResult, WeightMap
+from grader.source_check import Problem
+
+SCHEMA = 1
+Document = dict[str, Any]
+
+
+def exploration_document(found: Exploration, pictures: tuple[str, ...] = ()) -> Document:
+    """Return an exploration as values that JSON has; pictures are the files that were drawn."""
+    example, ran = found.example, found.ran
+    return {
+        "schema": SCHEMA,
+        "stage": found.stage,
+        "title": found.title,
+        "fine": found.fine,
+        "next_function": _text(found.next_function),
+        "file": _text(ran.file),
+        "submission": ran.digest,
+        "isolation": ran.isolation,
+        "isolation_note": _text(ran.isolation_note),
+        "seed": ran.seed,
+        "course": __version__,
+        "words": [_text(word) for word in example.words],
+        "source": _text(example.source),
+        "inputs": {"Q": example.Q.tolist(), "K": example.K.tolist(), "V": example.V.tolist()},
+        "heads": example.heads,
+        "problem": _problem(found.problem),
+        "steps": [_step(step) for step in found.steps],
+        "maps": [_map(each) for each in found.maps],
+        "pictures": [_text(name) for name in pictures],
+    }
+
+
+def _step(step: StepResult) -> Document:
+    return {
+        "id": step.id,
+        "title": step.title,
+        "status": step.status,
+        "meaning": step.meaning,
+        "notice": step.notice,
+        "parts": [_part(part) for part in step.parts],
+    }
+
+
+def _part(part: Part) -> Document:
+    return {
+        "id": part.id,
+        "call": part.code,
+        "function": part.function,
+        "status": part.status,
+        "shape": None if part.shape is None else list(part.shape),
+        "axes": list(part.axes),
+        "facts": [{"name": fact.name, "values": list(fact.values), "text": fact.text} for fact in part.facts],
+        "message": _text(part.message),
+        "waits_for": _text(part.waits_for),
+        "where": None if part.where is None else _text(f"{part.where.file}:{part.where.line}"),
+        "notes": [_text(note) for note in part.notes],
+    }
+
+
+def _map(each: WeightMap) -> Document:
+    return {
+        "id": each.id,
+        "title": each.title,
+        "causal": each.causal,
+        "head": each.head,
+        "weights": [list(weights) for weights in each.weights],
+    }
+
+
+def _problem(problem: Problem | None) -> Document | None:
+    if problem is None:
+        return None
+    return {"kind": problem.kind, "message": _text(problem.message), "line": problem.line, "hint": _text(problem.hint)}
+
+
+def _text(text: str | None) -> str | None:
+    """Replace what is half a character: JSON could spell it, but many readers refuse it."""
+    return text and text.encode("utf-8", "replace").decode("utf-8")

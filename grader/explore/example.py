@@ -1,0 +1,107 @@
+"""The sentence that is explored: the lesson's own, someone's words, or arrays from a file."""
+
+from __future__ import annotations
+
+import hashlib
+import unicodedata
+from pathlib import Path
+
+import numpy as np
+
+from grader.errors import UsageError
+from grader.explore.model import Array, Example
+from grader.explore.npz import Arrays, read
+
+LESSON = {
+    "The": (1.0, 0.5, 0.0, 0.5, 0.0, 0.0),
+    "cat": (0.0, 1.0, 1.0, 0.0, 0.5, 0.0),
+    "sat": (0.0, 0.0, 0.5, 1.0, 1.0, 0.5),
+    "down": (0.5, 0.0, 0.0, 0.5, 1.0, 1.0),
+}
+FEATURES = 6
+HEADS = 2
+MAX_WORDS = 32
+MAX_LETTERS = 40  # of one word
+MAX_HEADS = 16
+_KNOWN = {word.casefold(): row for word, row in LESSON.items()}
+
+
+def example(words: str | None, file: Path | None, heads: int | None) -> Example:
+    """Return what is to be explored; UsageError where words, arrays and heads do not fit together."""
+    spoken = None if words is None else _split(words)
+    if file is None:
+        return _of_words(tuple(LESSON) if spoken is None else spoken, heads)
+    return _of_arrays(read(file), spoken, heads, file.name)
+
+
+def vector(word: str) -> tuple[float, ...]:
+    """Return a word's six features, from 0 to 1: the lesson's where it has that word, else drawn from its letters.
+
+    Capitals make no difference, so the same word has the same vector wherever it stands, in every run.
+
+    >>> vector("CAT"), vector("mat") == vector("mat")
+    ((0.0, 1.0, 1.0, 0.0, 0.5, 0.0), True)
+    """
+    key = unicodedata.normalize("NFC", word).casefold()
+    if key in _KNOWN:
+        return _KNOWN[key]
+    digest = hashlib.sha256(key.encode("utf-8", "surrogatepass")).digest()
+    return tuple(round(byte / 255, 1) for byte in digest[:FEATURES])
+
+
+def _split(text: str) -> tuple[str, ...]:
+    words = tuple(text.split())
+    if not words:
+        raise UsageError("--words holds no word", 'Give a sentence in quotes: --words "The cat sat down".')
+    for word in words:
+        if len(word) > MAX_LETTERS:
+            message = f"the word {word[:MAX_LETTERS]}… of --words has {len(word)} characters: at most {MAX_LETTERS}"
+            raise UsageError(message, "Words are separated by spaces.")
+    return words
+
+
+def _of_words(words: tuple[str, ...], heads: int | None) -> Example:
+    _expect_length(len(words), "--words has")
+    rows = np.array([vector(word) for word in words])
+    is_lesson = words == tuple(LESSON)
+    known = sum(word.casefold() in _KNOWN for word in words)
+    source = "the lesson's embeddings" if known == len(words) else "embeddings drawn from each word's letters"
+    if 0 < known < len(words):
+        source += ", the lesson's for the words it has"
+    return Example(words, rows, rows, rows, _heads(heads, FEATURES, FEATURES), is_lesson, source)
+
+
+def _of_arrays(arrays: Arrays, words: tuple[str, ...] | None, heads: int | None, name: str) -> Example:
+    length = len(arrays.Q)
+    _expect_length(length, f"{name} has")
+    given, whence = (words, "--words has") if words is not None else (arrays.words, f"the words of {name} are")
+    if given is not None and len(given) != length:
+        raise UsageError(f"{whence} {len(given)}, but the arrays of {name} have {length} rows: one word each")
+    shown = given or tuple(str(place + 1) for place in range(length))
+    found = _heads(heads, arrays.Q.shape[1], arrays.V.shape[1])
+    return Example(shown, arrays.Q, arrays.K, arrays.V, found, False, f"arrays of {name}")
+
+
+def _expect_length(length: int, what: str) -> None:
+    if length > MAX_WORDS:
+        raise UsageError(f"{what} {length} words: at most {MAX_WORDS} can be shown")
+
+
+def _heads(wanted: int | None, d_k: int, d_v: int) -> int:
+    """Return how many heads share the features: two where nothing else is wanted and the features allow it."""
+    fits = [n for n in range(1, min(d_k, d_v, MAX_HEADS) + 1) if d_k % n == d_v % n == 0]
+    if wanted is None:
+        return HEADS if HEADS in fits else 1
+    if wanted not in fits:
+        features = f"{d_k} features" if d_k == d_v else f"{d_k} features of Q and K and {d_v} of V"
+        choice = ", ".join(map(str, fits))
+        raise UsageError(f"{wanted} heads cannot share {features} equally", f"--heads may be {choice}.")
+    return wanted
+
+
+def embeddings(found: Example) -> Array:
+    """Return the one array that is query, key and value at once; UsageError where there are three."""
+    if not found.is_self:
+        message = "a Transformer block makes its own queries, keys and values: it needs embeddings, not Q, K and V"
+        raise UsageError(message, "Put one array named embeddings into the file.")
+    return found.Q

@@ -1,0 +1,176 @@
+"""What an exploration is: the steps as they are planned, what came of each, and the maps of attention weights."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from grader.run.outcome import Status, Where
+from grader.source_check import Problem
+
+Array = NDArray[np.float64]
+PartStatus = Status | Literal["warning"]  # a warning: the numbers are there, but what is always true does not hold
+SEVERITY: tuple[PartStatus, ...] = (
+    "passed", "blocked", "not_started", "warning", "over_limit", "timed_out", "crashed", "failed", "grader_fault",
+)  # fmt: skip
+Known = Mapping[str, Any]  # what is known so far, by the name that the steps give it
+
+
+@dataclass(frozen=True)
+class Fact:
+    """Numbers that a step shows, and how they read."""
+
+    name: str
+    values: tuple[float, ...]
+    text: str
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What one call gave: values for later calls, facts to show, and what does not hold although it always should.
+
+    code says what was called, where that was not what was planned.
+    """
+
+    values: Mapping[str, Any]
+    shape: tuple[int, ...] | None = None
+    axes: tuple[str, ...] = ()
+    facts: tuple[Fact, ...] = ()
+    wrong: tuple[str, ...] = ()
+    code: str = ""
+
+
+Run = Callable[[Any, Known], Reading]
+
+
+@dataclass(frozen=True)
+class Call:
+    """One call of a learner's function: code as a learner would write it, needs the values that it starts from."""
+
+    id: str
+    code: str
+    function: str
+    needs: tuple[str, ...]
+    run: Run
+
+
+@dataclass(frozen=True)
+class Step:
+    """A step and what it means; notice says what to see in the lesson's own example.
+
+    Steps that follow each other and share a process work with the same objects of the learner's; else each call has a
+    process of its own.
+    """
+
+    id: str
+    title: str
+    meaning: str
+    calls: tuple[Call, ...]
+    notice: Callable[[Known], str | None] = lambda known: None
+    process: str = ""
+
+
+@dataclass(frozen=True)
+class Part:
+    """What came of one call: facts or, in message, what came instead; waits_for is the function that comes first."""
+
+    id: str
+    code: str
+    function: str
+    status: PartStatus
+    shape: tuple[int, ...] | None = None
+    axes: tuple[str, ...] = ()
+    facts: tuple[Fact, ...] = ()
+    message: str = ""
+    waits_for: str | None = None
+    where: Where | None = None
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class StepResult:
+    """What came of a step."""
+
+    id: str
+    title: str
+    meaning: str
+    parts: tuple[Part, ...]
+    notice: str | None = None
+
+    @property
+    def status(self) -> PartStatus:
+        """The status of the part that went worst."""
+        return max((part.status for part in self.parts), key=SEVERITY.index)
+
+
+@dataclass(frozen=True)
+class WeightMap:
+    """Attention weights to be drawn: a row for each query, a column for each key."""
+
+    id: str
+    title: str
+    causal: bool
+    head: int | None
+    weights: tuple[tuple[float, ...], ...]
+
+
+def weight_map(title: str, causal: bool, head: int | None, weights: Array) -> WeightMap:
+    """Return a map of an array of weights, (seq_q, seq_k)."""
+    rows = tuple(tuple(float(weight) for weight in row) for row in weights)
+    return WeightMap(title.lower().replace(" ", "-").replace(",", ""), title, causal, head, rows)
+
+
+@dataclass(frozen=True)
+class Example:
+    """What is explored: words, and for each a row of Q, K and V, (seq, d_k), (seq, d_k) and (seq, d_v).
+
+    is_lesson says that it is the sentence of the lesson; source says in words where the numbers come from.
+    """
+
+    words: tuple[str, ...]
+    Q: Array
+    K: Array
+    V: Array
+    heads: int
+    is_lesson: bool
+    source: str
+
+    @property
+    def is_self(self) -> bool:
+        """Whether queries, keys and values are one array."""
+        return self.Q is self.K and self.K is self.V
+
+
+@dataclass(frozen=True)
+class Ran:
+    """Where and how the learner's module ran."""
+
+    file: str
+    digest: str
+    isolation: str
+    isolation_note: str | None
+    seed: int | None
+
+
+@dataclass(frozen=True)
+class Exploration:
+    """All of it; next_function comes next, and look_at is the first function that does not do what it should."""
+
+    stage: str
+    title: str
+    example: Example
+    ran: Ran
+    steps: tuple[StepResult, ...] = ()
+    maps: tuple[WeightMap, ...] = ()
+    next_function: str | None = None
+    look_at: str | None = None
+    problem: Problem | None = None
+
+    @property
+    def fine(self) -> bool:
+        """Whether every step did what it should."""
+        return self.problem is None and all(step.status == "passed" for step in self.steps)
