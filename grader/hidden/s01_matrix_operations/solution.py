@@ -17,12 +17,6 @@ def _require_ndim(ndim, **arrays):
             raise ValueError(f"{name} must be {kind} ({ndim} axes), got shape {array.shape}")
 
 
-def _require_same_length(v, w):
-    _require_ndim(1, v=v, w=w)
-    if len(v) != len(w):
-        raise ValueError(f"v and w must have the same length, got {len(v)} and {len(w)}")
-
-
 def _compatible(a, b):
     return all(m == n or 1 in (m, n) for m, n in zip(reversed(a), reversed(b), strict=False))
 
@@ -37,7 +31,9 @@ def dot_product(v, w):
     Formula: v . w = v_1 w_1 + v_2 w_2 + ... + v_n w_n.
     Example: v = [1, 2, 3] and w = [4, -5, 6] give 4 - 10 + 18 = 12.0.
     """
-    _require_same_length(v, w)
+    _require_ndim(1, v=v, w=w)
+    if len(v) != len(w):
+        raise ValueError(f"v and w must have the same length, got {len(v)} and {len(w)}")
     return np.sum(v * w)
 
 
@@ -107,8 +103,8 @@ def matmul(A, B):
     if A.shape[1] != B.shape[0]:
         raise ValueError(f"A has {A.shape[1]} columns, so B must have that many rows, got {B.shape[0]}")
     result = np.zeros((A.shape[0], B.shape[1]), dtype=np.result_type(A, B))
-    for column, row in zip(A.T, B, strict=True):
-        result += column[:, np.newaxis] * row
+    for inner in range(A.shape[1]):
+        result += A[:, [inner]] * B[inner]
     return result
 
 
@@ -124,14 +120,13 @@ def batched_matmul(A, B):
     Formula: result[..., i, j] = sum over l of A[..., i, l] B[..., l, j].
     Example: A of shape (8, 1, 6, 4) and B of shape (2, 4, 6) give shape (8, 2, 6, 6).
     """
-    for name, stack in (("A", A), ("B", B)):
-        if stack.ndim < 2:
-            raise ValueError(f"{name} must have at least two axes, got shape {stack.shape}")
+    if A.ndim < 2 or B.ndim < 2:
+        raise ValueError(f"A and B must have at least two axes each, got shapes {A.shape} and {B.shape}")
     if A.shape[-1] != B.shape[-2]:
         raise ValueError(f"A has {A.shape[-1]} columns, so B must have that many rows, got {B.shape[-2]}")
     if not _compatible(A.shape[:-2], B.shape[:-2]):
         raise ValueError(f"the leading axes of A {A.shape[:-2]} and of B {B.shape[:-2]} do not broadcast")
-    products = A[..., :, :, np.newaxis] * B[..., np.newaxis, :, :]
+    products = A[..., np.newaxis] * B[..., np.newaxis, :, :]
     return np.sum(products, axis=-2)
 
 
@@ -193,10 +188,10 @@ def broadcast_shape(a, b):
     Example: (8, 1, 6) and (7, 1) give (8, 7, 6); (3,) and (4,) raise ValueError.
     """
     if not _compatible(a, b):
-        raise ValueError(f"the shapes a = {tuple(a)} and b = {tuple(b)} do not broadcast together")
+        raise ValueError(f"the shapes a = {a} and b = {b} do not broadcast together")
     rank = max(len(a), len(b))
-    left = (1,) * (rank - len(a)) + tuple(a)
-    right = (1,) * (rank - len(b)) + tuple(b)
+    left = (1,) * (rank - len(a)) + a
+    right = (1,) * (rank - len(b)) + b
     return tuple(n if m == 1 else m for m, n in zip(left, right, strict=True))
 
 
@@ -217,8 +212,8 @@ def pairwise_squared_distances(X, Y):
     if X.shape[1] != Y.shape[1]:
         raise ValueError(f"X and Y must have the same number of columns, got {X.shape[1]} and {Y.shape[1]}")
     result = np.zeros((len(X), len(Y)), dtype=np.result_type(X, Y))
-    for x, y in zip(X.T, Y.T, strict=True):
-        result += (x[:, np.newaxis] - y) ** 2
+    for k in range(X.shape[1]):
+        result += (X[:, [k]] - Y[:, k]) ** 2
     return result
 
 

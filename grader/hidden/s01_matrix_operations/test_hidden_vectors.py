@@ -38,9 +38,10 @@ class TestDotProduct:
             learner.dot_product(rng.normal(size=4), rng.normal(size=1))
 
     def test_matrices_are_refused(self, learner, rng):
-        A = rng.normal(size=(2, 3))
-        with pytest.raises(ValueError):
-            learner.dot_product(A, A)
+        A, u = rng.normal(size=(3, 3)), rng.normal(size=3)
+        for v, w in [(A, A), (A, u), (u, A)]:
+            with pytest.raises(ValueError):
+                learner.dot_product(v, w)
 
 
 @pytest.mark.criterion("outer-product")
