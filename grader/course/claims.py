@@ -9,8 +9,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from grader.course.proof import Case, alternative_cases, mistake_cases, reference_cases
+from grader.course.proof import Case, alternative_cases, alternative_files, mistake_cases, reference_cases
 from grader.course.stub import stub_of
+from grader.errors import CourseError
 from grader.manifest import Stage, public_names
 from grader.mistakes import hidden_folder, load_mistakes, module_from, reference_source
 from grader.source_check import check_source
@@ -31,8 +32,22 @@ class Shortfall:
 
 def claims(stage: Stage) -> Iterator[Shortfall]:
     """Yield what a stage's files lack; CourseError where one of them cannot be read."""
+    _require_python(stage)
     for claim in (_stub, _names, _readme, _tests, _mistakes, _alternatives, _forbidden, _examples):
         yield from claim(stage)
+
+
+def _require_python(stage: Stage) -> None:
+    hidden = hidden_folder(stage)
+    files = [(in_hidden(stage, file), hidden / file) for file in ("solution.py", "mistakes.py")]
+    files += [(in_hidden(stage, f"alternatives/{file.name}"), file) for file in alternative_files(stage)]
+    for place, file in [*files, *((_test_place(stage, file), file) for file in _test_files(stage))]:
+        try:
+            ast.parse(file.read_text(encoding="utf-8"))
+        except SyntaxError as error:
+            raise CourseError(f"{place}:{error.lineno}: {error.msg}") from error
+        except (OSError, ValueError) as error:  # no such file, no UTF-8, a null byte
+            raise CourseError(f"{place}: cannot be read: {error}") from error
 
 
 def in_stage(stage: Stage, file: str, line: int | None = None) -> str:
@@ -86,7 +101,7 @@ def _readme(stage: Stage) -> Iterator[Shortfall]:
 def _tests(stage: Stage) -> Iterator[Shortfall]:
     defined = _defined(stage)
     used: set[str] = set()
-    for path in (*sorted(stage.tests_path.glob("test_*.py")), *sorted(hidden_folder(stage).glob("test_*.py"))):
+    for path in _test_files(stage):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if not isinstance(node, ast.Attribute):
                 continue
@@ -99,7 +114,11 @@ def _tests(stage: Stage) -> Iterator[Shortfall]:
         yield Shortfall(stage.id, in_stage(stage, "tests/"), message, "write a public and a hidden test of it")
 
 
-def _test_place(stage: Stage, path: Path, line: int) -> str:
+def _test_files(stage: Stage) -> list[Path]:
+    return [file for folder in (stage.tests_path, hidden_folder(stage)) for file in sorted(folder.glob("test_*.py"))]
+
+
+def _test_place(stage: Stage, path: Path, line: int | None = None) -> str:
     public = path.parent == stage.tests_path
     return in_stage(stage, f"tests/{path.name}", line) if public else in_hidden(stage, path.name, line)
 
@@ -165,11 +184,16 @@ def place_of(stage: Stage, name: str) -> str:
 def _examples(stage: Stage) -> Iterator[Shortfall]:
     for name, node in _defined(stage).items():
         if "." not in name and "Example" not in (ast.get_docstring(node) or ""):
-            place = in_hidden(stage, "solution.py", node.lineno)
-            yield Shortfall(stage.id, place, f"the docstring of {name} has no example", "add one that doctest can run")
-    module = module_from(reference_source(stage), f"{stage.name}_examples")
+            message = f"the docstring of {name} has no example"
+            yield Shortfall(stage.id, in_hidden(stage, "solution.py", node.lineno), message, "add one for doctest")
+    place = in_hidden(stage, "solution.py")
+    try:
+        module = module_from(reference_source(stage), f"{stage.name}_examples")
+    except Exception as error:  # whatever stands in the module has been run
+        message = f"the solution cannot be imported: {type(error).__name__}: {error}"
+        yield Shortfall(stage.id, place, message, "mend that line")
+        return
     runner = doctest.DocTestRunner(verbose=False)
     for test in doctest.DocTestFinder().find(module):
         if runner.run(test, out=lambda text: None).failed:
-            place = in_hidden(stage, "solution.py")
             yield Shortfall(stage.id, place, f"an example of {test.name} is not right", f"run doctest on {place}")

@@ -39,8 +39,9 @@ class Mutation:
 
     @property
     def rate(self) -> float:
-        """The share of the mutants that are not equivalent which some test caught."""
-        return self.killed / max(1, self.total - self.accepted)
+        """The share of the mutants that are not equivalent which some test caught; 1 where there is none to catch."""
+        wanted = self.total - self.accepted
+        return self.killed / wanted if wanted else 1.0
 
 
 def right(stage: Stage, results: Iterable[Result]) -> tuple[Tally, list[Shortfall]]:
@@ -114,6 +115,7 @@ def mistakes(stage: Stage, known: Sequence[Mistake], results: Sequence[Result]) 
     shortfalls: list[Shortfall] = []
     for mistake in known:
         own = [result for result in results if result.case.name == f"mistakes/{mistake.id}"]
+        own.sort(key=lambda result: result.case.seed)  # they come as they were done
         complaints = [(result.case.seed, line) for result in own for line in _not_caught(mistake, result)]
         misnamed = [(result.case.seed, line) for result in own for line in _not_named(mistake, result)]
         caught += bool(own) and not complaints

@@ -14,6 +14,7 @@ from grader.manifest import HIDDEN, Course
 
 TEMPLATE = Path(__file__).resolve().parent / "template"
 NAME = re.compile(r"(s\d{2,})_([a-z][a-z0-9]*(?:_[a-z0-9]+)*)")
+TITLE = re.compile(r"""(?=.*\S)[^"\\\x00-\x1f\x7f]+""")  # stands within quotation marks, in TOML and in Python
 
 
 def new_stage(course: Course, name: str, title: str | None, requires: tuple[str, ...]) -> list[Path]:
@@ -28,12 +29,15 @@ def new_stage(course: Course, name: str, title: str | None, requires: tuple[str,
     taken = [stage.name for stage in course.stages if stage.id == number]
     if taken:
         raise UsageError(f"{number} is taken by {taken[0]}", "Choose another number.")
+    if title is not None and TITLE.fullmatch(title) is None:
+        raise UsageError(f"{title!r} cannot be a title", "Give one line without quotation marks and backslashes.")
+    needed = dict.fromkeys(course.find(each).id for each in requires)
     words = {
         "id": number,
         "name": name,
         "title": title or topic.replace("_", " ").capitalize(),
-        "module": f"{topic.rpartition('_')[2]}.py",
-        "requires": ", ".join(f'"{course.find(each).id}"' for each in requires),
+        "module": f"{[word for word in topic.split('_') if not word[0].isdigit()][-1]}.py",
+        "requires": ", ".join(f'"{each}"' for each in needed),
     }
     return _written(words, {"stage": course.root / "stages" / name, "hidden": HIDDEN / name})
 

@@ -92,19 +92,21 @@ def _is_sound(results: Iterable[Result], stage: Stage) -> bool:
 
 def _read(stage: Stage, plan: Plan) -> _Files:
     seeds = plan.all_seeds
+    problems: tuple[Shortfall, ...] = ()
     try:
+        problems = tuple(claims(stage))
         made = mutants(reference_source(stage)) if plan.mutants else []
         right = [*proof.reference_cases(stage, seeds), *proof.stub_cases(stage, seeds[:1])]
         right += proof.alternative_cases(stage, seeds)
         wrong = proof.mistake_cases(stage, seeds[:MISTAKE_SEEDS]) if plan.mistakes else []
         wrong += proof.mutant_cases(stage, made, seeds[0])
         known, accepted = load_mistakes(stage), load_equivalents(stage)
-    except (CourseError, SyntaxError, OSError) as error:
+    except (CourseError, OSError) as error:
         message = error.message if isinstance(error, CourseError) else f"{type(error).__name__}: {error}"
-        problem = Shortfall(stage.id, in_hidden(stage, ""), message, "mend the file; nothing else was looked at")
-        return _Files((), (), (), (), (), (problem,))
+        problem = Shortfall(stage.id, in_hidden(stage, ""), message, "mend the file; nothing of the stage was graded")
+        return _Files((), (), (), (), (), (*problems, problem))
     here, there = (tuple(replace(case, isolation=plan.isolation) for case in each) for each in (right, wrong))
-    return _Files(here, there, known, tuple(made), accepted, tuple(claims(stage)))
+    return _Files(here, there, known, tuple(made), accepted, problems)
 
 
 def _proof(stage: Stage, files: _Files, results: Sequence[Result]) -> StageProof:

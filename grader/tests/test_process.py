@@ -15,10 +15,10 @@ import pytest
 from grader.errors import IsolationRefused
 from grader.run import sandbox, wire
 from grader.run.channel import Channel
+from grader.run.judging import _failed_worker
 from grader.run.outcome import Status
 from grader.run.process import LearnerProcess, LoadFailed
 from grader.run.raised import Unusable, WorkerFailed
-from grader.run.judging import _failed_worker
 
 from .conftest import Learner, Start
 

@@ -393,3 +393,35 @@ def test_a_progress_line_counts_tests_and_takes_itself_back() -> None:
 def test_no_progress_line_where_nobody_watches() -> None:
     with screen.ticking("s15") as ticker:
         assert ticker is None
+
+
+class Watched(io.StringIO):
+    """A terminal that remembers what was written."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def test_many_gradings_are_counted_on_one_line_that_is_taken_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = Watched()
+    monkeypatch.setattr("sys.stderr", terminal)
+    monkeypatch.setenv("TERM", "xterm-256color")
+    with screen.counting() as count:
+        assert count is not None
+        count(3, 7, "s15")
+        count(7, 7, "[s16]")
+    *_, shown, end = terminal.getvalue().split("\r")
+    assert "[s16]" in shown and "7/7" in shown
+    assert "[s16]" not in end and "\n" not in end.rstrip("\n")
+
+
+def test_nothing_is_counted_where_nobody_watches(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with screen.counting() as count:
+        assert count is None
+    monkeypatch.setattr("sys.stderr", Watched())
+    monkeypatch.setenv("TERM", "dumb")
+    with screen.counting() as count:
+        assert count is None
+    assert capsys.readouterr() == ("", "")
