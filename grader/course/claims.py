@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import doctest
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -67,15 +67,30 @@ def _stub(stage: Stage) -> Iterator[Shortfall]:
         yield Shortfall(stage.id, in_stage(stage, stage.module), message, f"run `grader course stub {stage.id}`")
 
 
-def _defined(stage: Stage) -> dict[str, ast.FunctionDef | ast.ClassDef]:
-    """Return the public functions and classes of the solution, and methods as Class.method."""
+def _definitions(stage: Stage) -> dict[str, ast.FunctionDef | ast.ClassDef]:
+    """Return the functions and classes of the solution, and methods as Class.method."""
     found: dict[str, ast.FunctionDef | ast.ClassDef] = {}
     for node in ast.parse(reference_source(stage)).body:
-        if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and not node.name.startswith("_"):
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
             found[node.name] = node
             children = node.body if isinstance(node, ast.ClassDef) else []
             found |= {f"{node.name}.{each.name}": each for each in children if isinstance(each, ast.FunctionDef)}
     return found
+
+
+def _defined(stage: Stage) -> dict[str, ast.FunctionDef | ast.ClassDef]:
+    """Return what of it a learner writes: public names, and methods such as __init__."""
+    return {name: node for name, node in _definitions(stage).items() if not _is_private(name)}
+
+
+def _is_private(name: str) -> bool:
+    return any(part.startswith("_") and not part.endswith("__") for part in name.split("."))
+
+
+def _can_be_replaced(name: str, known: Container[str]) -> bool:
+    """Say whether a mistake can stand in for a name: something defined, or a special method of a class that is."""
+    owner, _, method = name.rpartition(".")
+    return name in known or (owner in known and method.startswith("__") and method.endswith("__"))
 
 
 def _names(stage: Stage) -> Iterator[Shortfall]:
@@ -125,12 +140,12 @@ def _test_place(stage: Stage, path: Path, line: int | None = None) -> str:
 
 def _mistakes(stage: Stage) -> Iterator[Shortfall]:
     known = load_mistakes(stage)
-    rows, defined = {row.id for row in stage.criteria}, _defined(stage)
+    rows, defined = {row.id for row in stage.criteria}, _definitions(stage)
     for mistake in known:
         place = in_hidden(stage, "mistakes.py", mistake.line)
         if mistake.criterion not in rows:
             yield Shortfall(stage.id, place, f"{mistake.id}: no row is called {mistake.criterion}", "mend criterion=")
-        if mistake.replaces not in defined:
+        if not _can_be_replaced(mistake.replaces, defined):
             message = f"{mistake.id}: the solution does not define {mistake.replaces}"
             yield Shortfall(stage.id, place, message, "mend replaces=")
     counts = Counter(mistake.criterion for mistake in known)

@@ -112,9 +112,10 @@ class Judge:
         """Tell a function that is not written yet from one that waits for another."""
         missing, row = frames[-1].function, self.stage.criterion(base.criterion)
         owner = missing.partition(".")[0]
-        own = owner in row.functions or len({frame.function.partition(".")[0] for frame in frames}) == 1
         where = Where(self.job.label, frames[-1].line)
-        if own and owner in row.functions:
+        elsewhere = {name for other in self.stage.criteria if other is not row for name in other.functions}
+        is_own = missing in row.functions or (owner in row.functions and missing not in elsewhere)
+        if is_own or (owner in row.functions and missing.endswith(".__init__")):
             return replace(base, status="not_started", message=f"{missing} is not written yet", where=where)
         return replace(base, status="blocked", message=f"{missing} is not written yet", waits_on=owner, where=where)
 

@@ -6,7 +6,15 @@ from collections.abc import Mapping
 
 import pytest
 
-from grader.course.claims import Shortfall, claims, in_hidden, in_stage, place_of
+from grader.course.claims import (
+    Shortfall,
+    _can_be_replaced,
+    _is_private,
+    claims,
+    in_hidden,
+    in_stage,
+    place_of,
+)
 from grader.errors import CourseError
 
 from .conftest import SmallCourse
@@ -123,6 +131,18 @@ class TestMistakes:
         more = '\n\n@mistake(criterion="half", replaces="third", text="t", fix="f")\n' + A_THIRD
         place, message = one(small_course, mistakes=MISTAKES + more)
         assert message == "a-third: the solution does not define third" and place.startswith(f"{ANSWERS}/mistakes.py:")
+
+    @pytest.mark.parametrize("name", ["Layer", "Layer.run", "Layer._own", "_helper", "Layer.__setattr__"])
+    def test_what_a_mistake_can_stand_in_for(self, name: str) -> None:
+        assert _can_be_replaced(name, {"Layer", "Layer.run", "Layer._own", "_helper"})
+
+    @pytest.mark.parametrize("name", ["Other.__setattr__", "Layer.walk", "__init__"])
+    def test_what_a_mistake_cannot_stand_in_for(self, name: str) -> None:
+        assert not _can_be_replaced(name, {"Layer", "Layer.run"})
+
+    @pytest.mark.parametrize(("name", "private"), [("_half", True), ("Layer._run", True), ("Layer.__init__", False)])
+    def test_what_is_private_is_no_part_of_the_contract(self, name: str, private: bool) -> None:
+        assert _is_private(name) is private
 
 
 class TestAlternatives:
