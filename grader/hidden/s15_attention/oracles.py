@@ -185,6 +185,16 @@ def draw_network(rng: np.random.Generator, x: Array, d_ff: int) -> tuple[Array, 
             return W1, b1, W2, b2
 
 
+def wrong_networks(rng: np.random.Generator, shape: tuple[int, ...], d_ff: int) -> list[list[Array]]:
+    """Return x, W1, b1, W2, b2 for an x of that shape, each time with one array of a shape that does not fit."""
+    d_model = shape[-1]
+    fitting = [shape, (d_model, d_ff), (d_ff,), (d_ff, d_model), (d_model,)]
+    wrong = [(0, ()), (0, (*shape[:-1], 1)), (1, (d_model, 1)), (1, (d_ff, d_model)), (2, (1,)), (2, ())]
+    wrong += [(3, (d_ff, 1)), (3, (d_model, d_ff)), (4, (1,)), (4, (d_ff,))]
+    shapes = [[*fitting[:place], bad, *fitting[place + 1 :]] for place, bad in wrong]
+    return [[np.asarray(rng.normal(size=size)) for size in each] for each in shapes]
+
+
 def draw_block(rng: np.random.Generator, x: Array, num_heads: int, d_ff: int, mask: Array | None = None) -> Params:
     """Return all parameters of a block, drawn until it is smooth at x (see is_smooth), whose size should be STRETCH."""
     d_model = x.shape[2]

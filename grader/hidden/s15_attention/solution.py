@@ -32,12 +32,11 @@ def compute_attention_scores(Q, K, scale=True):
         >>> compute_attention_scores(Q, K).round(4)
         array([[0.7071, 0.    , 0.3536]])
     """
-    Q, K = _matrices("Q", Q), _matrices("K", K)
+    Q, K = _matrix("Q", Q), _matrix("K", K)
     if Q.shape[-1] != K.shape[-1]:
         raise ValueError(f"K: shape {K.shape}, expected (..., seq_k, {Q.shape[-1]}), the d_k of Q, shape {Q.shape}")
-    _require_leading_axes_broadcast("Q", Q, "K", K)
     scores = Q @ np.swapaxes(K, -1, -2)
-    return scores / float(Q.shape[-1]) ** 0.5 if scale else scores
+    return scores / Q.shape[-1] ** 0.5 if scale else scores
 
 
 def apply_attention_mask(scores, mask, mask_value=-1e9):
@@ -60,9 +59,7 @@ def apply_attention_mask(scores, mask, mask_value=-1e9):
         >>> apply_attention_mask(np.array([[3.0, 1.0, 2.0]]), np.array([True, True, False]), mask_value=-np.inf)
         array([[  3.,   1., -inf]])
     """
-    scores = _floats("scores", scores)
-    allowed = _mask_for("scores", mask, scores.shape)
-    return np.where(allowed, scores, scores.dtype.type(mask_value))
+    return np.where(_mask_for("scores", mask, scores.shape), scores, mask_value)
 
 
 def attention_weights(scores, axis=-1):
@@ -87,14 +84,10 @@ def attention_weights(scores, axis=-1):
         array([[0.5065, 0.1863, 0.3072],
                [0.5   , 0.    , 0.5   ]])
     """
-    scores = _floats("scores", scores)
-    if not -scores.ndim <= axis < scores.ndim:
-        raise ValueError(f"axis: {axis}, expected an axis of scores, shape {scores.shape}")
-    peak = scores.max(axis=axis, keepdims=True, initial=-np.inf)
-    peak = np.where(peak == -np.inf, 0, peak)  # -inf - (-inf) would be NaN
+    peak = np.nan_to_num(scores.max(axis=axis, keepdims=True))  # finite, for -inf - (-inf) would be NaN
     exponentials = np.exp(scores - peak)
     total = exponentials.sum(axis=axis, keepdims=True)
-    return exponentials / np.where(total == 0, 1, total)
+    return exponentials / np.maximum(total, 1)  # the peak alone adds exp(0) = 1: less is a row of -inf
 
 
 def scaled_dot_product_attention(Q, K, V, mask=None):
@@ -158,13 +151,10 @@ def additive_attention(Q, K, V, W_q, W_k, v, mask=None):
         >>> output.round(3), weights.round(3)  # scores tanh(1) = 0.762 and tanh(2) = 0.964
         (array([[4.403]]), array([[0.45, 0.55]]))
     """
-    Q, K, v = _matrices("Q", Q), _matrices("K", K), _floats("v", v)
-    if v.ndim != 1:
-        raise ValueError(f"v: shape {v.shape}, expected one axis, (d_a,)")
-    W_q = _floats_of_shape("W_q", W_q, (Q.shape[-1], v.size))
-    W_k = _floats_of_shape("W_k", W_k, (K.shape[-1], v.size))
-    _require_leading_axes_broadcast("Q", Q, "K", K)
-    hidden = np.tanh((Q @ W_q)[..., :, None, :] + (K @ W_k)[..., None, :, :])
+    W_q = _of_shape("W_q", W_q, (Q.shape[-1], v.size))
+    W_k = _of_shape("W_k", W_k, (K.shape[-1], v.size))
+    v = _of_shape("v", v, (v.size,))
+    hidden = np.tanh((Q @ W_q)[..., None, :] + (K @ W_k)[..., None, :, :])
     return _weighted_values(hidden @ v, K, V, mask)
 
 
@@ -189,10 +179,7 @@ def split_heads(x, num_heads):
         >>> split_heads(x, 2).tolist()
         [[[[0, 1], [10, 11]], [[2, 3], [12, 13]]]]
     """
-    x = np.asarray(x)
-    if x.ndim != 3:
-        raise ValueError(f"x: shape {x.shape}, expected three axes, (batch, seq, d_model)")
-    batch, seq, d_model = x.shape
+    batch, seq, d_model = _sizes("x", x, "batch", "seq", "d_model")
     _require_heads_divide(num_heads, d_model)
     return x.reshape(batch, seq, num_heads, d_model // num_heads).transpose(0, 2, 1, 3)
 
@@ -215,10 +202,7 @@ def merge_heads(x):
         >>> merge_heads(np.array([[[[0, 1], [10, 11]], [[2, 3], [12, 13]]]])).tolist()
         [[[0, 1, 2, 3], [10, 11, 12, 13]]]
     """
-    x = np.asarray(x)
-    if x.ndim != 4:
-        raise ValueError(f"x: shape {x.shape}, expected four axes, (batch, heads, seq, d_k)")
-    batch, heads, seq, d_k = x.shape
+    batch, heads, seq, d_k = _sizes("x", x, "batch", "heads", "seq", "d_k")
     return x.transpose(0, 2, 1, 3).reshape(batch, seq, heads * d_k)
 
 
@@ -256,16 +240,16 @@ def multi_head_attention_forward(Q, K, V, W_Q, W_K, W_V, W_O, num_heads, mask=No
         array([[[1.964, 1.   ],
                 [1.   , 1.964]]])
     """
-    Q, K, V = _multi_head_inputs(Q, K, V)
-    d_model = Q.shape[-1]
-    _require_heads_divide(num_heads, d_model)
+    batch, seq_q, d_model = _sizes("Q", Q, "batch", "seq_q", "d_model")
+    _, seq_k, _ = _sizes("K", K, "batch", "seq_k", "d_model")
+    K, V = _of_shape("K", K, (batch, seq_k, d_model)), _of_shape("V", V, K.shape)
     named = {"W_Q": W_Q, "W_K": W_K, "W_V": W_V, "W_O": W_O}
-    weights = {name: _floats_of_shape(name, value, (d_model, d_model)) for name, value in named.items()}
+    weights = {name: _of_shape(name, value, (d_model, d_model)) for name, value in named.items()}
     heads_Q = split_heads(Q @ weights["W_Q"], num_heads)
     heads_K = split_heads(K @ weights["W_K"], num_heads)
     heads_V = split_heads(V @ weights["W_V"], num_heads)
     if mask is not None:
-        mask = _multi_head_mask(mask, (*heads_Q.shape[:3], K.shape[1]))
+        mask = _multi_head_mask(mask, (batch, num_heads, seq_q, seq_k))
     head_outputs, attention = scaled_dot_product_attention(heads_Q, heads_K, heads_V, mask)
     joined = merge_heads(head_outputs)
     output = joined @ weights["W_O"]
@@ -305,7 +289,7 @@ def multi_head_attention_backward(grad_output, cache):
         >>> grad_V.item(), grad_weights["W_V"].item(), grad_weights["W_O"].item(), grad_weights["W_Q"].item()
         (10.0, 6.0, 15.0, 0.0)
     """
-    grad_output = _floats_of_shape("grad_output", grad_output, cache["joined"].shape)
+    grad_output = _of_shape("grad_output", grad_output, cache["joined"].shape)
     heads_Q, heads_K, heads_V = cache["heads"]
     num_heads = heads_Q.shape[1]
     grad_heads = split_heads(grad_output @ cache["W_O"].T, num_heads)
@@ -359,7 +343,6 @@ class MultiHeadAttention:
         Arguments and errors are those of multi_head_attention_forward. Only the output is returned; what backward needs
         stays with the layer.
         """
-        Q = _sequences("Q", Q, self.d_model)
         output, self._cache = multi_head_attention_forward(Q, K, V, **self._params, num_heads=self.num_heads, mask=mask)
         return output
 
@@ -375,8 +358,8 @@ class MultiHeadAttention:
         """
         if self._cache is None:
             raise RuntimeError("backward: forward has not been called, expected one forward call before it")
-        *grad_inputs, self._gradients = multi_head_attention_backward(grad_output, self._cache)
-        return tuple(grad_inputs)
+        grad_Q, grad_K, grad_V, self._gradients = multi_head_attention_backward(grad_output, self._cache)
+        return grad_Q, grad_K, grad_V
 
     def get_params(self):
         """Return copies of the weights, a dict "W_Q", "W_K", "W_V", "W_O": changing them leaves the layer as it is."""
@@ -394,9 +377,7 @@ class MultiHeadAttention:
         if set(params) != set(self._params):
             raise ValueError(f"params: keys {sorted(params)}, expected {sorted(self._params)}")
         shape = (self.d_model, self.d_model)
-        self._params = {
-            name: _floats_of_shape(f"params['{name}']", params[name], shape).copy() for name in self._params
-        }
+        self._params = {name: _of_shape(f"params['{name}']", params[name], shape).copy() for name in self._params}
 
     def get_gradients(self):
         """Return a dict of the weights' gradients from the last backward call: same keys and shapes as get_params.
@@ -436,7 +417,7 @@ def sinusoidal_encoding(max_length, d_model):
     exponents = np.arange(0, d_model, 2) / d_model
     angles = np.arange(max_length)[:, None] / 10000.0**exponents
     encoding = np.empty((max_length, d_model))
-    encoding[:, 0::2] = np.sin(angles)
+    encoding[:, ::2] = np.sin(angles)
     encoding[:, 1::2] = np.cos(angles[:, : d_model // 2])
     return encoding
 
@@ -461,8 +442,7 @@ def add_positional_encoding(x, pe):
         array([[[0., 1.],
                 [2., 3.]]])
     """
-    x, pe = _sequences("x", x), _floats("pe", pe)
-    seq, d_model = x.shape[1:]
+    _, seq, d_model = _sizes("x", x, "batch", "seq", "d_model")
     if pe.ndim != 2 or pe.shape[1] != d_model:
         raise ValueError(f"pe: shape {pe.shape}, expected (max_length, {d_model}), the d_model of x, shape {x.shape}")
     if seq > pe.shape[0]:
@@ -494,7 +474,7 @@ def learned_positional_encoding(max_length, d_model, rng=None):
     _require_positive("max_length", max_length)
     _require_positive("d_model", d_model)
     rng = np.random.default_rng() if rng is None else rng
-    return 0.02 * rng.standard_normal((max_length, d_model))
+    return rng.normal(scale=0.02, size=(max_length, d_model))
 
 
 def create_causal_mask(seq_length):
@@ -545,7 +525,7 @@ def create_padding_mask(lengths, max_length):
     """
     _require_positive("max_length", max_length)
     lengths = np.asarray(lengths)
-    if lengths.ndim != 1 or (lengths.size and lengths.dtype.kind not in "iu"):
+    if lengths.ndim != 1 or not np.issubdtype(lengths.dtype, np.integer):
         raise ValueError(f"lengths: {lengths.dtype} of shape {lengths.shape}, expected integers of shape (batch,)")
     outside = lengths[(lengths < 0) | (lengths > max_length)]
     if outside.size:
@@ -577,8 +557,7 @@ def layer_norm(x, gamma, beta, eps=1e-6):
         >>> layer_norm(np.array([[2.0, 4.0, 6.0]]), np.ones(3), np.zeros(3)).round(4)
         array([[-1.2247,  0.    ,  1.2247]])
     """
-    x = _with_feature_axis(x)
-    gamma, beta = (_floats_of_shape(name, value, x.shape[-1:]) for name, value in (("gamma", gamma), ("beta", beta)))
+    gamma, beta = _of_shape("gamma", gamma, x.shape[-1:]), _of_shape("beta", beta, x.shape[-1:])
     normalized, _ = _normalize(x, eps)
     return gamma * normalized + beta
 
@@ -608,9 +587,7 @@ def layer_norm_backward(grad_output, x, gamma, eps=1e-6):
         >>> grad_gamma.round(4) + 0.0, grad_beta
         (array([-1.2247,  0.    ,  0.    ]), array([1., 0., 0.]))
     """
-    x = _with_feature_axis(x)
-    grad_output = _floats_of_shape("grad_output", grad_output, x.shape)
-    gamma = _floats_of_shape("gamma", gamma, x.shape[-1:])
+    grad_output, gamma = _of_shape("grad_output", grad_output, x.shape), _of_shape("gamma", gamma, x.shape[-1:])
     normalized, deviation = _normalize(x, eps)
     grad = gamma * grad_output
     along_mean = grad.mean(axis=-1, keepdims=True)
@@ -642,7 +619,7 @@ def feed_forward(x, W1, b1, W2, b2):
         >>> feed_forward(x, np.eye(2), np.array([0.5, 0.5]), np.array([[1.0, 2.0], [3.0, 4.0]]), np.zeros(2))
         array([[1.5, 3. ]])
     """
-    x, W1, b1, W2, b2 = _feed_forward_inputs(x, W1, b1, W2, b2)
+    _require_network_fits(x, W1, b1, W2, b2)
     return np.maximum(x @ W1 + b1, 0) @ W2 + b2
 
 
@@ -667,8 +644,8 @@ def feed_forward_backward(grad_output, x, W1, b1, W2, b2):
         >>> [grad.tolist() for grad in grads[:3]]  # the second hidden unit is off: 0.5 - 2 < 0
         [[[3.0, 0.0]], [[3.0, 0.0], [-6.0, 0.0]], [3.0, 0.0]]
     """
-    x, W1, b1, W2, b2 = _feed_forward_inputs(x, W1, b1, W2, b2)
-    grad_output = _floats_of_shape("grad_output", grad_output, x.shape)
+    _require_network_fits(x, W1, b1, W2, b2)
+    grad_output = _of_shape("grad_output", grad_output, x.shape)
     before_relu = x @ W1 + b1
     hidden = np.maximum(before_relu, 0)
     grad_hidden = (grad_output @ W2.T) * (before_relu > 0)
@@ -724,7 +701,6 @@ class TransformerEncoderBlock:
         Raises:
             ValueError: x or mask has another shape.
         """
-        x = _sequences("x", x, np.size(self.gamma1))
         after_attention = x + self.attention.forward(x, x, x, mask)
         h = layer_norm(after_attention, self.gamma1, self.beta1)
         after_feed_forward = h + feed_forward(h, self.W1, self.b1, self.W2, self.b2)
@@ -776,21 +752,18 @@ def stack_encoder_blocks(x, blocks, mask=None):
         >>> stack_encoder_blocks(np.ones((2, 4, 8)), blocks).shape
         (2, 4, 8)
     """
-    x = _floats("x", x).copy()
+    output = x.copy()
     for block in blocks:
-        x = block.forward(x, mask)
-    return x
+        output = block.forward(output, mask)
+    return output
 
 
 def _weighted_values(scores, K, V, mask):
     """From scores (..., seq_q, seq_k) and values to (output, weights): what every kind of attention has in common."""
-    V = _matrices("V", V)
-    if V.shape[-2] != scores.shape[-1]:
+    if V.shape[-2:-1] != scores.shape[-1:]:
         raise ValueError(
-            f"V: shape {V.shape}, expected (..., {scores.shape[-1]}, d_v), one value for each key of K, "
-            f"shape {np.shape(K)}"
+            f"V: shape {V.shape}, expected (..., {scores.shape[-1]}, d_v), one value for each key of K, shape {K.shape}"
         )
-    _require_leading_axes_broadcast("V", V, "the scores of Q and K", scores)
     if mask is not None:
         scores = apply_attention_mask(scores, mask, mask_value=-np.inf)
     weights = attention_weights(scores)
@@ -800,7 +773,7 @@ def _weighted_values(scores, K, V, mask):
 def _attention_backward(grad_output, Q, K, V, weights):
     """Gradients of scaled_dot_product_attention's output with respect to Q, K and V, for given weights."""
     grad_weights = grad_output @ np.swapaxes(V, -1, -2)
-    grad_scores = _softmax_backward(grad_weights, weights) / float(Q.shape[-1]) ** 0.5
+    grad_scores = _softmax_backward(grad_weights, weights) / Q.shape[-1] ** 0.5
     return (
         grad_scores @ K,
         np.swapaxes(grad_scores, -1, -2) @ Q,
@@ -822,12 +795,13 @@ def _normalize(x, eps):
 
 def _weight_gradient(x, grad):
     """Gradient of W in x W: the outer products of all positions, summed."""
-    return x.reshape(-1, x.shape[-1]).T @ grad.reshape(-1, grad.shape[-1])
+    leading = range(x.ndim - 1)
+    return np.tensordot(x, grad, axes=(leading, leading))
 
 
 def _sum_leading_axes(x):
     """Gradient of a vector that was broadcast to all positions."""
-    return x.reshape(-1, x.shape[-1]).sum(axis=0)
+    return x.sum(axis=tuple(range(x.ndim - 1)))
 
 
 def _normal_weights(rng, num_inputs, num_outputs):
@@ -835,91 +809,47 @@ def _normal_weights(rng, num_inputs, num_outputs):
     return rng.standard_normal((num_inputs, num_outputs)) / num_inputs**0.5
 
 
-def _floats(name, value):
-    """An array of floating point numbers: float32 stays, integers and lists become float64."""
-    value = np.asarray(value)
-    if value.dtype.kind in "biu":
-        return value.astype(np.float64)
-    if value.dtype.kind != "f":
-        raise ValueError(f"{name}: {value.dtype} array, expected real numbers")
-    return value
-
-
-def _matrices(name, value):
-    value = _floats(name, value)
+def _matrix(name, value):
     if value.ndim < 2:
         raise ValueError(f"{name}: shape {value.shape}, expected at least two axes, (..., seq, features)")
     return value
 
 
-def _sequences(name, value, d_model=None):
-    value = _floats(name, value)
-    if value.ndim != 3 or d_model not in (None, value.shape[-1]):
-        raise ValueError(f"{name}: shape {value.shape}, expected three axes, (batch, seq, {d_model or 'd_model'})")
-    return value
-
-
-def _with_feature_axis(x):
-    x = _floats("x", x)
-    if x.ndim < 1:
-        raise ValueError(f"x: shape {x.shape}, expected at least one axis, (..., d_model)")
-    return x
-
-
-def _floats_of_shape(name, value, shape):
-    value = _floats(name, value)
+def _of_shape(name, value, shape):
+    value = np.asarray(value)
     if value.shape != shape:
         raise ValueError(f"{name}: shape {value.shape}, expected {shape}")
     return value
 
 
-def _feed_forward_inputs(x, W1, b1, W2, b2):
-    """The five arrays, checked: d_model is that of x, d_ff that of b1."""
-    x, b1 = _with_feature_axis(x), _floats("b1", b1)
-    if b1.ndim != 1:
-        raise ValueError(f"b1: shape {b1.shape}, expected one axis, (d_ff,)")
-    d_model, d_ff = x.shape[-1], b1.size
-    W1, W2 = _floats_of_shape("W1", W1, (d_model, d_ff)), _floats_of_shape("W2", W2, (d_ff, d_model))
-    return x, W1, b1, W2, _floats_of_shape("b2", b2, (d_model,))
+def _sizes(name, value, *axes):
+    """The sizes of an array's axes, which are as many as their names."""
+    if value.ndim != len(axes):
+        raise ValueError(f"{name}: shape {value.shape}, expected {len(axes)} axes, ({', '.join(axes)})")
+    return value.shape
 
 
-def _multi_head_inputs(Q, K, V):
-    """Q, K and V as arrays (batch, seq, d_model) of one batch size and d_model, K and V of one length."""
-    Q, K, V = _sequences("Q", Q), _floats("K", K), _floats("V", V)
-    batch, _, d_model = Q.shape
-    if K.ndim != 3 or K.shape != (batch, K.shape[1], d_model):
-        raise ValueError(f"K: shape {K.shape}, expected ({batch}, seq_k, {d_model}) to go with Q, shape {Q.shape}")
-    return Q, K, _floats_of_shape("V", V, K.shape)
+def _require_network_fits(x, W1, b1, W2, b2):
+    """Check the shapes of a feed-forward network: d_model is that of x, d_ff that of b1."""
+    _of_shape("W1", W1, (*x.shape[-1:], *b1.shape))
+    _of_shape("W2", W2, (*b1.shape, *x.shape[-1:]))
+    _of_shape("b2", b2, x.shape[-1:])
 
 
 def _mask_for(what, mask, shape):
-    """The mask as booleans, broadcast to the given shape."""
-    mask = np.asarray(mask)
-    if mask.dtype.kind not in "biu":
-        raise ValueError(f"mask: {mask.dtype} array, expected booleans (or 0/1 integers), True = may be attended to")
+    """The mask, broadcast to the given shape."""
     try:
-        return np.broadcast_to(mask.astype(bool), shape)
+        return np.broadcast_to(mask, shape)
     except ValueError:
-        raise ValueError(f"mask: shape {mask.shape}, expected one that broadcasts to {what}, shape {shape}") from None
+        raise ValueError(f"mask: shape {np.shape(mask)}, expected one that broadcasts to {what}, {shape}") from None
 
 
 def _multi_head_mask(mask, shape):
     """The mask as (batch, heads, seq_q, seq_k); one of three axes is (batch, seq_q, seq_k)."""
-    mask = np.asarray(mask)
     if mask.ndim != 3:
         return _mask_for("(batch, heads, seq_q, seq_k)", mask, shape)
     batch, _, seq_q, seq_k = shape
     return _mask_for("(batch, seq_q, seq_k)", mask, (batch, seq_q, seq_k))[:, None]
-
-
-def _require_leading_axes_broadcast(name, array, other_name, other):
-    try:
-        np.broadcast_shapes(array.shape[:-2], other.shape[:-2])
-    except ValueError:
-        raise ValueError(
-            f"{name}: shape {array.shape}, expected leading axes that broadcast with those of {other_name}, "
-            f"shape {other.shape}"
-        ) from None
 
 
 def _require_positive(name, value):

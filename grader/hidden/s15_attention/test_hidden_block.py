@@ -27,12 +27,18 @@ class TestLayerNorm:
         assert_array(result, oracles.layer_norm(x, gamma, beta), rtol=NORM)
 
     def test_eps_is_used(self, learner, rng):
-        x, gamma, beta = oracles.draw_rows(rng, (3, 6)), oracles.draw_scale(rng, 6), rng.normal(size=6)
-        result = learner.layer_norm(x, gamma, beta, eps=0.5)
-        assert_shape(result, (3, 6))
-        inside, outside = (oracles.layer_norm(x, gamma, beta, 0.5, eps_outside=place) for place in (False, True))
-        closer = min(inside, outside, key=lambda expected: np.abs(np.asarray(result) - expected).max())
-        assert_array(result, closer, rtol=NORM)
+        for size, eps in ((1.0, {"eps": 0.5}), (1e-3, {})):  # 1e-6, the default, matters for small features
+            x, gamma, beta = oracles.draw_rows(rng, (3, 6), size), oracles.draw_scale(rng, 6), rng.normal(size=6)
+            result = learner.layer_norm(x, gamma, beta, **eps)
+            assert_shape(result, (3, 6))
+            expected = [oracles.layer_norm(x, gamma, beta, **eps, eps_outside=place) for place in (False, True)]
+            differences = [np.abs(np.asarray(result) - each).max() for each in expected]
+            assert_array(result, expected[int(np.argmin(differences))], rtol=NORM)
+
+    def test_shapes_that_do_not_fit_are_refused(self, learner, rng):
+        for x, gamma, beta in (((3, 6), (1,), (6,)), ((3, 6), (6,), (1,)), ((3, 6), (3, 6), (6,)), ((), (1,), (1,))):
+            with pytest.raises(ValueError):
+                learner.layer_norm(*(rng.normal(size=shape) for shape in (x, gamma, beta)))
 
     def test_float32_stays_float32(self, learner, rng):
         x, gamma, beta = oracles.draw_rows(rng, (2, 3, 6)), oracles.draw_scale(rng, 6), rng.normal(size=6)
@@ -57,6 +63,11 @@ class TestFeedForward:
         x, *network = (values.astype(np.float32) for values in (x, *oracles.draw_network(rng, x, 7)))
         expected = oracles.feed_forward(*(values.astype(np.float64) for values in (x, *network)))
         assert_array(learner.feed_forward(x, *network), expected, dtype="float32")
+
+    def test_shapes_that_do_not_fit_are_refused(self, learner, rng):
+        for network in oracles.wrong_networks(rng, (3, 4), 7):
+            with pytest.raises(ValueError):
+                learner.feed_forward(*network)
 
 
 def causal(seq):
@@ -100,6 +111,9 @@ class TestEncoderBlock:
             assert_array(getattr(blocks[0], name), np.zeros(size), name=name)
         for name in ("gamma1", "gamma2"):
             assert_array(getattr(blocks[0], name), np.ones(64), name=name)
+        narrow = learner.TransformerEncoderBlock(6, 2, d_ff=9)
+        for name, size in (("W1", (6, 9)), ("b1", (9,)), ("W2", (9, 6))):
+            assert_shape(getattr(narrow, name), size, name=f"{name} with d_ff=9")
 
     def test_stack_passes_the_mask_to_every_block(self, learner, rng):
         x, mask = oracles.draw_rows(rng, (2, 4, 6), oracles.STRETCH), causal(4)
@@ -116,6 +130,15 @@ class TestEncoderBlock:
         x = rng.normal(size=(2, 3, 4))
         assert_array(learner.stack_encoder_blocks(x, []), x)
 
-    def test_heads_that_do_not_divide_the_features_are_refused(self, learner, rng):
+    def test_impossible_sizes_are_refused(self, learner, rng):
+        for sizes in ((8, 3, 4), (8, 0, 4), (0, 1, 4), (8, 2, 0), (8, 2, -4), (8, 2, 4.0)):
+            with pytest.raises(ValueError):
+                learner.TransformerEncoderBlock(*sizes, rng=rng)
+
+    def test_inputs_that_do_not_fit_are_refused(self, learner, rng):
+        block = learner.TransformerEncoderBlock(6, 2, rng=rng)
+        for shape in ((3, 6), (2, 3, 4)):
+            with pytest.raises(ValueError):
+                block.forward(rng.normal(size=shape))
         with pytest.raises(ValueError):
-            learner.TransformerEncoderBlock(8, 3, rng=rng)
+            block.forward(rng.normal(size=(2, 3, 6)), np.ones((2, 4), dtype=bool))

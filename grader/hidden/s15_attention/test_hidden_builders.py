@@ -7,6 +7,8 @@ import pytest
 
 from grader.testing import assert_array, assert_equal, assert_shape, unchanged
 
+IMPOSSIBLE_SIZES = (0, 4), (4, 0), (-1, 4), (4, -1), (2.5, 4), (4, 2.5)
+
 
 def encoding(max_length, d_model):
     """Return the sinusoidal encoding, entry by entry: columns 2i and 2i + 1 share an angle."""
@@ -28,8 +30,8 @@ class TestSinusoidalEncoding:
             result = learner.sinusoidal_encoding(9, d_model)
             assert_array(result, encoding(9, d_model), name=f"result for d_model {d_model}")
 
-    def test_sizes_below_one_are_refused(self, learner):
-        for max_length, d_model in ((0, 4), (4, 0)):
+    def test_impossible_sizes_are_refused(self, learner):
+        for max_length, d_model in IMPOSSIBLE_SIZES:
             with pytest.raises(ValueError):
                 learner.sinusoidal_encoding(max_length, d_model)
 
@@ -47,9 +49,17 @@ class TestPositionalBuilders:
                 result = learner.add_positional_encoding(x, pe)
             assert_array(result, expected)
 
-    def test_another_number_of_features_is_refused(self, learner, rng):
-        with pytest.raises(ValueError):
-            learner.add_positional_encoding(rng.normal(size=(2, 3, 6)), rng.normal(size=(5, 1)))
+    def test_shapes_that_do_not_fit_are_refused(self, learner, rng):
+        for x, pe in (
+            ((2, 3, 6), (5, 1)), ((2, 3, 6), (1, 6)), ((2, 3, 6), (6,)), ((3, 6), (5, 6)), ((1, 2, 3, 6), (5, 6)),
+        ):  # fmt: skip
+            with pytest.raises(ValueError):
+                learner.add_positional_encoding(rng.normal(size=x), rng.normal(size=pe))
+
+    def test_learned_encoding_of_impossible_size_is_refused(self, learner, rng):
+        for max_length, d_model in IMPOSSIBLE_SIZES:
+            with pytest.raises(ValueError):
+                learner.learned_positional_encoding(max_length, d_model, rng=rng)
 
     def test_learned_encoding_is_small_random_and_repeatable(self, learner, seed):
         generators = [np.random.default_rng(number) for number in (seed, seed, seed + 1)]
@@ -60,6 +70,9 @@ class TestPositionalBuilders:
         assert_array(np.mean(first), 0.0, atol=0.002, name="mean")
         assert_shape(other, (200, 64))
         assert_equal(bool((first != other).any()), True, name="whether another generator gives another table")
+        fresh = learner.learned_positional_encoding(200, 64)  # last, since it cannot be replayed
+        assert_shape(fresh, (200, 64))
+        assert_equal(bool((first != fresh).any()), True, name="whether no generator gives a table of its own")
 
 
 def assert_mask(mask, expected):
@@ -81,10 +94,15 @@ class TestMaskBuilders:
             lengths = rng.permutation([0, longest, *rng.integers(1, longest, size=3).tolist()])
             expected = [[int(position < length) for position in range(longest)] for length in lengths]
             with unchanged(lengths):
-                assert_mask(learner.create_padding_mask(lengths, longest), expected)
+                assert_mask(learner.create_padding_mask(lengths, lengths.max()), expected)
             assert_mask(learner.create_padding_mask(lengths.tolist(), longest), expected)
 
-    def test_impossible_length_is_refused(self, learner):
-        for length in (-1, 7):
+    def test_impossible_lengths_and_sizes_are_refused(self, learner):
+        for lengths in ([3, -1, 2], [3, 7, 2], [3.0, 1.5, 2.0], [[3, 1, 2]], 3):
             with pytest.raises(ValueError):
-                learner.create_padding_mask(np.array([3, length, 2]), 6)
+                learner.create_padding_mask(np.array(lengths), 6)
+        for size in (0, -1, 2.5):
+            with pytest.raises(ValueError):
+                learner.create_causal_mask(size)
+            with pytest.raises(ValueError):
+                learner.create_padding_mask(np.array([0]), size)

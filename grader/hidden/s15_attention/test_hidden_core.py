@@ -31,9 +31,10 @@ class TestAttentionScores:
         assert_array(learner.compute_attention_scores(Q, K, scale=False), dot_products(Q, K))
         assert_array(learner.compute_attention_scores(Q, K, scale=True), dot_products(Q, K, np.sqrt(n)))
 
-    def test_one_feature_does_not_stand_for_several(self, learner, rng):
-        with pytest.raises(ValueError):
-            learner.compute_attention_scores(rng.normal(size=(3, 1)), rng.normal(size=(2, 5)))
+    def test_shapes_that_do_not_fit_are_refused(self, learner, rng):
+        for Q, K in (((3, 1), (2, 5)), ((4,), (3, 4)), ((3, 4), (4,)), ((2, 3, 4), (3, 5, 4))):
+            with pytest.raises(ValueError):
+                learner.compute_attention_scores(rng.normal(size=Q), rng.normal(size=K))
 
     def test_float32_stays_float32(self, learner, rng):
         Q, K = (rng.normal(size=(2, seq, 6)).astype(np.float32) for seq in (3, 5))
@@ -50,11 +51,16 @@ class TestAttentionWeights:
         for axis in (0, 2, -3):
             weights = learner.attention_weights(scores, axis=axis)
             assert_array(weights, softmax(scores, axis), name=f"result with axis={axis}")
+        for axis in (4, -5):
+            with pytest.raises(ValueError):
+                learner.attention_weights(scores, axis=axis)
 
     def test_rows_of_very_different_size(self, learner, rng):
         offsets = rng.permutation([-1e4, -700.0, 0.0, 1e4])[:, None]
         scores = rng.integers(-20, 20, size=(4, 5)) / 8 + offsets  # exact in float32 too
         assert_array(learner.attention_weights(scores), softmax(scores))
+        whole = rng.integers(-4, 5, size=(3, 6))
+        assert_array(learner.attention_weights(whole), softmax(whole), name="result for integers")
 
     def test_minus_infinity_gets_exactly_nothing(self, learner, rng):
         scores = rng.normal(size=(3, 4, 6))
@@ -116,6 +122,16 @@ class TestScaledDotProductAttention:
         result = learner.scaled_dot_product_attention(Q, K, V, mask)
         assert_attention(result, dot_products(Q, K, np.sqrt(6)), V.astype(np.float64), mask, dtype="float32")
 
+    def test_shapes_that_do_not_fit_are_refused(self, learner, rng):
+        Q, K, V = rng.normal(size=(3, 2, 4, 6))
+        with pytest.raises(ValueError):
+            learner.scaled_dot_product_attention(Q[..., :1], K, V)
+        with pytest.raises(ValueError):
+            learner.scaled_dot_product_attention(Q, K, rng.normal(size=(3, 4, 6)))
+        for mask in (np.ones((2, 4, 3), dtype=bool), np.ones((3, 4, 4), dtype=bool)):
+            with pytest.raises(ValueError):
+                learner.scaled_dot_product_attention(Q, K, V, mask)
+
 
 def assert_masked(result, scores, mask, mask_value):
     """Assert that allowed scores are as they were and masked ones low enough, replaced or lowered by mask_value."""
@@ -141,6 +157,9 @@ class TestApplyAttentionMask:
         scores, mask = rng.normal(size=(3, 5)), draw_mask(rng, (3, 5))
         for mask_value in (-60.0, -1e4, -np.inf):
             assert_masked(learner.apply_attention_mask(scores, mask, mask_value), scores, mask, mask_value)
+        result = learner.apply_attention_mask(scores, mask)
+        assert_masked(result, scores, mask, -1e9)
+        assert_array(result[~mask], np.full((~mask).sum(), -1e9), rtol=1e-6, name="masked scores by default")
 
     def test_large_mask_does_not_enlarge_the_scores(self, learner, rng):
         with pytest.raises(ValueError):
@@ -177,3 +196,17 @@ class TestAdditiveAttention:
         expected = additive_scores(*(x.astype(np.float64) for x in (Q, K, W_q, W_k, v)))
         result = learner.additive_attention(Q, K, V, W_q, W_k, v)
         assert_attention(result, expected, V.astype(np.float64), dtype="float32")
+
+    def test_shapes_that_do_not_fit_are_refused(self, learner, rng):
+        fitting = {"Q": (4, 4, 3), "K": (4, 1, 5), "V": (4, 1, 6), "W_q": (3, 7), "W_k": (5, 7), "v": (7,)}
+        wrong = {
+            "Q": [(3, 4, 3)], "K": [(3, 1, 5)], "V": [(4, 2, 6), (3, 1, 6)],
+            "W_q": [(3, 1), (7, 3)], "W_k": [(5, 1), (7, 5)], "v": [(7, 1), (1,), ()],
+        }  # fmt: skip
+        for name, shape in ((name, shape) for name, shapes in wrong.items() for shape in shapes):
+            arguments = {each: rng.normal(size=size) for each, size in {**fitting, name: shape}.items()}
+            with pytest.raises(ValueError):
+                learner.additive_attention(*arguments.values())
+        arguments = {each: rng.normal(size=size) for each, size in fitting.items()}
+        with pytest.raises(ValueError):
+            learner.additive_attention(*arguments.values(), mask=np.ones((4, 2), dtype=bool))

@@ -1,5 +1,8 @@
 """Hidden tests of stage s15: every backward pass against central differences of the oracle's forward pass."""
 
+from contextlib import contextmanager
+from functools import partial
+
 import numpy as np
 import pytest
 
@@ -11,7 +14,7 @@ from grader.hidden.s15_attention.oracles import (
     numerical_gradients,
     unpack,
 )
-from grader.testing import assert_gradient, unchanged
+from grader.testing import assert_array, assert_gradient, assert_shape, unchanged
 
 pytestmark = pytest.mark.criterion("gradients")
 
@@ -37,6 +40,38 @@ def test_layer_norm(learner, rng):
         gradients = unpack(result, "grad_x", "grad_gamma", "grad_beta")
         numerical = numerical_gradients(oracles.layer_norm, grad_output, arguments)
         assert_gradients(dict(zip(arguments, gradients, strict=True)), numerical)
+
+
+def test_layer_norm_uses_eps(learner, rng):
+    x, gamma, grad_output = oracles.draw_rows(rng, (3, 5)), oracles.draw_scale(rng, 5), rng.normal(size=(3, 5))
+    result = learner.layer_norm_backward(grad_output, x, gamma, eps=0.5)
+    gradients = dict(zip("xgb", unpack(result, "grad_x", "grad_gamma", "grad_beta"), strict=True))
+    assert_shape(gradients["x"], x.shape, name="grad_x")
+    arguments = {"x": x, "gamma": gamma, "beta": np.zeros(5)}
+    inside, outside = (
+        numerical_gradients(partial(oracles.layer_norm, eps=0.5, eps_outside=place), grad_output, arguments)
+        for place in (False, True)
+    )
+    closer = min(inside, outside, key=lambda numerical: np.abs(gradients["x"] - numerical["x"]).max())
+    assert_gradients(dict(zip(arguments, gradients.values(), strict=True)), closer)
+    small = 1e-3 * x  # where 1e-6 matters, the default
+    default, given = (learner.layer_norm_backward(grad_output, small, gamma, **eps) for eps in ({}, {"eps": 1e-6}))
+    for name, value, expected in zip(("grad_x", "grad_gamma", "grad_beta"), default, given, strict=True):
+        assert_array(value, expected, name=f"{name} without eps")
+
+
+def test_shapes_that_do_not_fit_are_refused(learner, rng):
+    for shapes in (((1, 5), (3, 5), (5,)), ((3, 5), (1, 5), (5,)), ((5,), (3, 5), (5,)), ((3, 5), (3, 5), (1,))):
+        with pytest.raises(ValueError):
+            learner.layer_norm_backward(*(rng.normal(size=shape) for shape in shapes))
+    for network in oracles.wrong_networks(rng, (3, 4), 7):
+        with pytest.raises(ValueError):
+            learner.feed_forward_backward(rng.normal(size=(3, 4)), *network)
+    x = rng.normal(size=(1, 3, 4))
+    network = oracles.draw_network(rng, x, 7)
+    for shape in ((3, 4), (1, 1, 4), (1, 3, 1), (1, 3, 3, 4)):
+        with pytest.raises(ValueError):
+            learner.feed_forward_backward(rng.normal(size=shape), x, *network)
 
 
 def draw_attention(rng):
@@ -88,13 +123,37 @@ def test_class_keeps_the_last_forward_and_the_last_backward(learner, rng):
     assert_gradients(dict(zip("QKV", unpack(result, "grad_Q", "grad_K", "grad_V"), strict=True)), numerical)
 
 
-def test_backward_needs_a_forward(learner, rng):
+@contextmanager
+def too_early():
+    """Assert that a ValueError or a RuntimeError is raised, but not NotImplementedError, which is the stub's."""
+    with pytest.raises((ValueError, RuntimeError)) as caught:
+        yield
+    if isinstance(caught.value, NotImplementedError):
+        raise caught.value
+
+
+def test_backward_needs_a_forward_and_gradients_a_backward(learner, rng):
     layers = learner.MultiHeadAttention(4, 2, rng=rng), learner.TransformerEncoderBlock(4, 2, rng=rng)
     for layer in layers:
-        with pytest.raises((ValueError, RuntimeError)) as caught:
+        with too_early():
             layer.backward(rng.normal(size=(2, 3, 4)))
-        if isinstance(caught.value, NotImplementedError):  # a RuntimeError too, but the stub's
-            raise caught.value
+    with too_early():
+        layers[0].get_gradients()
+
+
+def test_gradients_of_another_shape_are_refused(learner, rng):
+    arguments, x = draw_attention(rng), rng.normal(size=(2, 3, 4))
+    _, cache = unpack(learner.multi_head_attention_forward(*arguments.values(), 2), "output", "cache")
+    layer, block = learner.MultiHeadAttention(4, 2, rng=rng), learner.TransformerEncoderBlock(4, 2, rng=rng)
+    layer.forward(x, x, x)
+    block.forward(x)
+    for shape in ((3, 4), (1, 3, 4), (2, 1, 4), (2, 3, 2)):
+        grad_output = rng.normal(size=shape)
+        with pytest.raises(ValueError):
+            learner.multi_head_attention_backward(grad_output, cache)
+        for each in (layer, block):
+            with pytest.raises(ValueError):
+                each.backward(grad_output)
 
 
 def check_block(block, x, parameters, grad_output, mask):
@@ -111,6 +170,7 @@ def check_block(block, x, parameters, grad_output, mask):
         assert_gradient(getattr(block, f"grad_{name}"), numerical[name], name=f"grad_{name}")
     of_attention = {name: numerical[name] for name in PROJECTIONS}
     assert_gradients(block.attention.get_gradients(), of_attention, prefix="attention: grad_")
+    assert_gradients(block.grad_attention, of_attention, prefix="grad_attention: ")
     assert_gradient(grad_x, numerical["x"], name="grad_x")
 
 

@@ -29,9 +29,13 @@ class TestSplitHeads:
         assert_array(learner.split_heads(x, 1), split(x, 1), name="result with one head", dtype="float32")
         assert_array(learner.split_heads(x, 5), split(x, 5), name="result with five heads", dtype="float32")
 
-    def test_more_heads_than_features_are_refused(self, learner, rng):
-        with pytest.raises(ValueError):
-            learner.split_heads(rng.normal(size=(2, 6, 4)), 8)
+    def test_heads_or_axes_that_do_not_fit_are_refused(self, learner, rng):
+        for num_heads in (8, 3, 0, -2, 2.0):
+            with pytest.raises(ValueError):
+                learner.split_heads(rng.normal(size=(2, 6, 4)), num_heads)
+        for shape in ((3, 4), (2, 2, 3, 4)):
+            with pytest.raises(ValueError):
+                learner.split_heads(rng.normal(size=shape), 2)
 
 
 @pytest.mark.criterion("merge-heads")
@@ -48,6 +52,11 @@ class TestMergeHeads:
         x = rng.normal(size=(2, 3, 5)).astype(np.float32)
         assert_array(learner.merge_heads(split(x, 1)), x, name="result with one head", dtype="float32")
         assert_array(learner.merge_heads(split(x, 5)), x, name="result with five heads", dtype="float32")
+
+    def test_other_numbers_of_axes_are_refused(self, learner, rng):
+        for shape in ((2, 3, 4), (2, 2, 2, 3, 4)):
+            with pytest.raises(ValueError):
+                learner.merge_heads(rng.normal(size=shape))
 
 
 def forward(learner, Q, K, V, weights, num_heads, mask=None):
@@ -100,12 +109,34 @@ class TestMultiHeadAttention:
         x, weights = rng.normal(size=(2, 3, 6)), draw_projections(rng, 6)
         with pytest.raises(ValueError):
             learner.multi_head_attention_forward(x, x, x, *weights.values(), 4)
-        with pytest.raises(ValueError):
-            learner.MultiHeadAttention(6, 4, rng=rng)
+        for d_model, num_heads in ((6, 4), (6, 0), (6, -2), (6, 2.0), (0, 1), (-6, 1), (6.0, 1)):
+            with pytest.raises(ValueError):
+                learner.MultiHeadAttention(d_model, num_heads, rng=rng)
 
-    def test_parameters_that_do_not_fit_are_refused(self, learner, rng):
-        layer, weights = learner.MultiHeadAttention(6, 2, rng=rng), draw_projections(rng, 6)
+    def test_shapes_that_do_not_fit_are_refused(self, learner, rng):
+        fitting = {"Q": (2, 3, 6), "K": (2, 5, 6), "V": (2, 5, 6), **dict.fromkeys(PROJECTIONS, (6, 6))}
+        wrong = {
+            "Q": [(3, 6), (1, 3, 6), (2, 3, 4)], "K": [(5, 6), (1, 5, 6), (2, 4, 6), (2, 5, 4)],
+            "V": [(5, 6), (1, 5, 6), (2, 4, 6)], "W_Q": [(6, 4)], "W_V": [(4, 6)], "W_O": [(6, 4), (6,)],
+        }  # fmt: skip
+        for name, shape in ((name, shape) for name, shapes in wrong.items() for shape in shapes):
+            arguments = {each: rng.normal(size=size) for each, size in {**fitting, name: shape}.items()}
+            with pytest.raises(ValueError):
+                learner.multi_head_attention_forward(*arguments.values(), 2)
+        arguments = {each: rng.normal(size=size) for each, size in fitting.items()}
+        for mask in ((2, 5), (2, 2, 5), (1, 2, 2, 3, 5)):
+            with pytest.raises(ValueError):
+                learner.multi_head_attention_forward(*arguments.values(), 2, np.ones(mask, dtype=bool))
+
+    def test_parameters_that_do_not_fit_are_refused_and_change_nothing(self, learner, rng):
+        layer, weights, others = learner.MultiHeadAttention(6, 2, rng=rng), *(draw_projections(rng, 6) for _ in "ab")
+        layer.set_params(weights)
         with pytest.raises(ValueError):
-            layer.set_params({**weights, "W_V": weights["W_V"][:, :4]})
+            layer.set_params({**others, "W_V": others["W_V"][:, :4]})
         with pytest.raises(ValueError):
-            layer.set_params({name: weights[name] for name in PROJECTIONS[:3]})
+            layer.set_params({name: others[name] for name in PROJECTIONS[:3]})
+        with pytest.raises(ValueError):
+            layer.set_params({**others, "W_X": others["W_V"]})
+        params = layer.get_params()
+        for name in PROJECTIONS:
+            assert_array(params[name], weights[name], name=name)

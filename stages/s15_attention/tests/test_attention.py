@@ -276,6 +276,14 @@ class TestGradients:
         assert_gradient(grad_W2, [[1.0, 0.0], [1.0, 0.0], [1.5, 2.0]], name="grad_W2")
         assert_gradient(grad_b2, [1.0, 1.0], name="grad_b2")
 
+    def test_unit_at_exactly_zero_passes_nothing_back(self, learner):
+        x, W1, b1 = np.array([[1.0]]), np.array([[1.0, 1.0]]), np.array([-1.0, 2.0])  # x W1 + b1 = [0, 3]
+        result = learner.feed_forward_backward(np.array([[1.0]]), x, W1, b1, np.ones((2, 1)), np.zeros(1))
+        grad_x, grad_W1, grad_b1, _, _ = unpack(result, "grad_x", "grad_W1", "grad_b1", "grad_W2", "grad_b2")
+        assert_gradient(grad_x, [[1.0]], name="grad_x")
+        assert_gradient(grad_W1, [[0.0, 1.0]], name="grad_W1")
+        assert_gradient(grad_b1, [0.0, 1.0], name="grad_b1")
+
     def test_layer_norm_gradient_knows_that_mean_and_variance_depend_on_x(self, learner):
         x, gamma = np.array([[1.0, 2.0, 3.0, 4.0]]), np.array([2.0, 1.0, 1.0, 1.0])
         result = learner.layer_norm_backward(np.array([[1.0, 0.0, 0.0, 2.0]]), x, gamma)
@@ -283,6 +291,15 @@ class TestGradients:
         assert_gradient(grad_x, [[0.894427, -0.894427, -0.894427, 0.894427]], name="grad_x")
         assert_gradient(grad_gamma, [-1.3416403, 0.0, 0.0, 2.6832805], name="grad_gamma")
         assert_gradient(grad_beta, [1.0, 0.0, 0.0, 2.0], name="grad_beta")
+
+    def test_one_token_gives_the_gradients_of_a_product(self, learner):
+        x, W = np.array([[[3.0]]]), {"W_Q": [[1.0]], "W_K": [[1.0]], "W_V": [[5.0]], "W_O": [[2.0]]}  # lists will do
+        _, cache = unpack(learner.multi_head_attention_forward(x, x, x, **W, num_heads=1), "output", "cache")
+        result = learner.multi_head_attention_backward(np.ones((1, 1, 1)), cache)
+        _, _, grad_V, grad_weights = unpack(result, "grad_Q", "grad_K", "grad_V", "grad_weights")
+        assert_gradient(grad_V, [[[10.0]]], name="grad_V")
+        assert_gradient(grad_weights["W_V"], [[6.0]], name="grad_weights['W_V']")
+        assert_gradient(grad_weights["W_O"], [[15.0]], name="grad_weights['W_O']")
 
     def test_multi_head_gradients_of_two_tokens(self, learner, tokens, projections):
         forward = learner.multi_head_attention_forward(tokens, tokens, tokens, **projections, num_heads=2)

@@ -263,9 +263,9 @@ def layer_norm_backward(grad_output, x, gamma, eps=1e-6):
 
 
 def _check_network(x, W1, b1, W2, b2):
-    _check_shape("W1", W1, (x.shape[-1], b1.size))
+    _check_shape("W1", W1, (*x.shape[-1:], b1.size))
     _check_shape("b1", b1, (b1.size,))
-    _check_shape("W2", W2, (b1.size, x.shape[-1]))
+    _check_shape("W2", W2, (b1.size, *x.shape[-1:]))
     _check_shape("b2", b2, x.shape[-1:])
 
 

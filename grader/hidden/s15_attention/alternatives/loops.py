@@ -339,7 +339,7 @@ def layer_norm_backward(grad_output, x, gamma, eps=1e-6):
 
 
 def _check_feed_forward(x, W1, b1, W2, b2):
-    _require(x.shape[-1] == W1.shape[0], f"x has {x.shape[-1]} features, W1 expects {W1.shape[0]}")
+    _require(x.shape[-1:] == W1.shape[:1], f"x has {x.shape[-1:]} features, W1 expects {W1.shape[:1]}")
     _require(W1.shape[1:] == b1.shape == W2.shape[:1], f"W1 {W1.shape}, b1 {b1.shape} and W2 {W2.shape} do not agree")
     _require(W2.shape[1:] == b2.shape == x.shape[-1:], f"b2 is {b2.shape}, expected {W2.shape[1:]}")
 

@@ -263,8 +263,8 @@ def layer_norm_backward(grad_output, x, gamma, eps=1e-6):
 
 def _check_dense(x, W1, b1, W2, b2):
     _expect("b1", np.shape(b1), (None,))
-    _expect("W1", np.shape(W1), (x.shape[-1], len(b1)))
-    _expect("W2", np.shape(W2), (len(b1), x.shape[-1]))
+    _expect("W1", np.shape(W1), (*x.shape[-1:], len(b1)))
+    _expect("W2", np.shape(W2), (len(b1), *x.shape[-1:]))
     _expect("b2", np.shape(b2), (x.shape[-1],))
 
 
