@@ -144,8 +144,6 @@ def test_a_seed_where_nothing_is_random_is_told_to_change_nothing(run: Grader) -
 
 
 def test_blocks_are_explored_with_a_seed(run: Grader) -> None:
-    if not list(HOUSE.glob("hidden/s17_*/solution.py")):
-        return  # a course that ends before
     found = run("s17", *PLAIN, "--seed", "3", "--json", submission=next(HOUSE.glob("hidden/s17_*/solution.py"))).json
     assert (found["fine"], found["seed"], len(found["maps"])) == (True, 3, 4)
 
