@@ -10,7 +10,18 @@ import typer
 
 from grader import __version__
 from grader.commands import course, exploring
-from grader.commands.options import AnyStage, Isolation, Json, RowName, Seed, StageName, Verbose, row_names
+from grader.commands.options import (
+    AnyStage,
+    FeedbackLevel,
+    Formats,
+    Isolation,
+    Json,
+    RowName,
+    Seed,
+    StageName,
+    Verbose,
+    row_names,
+)
 from grader.errors import GraderError, GraderFault, UsageError
 
 if TYPE_CHECKING:
@@ -103,6 +114,8 @@ def check(
         typer.Option("--only", metavar="CRITERION", help="Grade one row of the checklist.", autocompletion=row_names),
     ] = None,
     every: Annotated[bool, typer.Option("--all", help="Grade every stage that is unlocked or begun.")] = False,
+    formats: Formats = "",
+    feedback: FeedbackLevel = "full",
     verbose: Verbose = False,
 ) -> None:
     """Grade a stage and show its checklist.
@@ -115,10 +128,11 @@ def check(
     wish = Wish(submission, only, seed, isolation)
     if every and stage is not None:
         raise UsageError(f"--all grades every stage, and {stage!r} is one", "Leave one of them out.")
+    telling = grading.telling(formats, as_json, feedback, verbose)
     desk = _desk()
     if every:
-        raise typer.Exit(grading.check_all(desk, wish, as_json))
-    raise typer.Exit(grading.check(desk, stage_or_current(desk, stage), wish, as_json, verbose))
+        raise typer.Exit(grading.check_all(desk, wish, telling))
+    raise typer.Exit(grading.check(desk, stage_or_current(desk, stage), wish, telling))
 
 
 app.command()(exploring.explore)

@@ -13,12 +13,14 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import TypeVar
+from typing import Literal, TypeVar, get_args
 
 from grader.errors import CourseError, UnknownStage, UsageError
 from grader.table import Rule, Table, did_you_mean, listed, near
 
 SCHEMA = 1
+Feedback = Literal["full", "hint", "verdict"]  # what is told of a hidden test, the most first
+FEEDBACK: tuple[Feedback, ...] = get_args(Feedback)
 HIDDEN = Path(__file__).resolve().parent / "hidden"
 OPERATORS: Mapping[str, type[ast.operator]] = {
     "+": ast.Add, "-": ast.Sub, "*": ast.Mult, "/": ast.Div, "//": ast.FloorDiv, "%": ast.Mod, "**": ast.Pow,
@@ -89,6 +91,7 @@ class Stage:
     forbidden: Forbidden = Forbidden()
     axes: Mapping[str, Mapping[str, tuple[str, ...]]] = field(default_factory=dict, hash=False)
     opaque: tuple[str, ...] = ()  # functions whose last result is a cache of the learner's own layout, never compared
+    feedback: Feedback = "full"
     hidden_root: Path = HIDDEN  # holds, in a folder of this stage's name, its hidden tests and answers
 
     @property
@@ -289,12 +292,21 @@ def _stage(folder: Path, top: Table) -> Stage:
         forbidden=_forbidden(top.table("forbidden")),
         axes=_axes(top.table("axes"), {name.partition(".")[0] for row in criteria for name in row.functions}),
         opaque=top.texts("opaque", _DOTTED),
+        feedback=_feedback(top),
     )
     prefix = folder.name.partition("_")[0]
     if stage.id and prefix != stage.id:
         top.wrong("id", f"'{stage.id}' is not what the folder's name begins with, '{prefix}'")
     top.close()
     return stage
+
+
+def _feedback(top: Table) -> Feedback:
+    value = top.value("feedback", str, "full")
+    found = next((level for level in FEEDBACK if level == value), None)
+    if value is not None and found is None:
+        top.wrong("feedback", f"{value!r} is not {listed(FEEDBACK)}")
+    return found or "full"
 
 
 def _criteria(top: Table) -> tuple[Criterion, ...]:

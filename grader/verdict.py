@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from grader.manifest import Criterion, Stage
+from grader.manifest import Criterion, Feedback, Stage
 from grader.run.outcome import Diagnosis, Outcome, Status, Where
 from grader.source_check import Problem
 
@@ -57,7 +57,10 @@ class Run:
 
 @dataclass(frozen=True)
 class Verdict:
-    """The result of grading one module; passed only when every row is. problem replaces the rows' failures."""
+    """The result of grading one module; passed only when every row is. problem replaces the rows' failures.
+
+    feedback is how much is told of hidden tests.
+    """
 
     stage: str
     title: str
@@ -68,6 +71,7 @@ class Verdict:
     faults: tuple[str, ...] = ()
     unlocked: tuple[str, ...] = ()
     locked: bool = False
+    feedback: Feedback = "full"
 
     @property
     def grader_fault(self) -> bool:

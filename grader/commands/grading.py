@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import os
 import shlex
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from grader import actions
-from grader.errors import StageLocked, UsageError
+from grader.errors import GraderError, StageLocked, SubmissionError, UsageError
+from grader.manifest import FEEDBACK
 from grader.report import screen
 
 if TYPE_CHECKING:
     from grader.actions import Desk, Wish
-    from grader.manifest import Stage
+    from grader.commands.publishing import Press
+    from grader.manifest import Feedback, Stage
     from grader.verdict import Verdict
 
 ALL_PASS, SOME_DO_NOT, FAULT = 0, 1, 4
@@ -25,31 +29,52 @@ DEMO_NOTE = (
 )
 
 
-def check(desk: Desk, stage: Stage, wish: Wish, as_json: bool, verbose: bool) -> int:
-    """Grade one stage and print the verdict; returns the exit code."""
-    from grader.report.document import dumps, verdict_document
+@dataclass(frozen=True)
+class Telling:
+    """How to tell a verdict: the reports, at most how much of hidden tests, and whether to leave nothing else out."""
 
+    press: Press
+    feedback: Feedback = "full"
+    verbose: bool = False
+
+
+def telling(formats: str, as_json: bool, feedback: str, verbose: bool) -> Telling:
+    """Read the options that say how to tell a verdict, and make sure that it can be told so; raises UsageError."""
+    from grader.commands.publishing import Press
+    from grader.report.formats import parsed
+
+    level = next(level for level in FEEDBACK if level == feedback)
+    press = Press(parsed(formats, as_json), os.environ)
+    press.prepare()
+    return Telling(press, level, verbose)
+
+
+def check(desk: Desk, stage: Stage, wish: Wish, telling: Telling) -> int:
+    """Grade one stage and tell the verdict; returns the exit code. What cannot be graded is told in every report."""
     try:
         with screen.ticking(stage.id) as tick:
             verdict = actions.check(desk, stage, wish, tick)
-    except StageLocked:
-        if as_json:
-            first = [each.id for each in actions.locked_by(desk, stage, desk.store.read())]
-            screen.write(dumps(verdict_document(actions.locked_verdict(stage, wish), first)))
+    except UsageError:
         raise
-    if as_json:
-        screen.write(dumps(verdict_document(verdict)))
-    else:
-        _print(verdict, _command(f"grader check {stage.id}", wish), verbose)
+    except StageLocked:
+        first = tuple(each.id for each in actions.locked_by(desk, stage, desk.store.read()))
+        _publish(desk, telling, (actions.locked_verdict(stage, wish),), first)
+        raise
+    except Exception as error:
+        _publish(desk, telling, (_ungraded(stage, wish, error),))
+        raise
+    verdict = _shown(stage, verdict, telling)
+    if not telling.press.takes_stdout:
+        _print(verdict, _command(f"grader check {stage.id}", wish), telling.verbose)
         _what_next(desk, stage, wish, verdict)
+    _publish(desk, telling, (verdict,))
     if wish.submission is not None and (note := verdict.run.isolation_note):
         screen.say(f"warning: graded in isolation {verdict.run.isolation} only: {note}", style="yellow")
     return _exit_code((verdict,))
 
 
-def check_all(desk: Desk, wish: Wish, as_json: bool) -> int:
-    """Grade stage after stage and print one summary; returns the exit code."""
-    from grader.report.document import dumps, summary_document
+def check_all(desk: Desk, wish: Wish, telling: Telling) -> int:
+    """Grade stage after stage and tell all of it at the end; returns the exit code."""
     from grader.report.terminal import summary_lines
 
     if wish.only is not None:
@@ -57,12 +82,20 @@ def check_all(desk: Desk, wish: Wish, as_json: bool) -> int:
     if wish.submission is not None and not wish.submission.is_dir():
         message = f"--all needs a folder of stages, and {wish.submission} is none"
         raise UsageError(message, "Name a stage to grade one module.")
-    with screen.ticking("all stages") as tick:
-        verdicts = tuple(actions.check_all(desk, wish, tick))
-    if as_json:
-        screen.write(dumps(summary_document(verdicts)))
-    else:
+    found: list[Verdict] = []
+    try:
+        with screen.ticking("all stages") as tick:
+            for verdict in actions.check_all(desk, wish, tick):
+                found.append(_shown(desk.course.find(verdict.stage), verdict, telling))
+    except Exception as error:
+        done = {verdict.stage for verdict in found}
+        at = next((each for each in desk.course.stages if each.id not in done), desk.course.stages[-1])
+        _publish(desk, telling, (*found, _ungraded(at, wish, error)), every=True)
+        raise
+    verdicts = tuple(found)
+    if not telling.press.takes_stdout:
         screen.show(summary_lines(verdicts, screen.look()))
+    _publish(desk, telling, verdicts, every=True)
     return _exit_code(verdicts)
 
 
@@ -76,6 +109,34 @@ def demo(wish: Wish, verbose: bool) -> int:
     _print(verdict, "grader demo", verbose)
     screen.say(DEMO_NOTE.format(file=verdict.run.label))
     return FAULT if verdict.grader_fault else 0
+
+
+def _shown(stage: Stage, verdict: Verdict, telling: Telling) -> Verdict:
+    """Return the part of a verdict that stage and option both allow to be told; all that is told is made of it."""
+    from grader.report import feedback
+
+    level = feedback.lower(stage.feedback, telling.feedback)
+    return feedback.shown(verdict, level, feedback.known_names(stage))
+
+
+def _publish(
+    desk: Desk, telling: Telling, verdicts: tuple[Verdict, ...], first: tuple[str, ...] = (), every: bool = False
+) -> None:
+    if telling.press.targets:
+        from grader.report.graded import Report
+
+        telling.press.publish(Report(verdicts, every, first), desk.course.root, datetime.now(UTC))
+
+
+def _ungraded(stage: Stage, wish: Wish, error: Exception) -> Verdict:
+    """Return the verdict of a run that came to nothing; an unforeseen error may quote anything, so it is only named."""
+    from grader.source_check import Problem
+
+    empty = replace(actions.locked_verdict(stage, wish), locked=False)
+    if isinstance(error, SubmissionError):
+        return replace(empty, problem=Problem("missing", error.message, None, error.hint))
+    said = error.message if isinstance(error, GraderError) else f"{type(error).__name__} in the grader"
+    return replace(empty, faults=(said,))
 
 
 def _print(verdict: Verdict, again: str, verbose: bool) -> None:

@@ -8,6 +8,8 @@ from typing import Annotated
 import typer
 
 from grader.errors import GraderError, UsageError
+from grader.manifest import FEEDBACK
+from grader.table import listed
 
 
 def stage_names(incomplete: str) -> list[tuple[str, str]]:
@@ -47,6 +49,23 @@ def _known_tier(name: str) -> str:
     return name
 
 
+def _format_names(incomplete: str) -> list[str]:
+    from grader.report.formats import RENDER
+
+    before, comma, last = incomplete.rpartition(",")
+    return [f"{before}{comma}{name}" for name in RENDER if name.startswith(last)]
+
+
+def _level_names(incomplete: str) -> list[str]:
+    return [level for level in FEEDBACK if level.startswith(incomplete)]
+
+
+def _known_level(name: str) -> str:
+    if name not in FEEDBACK:
+        raise UsageError(f"{name!r} is no level of feedback", f"Choose {listed(FEEDBACK)}.")
+    return name
+
+
 _STAGE_HELP = "s15, 15, attention, or a path into its folder"
 StageName = Annotated[str, typer.Argument(metavar="STAGE", help=f"{_STAGE_HELP}.", autocompletion=stage_names)]
 AnyStage = Annotated[
@@ -70,3 +89,22 @@ Isolation = Annotated[
     ),
 ]
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Show every test that did not pass, in full.")]
+Formats = Annotated[
+    str,
+    typer.Option(
+        "--format",
+        metavar="NAME[=FILE],…",
+        help="Write reports: json, junit, github, gradescope, autograding, classroom50.",
+        autocompletion=_format_names,
+    ),
+]
+FeedbackLevel = Annotated[
+    str,
+    typer.Option(
+        "--feedback",
+        metavar="LEVEL",
+        help="Of hidden tests tell full, hint or verdict; never more than the stage allows.",
+        callback=_known_level,
+        autocompletion=_level_names,
+    ),
+]

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
+from grader.report.escape import obeyed
 from grader.run.outcome import Diagnosis, Where
 from grader.source_check import Problem
 from grader.verdict import SCHEMA, CriterionResult, Failure, Verdict
@@ -35,6 +36,7 @@ def verdict_document(verdict: Verdict, waits_for: Iterable[str] = ()) -> Documen
         "faults": [_text(fault) for fault in verdict.faults],
         "criteria": [_criterion(result) for result in verdict.criteria],
         "unlocked": list(verdict.unlocked),
+        "feedback": verdict.feedback,
     }
 
 
@@ -46,8 +48,11 @@ def summary_document(verdicts: Iterable[Verdict]) -> Document:
 
 
 def dumps(document: Document) -> str:
-    """Return the text of a document in ASCII, so that no terminal, pipe or locale can change it."""
-    return json.dumps(document, indent=2, allow_nan=False)
+    """Return the text of a document in ASCII, so that no terminal, pipe or locale can change it, nor a log obey it."""
+    text = json.dumps(document, indent=2, allow_nan=False)
+    for place in reversed(obeyed(text)):  # a sign such as '#' stands within a string of JSON only
+        text = f"{text[:place]}\\u{ord(text[place]):04x}{text[place + 1 :]}"
+    return text
 
 
 def _criterion(result: CriterionResult) -> Document:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TextIO
 
+from grader.report.escape import obeyed, spelt
 from grader.report.layout import Look, paragraph
 
 if TYPE_CHECKING:
@@ -48,15 +49,24 @@ def is_ascii(encoding: str | None, environment: Mapping[str, str]) -> bool:
 
 
 def show(lines: list[Text], error: bool = False) -> None:
-    """Print lines that are laid out already."""
+    """Print lines that are laid out already; what a build's log would obey is spelt out."""
     target = console(error)
     for line in lines:
-        target.print(line)
+        target.print(_inert(line))
 
 
-def write(text: str) -> None:
+def _inert(line: Text) -> Text:
+    from rich.text import Text
+
+    for place in reversed(obeyed(line.plain)):
+        line = line[:place] + Text(spelt(line.plain[place])) + line[place + 1 :]
+    return line
+
+
+def write(text: str, error: bool = False) -> None:
     """Print data as it is."""
-    sys.stdout.write(text if text.endswith("\n") else f"{text}\n")
+    stream = sys.stderr if error else sys.stdout
+    stream.write(text if text.endswith("\n") else f"{text}\n")
 
 
 def show_markdown(text: str) -> None:

@@ -34,7 +34,7 @@ def verdict_lines(verdict: Verdict, style: Style) -> list[Text]:
     look = style.look
     done = sum(result.status == "passed" for result in verdict.criteria)
     total = len(verdict.criteria)
-    reached = f"{done} of {_count(total, 'criterion')}"
+    reached = f"{done} of {count(total, 'criterion')}"
     lines = heading(f"{verdict.stage} · {verdict.title}", reached, look.bar(done, total), look)
     if verdict.problem is not None:
         lines += _problem_lines(verdict, style)
@@ -47,12 +47,12 @@ def verdict_lines(verdict: Verdict, style: Style) -> list[Text]:
 def summary_lines(verdicts: tuple[Verdict, ...], look: Look) -> list[Text]:
     """Return one row for each stage: how many of its criteria pass."""
     passed = sum(verdict.passed for verdict in verdicts)
-    reached = f"{passed} of {_count(len(verdicts), 'stage')}"
+    reached = f"{passed} of {count(len(verdicts), 'stage')}"
     lines = heading("All stages", reached, look.bar(passed, len(verdicts)), look)
     for verdict in verdicts:
         done = sum(result.status == "passed" for result in verdict.criteria)
         kind = "passed" if verdict.passed else "failed"
-        status = f"{done} of {_count(len(verdict.criteria), 'criterion')}"
+        status = f"{done} of {count(len(verdict.criteria), 'criterion')}"
         if verdict.grader_fault:
             kind, status = "grader_fault", WORDS["grader_fault"]
         elif verdict.problem is not None:
@@ -77,23 +77,30 @@ def _problem_lines(verdict: Verdict, style: Style) -> list[Text]:
 
 
 def _row_lines(result: CriterionResult, verdict: Verdict, style: Style) -> list[Text]:
-    lines = row(result.status, result.text, _status(result), style.look)
+    return [*row(result.status, result.text, status_words(result), style.look), *detail_lines(result, verdict, style)]
+
+
+def detail_lines(result: CriterionResult, verdict: Verdict, style: Style) -> list[Text]:
+    """Return what stands below a row: its failures, and where to go from there; nothing where the row says it all."""
     if result.status in ("passed", "not_started") or (result.status == "blocked" and not style.verbose):
-        return lines
-    for number, failure in enumerate(shown := _shown(result, style)):
+        return []
+    lines: list[Text] = []
+    for number, failure in enumerate(shown := told(result, style)):
         lines += _failure_lines(failure, style, shown[0] if number else None)
     left = len(result.failures) - len(shown)
     if left:
         lines += paragraph(f"and {left} more {'test' if left == 1 else 'tests'}", style.look, "dim")
-    if result.status not in ("grader_fault", "blocked") and any(failure.call for failure in shown):
+    called = any(failure.call for failure in shown)
+    if result.status not in ("grader_fault", "blocked") and (called or verdict.feedback != "full"):
         hint = f"more help: grader hint {verdict.stage} {result.id}"
         again = f"again with these inputs: {style.again} --seed {verdict.run.seed}"
-        lines += side_by_side([hint, again], style.look)
+        lines += side_by_side([hint, again] if called else [hint], style.look)
     return lines
 
 
-def _status(result: CriterionResult) -> str:
-    total = _count(result.tests_total, "test")
+def status_words(result: CriterionResult) -> str:
+    """Return in a few words how a row did."""
+    total = count(result.tests_total, "test")
     match result.status:
         case "passed":
             return total
@@ -108,7 +115,7 @@ def _status(result: CriterionResult) -> str:
             return WORDS[result.status]
 
 
-def _shown(result: CriterionResult, style: Style) -> list[Failure]:
+def told(result: CriterionResult, style: Style) -> list[Failure]:
     """Return the failures to show, the ones that decided the row first; of those with the same cause only the first."""
     failures = sorted(result.failures, key=lambda failure: failure.status != result.status)
     if style.verbose:
@@ -165,7 +172,8 @@ def _run_line(verdict: Verdict, style: Style) -> list[Text]:
     return lines
 
 
-def _count(number: int, noun: str) -> str:
+def count(number: int, noun: str) -> str:
+    """Return a number with its noun, in the plural where it is not one."""
     plural = {"criterion": "criteria"}.get(noun, f"{noun}s")
     return f"{number} {noun if number == 1 else plural}"
 

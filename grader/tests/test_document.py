@@ -152,3 +152,11 @@ def test_what_a_learner_wrote_is_data_and_nothing_else() -> None:
     assert all(char == "\n" or char.isprintable() for char in text)
     message = json.loads(text)["criteria"][0]["failures"][0]["message"]
     assert message == evil.replace("\udc80", "?")
+
+
+def test_a_build_s_log_obeys_no_document() -> None:
+    evil = "##[add-mask]x\n::error::y ##vso[task]"
+    text = dumps({"message": evil, "\\##[": [evil]})
+    assert "##[" not in text and "##vso[" not in text
+    assert not any(line.lstrip().startswith("::") for line in text.splitlines())
+    assert json.loads(text) == {"message": evil, "\\##[": [evil]}

@@ -82,7 +82,7 @@ def mistake(folder: Path) -> str:
 
 class TestReading:
     def test_a_full_manifest_becomes_a_stage(self, write: Write) -> None:
-        stage = load_stage(write(HEAD + 'requires = ["s01"]\n' + TABLES + SPLIT + FORWARD))
+        stage = load_stage(write(HEAD + 'requires = ["s01"]\nfeedback = "hint"\n' + TABLES + SPLIT + FORWARD))
         assert (stage.id, stage.title, stage.module, stage.requires) == (
             "s15",
             "Attention mechanisms",
@@ -90,6 +90,7 @@ class TestReading:
             ("s01",),
         )
         assert stage.limits == Limits(30.0, 2.5, 256)
+        assert stage.feedback == "hint"
         assert stage.tolerance == Tolerance(1e-8, 1e-3)
         assert stage.forbidden == Forbidden(
             ("@",), ("numpy.matmul", "numpy.linalg"), "This stage is about writing them."
@@ -104,6 +105,7 @@ class TestReading:
     def test_what_is_left_out_has_its_default(self, write: Write) -> None:
         stage = load_stage(write(HEAD + SPLIT))
         assert (stage.requires, stage.criteria[0].needs, stage.axes) == ((), (), {})
+        assert stage.feedback == "full"
         assert (stage.limits, stage.tolerance, stage.forbidden) == (Limits(), Tolerance(), Forbidden())
 
     def test_a_limit_in_whole_seconds_is_a_float(self, write: Write) -> None:
@@ -229,6 +231,8 @@ class TestMistakes:
         ("lines", "expected"),
         [
             ('requires = ["attention"]', "requires[0]: 'attention' is not a stage id such as 's15'"),
+            ('feedback = "none"', "feedback: 'none' is not full, hint or verdict"),
+            ("feedback = 1", "feedback: 1 is not a text"),
             ("[limits]\nstage_seconds = 0", "limits.stage_seconds: 0 is not positive and finite"),
             ("[limits]\ncall_seconds = -1.5", "limits.call_seconds: -1.5 is not positive and finite"),
             ("[limits]\nstage_seconds = inf", "limits.stage_seconds: inf is not positive and finite"),

@@ -402,6 +402,21 @@ class Watched(io.StringIO):
         return True
 
 
+def test_a_build_s_log_obeys_nothing_that_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    lines = [Text("::error::x"), Text("  ::group::y"), Text.assemble(("say ##[", "red"), "warning]z"), Text("x[::2]")]
+    screen.show(lines)
+    screen.show(lines, error=True)
+    captured = capsys.readouterr()
+    assert captured.out.splitlines() == [r"\x3a:error::x", r"  \x3a:group::y", r"say #\x23[warning]z", "x[::2]"]
+    assert captured.err == captured.out
+
+
+def test_data_is_written_as_it_is(capsys: pytest.CaptureFixture[str]) -> None:
+    screen.write("::error::x")
+    screen.write("::error::y\n", error=True)
+    assert capsys.readouterr() == ("::error::x\n", "::error::y\n")
+
+
 def test_many_gradings_are_counted_on_one_line_that_is_taken_back(monkeypatch: pytest.MonkeyPatch) -> None:
     terminal = Watched()
     monkeypatch.setattr("sys.stderr", terminal)

@@ -1,0 +1,129 @@
+"""Where the reports of a check go: files that are replaced whole, the summary of GitHub's runner, or stdout."""
+
+from __future__ import annotations
+
+import os
+import stat
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from grader.errors import GraderFault, UsageError
+from grader.report import classroom50, github, screen
+from grader.report.formats import RENDER, Target
+from grader.report.graded import Report, Scene
+
+
+@dataclass(frozen=True)
+class Press:
+    """The formats that were asked for, and the environment that says more of where they go."""
+
+    targets: tuple[Target, ...]
+    environment: Mapping[str, str]
+
+    @property
+    def takes_stdout(self) -> bool:
+        """Whether a document is printed, so that nothing else may be."""
+        return any(target.printed for target in self.targets)
+
+    def prepare(self) -> None:
+        """Find out before the grading whether every report can be written, and take away what an earlier run left.
+
+        Raises UsageError. A run that does not come to its end so leaves no report, never the last one's.
+        """
+        files = [target.path for target in self.targets if target.path is not None]
+        for place, path in enumerate(files):
+            if os.path.abspath(path) in map(os.path.abspath, files[:place]):
+                raise UsageError(f"{path} is named twice", "Each report needs a file of its own.")
+            _expect_writable(path)
+        for target in self.targets:
+            if target == Target("github"):
+                _expect_summary(self.environment.get(github.SUMMARY))
+            if target.name == "classroom50" and (lack := classroom50.missing(self.environment)):
+                raise UsageError(f"classroom50 cannot be written: {lack}", "Use it in an autograder of Classroom 50.")
+        for path in files:
+            path.unlink(missing_ok=True)
+
+    def publish(self, report: Report, root: Path, now: datetime) -> None:
+        """Write every report; GraderFault, after all others are written, where one cannot be."""
+        scene = Scene(now, self.environment, lambda label: located(label, root, self.environment))
+        failed: list[str] = []
+        for target in self.targets:
+            try:
+                self._put(target, report, scene)
+            except OSError as error:
+                failed.append(f"{target.path or github.SUMMARY} cannot be written: {error.strerror}")
+            if target.name == "github":
+                for line in github.annotation_lines(report, scene):
+                    screen.write(line, error=self.takes_stdout)
+        if failed:
+            raise GraderFault("; ".join(failed))
+
+    def _put(self, target: Target, report: Report, scene: Scene) -> None:
+        if target == Target("github"):
+            append_summary(Path(self.environment[github.SUMMARY]), report, scene)
+            return
+        text = RENDER[target.name](report, scene)
+        if target.path is not None:
+            replace(target.path, text)
+        else:
+            screen.write(text)
+
+
+def located(label: str, root: Path, environment: Mapping[str, str]) -> str | None:
+    """Return where a graded file lies in the repository that is checked out; None where it does not."""
+    workspace = os.path.abspath(environment.get("GITHUB_WORKSPACE") or root)
+    found = next((path for path in (root / label, Path(label)) if path.is_file()), None)
+    path = Path(os.path.abspath(found)) if found is not None else None
+    return path.relative_to(workspace).as_posix() if path and path.is_relative_to(workspace) else None
+
+
+def replace(path: Path, text: str) -> None:
+    """Write a file in one step: whoever reads sees nothing, or all of it."""
+    descriptor, fresh = tempfile.mkstemp(".tmp", f".{path.name[:50]}.", path.parent)
+    try:
+        with open(descriptor, "w", encoding="utf-8", newline="\n") as file:
+            file.write(text if text.endswith("\n") else f"{text}\n")
+        os.chmod(fresh, 0o644)  # made for its owner only, and often read by another step's user
+        os.replace(fresh, path)
+    except OSError:
+        Path(fresh).unlink(missing_ok=True)
+        raise
+
+
+def append_summary(path: Path, report: Report, scene: Scene) -> None:
+    """Add a summary to what the step has said already, as much of it as GitHub then still takes."""
+    with path.open("ab") as file:
+        file.write(github.summary(report, scene, github.LIMIT - file.tell()).encode("utf-8"))
+
+
+def _expect_writable(path: Path) -> None:
+    """Raise UsageError unless a regular file can be put there; links and devices are left alone."""
+    try:
+        kind = os.lstat(path).st_mode
+    except FileNotFoundError:
+        pass
+    except OSError as error:
+        raise UsageError(f"{path} cannot be written: {error.strerror}") from error
+    else:
+        if not stat.S_ISREG(kind):
+            raise UsageError(f"{path} is no regular file, and is not overwritten", "Name another file.")
+    try:
+        with tempfile.TemporaryFile(dir=path.parent):
+            pass
+    except OSError as error:
+        raise UsageError(f"{path} cannot be written: {error.strerror}", "Name a file in a folder of yours.") from error
+
+
+def _expect_summary(path: str | None) -> None:
+    """Raise UsageError unless the runner has named a file for the summary."""
+    if not path:
+        message = f"{github.SUMMARY} is not set, so there is no job summary to write to"
+        raise UsageError(message, "Outside of GitHub Actions name a file: github=FILE.")
+    try:
+        with open(path, "ab"):
+            pass
+    except OSError as error:
+        raise UsageError(f"{path}, which {github.SUMMARY} names, cannot be written: {error.strerror}") from error

@@ -1,0 +1,73 @@
+"""What a learner wrote as text and nothing else: one way of escaping for each thing that reads a report.
+
+A control character, a bidirectional mark and half a character are spelt out first, as in \\x1b, by layout.printable.
+Sources: the runner of GitHub Actions (ActionCommand.cs) for workflow commands, CommonMark 0.31 for Markdown, XML 1.0.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+
+from grader.report.layout import printable
+
+# The runner obeys '::' where a line begins, after blanks, but '##[' anywhere; other services read '##name['.
+_LINE_COMMAND = re.compile(r"^[^\S\n]*(:)(?=:)", re.MULTILINE)
+_ANY_COMMAND = re.compile(r"#(#)(?=\w*\[)")
+_PUNCTUATION = re.compile(r"[!-/:-@\[-`{-~]")
+
+
+def obeyed(text: str) -> list[int]:
+    """Return the places of the characters that make parts of a text commands to whoever reads a build's log."""
+    return sorted(match.start(1) for rule in (_LINE_COMMAND, _ANY_COMMAND) for match in rule.finditer(text))
+
+
+def spelt(character: str) -> str:
+    r"""Return an ASCII character spelt out, as in \x3a."""
+    return f"\\x{ord(character):02x}"
+
+
+def plain(text: str) -> str:
+    """Return text that neither a terminal nor a build's log obeys."""
+    text = printable(text)
+    for place in reversed(obeyed(text)):
+        text = text[:place] + spelt(text[place]) + text[place + 1 :]
+    return text
+
+
+def one_line(text: str) -> str:
+    """Return plain text without line breaks."""
+    return " ".join(plain(text).split("\n"))
+
+
+def markup(text: str) -> str:
+    """Return text for HTML, or for XML, between tags or in an attribute, in ASCII."""
+    escaped = html.escape(plain(text)).replace("\n", "&#10;")
+    return escaped.encode("ascii", "xmlcharrefreplace").decode()
+
+
+def preformatted(text: str) -> str:
+    """Return a block of Markdown that shows text as it is: Markdown, mentions and links are dead within its tags."""
+    return f"<pre><code>{html.escape(plain(text), quote=False)}\n</code></pre>"
+
+
+def code_span(text: str) -> str:
+    """Return text on one line as a span of code, fenced by more backticks than it has in a row."""
+    text = one_line(text)
+    fence = "`" * (1 + max((len(run) for run in re.findall("`+", text)), default=0))
+    return f"{fence} {text} {fence}"
+
+
+def markdown(text: str) -> str:
+    """Return text on one line that Markdown does not read: each ASCII sign becomes a character reference."""
+    return _PUNCTUATION.sub(lambda sign: f"&#{ord(sign[0])};", one_line(text).strip())
+
+
+def command_data(text: str) -> str:
+    """Return text for the message of a workflow command."""
+    return plain(text).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def command_property(text: str) -> str:
+    """Return text for a property, such as the file, of a workflow command."""
+    return command_data(text).replace(":", "%3A").replace(",", "%2C")

@@ -1,0 +1,49 @@
+"""How much of hidden tests is shown: applied to a verdict once, before any report, so that no format can tell more."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+
+from grader.manifest import FEEDBACK, Feedback, Stage
+from grader.verdict import CriterionResult, Failure, Verdict
+
+HELD_BACK = "A hidden test does not pass; what it calls and what came back are not shown."
+FAULT = 'Something failed in the grader or the course; feedback = "full" in stage.toml shows what.'
+MODULE = "the module"  # what rows wait for where the whole module cannot be graded
+
+
+def lower(first: Feedback, second: Feedback) -> Feedback:
+    """Return the one of two levels that tells less."""
+    return max(first, second, key=FEEDBACK.index)
+
+
+def known_names(stage: Stage) -> frozenset[str]:
+    """Return the names that a row may wait for and that the course, not a learner's process, has given."""
+    names = {name for row in stage.criteria for name in row.functions}
+    return frozenset(names | {name.partition(".")[0] for name in names} | {MODULE})
+
+
+def shown(verdict: Verdict, level: Feedback, known: Collection[str]) -> Verdict:
+    """Return what of a verdict may be shown: at hint and verdict, nothing that a hidden test's inputs could reach.
+
+    full keeps everything. hint keeps of a hidden test its name, its status and the known mistake, whose text the course
+    wrote. verdict keeps only the rows' statuses and counts. Public tests are always told in full: a learner has them.
+    What a row waits for is kept where it is in known, since a learner's process can name a function after an input.
+    """
+    if level == "full":
+        return replace(verdict, feedback=level)
+    rows = tuple(_row(row, level, known) for row in verdict.criteria)
+    return replace(verdict, criteria=rows, faults=(FAULT,) if verdict.faults else (), feedback=level)
+
+
+def _row(row: CriterionResult, level: Feedback, known: Collection[str]) -> CriterionResult:
+    kept = [failure for failure in row.failures if level == "hint" or not failure.hidden]
+    failures = tuple(_hinted(failure) if failure.hidden else failure for failure in kept)
+    return replace(row, failures=failures, waits_for=tuple(name for name in row.waits_for if name in known))
+
+
+def _hinted(failure: Failure) -> Failure:
+    """Return a hidden test's failure without anything that its inputs could reach; parameters stand in its name."""
+    name = failure.test.partition("[")[0]
+    return Failure(name, True, failure.status, "", HELD_BACK, failure.diagnosis, None)

@@ -1,0 +1,115 @@
+"""What every format reads: the verdicts of a run, and in plain words what is told of each row and of the whole."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from grader.report.escape import one_line, plain
+from grader.report.layout import DETAIL_WIDTH, INDENT, Look
+from grader.report.terminal import FAULT, Style, count, detail_lines, status_words, told
+from grader.run.outcome import Status, Where
+from grader.verdict import CriterionResult, Failure, Verdict
+
+LOOK = Look(DETAIL_WIDTH)
+# Ends that say nothing about the learner's answer: what reads a report calls them errors.
+ERRORS: tuple[Status, ...] = ("crashed", "timed_out", "over_limit", "grader_fault")
+
+
+@dataclass(frozen=True)
+class Report:
+    """A run: one verdict or, with every, those of several stages; waits_for names what comes before a locked one."""
+
+    verdicts: tuple[Verdict, ...]
+    every: bool = False
+    waits_for: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Scene:
+    """Where a report is made: the environment, the time, and where in the repository a graded file lies, if it does."""
+
+    now: datetime
+    environment: Mapping[str, str] = field(default_factory=dict)
+    locate: Callable[[str], str | None] = lambda label: None
+
+
+def points(verdict: Verdict) -> int:
+    """Return how many rows pass; each is worth one point."""
+    return sum(row.status == "passed" for row in verdict.criteria)
+
+
+def title(verdict: Verdict) -> str:
+    """Return the name of a stage on one line."""
+    return one_line(f"{verdict.stage} · {verdict.title}")
+
+
+def reached(verdict: Verdict) -> str:
+    """Return how many of the rows pass, in words."""
+    return f"{points(verdict)} of {count(len(verdict.criteria), 'criterion')}"
+
+
+def unmarked(report: Report) -> str | None:
+    """Return why a run must not be given any marks, not even none; None where it has them.
+
+    That is a fault of ours, a stage that is locked, and a module that could not even be taken.
+    """
+    faults = [fault for verdict in report.verdicts if verdict.grader_fault for fault in verdict.faults or ("",)]
+    if faults:
+        return plain("\n".join([FAULT, *filter(None, faults)]))
+    for verdict in report.verdicts:
+        if verdict.locked:
+            return plain(f"{verdict.stage} is locked: {', '.join(report.waits_for) or 'another stage'} comes first.")
+        if verdict.problem is not None and not verdict.criteria:
+            return problem(verdict)
+    return None if report.verdicts else "No stage was graded."
+
+
+def problem(verdict: Verdict) -> str:
+    """Return why the module cannot be graded as it is; empty where it can."""
+    found = verdict.problem
+    if found is None:
+        return ""
+    place = f"{verdict.run.label}:{found.line}" if found.line else verdict.run.label
+    lines = [f"{place} cannot be graded as it is.", found.message, found.hint or ""]
+    return plain("\n".join(line for line in lines if line))
+
+
+def details(row: CriterionResult, verdict: Verdict) -> str:
+    """Return what is told of a row that does not pass: how it did, and what the terminal shows below it."""
+    if row.status == "passed":
+        return ""
+    lines = [line.plain for line in detail_lines(row, verdict, _style(verdict))]
+    below = [line.removeprefix(" " * INDENT) for line in lines]
+    return plain("\n".join([f"{status_words(row)}.", *below]))
+
+
+def first_told(row: CriterionResult, verdict: Verdict) -> Failure | None:
+    """Return the failure that a row's report begins with."""
+    return next(iter(told(row, _style(verdict))), None)
+
+
+def place(row: CriterionResult, verdict: Verdict) -> Where | None:
+    """Return the learner's own line that a row's report names first."""
+    if row.status == "passed":
+        return None
+    return next((failure.where for failure in told(row, _style(verdict)) if failure.where), None)
+
+
+def facts(verdict: Verdict) -> dict[str, str]:
+    """Return how a run was made, by name."""
+    run = verdict.run
+    return {
+        "stage": verdict.stage,
+        "seed": str(run.seed),
+        "isolation": run.isolation,
+        "course": run.course,
+        "submission": run.submission,
+        "file": one_line(run.label),
+        "feedback": verdict.feedback,
+    }
+
+
+def _style(verdict: Verdict) -> Style:
+    return Style(LOOK, f"grader check {verdict.stage}")

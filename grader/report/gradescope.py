@@ -1,0 +1,53 @@
+"""A run as Gradescope's results.json: a test for each row of the checklist, each worth one point.
+
+Source: https://gradescope-autograders.readthedocs.io/en/latest/specs/ ; schemas/gradescope.schema.json is that in JSON
+Schema. A run without marks has neither a score nor tests, which is not a result: docs/gradescope/run_autograder then
+leaves no file, so that Gradescope shows an error and not a zero.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from grader.report.document import dumps
+from grader.report.escape import one_line
+from grader.report.graded import Report, Scene, details, facts, problem, reached, title, unmarked
+from grader.verdict import CriterionResult, Verdict
+
+
+def gradescope(report: Report, scene: Scene) -> str:
+    """Return the document."""
+    shared: dict[str, Any] = {
+        "output_format": "text",
+        "test_output_format": "text",
+        "test_name_format": "text",
+        "visibility": "visible",
+        "stdout_visibility": "hidden",
+        "execution_time": round(sum(verdict.run.duration_s for verdict in report.verdicts), 3),
+        "extra_data": {verdict.stage: facts(verdict) for verdict in report.verdicts},
+    }
+    if (why := unmarked(report)) is not None:
+        return dumps({"output": why, **shared})
+    tests = [_test(row, verdict, report.every) for verdict in report.verdicts for row in verdict.criteria]
+    return dumps({"output": "\n\n".join(map(_head, report.verdicts)), **shared, "tests": tests})
+
+
+def _head(verdict: Verdict) -> str:
+    lines = [f"{title(verdict)}: {reached(verdict)}", f"seed {verdict.run.seed} · isolation {verdict.run.isolation}"]
+    return "\n".join([*lines, *filter(None, [problem(verdict)])])
+
+
+def _test(row: CriterionResult, verdict: Verdict, every: bool) -> dict[str, Any]:
+    passed = row.status == "passed"
+    return {
+        "name": one_line(f"{verdict.stage} · {row.text}" if every else row.text),
+        "name_format": "text",
+        "score": float(passed),
+        "max_score": 1.0,
+        "status": "passed" if passed else "failed",
+        "output": details(row, verdict),
+        "output_format": "text",
+        "tags": [verdict.stage, row.id],
+        "visibility": "visible",
+        "extra_data": {"status": row.status, "tests_passed": row.tests_passed, "tests_total": row.tests_total},
+    }
