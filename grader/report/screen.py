@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import sys
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TextIO
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from grader.run.outcome import Outcome
 
 README_WIDTH = 100
+LOG_SECONDS = 30.0
 
 
 def prepare() -> None:
@@ -107,10 +109,10 @@ def ticking(name: str) -> Iterator[Ticker | None]:
 
 
 @contextmanager
-def counting() -> Iterator[Callable[[int, int, str], None] | None]:
-    """Show a progress bar on stderr while many modules are graded, if stderr is a terminal that can redraw a line."""
+def counting(clock: Callable[[], float] = time.monotonic) -> Iterator[Callable[[int, int, str], None]]:
+    """Count on stderr while many modules are graded: a bar on a terminal, elsewhere a line every half minute."""
     if not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
-        yield None
+        yield _lines_now_and_then(clock)
         return
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
@@ -124,6 +126,18 @@ def counting() -> Iterator[Callable[[int, int, str], None] | None]:
             progress.update(task, completed=done, total=total, description=name)
 
         yield count
+
+
+def _lines_now_and_then(clock: Callable[[], float]) -> Callable[[int, int, str], None]:
+    told = clock()
+
+    def count(done: int, total: int, name: str) -> None:
+        nonlocal told
+        if clock() - told >= LOG_SECONDS:
+            told = clock()
+            say(f"{name}: {done} of {total} graded")
+
+    return count
 
 
 class Ticker:

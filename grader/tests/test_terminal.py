@@ -422,7 +422,6 @@ def test_many_gradings_are_counted_on_one_line_that_is_taken_back(monkeypatch: p
     monkeypatch.setattr("sys.stderr", terminal)
     monkeypatch.setenv("TERM", "xterm-256color")
     with screen.counting() as count:
-        assert count is not None
         count(3, 7, "s15")
         count(7, 7, "[s16]")
     *_, shown, end = terminal.getvalue().split("\r")
@@ -430,13 +429,14 @@ def test_many_gradings_are_counted_on_one_line_that_is_taken_back(monkeypatch: p
     assert "[s16]" not in end and "\n" not in end.rstrip("\n")
 
 
-def test_nothing_is_counted_where_nobody_watches(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize("terminal", [False, True])
+def test_a_log_gets_a_line_every_half_minute(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], terminal: bool
 ) -> None:
-    with screen.counting() as count:
-        assert count is None
-    monkeypatch.setattr("sys.stderr", Watched())
-    monkeypatch.setenv("TERM", "dumb")
-    with screen.counting() as count:
-        assert count is None
-    assert capsys.readouterr() == ("", "")
+    if terminal:
+        monkeypatch.setenv("TERM", "dumb")
+    moments = iter([0.0, 29.0, 30.0, 30.0, 59.0, 61.0, 61.0])
+    with screen.counting(lambda: next(moments)) as count:
+        for done in range(1, 5):
+            count(done, 9, "s15")
+    assert capsys.readouterr() == ("", "s15: 2 of 9 graded\ns15: 4 of 9 graded\n")
