@@ -8,8 +8,8 @@ import numpy as np
 
 
 def compute_attention_scores(Q, K, scale=True):
-    if Q.shape[-1] != K.shape[-1]:
-        raise ValueError(f"Q has d_k {Q.shape[-1]} and K has {K.shape[-1]}")
+    if Q.ndim < 2 or K.ndim < 2 or Q.shape[-1] != K.shape[-1]:
+        raise ValueError(f"Q of shape {Q.shape} does not go with K of shape {K.shape}")
     scores = Q @ np.swapaxes(K, -1, -2)
     if scale:
         scores = scores / np.sqrt(Q.shape[-1]).astype(scores.dtype)
@@ -112,16 +112,22 @@ def add_positional_encoding(x, pe):
 
 
 def learned_positional_encoding(max_length, d_model, rng=None):
+    if max_length < 1 or d_model < 1:
+        raise ValueError(f"max_length and d_model must be positive, not {max_length} and {d_model}")
     rng = rng or np.random.default_rng()
     return 0.02 * rng.standard_normal((max_length, d_model))
 
 
 def create_causal_mask(seq_length):
+    if seq_length < 1:
+        raise ValueError(f"seq_length must be positive, not {seq_length}")
     return np.tril(np.ones((seq_length, seq_length), dtype=bool))
 
 
 def create_padding_mask(lengths, max_length):
     lengths = np.asarray(lengths)
+    if lengths.ndim != 1 or lengths.dtype.kind not in "iu" or max_length < 1:
+        raise ValueError("lengths must be one whole number a sequence")
     if (lengths < 0).any() or (lengths > max_length).any():
         raise ValueError(f"lengths must lie between 0 and {max_length}")
     return np.arange(max_length) < lengths[:, None]
