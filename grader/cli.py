@@ -106,7 +106,9 @@ def check(
     submission: Annotated[
         Path | None,
         typer.Option(
-            "--submission", metavar="PATH", help="Grade a course, folder or module of someone; record nothing."
+            "--submission",
+            metavar="PATH",
+            help="Grade someone's course, folder, module, archive or repo@revision; record nothing.",
         ),
     ] = None,
     only: Annotated[

@@ -43,7 +43,10 @@ def explore(
     as_json: Json = False,
     isolation: Isolation = "auto",
     submission: Annotated[
-        Path | None, typer.Option("--submission", metavar="PATH", help="Explore a course, folder or module of someone.")
+        Path | None,
+        typer.Option(
+            "--submission", metavar="PATH", help="Explore someone's course, folder, module, archive or repo@revision."
+        ),
     ] = None,
 ) -> None:
     """See step by step what your attention does with a sentence, and which word attends to which.

@@ -13,6 +13,7 @@ from grader import actions
 from grader.errors import GraderError, StageLocked, SubmissionError, UsageError
 from grader.manifest import FEEDBACK
 from grader.report import screen
+from grader.submission import holds_stages
 
 if TYPE_CHECKING:
     from grader.actions import Desk, Wish
@@ -79,7 +80,7 @@ def check_all(desk: Desk, wish: Wish, telling: Telling) -> int:
 
     if wish.only is not None:
         raise UsageError("--all grades whole stages, --only one row", "Leave one of them out.")
-    if wish.submission is not None and not wish.submission.is_dir():
+    if wish.submission is not None and not holds_stages(wish.submission):
         message = f"--all needs a folder of stages, and {wish.submission} is none"
         raise UsageError(message, "Name a stage to grade one module.")
     found: list[Verdict] = []

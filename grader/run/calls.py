@@ -12,6 +12,7 @@ import numpy as np
 from grader.manifest import Stage
 from grader.run.record import Record
 from grader.run.remote import RemoteValue
+from grader.source_check import plain_text
 
 SHORT = 30  # characters of a value that is shown rather than described
 
@@ -75,7 +76,7 @@ def short(value: Any, axes: tuple[str, ...] = ()) -> str:
 
 
 def definition_lines(source: bytes) -> dict[str, int]:
-    """Return the line of each function, class and method of a module: {"MultiHeadAttention.forward": 142}."""
+    """Return the line of each function, class and method of a plain module: {"MultiHeadAttention.forward": 142}."""
     lines: dict[str, int] = {}
 
     def visit(nodes: list[ast.stmt], prefix: str) -> None:
@@ -85,8 +86,11 @@ def definition_lines(source: bytes) -> dict[str, int]:
                 if isinstance(node, ast.ClassDef):
                     visit(node.body, f"{prefix}{node.name}.")
 
+    text = plain_text(source)  # of another, reading it here may take too long
+    if text is None:
+        return {}
     try:
-        visit(ast.parse(source).body, "")
+        visit(ast.parse(text).body, "")
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return {}
     return lines

@@ -322,6 +322,14 @@ def test_all_of_someones_stages_are_graded_and_missing_ones_named(place: Place, 
     assert not place.store.file.exists()
 
 
+def test_all_stages_of_an_archive_are_graded(place: Place, tmp_path: Path) -> None:
+    (place.root / "stages" / "s02_sums" / "sums.py").write_text(SUMS, encoding="utf-8")
+    archive = shutil.make_archive(str(tmp_path / "anna"), "gztar", place.root, "stages")
+    done = place.run("check", "--all", "--submission", archive)
+    assert done.out.splitlines()[-1].endswith("2 of 2 criteria")
+    assert not place.store.file.exists()
+
+
 # Commands that do not grade run in this process, which is much faster.
 
 

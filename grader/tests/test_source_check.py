@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from grader.manifest import Criterion, Forbidden, Stage
-from grader.source_check import ARRAY_METHODS, Problem, check_source, defined_names, missing_names
+from grader.source_check import ARRAY_METHODS, Problem, check_source, defined_names, missing_names, plain_text
 from grader.submission import Snapshot
 
 REASON = "This stage is about writing the products yourself."
@@ -77,6 +77,14 @@ class TestEncoding:
     def test_a_null_byte_is_given_with_its_line(self) -> None:
         found = problem(b"x = 1\ny = '\0'\n", "encoding")
         assert (found.message, found.line) == ("line 2 holds a null byte, which no Python text has", 2)
+
+    def test_a_null_byte_that_the_encoding_spells_otherwise_is_given_with_its_line(self) -> None:
+        found = problem(b"# coding: utf-7\nx = '+AAA-'\n", "encoding")
+        assert (found.message, found.line) == ("line 2 holds a null byte, which no Python text has", 2)
+
+    def test_a_declaration_counts_where_lines_end_in_carriage_returns(self) -> None:
+        assert check(b"#!/usr/bin/python\r# coding: latin-1\rx = '\xe9'\r") is None
+        assert problem(b"x = 1\ry = 2\r# coding: latin-1\rx = '\xe9'\r", "encoding").line == 4
 
     @pytest.mark.parametrize("name", ["klingon", "zlib", "undefined"])
     def test_an_encoding_that_cannot_be_used_is_named(self, name: str) -> None:
@@ -150,7 +158,7 @@ class TestSyntax:
         def broken(*_: object) -> None:
             raise error("no reason")
 
-        monkeypatch.setattr("grader.source_check.ast.parse", broken)
+        monkeypatch.setattr("grader.source_check.parsing.ast.parse", broken)
         assert problem("x = 1", "syntax").message == "Python cannot read this module: no reason"
 
     def test_a_learners_warnings_stay_silent(self) -> None:
@@ -161,6 +169,34 @@ class TestSyntax:
     @pytest.mark.skipif(sys.version_info >= (3, 14), reason="forbidden in every annotation since then")
     def test_the_graders_own_future_imports_do_not_leak_into_the_module(self) -> None:
         assert check("def f():\n    def g(x: (yield)):\n        pass\n") is None
+
+
+class TestWhere:
+    """Plain texts are read here, others in a process of their own."""
+
+    def test_a_plain_text_needs_no_process(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        def never(*_: object) -> None:
+            raise AssertionError
+
+        monkeypatch.setattr("grader.source_check.look_apart", never)
+        assert check("import numpy as np\nx = np.ones(3)\n") is None
+        assert check(b"# coding: latin-1\nx = '\xe9'\n") is None
+        assert check(b"# coding: klingon\n") is not None
+
+    @pytest.mark.parametrize(
+        "source",
+        [b"try:\n    x = 1\nfinally:\n    y = 2\n", b"# coding: utf-7\nx = 1\n", b"#" * (1 << 17)],
+        ids=["not plain", "an encoding that may take long", "large"],
+    )
+    def test_another_is_given_away_and_may_be_fine(self, source: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+        assert check(source) is None
+        monkeypatch.setattr("grader.source_check.parsing.ast.parse", None)
+        assert check(source) is None
+        assert plain_text(source) is None
+
+    def test_the_text_of_a_plain_module_is_to_be_had(self) -> None:
+        assert plain_text(b"\xef\xbb\xbfx = 1\r\ny = 2\r") == "x = 1\ny = 2\n"
+        assert plain_text(b"\xff") is None
 
 
 class TestImports:

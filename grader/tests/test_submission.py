@@ -5,14 +5,15 @@ from __future__ import annotations
 import hashlib
 import os
 import socket
+import tarfile
+import zipfile
 from pathlib import Path
 
 import pytest
 
-from grader import submission
 from grader.errors import SubmissionError
 from grader.manifest import Stage
-from grader.submission import MAX_BYTES, take
+from grader.submission import MAX_BYTES, files, holds_stages, take
 
 SOURCE = b"def split_heads(x, num_heads):\n    return x\n"
 IN_TREE = "stages/s15_attention/attention.py"
@@ -47,7 +48,7 @@ def inbox(tmp_path: Path) -> Path:
 def _either_way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Once with openat, where the system has it, and once without."""
     if request.param == "paths":
-        monkeypatch.setattr(submission, "_HAS_DIR_FD", False)
+        monkeypatch.setattr(files, "_HAS_DIR_FD", False)
 
 
 def refusal(stage: Stage, path: Path | None, course: Path) -> str:
@@ -128,7 +129,8 @@ class TestRefused:
     def test_a_missing_path_says_what_may_be_given(self, stage: Stage, course: Path, inbox: Path) -> None:
         with pytest.raises(SubmissionError, match=r"nothing.py does not exist") as caught:
             take(stage, inbox / "nothing.py", course)
-        assert caught.value.hint == "Give a course, a folder with attention.py, or a Python file."
+        wanted = "a course, a folder with attention.py, a zip or tar archive, repo@revision, or a Python file"
+        assert caught.value.hint == f"Give {wanted}."
 
     def test_a_folder_without_the_module_says_what_it_has(self, stage: Stage, course: Path, inbox: Path) -> None:
         put(inbox / "atention.py")
@@ -143,7 +145,8 @@ class TestRefused:
 
     def test_another_kind_of_file_is_named(self, stage: Stage, course: Path, inbox: Path) -> None:
         message = refusal(stage, put(inbox / "notes.txt"), course)
-        assert message.endswith("notes.txt is not a Python file: expected a name that ends in .py")
+        expected = "expected a name that ends in .py, .zip, .tar, .tar.gz, .tgz, .tar.xz, .tar.bz2"
+        assert message.endswith(f"notes.txt is not a Python file: {expected}")
 
     def test_a_folder_named_like_the_module_is_named(self, stage: Stage, course: Path) -> None:
         (course / IN_TREE).mkdir()
@@ -266,7 +269,7 @@ class TestRefused:
         assert len(os.listdir("/proc/self/fd")) == before
 
 
-@pytest.mark.skipif(not submission._HAS_DIR_FD, reason="without openat a folder can only be looked at")
+@pytest.mark.skipif(not files._HAS_DIR_FD, reason="without openat a folder can only be looked at")
 def test_a_folder_that_becomes_a_link_after_the_look_is_not_followed(
     stage: Stage, course: Path, inbox: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -282,3 +285,71 @@ def test_a_folder_that_becomes_a_link_after_the_look_is_not_followed(
 
     monkeypatch.setattr(os, "open", exchanging)
     assert f"{IN_TREE} cannot be read: " in refusal(stage, None, course)
+
+
+def zipped(path: Path, members: dict[str, bytes]) -> Path:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in members.items():
+            archive.writestr(name, data)
+    return path
+
+
+class TestArchives:
+    def test_the_module_of_a_zip_is_taken(self, stage: Stage, course: Path, inbox: Path) -> None:
+        path = zipped(inbox / "ada.zip", {f"ada/{IN_TREE}": SOURCE, "ada/README.md": b"hello"})
+        snapshot = take(stage, path, course)
+        assert (snapshot.source, snapshot.digest) == (SOURCE, hashlib.sha256(SOURCE).hexdigest())
+        assert (snapshot.module, snapshot.origin) == ("attention.py", path / "ada" / IN_TREE)
+        assert snapshot.label == f"{path}/ada/{IN_TREE}"
+
+    @pytest.mark.parametrize("ending", ["tar", "tar.gz", "tgz", "tar.xz", "tar.bz2", "TAR.GZ"])
+    def test_the_module_of_a_tar_is_taken(self, stage: Stage, course: Path, inbox: Path, ending: str) -> None:
+        put(inbox / "attention.py")
+        path = inbox / f"ada.{ending}"
+        packed = {"tgz": "gz", "tar": ""}.get(ending, ending.lower().removeprefix("tar."))
+        with tarfile.open(str(path), f"w:{packed}") as archive:  # type: ignore[call-overload]
+            archive.add(inbox / "attention.py", "attention.py")
+        assert take(stage, path, course).source == SOURCE
+
+    def test_an_archive_inside_the_course_is_named_from_there(self, stage: Stage, course: Path) -> None:
+        path = zipped(course / "ada.zip", {"attention.py": SOURCE})
+        assert take(stage, path, course).label == "ada.zip/attention.py"
+
+    def test_a_folder_named_like_an_archive_is_a_folder(self, stage: Stage, course: Path, inbox: Path) -> None:
+        put(inbox / "ada.zip" / "attention.py")
+        assert take(stage, inbox / "ada.zip", course).source == SOURCE
+
+    def test_a_missing_archive_says_what_may_be_given(self, stage: Stage, course: Path, inbox: Path) -> None:
+        with pytest.raises(SubmissionError, match=r"ada.zip does not exist") as caught:
+            take(stage, inbox / "ada.zip", course)
+        assert "a zip or tar archive" in str(caught.value.hint)
+
+    @needs_links
+    def test_an_archive_may_not_be_a_link(self, stage: Stage, course: Path, inbox: Path) -> None:
+        (inbox / "b.zip").symlink_to(zipped(inbox / "a.zip", {"attention.py": SOURCE}))
+        assert refusal(stage, inbox / "b.zip", course).endswith("b.zip is a link: expected a regular file")
+
+    def test_an_archive_too_large_is_not_read(self, stage: Stage, course: Path, inbox: Path) -> None:
+        path = zipped(inbox / "ada.zip", {"attention.py": SOURCE})
+        os.truncate(path, 1 << 40)
+        assert refusal(stage, path, course).endswith("has 1,099,511,627,776 bytes: at most 67,108,864 are taken")
+
+    def test_nothing_is_written_to_disk(
+        self, stage: Stage, course: Path, inbox: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        path = zipped(inbox / "ada.zip", {"attention.py": SOURCE, "other.py": b""})
+        monkeypatch.setenv("TMPDIR", str(inbox))
+        take(stage, path, course)
+        assert os.listdir(inbox) == ["ada.zip"]
+
+
+class TestManyStages:
+    def test_folders_archives_and_revisions_hold_several(self, inbox: Path) -> None:
+        (inbox / "repo").mkdir()
+        assert holds_stages(inbox)
+        assert holds_stages(put(inbox / "a.tar.gz", b""))
+        assert holds_stages(inbox / "repo@main")
+
+    def test_a_module_does_not(self, inbox: Path) -> None:
+        assert not holds_stages(put(inbox / "a.py"))
+        assert not holds_stages(inbox / "nothing@main")

@@ -1,0 +1,123 @@
+"""Which member of an archive is the module: a decision about names and kinds, before anything is unpacked."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from grader.errors import SubmissionError
+from grader.manifest import Stage
+from grader.submission.files import expect_kind, expect_parent, expect_size
+from grader.submission.names import expected, folded, places, printable, shown, suggestion
+
+MAX_MEMBERS = 20_000
+MAX_PATH = 1024  # characters
+MAX_DEPTH = 40  # folders within folders
+MAX_RATIO = 200  # bytes that one byte of an archive may become
+_LITTER = "__MACOSX"  # where macOS puts what it knows about the other members
+
+
+@dataclass(frozen=True)
+class Member:
+    """One entry of an archive: its name as written there, what it is, its size, and its position."""
+
+    name: str
+    kind: str
+    size: int
+    index: int
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """The name as a path; ./ and doubled slashes mean nothing."""
+        return tuple(part for part in self.name.split("/") if part not in ("", "."))
+
+
+class Archive(Protocol):
+    """What zipped.py and tarred.py make of bytes."""
+
+    def members(self) -> Sequence[Member]:
+        """All that it holds; raises SubmissionError where that is too much, or broken."""
+
+    def read(self, member: Member) -> bytes:
+        """The bytes of a regular file in it, no more than files.MAX_BYTES; raises SubmissionError."""
+
+
+def read_module(stage: Stage, archive: Archive, label: str) -> tuple[tuple[str, ...], bytes]:
+    """The path within an archive, and the bytes, of the module of a stage."""
+    members = archive.members()
+    member = choose(stage, members, label)
+    return member.parts, archive.read(member)
+
+
+def choose(stage: Stage, members: Sequence[Member], label: str) -> Member:
+    """The module, where the members leave no doubt which it is.
+
+    It lies where it would lie in a folder or, since archives often hold one folder with everything, below others; two
+    such are one too many. Raises SubmissionError.
+    """
+    for member in members:
+        check_name(member.name, label)
+    paths = [(member, member.parts) for member in members if member.parts and member.parts[0] != _LITTER]
+    for place in places(stage):
+        if any(parts == place for _, parts in paths):
+            return _checked(place, paths, label)
+    for place in places(stage):
+        found = sorted({parts for _, parts in paths if len(parts) > len(place) and parts[-len(place) :] == place})
+        if len({folded(parts) for parts in found}) > 1:
+            several = ", ".join(shown("/".join(parts)) for parts in found[:3])
+            hint = "Hand in one module, or an archive with it at the top."
+            raise SubmissionError(f"{label} holds {len(found)} files that could be the module: {several}", hint)
+        if found:
+            return _checked(found[0], paths, label)
+    names = ["/".join(parts) for _, parts in paths]
+    raise SubmissionError(f"{label} is an archive without {expected(stage)}", suggestion(names))
+
+
+def check_name(name: str, label: str) -> None:
+    """Raise SubmissionError where a name is made to lead out of the archive, or to exhaust whoever reads it."""
+    parts = name.split("/")
+    fault = None
+    if len(name) > MAX_PATH:
+        fault = f"has {len(name):,} characters: at most {MAX_PATH:,} are taken"
+    elif len(parts) > MAX_DEPTH:
+        fault = f"lies {len(parts) - 1} folders deep: at most {MAX_DEPTH - 1} are taken"
+    elif ".." in parts:
+        fault = "leads out of the archive: expected no .."
+    elif name.startswith("/") or re.match("[A-Za-z]:", name):
+        fault = "is absolute: expected a path within the archive"
+    elif "\\" in name:
+        fault = "holds a backslash: expected / between folders"
+    elif "\0" in name:
+        fault = "holds a null byte"
+    if fault:
+        raise SubmissionError(f"{label} cannot be taken: the name '{shown(name)}' {fault}", "Pack it anew.")
+
+
+def _checked(path: tuple[str, ...], paths: Sequence[tuple[Member, tuple[str, ...]]], label: str) -> Member:
+    """The one member of that path; nothing on the way to it may be a link, or have a second of almost the same name."""
+    label = f"{label}/{printable('/'.join(path))}"
+    key = folded(path)
+    same = [member for member, parts in paths if parts == path]
+    for member, parts in paths:
+        common = len(parts) if len(parts) <= len(path) else len(path)
+        if parts[:common] == path[:common]:
+            if common < len(path):
+                expect_parent(member.kind, label, parts[-1])
+        elif (alike := _alike(parts, path, key)) is not None:
+            names = f"'{shown('/'.join(path[:alike]))}' and '{shown('/'.join(parts[:alike]))}'"
+            raise SubmissionError(f"{label} cannot be taken: {names} differ only in how they are written")
+    if len(same) > 1:
+        raise SubmissionError(f"{label} is there {len(same)} times: expected once", "Pack it anew.")
+    expect_kind(same[0].kind, label)
+    expect_size(same[0].size, label)
+    return same[0]
+
+
+def _alike(parts: tuple[str, ...], path: tuple[str, ...], key: tuple[str, ...]) -> int | None:
+    """How many parts, from the top, differ only in how they are written; None where one truly differs."""
+    for at, (part, wanted) in enumerate(zip(parts, path, strict=False)):
+        if part != wanted:
+            return at + 1 if folded([part]) == key[at : at + 1] else None
+    return None

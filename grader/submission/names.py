@@ -1,0 +1,41 @@
+"""The names of a learner's files: what of them is shown, and when two are one for some file system."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable
+
+from grader.manifest import Stage
+
+SHOWN = 160
+
+
+def printable(text: str) -> str:
+    """A file name as a terminal can show it: no control characters, no undecodable bytes."""
+    return "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in text)
+
+
+def shown(text: str) -> str:
+    """As printable, and cut where it is long."""
+    return printable(text if len(text) <= SHOWN else f"{text[: SHOWN - 1]}…")
+
+
+def folded(parts: Iterable[str]) -> tuple[str, ...]:
+    """A path as a file system takes it that knows no case, and no two ways to write an accent."""
+    return tuple(unicodedata.normalize("NFC", unicodedata.normalize("NFC", part).casefold()) for part in parts)
+
+
+def places(stage: Stage) -> tuple[tuple[str, ...], ...]:
+    """Where the module of a stage may lie, below a folder, an archive or a revision; the first that is there counts."""
+    return ("stages", stage.name, stage.module), (stage.module,)
+
+
+def expected(stage: Stage) -> str:
+    """The same in words."""
+    return " or ".join("/".join(parts) for parts in places(stage))
+
+
+def suggestion(names: Iterable[str]) -> str | None:
+    """Python files that are there instead, since a misspelt name is the likeliest mistake."""
+    found = sorted(shown(name) for name in names if name.endswith(".py"))
+    return f"Python files in it: {', '.join(found[:5])}" if found else None

@@ -1,0 +1,102 @@
+"""A zip archive: its list of members, held against the file itself, and one member unpacked in memory."""
+
+from __future__ import annotations
+
+import io
+import stat
+import struct
+import zipfile
+import zlib
+from collections.abc import Sequence
+
+from grader.errors import SubmissionError
+from grader.submission.files import MAX_BYTES, kind
+from grader.submission.members import MAX_MEMBERS, MAX_RATIO, Member
+from grader.submission.names import printable, shown
+
+MAX_DIRECTORY = 4 << 20  # bytes of the list of members
+_END = struct.Struct("<4s4H2LH")  # the record that closes an archive
+_ENCRYPTED = 0x1 | 0x2000
+_LOCAL_HEADER = 30  # bytes before a member's own, at least
+_UNREADABLE = (
+    zipfile.BadZipFile, zlib.error, struct.error, EOFError, OSError, ValueError, RuntimeError, OverflowError,
+    NotImplementedError, MemoryError,
+)  # fmt: skip
+
+
+class Zip:
+    """The archive in data; label names it in messages."""
+
+    def __init__(self, data: bytes, label: str) -> None:
+        self._label = label
+        self._data = data
+        self._check_end()
+        try:
+            self._file = zipfile.ZipFile(io.BytesIO(data))
+        except _UNREADABLE as error:
+            raise self._broken(error) from error
+
+    def members(self) -> Sequence[Member]:
+        """All members; their headers and bytes may not overlap, which is how a small archive holds a huge one."""
+        infos = self._file.infolist()
+        self._expect_few(len(infos))  # which need not be as many as the end says
+        end = 0
+        for info in sorted(infos, key=lambda info: info.header_offset):
+            if info.header_offset < 0:
+                raise self._broken("its list of members is not where its end says")
+            if info.header_offset < end:
+                raise SubmissionError(f"{self._label} cannot be taken: two of its members overlap", "Pack it anew.")
+            end = info.header_offset + _LOCAL_HEADER + info.compress_size
+        return [self._member(index, info) for index, info in enumerate(infos)]
+
+    def read(self, member: Member) -> bytes:
+        """One member's bytes, unpacked no further than a module may be long."""
+        info = self._file.infolist()[member.index]
+        label = f"{self._label}/{printable('/'.join(member.parts))}"
+        if info.flag_bits & _ENCRYPTED:
+            raise SubmissionError(f"{label} is encrypted: expected a file that needs no password")
+        if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+            packed = f"packed in a way ({info.compress_type}) that few can read"
+            raise SubmissionError(f"{label} is {packed}: expected stored or deflated", "Pack it anew.")
+        if info.file_size > MAX_RATIO * max(info.compress_size, 1):
+            ratio = f"{info.file_size:,} bytes are said to come of {info.compress_size:,}"
+            raise SubmissionError(f"{label} cannot be taken: {ratio}, at most {MAX_RATIO} times as many are taken")
+        try:
+            with self._file.open(info) as file:
+                source = file.read(MAX_BYTES + 1)
+        except _UNREADABLE as error:
+            raise self._broken(error) from error
+        if len(source) != info.file_size:
+            raise self._broken(f"{label} has not the size that the archive's list says")
+        return source
+
+    def _member(self, index: int, info: zipfile.ZipInfo) -> Member:
+        # The name as it is written: zipfile cuts it at a null byte and, on Windows, turns its backslashes.
+        mode = info.external_attr >> 16
+        what = kind(mode) if stat.S_IFMT(mode) else "a file"
+        if info.orig_filename.endswith("/") and what == "a file":
+            what = "a folder"
+        return Member(info.orig_filename, what, info.file_size, index)
+
+    def _check_end(self) -> None:
+        """Look at the record at the end before zipfile does, which makes an object of each member that it claims."""
+        at = self._data.rfind(b"PK\x05\x06", -_END.size - 0xFFFF)
+        if at < 0 or len(self._data) < at + _END.size:
+            raise SubmissionError(f"{self._label} is no zip archive, or is cut off", "Pack it anew.")
+        _, _, _, _, count, size, _, comment = _END.unpack_from(self._data, at)
+        if at + _END.size + comment != len(self._data):
+            raise self._broken("something follows its end")
+        if count == 0xFFFF or size == 0xFFFFFFFF or self._data[max(at - 20, 0) : at][:4] == b"PK\x06\x07":
+            raise SubmissionError(f"{self._label} is a zip64 archive, for what is larger than 4 GB", "Pack it anew.")
+        self._expect_few(count)
+        if size > MAX_DIRECTORY:
+            what = f"lists its members in {size:,} bytes: at most {MAX_DIRECTORY:,} are taken"
+            raise SubmissionError(f"{self._label} {what}", "Hand in the module alone.")
+
+    def _expect_few(self, count: int) -> None:
+        if count > MAX_MEMBERS:
+            what = f"{self._label} has {count:,} members: at most {MAX_MEMBERS:,} are taken"
+            raise SubmissionError(what, "Hand in the module alone.")
+
+    def _broken(self, why: object) -> SubmissionError:
+        return SubmissionError(f"{self._label} is a broken zip archive: {shown(str(why))}", "Pack it anew.")
