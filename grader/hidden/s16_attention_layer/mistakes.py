@@ -590,20 +590,6 @@ def forbidden_scores_set_to_zero(self, name, value):
 @mistake(
     criterion="masked-scores",
     replaces="Attention.__setattr__",
-    text="Forbidden scores were set to -100, which a score of some other key may well go below.",
-    fix="Use -inf, or a number like -1e9, which no score comes near.",
-)
-def mark_too_high(self, name, value):
-    if name == "masked_scores":
-        value = np.where(value == -np.inf, -100.0, value)
-    if name == "attention_weights":
-        value = value * (self.masked_scores != -100.0).any(axis=-1, keepdims=True)
-    object.__setattr__(self, name, value)
-
-
-@mistake(
-    criterion="masked-scores",
-    replaces="Attention.__setattr__",
     text="-inf was multiplied with the mask and added: at the allowed places that is -inf times 0, which is NaN.",
     fix="Choose instead of multiplying: np.where(allowed, scaled_scores, -np.inf).",
 )

@@ -377,9 +377,10 @@ class TestLargeInputs:
 
     def test_a_forbidden_key_stays_forbidden_below_very_low_scores(self, learner):
         layer = small_layer(learner, heads=1)
-        x = 3e3 * np.array([[[1.0, 0.0, 0.0, 0.0], [-1.0, 0.0, 0.0, 0.0]]])
-        output = layer.forward(x[:, :1], x[:, ::-1], padding_mask=np.array([[True, False]]))
-        assert_array(output, [[[-12000.0, 0.0, 0.0, 0.0]]], axes="batch seq_q embedding")
+        queries = np.array([[[3e3, 0.0, 0.0, 0.0], [1.0, 0.0, 0.0, 0.0]]])
+        keys = 3e3 * np.array([[[-1.0, 0.0, 0.0, 0.0], [1.0, 0.0, 0.0, 0.0], [0.5, 0.0, 0.0, 0.0]]])
+        output = layer.forward(queries, keys, padding_mask=np.array([[True, False, False]]))
+        assert_array(output, [[[-12000.0, 0.0, 0.0, 0.0]] * 2], axes="batch seq_q embedding")
 
 
 def run_backward(learner, tokens, grad_output):
