@@ -137,12 +137,3 @@ def graded(case: Case) -> Result:
     outcomes: list[Outcome] = []
     verdict = grade(course, stage, snapshot, options, outcomes.append)
     return Result(case, verdict, tuple(outcomes))
-
-
-def verdicts(course: Course, cases: Iterable[Case], number: int | None = None) -> Iterator[tuple[Case, Verdict]]:
-    """Grade every case and yield each with its verdict, in order."""
-    todo = list(cases)
-    with workers(course, number) as pool:
-        for case, result in zip(todo, pool.map(graded, todo, chunksize=4), strict=True):
-            assert result.verdict is not None
-            yield case, result.verdict

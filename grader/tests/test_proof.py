@@ -154,10 +154,6 @@ class TestResults:
         (outcome,) = proof.graded(replace(case, isolation="process")).outcomes
         assert outcome.status == "timed_out" and "within 0.5 s" in outcome.message
 
-    def test_verdicts_come_in_the_order_of_the_cases(self, course: Course, stage: Stage) -> None:
-        cases = [replace(case, isolation="process") for case in proof.reference_cases(stage, [9, 8])]
-        assert [(case.seed, verdict.run.seed) for case, verdict in proof.verdicts(course, cases, 1)] == [(9, 9), (8, 8)]
-
     def test_a_stage_that_the_course_lacks_is_an_error_here(self, pool: Executor) -> None:
         with pytest.raises(UnknownStage):
             list(proof.results(pool, [Case("reference", "s91", SOLUTION, 7)]))
