@@ -14,7 +14,7 @@ from grader.source_check import apart
 from grader.source_check.apart import BREAKS_DOWN, TOO_LONG, look_apart
 from grader.source_check.parsing import TOO_DEEP
 from grader.source_check.problem import Problem
-from grader.source_check.reader import TOO_LARGE
+from grader.source_check.reader import MEMORY_BYTES, TOO_LARGE
 
 NOTHING = Forbidden((), (), "")
 linux_only = pytest.mark.skipif(sys.platform != "linux", reason="limits on memory hold on Linux")
@@ -60,6 +60,12 @@ class TestBombs:
     )
     def test_nested_too_deeply(self, source: str) -> None:
         assert look(source) in (TOO_DEEP, BREAKS_DOWN)
+
+    @linux_only
+    def test_what_the_grader_takes_is_not_taken_for_the_text_s(self) -> None:
+        taken = b"x" * MEMORY_BYTES
+        assert look("x = " + "-" * 100_000 + "1") == TOO_DEEP
+        del taken
 
     @pytest.mark.parametrize("bracket", "([{")
     def test_a_megabyte_of_brackets(self, bracket: str) -> None:
