@@ -18,7 +18,7 @@ from grader.manifest import Tolerance
 
 EXPECTED_TYPES = {np.ndarray, list, tuple} | SCALARS | NUMPY_SCALARS
 GRADIENT, SINGLE_GRADIENT = (1e-5, 1e-7), (1e-2, 1e-5)  # relative tolerance, and the least absolute one
-DOUBLE_EPSILON = float(np.finfo(np.float64).eps)
+DOUBLE_EPSILON, SINGLE_EPSILON = float(np.finfo(np.float64).eps), float(np.finfo(np.float32).eps)
 MASK_SIZE = 1e6
 
 _tolerance = Tolerance()
@@ -89,15 +89,25 @@ def _expected_array(expected: object, equal_nan: bool = False) -> Array:
 
 
 def _default_rtol(actual: object, expected: Array, terms: float) -> float:
-    """The stage's tolerance for the less precise dtype, at least eight roundings a term; 0 for integers and bool."""
+    """The stage's tolerance for the less precise dtype, at least eight roundings a term; 0 for integers and bool.
+
+    A learner's own choice of dtype widens it to that of float32 at most.
+    """
     if expected.dtype.kind not in "fc":
         return 0.0
     dtypes = [expected.dtype]
-    if isinstance(actual, (np.ndarray, np.generic)) and actual.dtype.kind in "fc":
-        dtypes.append(actual.dtype)
+    found = _dtype_of(actual)
+    if found is not None and found.kind in "fc":  # no coarser than float32: half precision would hide what is wrong
+        dtypes.append(found if np.finfo(found).eps <= SINGLE_EPSILON else np.dtype(np.float32))
     epsilon = max(float(np.finfo(dtype).eps) for dtype in dtypes)
     stage = _tolerance.float64 if epsilon <= DOUBLE_EPSILON else _tolerance.float32
     return max(stage, 8 * epsilon * terms)
+
+
+def _dtype_of(actual: object) -> np.dtype[Any] | None:
+    """The dtype of a plain array or of one of NumPy's numbers; a subclass may say what it likes."""
+    plain = type(actual) is np.ndarray or type(actual) in NUMPY_SCALARS
+    return actual.dtype if plain else None  # type: ignore[attr-defined]  # both have one
 
 
 def _scale(expected: Array) -> float:
@@ -154,7 +164,8 @@ def assert_gradient(actual: object, numerical: object, *, name: str) -> None:
     """
     __tracebackhide__ = True
     right = _expected_array(numerical).astype(np.float64)
-    single = isinstance(actual, (np.ndarray, np.generic)) and actual.dtype.kind == "f" and actual.dtype.itemsize < 8
+    dtype = _dtype_of(actual)
+    single = dtype is not None and dtype.kind == "f" and dtype.itemsize == 4
     rtol, least = SINGLE_GRADIENT if single else GRADIENT
     difference = compare(actual, right, rtol, max(rtol * _scale(right), least), equal_nan=False)
     if difference is None or difference.kind != "values":

@@ -35,12 +35,28 @@ def errors(actual: Array, expected: Array, rtol: float, atol: float, equal_nan: 
         return wrong.astype(np.float64), wrong
     if actual.dtype.kind in "iu":
         return _integer_errors(actual, expected, rtol, atol)
+    if actual.dtype.kind == "c" and equal_nan:
+        actual, expected = _without_common_nan(actual, expected)
     error = np.abs(actual - expected)
     near = (error <= atol + rtol * np.abs(expected)) & np.isfinite(error)
     right = (actual == expected) | near
-    if equal_nan:
+    if equal_nan and actual.dtype.kind == "f":
         right |= np.isnan(actual) & np.isnan(expected)
     return np.asarray(error), np.asarray(~right)
+
+
+def _without_common_nan(actual: Array, expected: Array) -> tuple[Array, Array]:
+    """Both with 0 for each real or imaginary part that is NaN in both: the other part still has to be right.
+
+    >>> [part.tolist() for part in _without_common_nan(np.array([complex(np.nan, 1)]), np.array([complex(np.nan, 2)]))]
+    [[1j], [2j]]
+    """
+    parts = [array.copy().reshape(-1).view(array.real.dtype) for array in (actual, expected)]
+    common = np.isnan(parts[0]) & np.isnan(parts[1])
+    for part in parts:
+        part[common] = 0
+    one, other = (part.view(actual.dtype).reshape(actual.shape) for part in parts)
+    return one, other
 
 
 def _integer_errors(actual: Array, expected: Array, rtol: float, atol: float) -> tuple[Array, Mask]:

@@ -55,6 +55,8 @@ def _plain(value: object) -> object:
 def _key(value: object) -> tuple[type, object]:
     """What two equal values share; comparing types first keeps foreign objects from answering for themselves."""
     plain = _plain(value)
+    if type(plain) is complex:
+        return complex, (_key(plain.real), _key(plain.imag))
     return type(plain), "NaN" if type(plain) is float and math.isnan(plain) else plain
 
 
@@ -69,29 +71,37 @@ def _arrays(actual: object, expected: np.ndarray[Any, Any], path: str) -> Inequa
 
 
 def _dicts(actual: object, expected: dict[Any, Any], path: str) -> Inequality | None:
-    if not isinstance(actual, dict):
+    if not issubclass(type(actual), dict):
         return Inequality(path, f"expected a dict, got {_shown(actual)}")
-    found, wanted = {_key(key): key for key in actual}, {_key(key): key for key in expected}
+    table: dict[Any, Any] = dict(dict.items(actual))  # type: ignore[arg-type]  # past whatever a subclass says of itself
+    found, wanted = {_key(key): key for key in table}, {_key(key): key for key in expected}
     members = _members(found, wanted)
     if members:
         return Inequality(path, f"the keys differ: {members}")
-    pairs = ((actual[found[key]], expected[name], f"{path}[{_shown(name)}]") for key, name in wanted.items())
+    pairs = ((table[found[key]], expected[name], f"{path}[{_shown(name)}]") for key, name in wanted.items())
     return _first(pairs)
 
 
 def _sequences(actual: object, expected: list[Any] | tuple[Any, ...], path: str) -> Inequality | None:
-    if not isinstance(actual, (list, tuple)):
+    if not issubclass(type(actual), (list, tuple)):
         found = f"an array of shape {actual.shape}" if type(actual) is np.ndarray else _shown(actual)
         return Inequality(path, f"expected {_shown(expected)}, got {found}")
-    if len(actual) != len(expected):
-        return Inequality(path, f"expected {len(expected)} items, got {len(actual)}: {_shown(actual)}")
-    return _first((left, right, f"{path}[{i}]") for i, (left, right) in enumerate(zip(actual, expected, strict=True)))
+    items = _items(actual)
+    if len(items) != len(expected):
+        return Inequality(path, f"expected {len(expected)} items, got {len(items)}: {_shown(actual)}")
+    return _first((left, right, f"{path}[{i}]") for i, (left, right) in enumerate(zip(items, expected, strict=True)))
+
+
+def _items(actual: Any) -> list[Any]:
+    """The items of a list or tuple, or of one of their subclasses, read once and past whatever it says of itself."""
+    return list(list.__iter__(actual) if issubclass(type(actual), list) else tuple.__iter__(actual))
 
 
 def _sets(actual: object, expected: set[Any] | frozenset[Any], path: str) -> Inequality | None:
-    if not isinstance(actual, (set, frozenset)):
+    if not issubclass(type(actual), (set, frozenset)):
         return Inequality(path, f"expected a set, got {_shown(actual)}")
-    members = _members({_key(item): item for item in actual}, {_key(item): item for item in expected})
+    own: frozenset[Any] = frozenset().union(actual)  # type: ignore[arg-type]  # past a subclass's own way of iterating
+    members = _members({_key(item): item for item in own}, {_key(item): item for item in expected})
     return Inequality(path, f"the members differ: {members}") if members else None
 
 

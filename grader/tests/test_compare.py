@@ -64,6 +64,94 @@ class TestType:
         assert differ(X, None).kind == "type"
 
 
+class Text(str):
+    """A subclass of str."""
+
+
+class Whole(int):
+    def __eq__(self, other: object) -> bool:
+        return True
+
+    __hash__ = int.__hash__
+
+
+class Real(float):
+    def __sub__(self, other: object) -> float:
+        return 0.0
+
+    __rsub__ = __sub__
+
+
+class TestDisguises:
+    """Values that would pass a careless comparison: each is refused for what it is, before any arithmetic."""
+
+    @pytest.mark.parametrize(
+        ("actual", "kind"),
+        [
+            (X.view(Tagged), "type"),
+            (np.ma.array(X, mask=True), "type"),
+            (X.view(np.matrix), "type"),
+            (X.view(np.recarray), "type"),
+            (X.astype(object), "type"),
+            (np.zeros((2, 3), [("a", "f8")]), "type"),
+            (np.zeros((2, 3), "M8[s]"), "type"),
+            (np.zeros((2, 3), "m8[s]"), "type"),
+            (np.zeros((2, 3), "V8"), "type"),
+            (X.astype(str), "type"),
+            (X.tolist(), "type"),
+            pytest.param(memoryview(X.tobytes()), "type", id="memoryview"),
+            (X[None], "shape"),
+            (np.broadcast_to(X, (2, 2, 3)), "shape"),
+            (X[:, :0], "shape"),
+            (np.array(1.0), "shape"),
+            (X > 0, "dtype"),
+            (X.astype(np.uint8), "dtype"),
+            (X + 0j, "dtype"),
+            (np.where(X > 3, np.nan, X), "non-finite"),
+            (np.where(X > 3, -np.inf, X), "non-finite"),
+            (X.astype(">f8").view("<f8"), "values"),
+        ],
+        ids=lambda value: str(getattr(value, "dtype", value))[:20],
+    )
+    def test_of_an_array(self, actual: object, kind: str) -> None:
+        assert differ(actual, X, rtol=1e300 if kind != "values" else 1e-9).kind == kind
+
+    @pytest.mark.parametrize(
+        "actual", [Whole(3), Real(4), Text("3"), np.str_("3"), np.datetime64(3, "s"), np.timedelta64(3), [3], {3: 3}]
+    )
+    def test_of_a_number(self, actual: object) -> None:
+        assert differ(actual, 3.0).kind == "type"
+
+    def test_layout_is_no_difference(self) -> None:
+        overlapping = np.lib.stride_tricks.as_strided(np.ones(4), (2, 3), (8, 8))
+        assert compare(overlapping, np.ones((2, 3)), 0.0, 0.0, False) is None
+        read_only = X.copy()
+        read_only.flags.writeable = False
+        for array in (np.asfortranarray(X), X[::-1][::-1], X.astype(">f8"), read_only):
+            assert compare(array, X, 0.0, 0.0, False) is None
+
+    def test_tiny_values_are_told_apart_and_zeros_of_either_sign_are_not(self) -> None:
+        assert compare(np.array([-0.0, 0.0]), np.zeros(2), 0.0, 0.0, False) is None
+        assert differ(np.array([5e-324, 0.0]), np.array([1e-323, 0.0])).count == 1
+
+    def test_integers_that_wrap_round_are_far_apart(self) -> None:
+        for actual, expected in (
+            (np.int64(-1), np.uint64(2**64 - 1)),
+            (np.int64(-(2**63)), np.uint64(2**63)),
+            (np.int8(-1), np.uint8(255)),
+        ):
+            assert differ(actual, expected, rtol=0.0).count == 1
+
+    def test_a_difference_that_overflows_is_not_small(self) -> None:
+        assert differ(np.array([-1.7e308]), np.array([1.7e308]), rtol=0.5).kind == "values"
+        assert differ(np.float16(-60000), np.float16(60000), rtol=0.5).kind == "values"
+
+    def test_what_has_no_values_still_has_shape_and_dtype(self) -> None:
+        assert differ(np.zeros((0, 3)), np.zeros((3, 0))).kind == "shape"
+        assert differ(np.zeros((0, 3), int), np.zeros((0, 3))).kind == "dtype"
+        assert differ(np.zeros((0, 3), object), np.zeros((0, 3))).kind == "type"
+
+
 class TestShape:
     def test_the_expected_shape_carries_the_names_of_its_axes(self) -> None:
         message = told(np.zeros((2, 6, 8)), np.zeros((2, 2, 6, 4)), axes=["batch", "heads", "seq", "d_k"])

@@ -39,6 +39,27 @@ def test_a_difference_beyond_the_largest_float_is_wrong() -> None:
         assert errors(np.array([1.7e308]), np.array([-1.7e308]), 1.5, 0.0, False)[1].all()
 
 
+@pytest.mark.parametrize("dtype", [np.complex64, np.complex128, np.clongdouble])
+def test_a_part_that_is_nan_does_not_excuse_the_other_part(dtype: Any) -> None:
+    expected = np.array([[complex(np.nan, 1), complex(1, np.nan), complex(np.nan, np.nan), 5]], dtype).T
+    actual = np.array([[complex(np.nan, 2), complex(1, np.nan), complex(np.nan, np.nan), 5]], dtype).T
+    wrong = errors(*in_common(actual, expected), 1e-6, 1e-6, True)[1]
+    assert wrong.ravel().tolist() == [True, False, False, False]
+    assert not errors(*in_common(expected, expected), 1e-6, 1e-6, True)[1].any()
+    assert errors(actual, actual, 1.0, 1.0, False)[1].ravel().tolist() == [True, True, True, False]
+    swapped = np.array([complex(1, np.nan)], dtype), np.array([complex(np.nan, 1)], dtype)
+    assert errors(*swapped, 1.0, 1.0, True)[1].all()
+
+
+@pytest.mark.parametrize("tolerance", [0.0, 1.0, 1e300, np.inf])
+def test_no_tolerance_makes_what_is_not_finite_right(tolerance: float) -> None:
+    strange = np.array([np.nan, np.inf, -np.inf, np.inf])
+    with np.errstate(all="ignore"):
+        for rtol, atol in ((tolerance, 0.0), (0.0, tolerance), (tolerance, tolerance)):
+            assert errors(strange, np.array([1.0, 1.0, 1.0, -np.inf]), rtol, atol, True)[1].all()
+            assert errors(np.ones(4), strange, rtol, atol, True)[1].all()
+
+
 def test_bool_arrays_differ_where_one_is_true() -> None:
     assert errors(np.array([True, False]), np.array([False, False]), 5.0, 5.0, False)[1].tolist() == [True, False]
 

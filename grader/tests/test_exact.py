@@ -108,6 +108,90 @@ def test_an_object_that_calls_itself_equal_is_not_asked() -> None:
     assert told(Agreeable(2), 2) == "result: expected 2 (int), got 2 (Agreeable)"
 
 
+class Lying(list[Any]):
+    """Says that it is whatever one would like it to be, and something else when it is asked again."""
+
+    def __len__(self) -> int:
+        return 2
+
+    def __iter__(self) -> Any:
+        return iter([1, 2])
+
+    def __getitem__(self, place: Any) -> Any:
+        return place + 1
+
+    def __eq__(self, other: object) -> bool:
+        return True
+
+
+class LyingDict(dict[Any, Any]):
+    def __iter__(self) -> Any:
+        return iter(["a"])
+
+    def items(self) -> Any:
+        return [("a", 1)]
+
+    def __getitem__(self, key: Any) -> Any:
+        return 1
+
+
+class LyingSet(set[Any]):
+    def __iter__(self) -> Any:
+        return iter([1])
+
+
+class Disguised:
+    """Is a list for isinstance, and for nobody else."""
+
+    __class__ = list  # type: ignore[assignment]  # on purpose
+
+    def __len__(self) -> int:
+        return 2
+
+    def __iter__(self) -> Any:
+        return iter([1, 2])
+
+
+class LyingText(str):
+    def __eq__(self, other: object) -> bool:
+        return True
+
+    __hash__ = str.__hash__
+
+
+@pytest.mark.parametrize(
+    ("actual", "expected"),
+    [
+        (Lying([3, 4]), [1, 2]),
+        (Lying([1, 2, 3]), (1, 2)),
+        (LyingDict(a=2), {"a": 1}),
+        (LyingDict(b=1), {"a": 1}),
+        (LyingSet({2}), {1}),
+        (Disguised(), [1, 2]),
+        (LyingText("b"), "a"),
+        ([LyingText("a")], ["a"]),
+        (np.array([1, 2], object), [1, 2]),
+        (np.array([1, 2], object), np.array([1, 2])),
+        (np.array([1.0, 2.0]).view(np.recarray), np.array([1.0, 2.0])),
+        (np.ma.array([1.0, 2.0]), np.array([1.0, 2.0])),
+        (np.array(["2020"], "M8[Y]"), np.array([50])),
+        (np.timedelta64(3, "s"), 3),
+        (np.datetime64("NaT"), np.nan),
+        (complex(math.nan, 1), complex(math.nan, 2)),
+        (complex(1, 0), 1.0),
+        (np.array(True), 1),
+        (np.float32(0.1), 0.1),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_what_pretends_to_be_equal_is_not(actual: object, expected: object) -> None:
+    assert told(actual, expected) is not None
+
+
+def test_complex_nan_equals_itself() -> None:
+    assert told(complex(math.nan, 1), complex(math.nan, 1)) is None
+
+
 @given(PLAIN)
 def test_every_value_equals_itself(value: object) -> None:
     assert told(value, value) is None

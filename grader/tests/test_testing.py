@@ -16,6 +16,7 @@ from grader.testing import (
     Mismatch,
     assert_array,
     assert_equal,
+    assert_gradient,
     assert_shape,
     configure,
     unchanged,
@@ -76,12 +77,23 @@ class TestAssertArray:
 class TestTolerance:
     @pytest.mark.parametrize(
         ("dtype", "accepted", "rejected"),
-        [(np.float64, 1e-10, 3e-9), (np.float32, 1e-5, 3e-4), (np.float16, 1e-3, 3e-2), (np.longdouble, 1e-10, 3e-9)],
+        [(np.float64, 1e-10, 3e-9), (np.float32, 1e-5, 3e-4), (np.longdouble, 1e-10, 3e-9)],
     )
     def test_it_follows_from_the_less_precise_dtype(self, dtype: Any, accepted: float, rejected: float) -> None:
         assert_array((X * (1 + accepted)).astype(dtype), X)
         refused(assert_array, (X * (1 + rejected)).astype(dtype), X)
         assert_array(X * (1 + accepted), X.astype(dtype))
+
+    def test_half_precision_of_the_learners_own_choice_does_not_widen_it(self) -> None:
+        refused(assert_array, (X * (1 + 1e-3)).astype(np.float16), X)
+        refused(assert_array, np.float16(1.001), 1.0)
+        assert_array((X * (1 + 1e-3)).astype(np.float16), X.astype(np.float16))
+
+    def test_a_subclass_does_not_choose_it(self) -> None:
+        class Coarse(np.ndarray[Any, Any]):
+            dtype = np.dtype(np.float32)  # it says so
+
+        assert "Coarse, a subclass of NumPy's array" in str(refused(assert_array, X.view(Coarse), X))
 
     def test_complex_arrays_have_the_tolerance_of_their_parts(self) -> None:
         assert_array((X * (1 + 1e-5)).astype(np.complex64), X + 0j)
@@ -124,6 +136,13 @@ class TestTolerance:
     )
     def test_an_array_cast_to_its_dtype_always_passes(self, values: list[float], dtype: Any) -> None:
         assert_array(np.array(values, dtype), np.array(values))
+
+
+class TestGradients:
+    @pytest.mark.parametrize("dtype", [np.float16, object, bool])
+    def test_only_single_precision_has_a_wider_tolerance(self, dtype: Any) -> None:
+        refused(assert_gradient, (X * 1.004).astype(dtype), X, name="dx")
+        assert_gradient((X * 1.004).astype(np.float32), X, name="dx")
 
 
 class TestUnsuitableExpected:
