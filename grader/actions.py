@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from grader import __version__
+from grader import __version__, sealed
 from grader.errors import StageLocked, SubmissionError, UsageError
 from grader.manifest import Course, Stage, find_course_root, load_course
 from grader.progress import Progress, State, Store, current, state_of, waits_for
@@ -41,18 +41,22 @@ class Standing:
 
 @dataclass(frozen=True)
 class Wish:
-    """What to grade and how: someone's files instead of the learner's own, one row, the seed, the isolation."""
+    """What to grade and how: someone's files, not the learner's own, one row, the seed, the isolation, the least."""
 
     submission: Path | None = None
     only: str | None = None
     seed: int | None = None
     isolation: str = "auto"
+    require: str = "auto"
 
 
-def open_desk(start: Path) -> Desk:
-    """Find the course that a folder lies in."""
+def open_desk(start: Path, key_file: Path | None = None) -> Desk:
+    """Find the course that a folder lies in; key_file opens hidden tests that are sealed."""
     root = find_course_root(start)
-    return Desk(load_course(root), Store(root))
+    course = load_course(root)
+    if (key := sealed.wanted_key(key_file)) is not None:
+        course = replace(course, stages=tuple(replace(stage, key_file=key) for stage in course.stages))
+    return Desk(course, Store(root))
 
 
 def standings(desk: Desk, progress: Progress) -> tuple[Standing, ...]:
@@ -102,6 +106,7 @@ def check(desk: Desk, stage: Stage, wish: Wish, on_test: OnTest | None = None) -
     if wish.only is not None:
         stage.criterion(wish.only)
     if wish.submission is not None:
+        sealed.expect_key(stage, "what somebody handed in")
         return graded(desk, stage, take(stage, wish.submission, desk.course.root), wish, on_test)
     if first := locked_by(desk, stage, desk.store.read()):
         raise locked_error(stage, first)
@@ -124,6 +129,8 @@ def check_all(desk: Desk, wish: Wish, on_test: OnTest | None = None) -> Iterator
 
 def stub_text(stage: Stage) -> str:
     """Return what a stage's module is before anyone has worked on it."""
+    if sealed.is_sealed(stage):
+        return sealed.stub(stage)
     from grader.course.stub import stub_of
     from grader.mistakes import reference_source
 
@@ -146,17 +153,21 @@ def graded(desk: Desk, stage: Stage, snapshot: Snapshot, wish: Wish, on_test: On
     from grader.check import Options, fresh_seed, grade
 
     seed = fresh_seed() if wish.seed is None else wish.seed
-    return grade(desk.course, stage, snapshot, Options(seed, wish.isolation, wish.only), on_test)
+    return grade(desk.course, stage, snapshot, Options(seed, wish.isolation, wish.only, require=wish.require), on_test)
 
 
 def _own(desk: Desk, stage: Stage, snapshot: Snapshot, wish: Wish, on_test: OnTest | None) -> Verdict:
-    """Grade the learner's own module; record that it was worked on and, if all of it passes, the pass."""
+    """Grade the learner's own module; record that it was worked on and, if all of it passes, the pass.
+
+    Where the hidden tests are sealed there is none to record, but that the public ones pass.
+    """
     verdict = graded(desk, stage, snapshot, wish, on_test)
-    if not verdict.passed or verdict.grader_fault or wish.only is not None:
+    if not (verdict.passed or verdict.public_passed) or verdict.grader_fault or wish.only is not None:
         desk.store.record_last(stage.id)
         return verdict
     before = desk.store.read()
-    after = desk.store.record_pass(stage.id, snapshot.digest, verdict.run.seed, __version__, datetime.now(UTC))
+    record = desk.store.record_pass if verdict.passed else desk.store.record_public
+    after = record(stage.id, snapshot.digest, verdict.run.seed, __version__, datetime.now(UTC))
     closed = [each for each in desk.course.stages if state_of(each, before, None) == "locked"]
     return replace(verdict, unlocked=tuple(each.id for each in closed if state_of(each, after, None) == "open"))
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from grader import __version__
 from grader.manifest import Course, Stage
 from grader.run import sandbox
+from grader.sealed import public_only
 from grader.source_check import Problem, check_source
 from grader.submission import Snapshot
 from grader.verdict import Run, Verdict, decide
@@ -21,18 +22,20 @@ if TYPE_CHECKING:
     from grader.run.outcome import Outcome
     from grader.run.process import LearnerProcess
     from grader.run.session import TestFiles
+    from grader.sealed import Content
 
 MAX_SEED = 100_000
 
 
 @dataclass(frozen=True)
 class Options:
-    """How to grade: the seed of the random inputs, the isolation, and one row where only that is asked for."""
+    """How to grade: the seed of the random inputs, the isolation, the one row asked for, the least tier."""
 
     seed: int
     isolation: str = "auto"
     only: str | None = None
     fork: bool = sandbox.FORKS
+    require: str = "auto"
 
 
 def fresh_seed() -> int:
@@ -48,10 +51,10 @@ def grade(
     Raises IsolationRefused where the wanted isolation is not to be had, CourseError where the course lacks a file.
     """
     started = time.monotonic()
-    tier, note = sandbox.choose(options.isolation)
+    tier, note = sandbox.choose(options.isolation, options.require)
     problem = check_source(stage, snapshot)
     if problem is not None:
-        run = _run(options, tier, note, started, snapshot)
+        run = _run(stage, options, tier, note, started, snapshot)
         return decide(stage, (), (), run, problem=problem)
     process = _start(course, stage, snapshot, tier, options)
     try:
@@ -113,31 +116,58 @@ def _test(
     started: float,
     on_test: Callable[[Outcome], None] | None,
 ) -> Verdict:
-    from grader.diagnose import Diagnostician
-    from grader.mistakes import load_mistakes, reference_source
     from grader.run.process import LoadFailed
     from grader.run.session import Session
 
+    files = _test_files(stage)  # what is sealed is opened while the learner's process still starts
     try:
         process.load()
     except LoadFailed as failed:
-        return decide(stage, (), (), _run(options, *isolation, started, snapshot), problem=failed.problem)
-
-    def answers() -> Diagnostician:
-        return Diagnostician(stage, reference_source(stage), load_mistakes(stage))
-
-    collected = Session(stage, process, _test_files(stage), options.seed, answers, on_test, options.only).run()
-    run = _run(options, *isolation, started, snapshot)
+        return decide(stage, (), (), _run(stage, options, *isolation, started, snapshot), problem=failed.problem)
+    collected = Session(stage, process, files, options.seed, lambda: _answers(stage), on_test, options.only).run()
+    run = _run(stage, options, *isolation, started, snapshot)
     missing = _missing(stage, process)
     return decide(stage, collected.expected, collected.outcomes, run, problem=missing, faults=collected.faults)
 
 
+def _answers(stage: Stage) -> Diagnostician:
+    """Return the reference and the known mistakes; without the key to them what the stub tells."""
+    from grader import sealed
+    from grader.diagnose import Diagnostician
+    from grader.mistakes import load_mistakes, reference_source
+
+    if public_only(stage):
+        return Diagnostician(stage, sealed.stub(stage), (), is_stub=True)
+    return Diagnostician(stage, reference_source(stage), load_mistakes(stage))
+
+
 def _test_files(stage: Stage) -> TestFiles:
+    from grader import sealed
     from grader.mistakes import hidden_folder
     from grader.run.session import TestFiles
 
+    if public_only(stage):
+        return TestFiles(sealed.public_tests(stage), ())
+    if sealed.is_sealed(stage):
+        return _in_memory(stage, sealed.opened(stage))
     public, hidden = (sorted(folder.glob("test_*.py")) for folder in (stage.tests_path, hidden_folder(stage)))
     return TestFiles(tuple(public), tuple(hidden))
+
+
+def _in_memory(stage: Stage, content: Content) -> TestFiles:
+    """Return the tests that were sealed, under the names that they have in the author's copy."""
+    from grader.mistakes import hidden_folder
+    from grader.run.session import TestFiles
+
+    folder = hidden_folder(stage)
+    tests = {name for name in content.hidden if name.startswith("test_")}
+    public = {stage.tests_path / name: text for name, text in sorted(content.public.items())}
+    hidden = {folder / name: content.hidden[name] for name in sorted(tests)}
+    package = f"grader.hidden.{stage.name}"
+    others = {
+        f"{package}.{name.removesuffix('.py')}": text for name, text in content.hidden.items() if name not in tests
+    }
+    return TestFiles(tuple(public), tuple(hidden), public | hidden, others)
 
 
 def _missing(stage: Stage, process: LearnerProcess) -> Problem | None:
@@ -154,6 +184,16 @@ def _missing(stage: Stage, process: LearnerProcess) -> Problem | None:
     )
 
 
-def _run(options: Options, tier: str, note: str | None, started: float, snapshot: Snapshot) -> Run:
+def _run(stage: Stage, options: Options, tier: str, note: str | None, started: float, snapshot: Snapshot) -> Run:
     seconds = time.monotonic() - started
-    return Run(options.seed, tier, note, seconds, __version__, snapshot.digest, snapshot.label, options.only)
+    return Run(
+        options.seed,
+        tier,
+        note,
+        seconds,
+        __version__,
+        snapshot.digest,
+        snapshot.label,
+        options.only,
+        public_only(stage),
+    )

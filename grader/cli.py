@@ -3,26 +3,32 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from grader import __version__
-from grader.commands import course, exploring
+from grader.commands import ci, classroom, course, exploring
 from grader.commands.options import (
     AnyStage,
     FeedbackLevel,
     Formats,
     Isolation,
     Json,
+    KeyFile,
+    Receipt,
+    RequireIsolation,
     RowName,
     Seed,
+    SigningKey,
     StageName,
     Verbose,
     row_names,
 )
 from grader.errors import GraderError, GraderFault, UsageError
+from grader.sealed import is_copy
 
 if TYPE_CHECKING:
     from grader.actions import Desk
@@ -38,7 +44,9 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
-app.add_typer(course.app, name="course")
+app.add_typer(course.app, name="course", hidden=is_copy())
+app.add_typer(classroom.keys, name="keys")
+app.add_typer(ci.app, name="ci", hidden=is_copy())
 
 
 def _version(wanted: bool) -> None:
@@ -47,12 +55,12 @@ def _version(wanted: bool) -> None:
         raise typer.Exit
 
 
-def _desk() -> Desk:
+def _desk(key_file: Path | None = None) -> Desk:
     """Open the course around the current folder; say so if its progress file is not as it should be."""
     from grader.actions import open_desk
     from grader.report.screen import say
 
-    desk = open_desk(Path.cwd())
+    desk = open_desk(Path.cwd(), key_file)
     if notice := desk.store.read().notice:
         say(f"warning: {notice}", style="yellow")
     return desk
@@ -103,6 +111,7 @@ def check(
     as_json: Json = False,
     seed: Seed = None,
     isolation: Isolation = "auto",
+    require_isolation: RequireIsolation = "auto",
     submission: Annotated[
         Path | None,
         typer.Option(
@@ -118,6 +127,9 @@ def check(
     every: Annotated[bool, typer.Option("--all", help="Grade every stage that is unlocked or begun.")] = False,
     formats: Formats = "",
     feedback: FeedbackLevel = "full",
+    key_file: KeyFile = None,
+    receipt: Receipt = None,
+    signing_key: SigningKey = None,
     verbose: Verbose = False,
 ) -> None:
     """Grade a stage and show its checklist.
@@ -127,17 +139,20 @@ def check(
     from grader.actions import Wish, stage_or_current
     from grader.commands import grading
 
-    wish = Wish(submission, only, seed, isolation)
+    wish = Wish(submission, only, seed, isolation, require_isolation)
     if every and stage is not None:
         raise UsageError(f"--all grades every stage, and {stage!r} is one", "Leave one of them out.")
     telling = grading.telling(formats, as_json, feedback, verbose)
-    desk = _desk()
+    telling = replace(telling, signing=classroom.signing(receipt, signing_key, only, every))
+    desk = _desk(key_file)
     if every:
         raise typer.Exit(grading.check_all(desk, wish, telling))
     raise typer.Exit(grading.check(desk, stage_or_current(desk, stage), wish, telling))
 
 
 app.command()(exploring.explore)
+app.command(hidden=is_copy())(classroom.release)
+app.command()(classroom.verify)
 
 
 @app.command()

@@ -141,8 +141,9 @@ def _frozen(value: Any) -> Any:
 class Diagnostician:
     """Holds a stage's reference and mistakes, made into modules when the first wrong answer asks for them."""
 
-    def __init__(self, stage: Stage, reference_text: str, mistakes: tuple[Mistake, ...]) -> None:
+    def __init__(self, stage: Stage, reference_text: str, mistakes: tuple[Mistake, ...], is_stub: bool = False) -> None:
         self.stage = stage
+        self.is_stub = is_stub  # the reference knows the signatures only, and proves nothing
         self.mistakes = mistakes
         self._code = compile(reference_text, "<reference>", "exec")
         self.reference = module_from(self._code, "reference")

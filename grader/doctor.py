@@ -13,14 +13,16 @@ from typing import TYPE_CHECKING, Literal
 
 from grader.errors import CourseError, GraderError
 from grader.manifest import Course, Stage, find_course_root, load_course, public_names
+from grader.sealed import is_copy, is_sealed, opened, public_only, public_tests
 
 if TYPE_CHECKING:
+    from grader.guards import Guard
     from grader.run.sandbox import Tier
 
 Level = Literal["ok", "warning", "broken"]
 PACKAGES = ("numpy", "pytest", "msgpack", "rich", "typer", "filelock")
 LEAST_PYTHON = (3, 11)
-PROBE = b"import numpy as np\n"
+_PARTS = {False: "README, stub, tests and solution", True: "README, stub, public tests and sealed ones"}
 
 
 @dataclass(frozen=True)
@@ -31,6 +33,7 @@ class Finding:
     level: Level
     what: str
     remedy: str = ""
+    guards: tuple[Guard, ...] = ()  # of a tier of isolation: what was tried in it
 
 
 def examine(start: Path, encoding: str, width: int, colour: bool) -> Iterator[Finding]:
@@ -59,19 +62,33 @@ def _package(name: str) -> Finding:
 
 
 def _isolation() -> Iterator[Finding]:
-    """Probe each tier by loading a module in it, which is what a check does."""
+    """Set a probe to work in each tier, as a check would set a learner's module to work."""
     from grader.run.sandbox import TIERS, why_missing
 
     works: list[str] = []
     for tier in TIERS:
-        reason = why_missing(tier) or _cannot_load(tier)
+        guards: tuple[Guard, ...] = ()
+        reason = why_missing(tier)
+        if reason is None:
+            reason, guards = _tried_out(tier)
         if reason is None:
             works.append(tier)
-            used = ", and is what a check uses" if len(works) == 1 else ""
-            yield Finding(f"isolation {tier}", "ok", f"works{used}")
+            yield _working(tier, guards, used=len(works) == 1)
         else:
             level: Level = "warning" if tier != TIERS[-1] or works else "broken"
             yield Finding(f"isolation {tier}", level, f"is not available: {reason}", _without(tier))
+
+
+def _working(tier: Tier, guards: tuple[Guard, ...], used: bool) -> Finding:
+    what = "works, and is what a check uses" if used else "works"
+    if holding := [guard.name for guard in guards if guard.holds]:
+        what += f". Tried, and held back: {', '.join(holding)}"
+    if open_still := [guard.name for guard in guards if not guard.holds and not guard.promised]:
+        what += f". It does not promise: {', '.join(open_still)}"
+    if broken := [guard.name for guard in guards if not guard.holds and guard.promised]:
+        remedy = "Do not grade other people's files in it. Where libseccomp is missing, install it."
+        return Finding(f"isolation {tier}", "warning", f"{what}. It fails at: {', '.join(broken)}", remedy, guards)
+    return Finding(f"isolation {tier}", "ok", what, guards=guards)
 
 
 def _without(tier: Tier) -> str:
@@ -80,23 +97,17 @@ def _without(tier: Tier) -> str:
     return "Your own files can be checked without it. Before you grade other people's files, make it work."
 
 
-def _cannot_load(tier: Tier) -> str | None:
-    """Return why a module that imports NumPy cannot be loaded in a tier; None where it can."""
-    from grader.run import sandbox
-    from grader.run.process import Job, LearnerProcess, LoadFailed
+def _tried_out(tier: Tier) -> tuple[str | None, tuple[Guard, ...]]:
+    """Return why a probe cannot be loaded in a tier, or what came of it."""
+    from grader.guards import try_out
+    from grader.run.process import LoadFailed
 
-    nowhere = Path(__file__).parent
     try:
-        process = LearnerProcess(Job("probe.py", PROBE, 10.0, 10.0, 1024, nowhere), tier, sandbox.start(tier, nowhere))
-        try:
-            process.load()
-        finally:
-            process.kill()
+        return None, try_out(tier)
     except LoadFailed as failed:
-        return failed.problem.message
+        return failed.problem.message, ()
     except (GraderError, OSError) as error:
-        return str(error)
-    return None
+        return str(error), ()
 
 
 def _terminal(encoding: str, width: int, colour: bool) -> Finding:
@@ -117,7 +128,7 @@ def _course(start: Path) -> Iterator[Finding]:
         return
     mistakes = [finding for stage in course.stages for finding in _stage(stage)]
     if not mistakes:
-        yield Finding("stages", "ok", f"{len(course.stages)} in {root}, each with README, stub, tests and solution")
+        yield Finding("stages", "ok", f"{len(course.stages)} in {root}, each with {_PARTS[is_copy()]}")
     yield from mistakes
     yield _progress(course)
 
@@ -133,6 +144,9 @@ def _stage(stage: Stage) -> Iterator[Finding]:
         if not path.is_file():
             remedy = f"`grader reset {stage.id}` puts the stub there." if path == stage.module_path else ""
             yield Finding(topic, "warning", f"stages/{stage.name}/{path.name} is missing", remedy)
+    if is_sealed(stage):
+        yield from _sealed(stage)
+        return
     for kind, folder in (("public", stage.tests_path), ("hidden", hidden)):
         marked = _marked_rows(folder)
         for row in stage.criteria:
@@ -147,6 +161,17 @@ def _stage(stage: Stage) -> Iterator[Finding]:
             yield Finding(topic, "broken", f"the solution does not define {', '.join(absent)}")
     except (CourseError, SyntaxError) as error:
         yield Finding(topic, "broken", str(error))
+
+
+def _sealed(stage: Stage) -> Iterator[Finding]:
+    """Return why a stage of a learner's copy cannot be graded, as far as that can be seen without its key."""
+    try:
+        if public_only(stage):
+            public_tests(stage)
+        else:
+            opened(stage)
+    except GraderError as error:
+        yield Finding(f"course {stage.id}", "broken", error.message, error.hint or "")
 
 
 def _marked_rows(folder: Path) -> set[str]:

@@ -38,6 +38,12 @@ class CourseError(GraderError):
     exit_code = 4
 
 
+class SealError(GraderError):
+    """The hidden tests of a learner's copy cannot be opened: no key, a wrong one, or not what was sealed."""
+
+    exit_code = 4
+
+
 class SubmissionError(GraderError):
     """What was handed in cannot be taken: missing, too large, or not a regular file."""
 

@@ -93,6 +93,7 @@ class Stage:
     opaque: tuple[str, ...] = ()  # functions whose last result is a cache of the learner's own layout, never compared
     feedback: Feedback = "full"
     hidden_root: Path = HIDDEN  # holds, in a folder of this stage's name, its hidden tests and answers
+    key_file: Path | None = None  # opens them where they are sealed, as in a learner's copy
 
     @property
     def name(self) -> str:

@@ -12,6 +12,7 @@ from typing import TypeVar
 
 from grader.errors import CourseError
 from grader.manifest import Stage
+from grader.sealed import is_sealed, opened
 
 Wrong = TypeVar("Wrong")
 FIELDS = ("criterion", "replaces", "text", "fix")
@@ -41,24 +42,29 @@ class Mistake:
 
 
 def hidden_folder(stage: Stage) -> Path:
-    """Return where a stage's hidden tests and answers lie."""
+    """Return where a stage's hidden tests and answers lie, unless they are sealed."""
     return stage.hidden_root / stage.name
 
 
 def reference_source(stage: Stage) -> str:
     """Return the text of the reference solution; CourseError where there is none."""
-    return _read(hidden_folder(stage) / "solution.py")
+    return _text(stage, "solution.py")
 
 
 def load_mistakes(stage: Stage) -> tuple[Mistake, ...]:
     """Return the known mistakes of a stage; CourseError names each declaration that is not one."""
-    text = _read(hidden_folder(stage) / "mistakes.py")
+    text = _text(stage, "mistakes.py")
     return tuple(_declared(ast.parse(text), f"{stage.name}/mistakes.py"))
 
 
-def _read(path: Path) -> str:
+def _text(stage: Stage, name: str) -> str:
+    path = hidden_folder(stage) / name
     try:
+        if is_sealed(stage):
+            return opened(stage).hidden[name]
         return path.read_text(encoding="utf-8")
+    except KeyError as error:
+        raise CourseError(f"{stage.name}.sealed holds no {name}") from error
     except OSError as error:
         raise CourseError(f"{path.parent.name}/{path.name} cannot be read: {error.strerror}") from error
 

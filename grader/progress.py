@@ -2,7 +2,8 @@
 
 {"version": 1, "passed": {"s15": {"digest": "…", "seed": 7, "course": "0.1.0", "when": "2026-11-21T08:38:02+00:00"}},
  "skipped": ["s02"], "hints": {"s15/split-heads": 2}, "last": "s15"}
-hints counts the hints shown. Keys that this version does not know are kept.
+hints counts the hints shown; public holds, as passed does, stages of which only the public tests have passed, where the
+hidden ones are sealed. Keys that this version does not know are kept.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from grader.manifest import Course, Stage
 
 VERSION = 1
 _PASS_KINDS = {"digest": str, "seed": int, "course": str, "when": str}
-State = Literal["passed", "changed", "skipped", "open", "locked"]
+State = Literal["passed", "changed", "public", "skipped", "open", "locked"]
 
 
 @dataclass(frozen=True)
@@ -45,12 +46,15 @@ class Progress:
     hints: Mapping[str, int] = field(default_factory=dict, hash=False)
     last: str | None = None
     notice: str | None = None
+    public: Mapping[str, Pass] = field(default_factory=dict, hash=False)
 
 
 def state_of(stage: Stage, progress: Progress, digest: str | None) -> State:
     """Where a learner stands with a stage; digest is that of the module as it is now, None if there is none."""
     if stage.id in progress.passed:
         return "passed" if progress.passed[stage.id].digest == digest else "changed"
+    if stage.id in progress.public:
+        return "public" if progress.public[stage.id].digest == digest else "open"
     if stage.id in progress.skipped:
         return "skipped"
     return "locked" if waits_for(stage, progress) else "open"
@@ -58,13 +62,18 @@ def state_of(stage: Stage, progress: Progress, digest: str | None) -> State:
 
 def waits_for(stage: Stage, progress: Progress) -> tuple[str, ...]:
     """The required stages that are neither passed nor skipped; a pass counts even if the file changed since."""
-    return tuple(each for each in stage.requires if each not in progress.passed and each not in progress.skipped)
+    return tuple(each for each in stage.requires if each not in _done(progress))
 
 
 def current(course: Course, progress: Progress) -> Stage | None:
     """The first stage, in order, that is open; None when there is none left."""
-    done = progress.passed.keys() | progress.skipped
+    done = _done(progress)
     return next((each for each in course.stages if each.id not in done and not waits_for(each, progress)), None)
+
+
+def _done(progress: Progress) -> frozenset[str]:
+    """The stages that open those after them: passed, as far as could be seen here, or skipped."""
+    return progress.skipped | progress.passed.keys() | progress.public.keys()
 
 
 class Store:
@@ -86,10 +95,17 @@ class Store:
 
     def record_pass(self, stage_id: str, digest: str, seed: int, course: str, when: datetime) -> Progress:
         """A stage passed; it is no longer skipped, and the last one worked on."""
+        return self._record("passed", stage_id, digest, seed, course, when)
+
+    def record_public(self, stage_id: str, digest: str, seed: int, course: str, when: datetime) -> Progress:
+        """The public tests of a stage passed, the hidden ones are sealed; that is no pass, but opens what follows."""
+        return self._record("public", stage_id, digest, seed, course, when)
+
+    def _record(self, kind: str, stage_id: str, digest: str, seed: int, course: str, when: datetime) -> Progress:
         entry = {"digest": digest, "seed": seed, "course": course, "when": when.astimezone(UTC).isoformat()}
 
         def change(data: dict[str, Any]) -> None:
-            data["passed"][stage_id] = {**data["passed"].get(stage_id, {}), **entry}
+            data[kind][stage_id] = {**data[kind].get(stage_id, {}), **entry}
             data["skipped"] = [each for each in data["skipped"] if each != stage_id]
             data["last"] = stage_id
 
@@ -123,6 +139,7 @@ class Store:
 
         def change(data: dict[str, Any]) -> None:
             data["passed"].pop(stage_id, None)
+            data["public"].pop(stage_id, None)
             data["skipped"] = [each for each in data["skipped"] if each != stage_id]
             data["hints"] = {key: n for key, n in data["hints"].items() if not key.startswith(f"{stage_id}/")}
 
@@ -167,10 +184,11 @@ class Store:
             return _fresh()
 
     def _progress(self, data: Mapping[str, Any]) -> Progress:
-        passed = {
-            stage: Pass(stage, **{key: entry[key] for key in _PASS_KINDS}) for stage, entry in data["passed"].items()
-        }
-        return Progress(passed, frozenset(data["skipped"]), dict(data["hints"]), data["last"], self._notice)
+        passed, public = (
+            {stage: Pass(stage, **{key: entry[key] for key in _PASS_KINDS}) for stage, entry in data[kind].items()}
+            for kind in ("passed", "public")
+        )
+        return Progress(passed, frozenset(data["skipped"]), dict(data["hints"]), data["last"], self._notice, public)
 
 
 def backup(root: Path, file: Path, when: datetime) -> Path:
@@ -218,14 +236,15 @@ def _loaded(file: Path) -> dict[str, Any]:
 
 
 def _fresh() -> dict[str, Any]:
-    return {"version": VERSION, "passed": {}, "skipped": [], "hints": {}, "last": None}
+    return {"version": VERSION, "passed": {}, "public": {}, "skipped": [], "hints": {}, "last": None}
 
 
 def _misshapen(data: Mapping[str, Any]) -> list[str]:
     """The keys whose values are of a wrong kind."""
-    passed, skipped, hints, last = data["passed"], data["skipped"], data["hints"], data["last"]
+    passed, public, skipped, hints, last = (data[key] for key in ("passed", "public", "skipped", "hints", "last"))
     sound = {
         "passed": isinstance(passed, dict) and all(map(_is_pass, passed.values())),
+        "public": isinstance(public, dict) and all(map(_is_pass, public.values())),
         "skipped": isinstance(skipped, list) and all(isinstance(each, str) for each in skipped),
         "hints": isinstance(hints, dict) and all(type(each) is int and each >= 0 for each in hints.values()),
         "last": last is None or isinstance(last, str),

@@ -53,13 +53,15 @@ class Run:
     submission: str
     label: str
     only: str | None = None
+    public_only: bool = False
 
 
 @dataclass(frozen=True)
 class Verdict:
     """The result of grading one module; passed only when every row is. problem replaces the rows' failures.
 
-    feedback is how much is told of hidden tests.
+    feedback is how much is told of hidden tests. Where run.public_only says that those are sealed, rows are about
+    public tests, and the module has not passed.
     """
 
     stage: str
@@ -72,6 +74,12 @@ class Verdict:
     unlocked: tuple[str, ...] = ()
     locked: bool = False
     feedback: Feedback = "full"
+
+    @property
+    def public_passed(self) -> bool:
+        """Whether a run of the public tests alone found nothing wrong in any row."""
+        rows = self.run.public_only and bool(self.criteria) and all(row.status == "passed" for row in self.criteria)
+        return rows and not self.grader_fault and self.problem is None
 
     @property
     def grader_fault(self) -> bool:
@@ -102,11 +110,12 @@ def decide(
         if run.only is not None and criterion.id != run.only:
             continue
         tests = [(test, hidden) for test, row, hidden in wanted if row == criterion.id]
-        row = _row(criterion, tests, by_test, stage, passed, problem)
+        row = _row(criterion, tests, by_test, stage, passed, problem, run.public_only)
         rows.append(row)
         if row.status == "passed":
             passed.add(criterion.id)
     whole = bool(rows) and all(row.status == "passed" for row in rows) and not faults and problem is None
+    whole = whole and not run.public_only
     return Verdict(stage.id, stage.title, whole, tuple(rows), run, problem, faults)
 
 
@@ -117,13 +126,14 @@ def _row(
     stage: Stage,
     passed: set[str],
     problem: Problem | None,
+    public_only: bool,
 ) -> CriterionResult:
     found = [by_test.get(test) or _unfinished(test, criterion.id, hidden) for test, hidden in tests]
     done = sum(outcome.status == "passed" for outcome in found)
     if problem is not None:
         return CriterionResult(criterion.id, criterion.text, "blocked", 0, len(tests), (), ("the module",))
-    if not any(hidden for _, hidden in tests):
-        found.append(_unfinished("hidden tests", criterion.id, True))
+    if not tests or not (public_only or any(hidden for _, hidden in tests)):
+        found.append(_unfinished("public tests" if public_only else "hidden tests", criterion.id, not public_only))
     if all(outcome.status == "passed" for outcome in found):
         return CriterionResult(criterion.id, criterion.text, "passed", done, len(tests))
     statuses = {outcome.status for outcome in found}

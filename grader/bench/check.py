@@ -1,4 +1,4 @@
-"""How long `grader check` takes beside plain pytest of the same test files, in runs that alternate."""
+"""How long `grader check` takes beside plain pytest of the same tests, and in each tier, in runs that alternate."""
 
 from __future__ import annotations
 
@@ -17,8 +17,10 @@ from pathlib import Path
 
 from grader.manifest import Stage, find_course_root, load_course
 from grader.mistakes import hidden_folder
+from grader.run.sandbox import TIERS, why_missing
 
 GOAL = 1.5
+TIER_GOAL = 1.15  # of bubblewrap beside process
 COMMAND = "import sys; from grader.cli import main; sys.exit(main())"
 
 
@@ -36,15 +38,29 @@ class Comparison:
     goal: float = GOAL
 
 
+@dataclass(frozen=True)
+class TierCost:
+    """Median seconds of a check in a tier, and the median of its ratio to the weakest tier, run by run."""
+
+    tier: str
+    seconds: float
+    ratio: float
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure, print a table or JSON, and return 0 where the goal is met."""
     parser = argparse.ArgumentParser(prog="python -m grader.bench.check", description=__doc__)
     parser.add_argument("stage", nargs="?", default="s15")
     parser.add_argument("--runs", type=int, default=11, help="pairs of runs (11)")
     parser.add_argument("--isolation", default="auto")
+    parser.add_argument("--tiers", action="store_true", help="compare the tiers of isolation with each other instead")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args(arguments)
     root = find_course_root(Path.cwd())
+    if options.tiers:
+        costs = measure_tiers(root, load_course(root).find(options.stage), options.runs)
+        print(json.dumps([asdict(each) for each in costs]) if options.json else tiers_table(costs))
+        return 0 if all(each.ratio <= TIER_GOAL for each in costs if each.tier == TIERS[0]) else 1
     found = measure(root, load_course(root).find(options.stage), options.runs, options.isolation)
     print(json.dumps(asdict(found)) if options.json else table(found))
     return 0 if found.ratio <= GOAL else 1
@@ -61,6 +77,22 @@ def measure(root: Path, stage: Stage, runs: int, isolation: str) -> Comparison:
     ratios = [a / b for a, b in pairs]
     grader_s, pytest_s = (statistics.median(column) for column in zip(*pairs, strict=True))
     return Comparison(stage.id, runs, grader_s, pytest_s, statistics.median(ratios), min(ratios), max(ratios))
+
+
+def measure_tiers(root: Path, stage: Stage, runs: int) -> list[TierCost]:
+    """Time a check in each tier that works here, in turn, after one run in each that does not count."""
+    commands = {tier: _grader(root, stage, tier) for tier in TIERS if why_missing(tier) is None}
+    for command in commands.values():
+        _seconds(command, root)
+    rounds = [{tier: _seconds(command, root) for tier, command in commands.items()} for _ in range(runs)]
+    return [
+        TierCost(
+            tier,
+            statistics.median(each[tier] for each in rounds),
+            statistics.median(each[tier] / each[TIERS[-1]] for each in rounds),
+        )
+        for tier in commands
+    ]
 
 
 def _grader(root: Path, stage: Stage, isolation: str) -> list[str]:
@@ -120,6 +152,12 @@ def table(found: Comparison) -> str:
         f"  plain pytest   {found.pytest_s * 1e3:7.0f} ms\n"
         f"  ratio          {found.ratio:7.2f}      {found.least:.2f} to {found.most:.2f}; goal: at most {found.goal}"
     )
+
+
+def tiers_table(costs: Sequence[TierCost]) -> str:
+    """Return the tiers as a few lines of text."""
+    lines = [f"  {each.tier:12s} {each.seconds * 1e3:7.0f} ms   {each.ratio:5.2f} × {TIERS[-1]}" for each in costs]
+    return "\n".join([*lines, f"  goal: {TIERS[0]} at most {TIER_GOAL} × {TIERS[-1]}"])
 
 
 if __name__ == "__main__":

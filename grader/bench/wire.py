@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from grader.run import sandbox
+from grader.run.allowance import Allowance
 from grader.run.process import Job, LearnerProcess
 from grader.run.remote import RemoteModule
 
@@ -84,6 +85,7 @@ def measure(tier: sandbox.Tier, runs: int, calls: int) -> Speed:
 
 def _speed(process: LearnerProcess, runs: int, calls: int) -> Speed:
     connection = process.open("bench", time.monotonic() + 600)
+    connection.allowance = Allowance(600, requests=1 << 40, received=1 << 60)  # a test gets by with less
     remote: Any = RemoteModule(connection, "bench.py")
     small, large = np.arange(4.0).reshape(2, 2), np.ones(ARRAY_BYTES // 8)
 

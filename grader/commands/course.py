@@ -23,6 +23,10 @@ MOST_SEEDS = 1000
 @app.callback()
 def course() -> None:
     """For authors: make stages, keep them whole, prove their tests."""
+    from grader.sealed import is_copy
+
+    if is_copy():
+        raise UsageError("this is a learner's copy of the course, without what authors need", "Use the author's copy.")
 
 
 @app.command()

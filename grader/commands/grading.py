@@ -13,10 +13,12 @@ from grader import actions
 from grader.errors import GraderError, StageLocked, SubmissionError, UsageError
 from grader.manifest import FEEDBACK
 from grader.report import screen
+from grader.sealed import expect_key
 from grader.submission import holds_stages
 
 if TYPE_CHECKING:
     from grader.actions import Desk, Wish
+    from grader.commands.classroom import Signing
     from grader.commands.publishing import Press
     from grader.manifest import Feedback, Stage
     from grader.verdict import Verdict
@@ -32,11 +34,12 @@ DEMO_NOTE = (
 
 @dataclass(frozen=True)
 class Telling:
-    """How to tell a verdict: the reports, at most how much of hidden tests, and whether to leave nothing else out."""
+    """How to tell a verdict: the reports, how much of hidden tests at most, whether all of the rest, and a receipt."""
 
     press: Press
     feedback: Feedback = "full"
     verbose: bool = False
+    signing: Signing | None = None
 
 
 def telling(formats: str, as_json: bool, feedback: str, verbose: bool) -> Telling:
@@ -53,6 +56,7 @@ def telling(formats: str, as_json: bool, feedback: str, verbose: bool) -> Tellin
 def check(desk: Desk, stage: Stage, wish: Wish, telling: Telling) -> int:
     """Grade one stage and tell the verdict; returns the exit code. What cannot be graded is told in every report."""
     try:
+        _expect_hidden(stage, wish, telling)
         with screen.ticking(stage.id) as tick:
             verdict = actions.check(desk, stage, wish, tick)
     except UsageError:
@@ -69,6 +73,8 @@ def check(desk: Desk, stage: Stage, wish: Wish, telling: Telling) -> int:
         _print(verdict, _command(f"grader check {stage.id}", wish), telling.verbose)
         _what_next(desk, stage, wish, verdict)
     _publish(desk, telling, (verdict,))
+    if telling.signing is not None:
+        telling.signing.give(verdict, datetime.now(UTC))
     if wish.submission is not None and (note := verdict.run.isolation_note):
         screen.say(f"warning: graded in isolation {verdict.run.isolation} only: {note}", style="yellow")
     return _exit_code((verdict,))
@@ -85,6 +91,8 @@ def check_all(desk: Desk, wish: Wish, telling: Telling) -> int:
         raise UsageError(message, "Name a stage to grade one module.")
     found: list[Verdict] = []
     try:
+        for stage in desk.course.stages:
+            _expect_hidden(stage, wish, telling)
         with screen.ticking("all stages") as tick:
             for verdict in actions.check_all(desk, wish, tick):
                 found.append(_shown(desk.course.find(verdict.stage), verdict, telling))
@@ -102,6 +110,9 @@ def check_all(desk: Desk, wish: Wish, telling: Telling) -> int:
 
 def demo(wish: Wish, verbose: bool) -> int:
     """Grade the bundled module without recording anything; returns 0 however many of its rows pass."""
+    if not DEMO.is_file():
+        message = "the demonstration is not part of a learner's copy: its module holds answers"
+        raise UsageError(message, "`grader check` grades what you have written.")
     desk = actions.open_desk(DEMO.parent)
     stage = desk.course.find(DEMO_STAGE)
     wish = replace(wish, submission=DEMO)
@@ -110,6 +121,16 @@ def demo(wish: Wish, verbose: bool) -> int:
     _print(verdict, "grader demo", verbose)
     screen.say(DEMO_NOTE.format(file=verdict.run.label))
     return FAULT if verdict.grader_fault else 0
+
+
+def _expect_hidden(stage: Stage, wish: Wish, telling: Telling) -> None:
+    """Raise SealError where only public tests could be run, and the result is one that others go by."""
+    if telling.signing is not None:
+        expect_key(stage, "a receipt")
+    if telling.press.gives_marks:
+        expect_key(stage, "a format that gives marks")
+    if wish.submission is not None:
+        expect_key(stage, "what somebody handed in")
 
 
 def _shown(stage: Stage, verdict: Verdict, telling: Telling) -> Verdict:
@@ -154,6 +175,9 @@ def _what_next(desk: Desk, stage: Stage, wish: Wish, verdict: Verdict) -> None:
         screen.say(f"Only {wish.only} was graded, so nothing is recorded.")
     elif verdict.passed:
         screen.say(f"{stage.id} has passed.", _after_pass(desk, verdict))
+    elif verdict.public_passed:
+        said = f"The public tests of {stage.id} pass; hidden tests run when you submit."
+        screen.say(said, _after_pass(desk, verdict))
     elif verdict.problem is None and all(row.status == "not_started" for row in verdict.criteria):
         screen.say(f"Begin in {verdict.run.label}; `grader show {stage.id}` explains the stage.")
 
@@ -177,4 +201,4 @@ def _command(command: str, wish: Wish) -> str:
 def _exit_code(verdicts: tuple[Verdict, ...]) -> int:
     if any(verdict.grader_fault for verdict in verdicts):
         return FAULT
-    return ALL_PASS if verdicts and all(verdict.passed for verdict in verdicts) else SOME_DO_NOT
+    return ALL_PASS if verdicts and all(each.passed or each.public_passed for each in verdicts) else SOME_DO_NOT

@@ -83,10 +83,30 @@ Isolation = Annotated[
     typer.Option(
         "--isolation",
         metavar="TIER",
-        help="bubblewrap or process; auto takes the strongest that works.",
+        help="bubblewrap, landlock or process; auto takes the strongest that works.",
         callback=_known_tier,
         autocompletion=_tier_names,
     ),
+]
+RequireIsolation = Annotated[
+    str,
+    typer.Option(
+        "--require-isolation",
+        metavar="TIER",
+        help="Refuse to grade in a weaker isolation than this one.",
+        callback=_known_tier,
+        autocompletion=_tier_names,
+    ),
+]
+KeyFile = Annotated[
+    Path | None,
+    typer.Option("--key-file", metavar="KEY", help="Opens hidden tests that are sealed; or GRADER_KEY_FILE."),
+]
+Receipt = Annotated[
+    Path | None, typer.Option("--receipt", metavar="FILE", help="Write a signed receipt of the verdict.")
+]
+SigningKey = Annotated[
+    Path | None, typer.Option("--signing-key", metavar="KEY", help="The private key that signs the receipt.")
 ]
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Show every test that did not pass, in full.")]
 Formats = Annotated[

@@ -15,6 +15,8 @@ from grader.report import classroom50, github, screen
 from grader.report.formats import RENDER, Target
 from grader.report.graded import Report, Scene
 
+MARKS = ("gradescope", "autograding", "classroom50")
+
 
 @dataclass(frozen=True)
 class Press:
@@ -28,6 +30,11 @@ class Press:
         """Whether a document is printed, so that nothing else may be."""
         return any(target.printed for target in self.targets)
 
+    @property
+    def gives_marks(self) -> bool:
+        """Whether a report is one that a gradebook takes points from."""
+        return any(target.name in MARKS for target in self.targets)
+
     def prepare(self) -> None:
         """Find out before the grading whether every report can be written, and take away what an earlier run left.
 
@@ -37,7 +44,7 @@ class Press:
         for place, path in enumerate(files):
             if os.path.abspath(path) in map(os.path.abspath, files[:place]):
                 raise UsageError(f"{path} is named twice", "Each report needs a file of its own.")
-            _expect_writable(path)
+            expect_writable(path)
         for target in self.targets:
             if target == Target("github"):
                 _expect_summary(self.environment.get(github.SUMMARY))
@@ -99,7 +106,7 @@ def append_summary(path: Path, report: Report, scene: Scene) -> None:
         file.write(github.summary(report, scene, github.LIMIT - file.tell()).encode("utf-8"))
 
 
-def _expect_writable(path: Path) -> None:
+def expect_writable(path: Path) -> None:
     """Raise UsageError unless a regular file can be put there; links and devices are left alone."""
     try:
         kind = os.lstat(path).st_mode

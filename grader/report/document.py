@@ -32,6 +32,7 @@ def verdict_document(verdict: Verdict, waits_for: Iterable[str] = ()) -> Documen
         "submission": run.submission,
         "file": _text(run.label),
         "only": run.only,
+        "public_only": run.public_only,
         "problem": _problem(verdict.problem),
         "faults": [_text(fault) for fault in verdict.faults],
         "criteria": [_criterion(result) for result in verdict.criteria],

@@ -8,7 +8,7 @@ from datetime import datetime
 
 from grader.report.escape import one_line, plain
 from grader.report.layout import DETAIL_WIDTH, INDENT, Look
-from grader.report.terminal import FAULT, Style, count, detail_lines, status_words, told
+from grader.report.terminal import FAULT, PUBLIC_ONLY, Style, count, detail_lines, status_words, told
 from grader.run.outcome import Status, Where
 from grader.verdict import CriterionResult, Failure, Verdict
 
@@ -47,7 +47,8 @@ def title(verdict: Verdict) -> str:
 
 def reached(verdict: Verdict) -> str:
     """Return how many of the rows pass, in words."""
-    return f"{points(verdict)} of {count(len(verdict.criteria), 'criterion')}"
+    only = PUBLIC_ONLY if verdict.run.public_only else ""
+    return f"{points(verdict)} of {count(len(verdict.criteria), 'criterion')}{only}"
 
 
 def unmarked(report: Report) -> str | None:

@@ -28,6 +28,7 @@ MARKS = {  # what stands before a row: in Unicode, in ASCII, its style
     "over_limit": ("▲", "[^]", "red"),
     "grader_fault": ("?", "[?]", "magenta"),
     "changed": ("✓", "[x]", "yellow"),
+    "public": ("✓", "[x]", "cyan"),
     "skipped": ("–", " - ", "dim"),
     "open": ("○", "[ ]", ""),
     "current": ("→", " > ", "cyan"),

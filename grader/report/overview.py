@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from grader.report.layout import Look, heading, paragraph, row
+from grader.sealed import is_copy
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -16,7 +17,13 @@ if TYPE_CHECKING:
     from grader.progress import Progress
 
 SCHEMA = 1
-STATES = {"passed": "passed", "changed": "changed since it passed", "skipped": "skipped", "open": "open"}
+STATES = {
+    "passed": "passed",
+    "changed": "changed since it passed",
+    "public": "public tests pass",
+    "skipped": "skipped",
+    "open": "open",
+}
 TOPIC = 23  # columns for the name of what was looked at
 LEVELS = {"ok": "passed", "warning": "warning", "broken": "failed"}
 
@@ -37,8 +44,9 @@ def home_lines(standings: tuple[Standing, ...], last: str | None, look: Look) ->
         (f"grader hint {stage.id}", "one step further, each time you ask"),
         ("grader status", "all stages"),
     ]
-    if not any(each.state in ("passed", "changed", "skipped") for each in standings) and last is None:
-        commands += [("grader demo", "a half-finished stage, graded: what this looks like")]
+    if not any(each.state in ("passed", "changed", "public", "skipped") for each in standings) and last is None:
+        if not is_copy():
+            commands += [("grader demo", "a half-finished stage, graded: what this looks like")]
         if len(standings) > 1:
             commands += [(f"grader start {standings[-1].stage.id}", "begin elsewhere, here at the last stage")]
     width = max(len(command) for command, _ in commands) + 4

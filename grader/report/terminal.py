@@ -17,6 +17,8 @@ NOTE_LINES = 5
 LINE_LENGTH = 600  # characters of one line of a message
 # A row's words where it is not simply passed, failed, not started or waiting.
 WORDS = {"crashed": "crashed", "timed_out": "timed out", "over_limit": "over a limit", "grader_fault": "grader fault"}
+PUBLIC = "public tests pass"
+PUBLIC_ONLY = " (public tests only)"
 FAULT = "Something failed in the grader or the course, not in your code: this result does not count."
 
 
@@ -34,7 +36,7 @@ def verdict_lines(verdict: Verdict, style: Style) -> list[Text]:
     look = style.look
     done = sum(result.status == "passed" for result in verdict.criteria)
     total = len(verdict.criteria)
-    reached = f"{done} of {count(total, 'criterion')}"
+    reached = f"{done} of {count(total, 'criterion')}{PUBLIC_ONLY if verdict.run.public_only else ''}"
     lines = heading(f"{verdict.stage} · {verdict.title}", reached, look.bar(done, total), look)
     if verdict.problem is not None:
         lines += _problem_lines(verdict, style)
@@ -55,6 +57,8 @@ def summary_lines(verdicts: tuple[Verdict, ...], look: Look) -> list[Text]:
         status = f"{done} of {count(len(verdict.criteria), 'criterion')}"
         if verdict.grader_fault:
             kind, status = "grader_fault", WORDS["grader_fault"]
+        elif verdict.public_passed:
+            kind, status = "public", PUBLIC
         elif verdict.problem is not None:
             status = "no module" if verdict.problem.kind == "missing" else "cannot be graded"
         elif not verdict.passed and all(result.status == "not_started" for result in verdict.criteria):
@@ -167,6 +171,8 @@ def _run_line(verdict: Verdict, style: Style) -> list[Text]:
     run = verdict.run
     facts = f"seed {run.seed} · isolation {run.isolation} · {run.duration_s:.1f} s"
     lines = paragraph(facts, style.look, "dim", indent=0)
+    if run.public_only:
+        lines += paragraph("Only public tests were run. Hidden tests run when you submit.", style.look, indent=0)
     if run.isolation_note and style.verbose:
         lines += paragraph(f"isolation: {run.isolation_note}", style.look, "dim", indent=0)
     return lines

@@ -71,6 +71,15 @@ class Channel:
         self._fill(memoryview(blob), deadline)  # type: ignore[arg-type]
         return body, blob
 
+    def pending(self) -> bool:
+        """Say whether the other end has sent what nobody has taken yet; never waits."""
+        if self._start < self._end:
+            return True
+        try:
+            return bool(self.socket.recv(1, socket.MSG_PEEK))
+        except OSError:  # nothing there, or nobody; whoever asks next is told
+            return False
+
     def _taken(self, count: int, deadline: float | None) -> memoryview:
         """Return the next bytes, at most SMALL of them, in the buffer."""
         if self._start + count > SMALL:

@@ -166,7 +166,9 @@ class Judge:
     def _reference_fails(self, attempt: Attempt) -> str | None:
         """Run a failed test's body with the reference here; return its error where even that fails."""
         item, answers = attempt.item, self.answers
-        if answers is None or not isinstance(item, pytest.Function) or "learner" not in attempt.arguments:
+        if answers is None or answers.is_stub or not isinstance(item, pytest.Function):
+            return None
+        if "learner" not in attempt.arguments:
             return None
         arguments = attempt.arguments | {"learner": answers.reference}
         if "rng" in arguments:

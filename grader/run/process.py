@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import signal
 import socket
 import time
@@ -10,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from grader.errors import IsolationRefused
 from grader.run import sandbox, wire
 from grader.run.channel import Channel, ChannelClosed, DeadlinePassed
 from grader.run.connection import Connection
@@ -53,6 +53,7 @@ class LearnerProcess:
         self.fork = fork
         self.names: dict[str, Name] = {}
         self.printed = ""
+        self.guards: tuple[str, ...] = ()  # what the worker said is up before the learner's module was loaded
         self._serial = 0
         self._numbers: dict[int, int] = {}  # of each test's process, by the connection's id
         self._spare: tuple[int, socket.socket] | None = None
@@ -64,12 +65,14 @@ class LearnerProcess:
         """Have the module loaded; LoadFailed where its code does not allow it."""
         limits = {
             "AS": self.job.memory_mb << 20, "CPU": int(self.job.cpu_seconds) + 1, "NOFILE": MAX_OPEN_FILES,
-            "NPROC": MAX_PROCESSES + sandbox.tasks_of_worker(self.tier), "FSIZE": MAX_FILE_BYTES, "CORE": 0,
+            "NPROC": MAX_PROCESSES + sandbox.tasks_of_worker(), "FSIZE": MAX_FILE_BYTES, "CORE": 0, "MSGQUEUE": 0,
         }  # fmt: skip
         channel = Channel(self._started.connection)
         deadline = time.monotonic() + LOAD_SECONDS + self.job.call_seconds
         try:
-            channel.send(wire.Encoder().frame([], [self.job.label, self.job.source, limits]), deadline)
+            program = sandbox.program_for(self.tier)
+            channel.send(wire.Encoder().frame([], [self.job.label, self.job.source, limits, program]), deadline)
+            self._confined(wire.Decoder().message(*channel.receive(deadline)))
             decoder = wire.Decoder()
             fields = decoder.message(*channel.receive(deadline))
             self._understand(fields, decoder)
@@ -79,6 +82,17 @@ class LearnerProcess:
         except (ChannelClosed, wire.WireError) as error:
             message = f"the process ended while it loaded {self.job.label} ({error})"
             raise LoadFailed(Problem("import-error", message, None, None)) from None
+
+    def _confined(self, fields: list[Any]) -> None:
+        """Note the guards that are up; IsolationRefused where one fails. No code of the learner's has run yet."""
+        match fields:
+            case ["confined", list(guards)]:
+                self.guards = tuple(map(str, guards))
+            case ["unconfined", str(reason)]:
+                message = f"isolation {self.tier!r} is not available: {reason}"
+                raise IsolationRefused(message, "`grader doctor` shows what works here.")
+            case _:
+                raise wire.WireError("an answer of another form")
 
     def _understand(self, fields: list[Any], decoder: wire.Decoder) -> None:
         match fields:
@@ -150,11 +164,12 @@ class LearnerProcess:
             return None
         connection.channel.close()
         number = self._numbers.pop(id(connection), 0)
-        with contextlib.suppress(OSError):
+        try:
             self._started.connection.sendall(CONTROL.pack(b"K", number))
-            if connection.failure is not None:
-                return self._why(number)
-        return None
+            return None if connection.failure is None else self._why(number)
+        except OSError:  # the parent of the tests is gone, or does not say
+            over = None if connection.failure is None else self._started.excess()
+            return ("over_limit", over) if over else None
 
     def _why(self, number: int) -> tuple[Status, str] | None:
         """Return what the wait status of a test's process says, if it is told within a second."""
@@ -163,7 +178,7 @@ class LearnerProcess:
         for _ in range(10_000):
             data = control.recv(ENDED.size, socket.MSG_WAITALL)
             if len(data) != ENDED.size:
-                return None
+                raise ConnectionResetError("the connection ended")
             ended, status = ENDED.unpack(data)
             if ended == number:
                 return _reading(status)

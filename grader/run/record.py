@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import builtins
+import warnings
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from grader.run import wire
+from grader.run.allowance import Allowance
 
+MAX_WARNINGS, KEPT_WARNINGS, MAX_PRINTED = 20, 50, 20_000
 _PLAIN = frozenset({type(None), bool, int, float, str, bytes, complex})
 
 
@@ -20,7 +24,7 @@ class Frame:
     function: str
 
 
-@dataclass
+@dataclass(slots=True)
 class Record:
     """One request as the test made it and what came back, for messages and for the diagnosis."""
 
@@ -45,6 +49,34 @@ class Notes:
 
     printed: str = ""
     warnings: list[tuple[str, str, int]] = field(default_factory=list)
+
+    def take(self, form: Any, seconds: Any, allowance: Allowance) -> float:
+        """Add what came with one answer, pass its warnings on, and return how long the call took as its process says.
+
+        Raises WireError for notes of another form.
+        """
+        match form:
+            case [str(printed), list(warned)] if type(seconds) is float and len(warned) <= MAX_WARNINGS:
+                found = [_warning(entry) for entry in warned]
+            case _:
+                raise wire.WireError("notes of another form")
+        self.printed = (self.printed + printed[:MAX_PRINTED])[:MAX_PRINTED]
+        for name, text, line in found:
+            if not allowance.warning():
+                break
+            if len(self.warnings) < KEPT_WARNINGS:
+                self.warnings.append((name, text, line))
+            category = getattr(builtins, name, None)
+            known = category if isinstance(category, type) and issubclass(category, Warning) else UserWarning
+            warnings.warn_explicit(text, known, "learner", min(max(1, line), 1 << 20))
+        return max(0.0, min(seconds, 1e6))
+
+
+def _warning(entry: Any) -> tuple[str, str, int]:
+    match entry:
+        case [str(name), str(text), int(line)] if name.isidentifier():
+            return name[:100], text[:500], line
+    raise wire.WireError("a warning of another form")
 
 
 @dataclass(frozen=True)
@@ -88,7 +120,15 @@ def content_of(target: Any) -> Any:
     return [part for item in target.items() for part in item] if isinstance(target, dict) else list(target)
 
 
+def change_of(form: Any, sent: list[Any]) -> tuple[Any, Any]:
+    """Return which of the objects that were sent changed, and its new content; WireError for another form."""
+    if type(form) is tuple and len(form) == 2 and type(form[0]) is int and 0 <= form[0] < len(sent):
+        return sent[form[0]], form[1]
+    raise wire.WireError("a change of nothing")
+
+
 def apply_content(target: Any, content: Any) -> None:
+    """Make an array, list, set or dict what content says; TypeError or ValueError where that does not fit."""
     if isinstance(target, np.ndarray):
         if (
             type(content) is not np.ndarray
@@ -97,17 +137,18 @@ def apply_content(target: Any, content: Any) -> None:
         ):
             raise ValueError("an array keeps its shape and dtype")
         target[...] = content
-    elif isinstance(target, np.random.Generator):
-        name, state = content
-        wire.set_generator_state(target, name, state)
-    elif isinstance(target, list):
+        return
+    if type(content) not in (list, tuple):  # anything else may be an object that is asked for its items without end
+        raise ValueError("the content of a container is a tuple")
+    if isinstance(target, list):
         target[:] = content
     elif isinstance(target, set):
+        fresh = set(content)
         target.clear()
-        target.update(content)
+        target.update(fresh)
     elif isinstance(target, dict):
         if len(content) % 2:
             raise ValueError("a key without a value")
-        fresh = dict(zip(content[::2], content[1::2], strict=True))
+        table = dict(zip(content[::2], content[1::2], strict=True))
         target.clear()
-        target.update(fresh)
+        target.update(table)

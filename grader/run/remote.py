@@ -10,12 +10,14 @@ if TYPE_CHECKING:
     from grader.run.connection import Connection
 
 T = TypeVar("T")
+MAX_LENGTH = 1 << 24
 
 
 class RemoteValue:
     """Stands for an object that stays in the learner's process: a function, an instance, an iterator.
 
-    Attributes, calls, operators and iteration are carried over; dunder names beyond those are refused.
+    Attributes, calls, operators and iteration are carried over; dunder names beyond those are refused. Comparisons ask
+    the learner's object only about another of the learner's: it equals no plain value, whatever its __eq__ says.
     """
 
     __array_ufunc__ = None  # an ndarray operand leaves the operation to the object
@@ -47,7 +49,10 @@ class RemoteValue:
         return self._operate("next")
 
     def __len__(self) -> int:
-        return _expect(int, self._operate("len"))
+        length = _expect(int, self._operate("len"))
+        if length > MAX_LENGTH:  # list() takes room for as many items as this says
+            raise ValueError(f"a length of {length}; at most {MAX_LENGTH} is expected")
+        return length
 
     def __bool__(self) -> bool:
         return _expect(bool, self._operate("bool"))
@@ -65,13 +70,22 @@ class RemoteValue:
         return f"<{self._shown} of the learner's module>"
 
     def __contains__(self, item: Any) -> bool:
-        return bool(self._operate("contains", item))
+        return _expect(bool, self._operate("contains", item))
 
     def __eq__(self, other: object) -> Any:
-        return True if other is self else self._operate("eq", other)
+        if other is self or not isinstance(other, RemoteValue):  # who is asked whether it is 3 may say yes
+            return other is self
+        return self._operate("eq", other)
 
     def __ne__(self, other: object) -> Any:
-        return False if other is self else self._operate("ne", other)
+        if other is self or not isinstance(other, RemoteValue):
+            return other is not self
+        return self._operate("ne", other)
+
+    def _order(self, name: str, other: object) -> Any:
+        if not isinstance(other, RemoteValue):
+            raise TypeError(f"{self!r} is no number, and is not asked whether it is smaller or larger than one")
+        return self._operate(name, other)
 
     def __hash__(self) -> int:
         return hash((id(self._connection), self._number))
@@ -97,19 +111,14 @@ def _add_operators() -> None:
 
     unary = ("abs", "neg", "pos", "invert")
     binary = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and", "or", "xor")
-    for name in (
-        *unary,
-        *binary,
-        *(f"r{name}" for name in binary),
-        "getitem",
-        "setitem",
-        "delitem",
-        "lt",
-        "le",
-        "gt",
-        "ge",
-    ):
+
+    def comparison(name: str) -> Callable[..., Any]:
+        return lambda self, other: self._order(name, other)
+
+    for name in (*unary, *binary, *(f"r{name}" for name in binary), "getitem", "setitem", "delitem"):
         setattr(RemoteValue, f"__{name}__", method(name))
+    for name in ("lt", "le", "gt", "ge"):
+        setattr(RemoteValue, f"__{name}__", comparison(name))
 
 
 _add_operators()
@@ -129,7 +138,7 @@ class RemoteModule(types.SimpleNamespace):
             raise MissingName(self.__dict__["_title"], name)
         if found.kind == "value":
             return connection.request("getattr", 0, name, label=name)
-        return connection.proxy(found.number, found.kind, name, (), list(found.bases))
+        return connection.handles.proxy(found.number, found.kind, name, (), list(found.bases))
 
 
 class MissingName(AttributeError):

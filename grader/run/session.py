@@ -7,8 +7,8 @@ import os
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ from grader.diagnose import Diagnostician
 from grader.manifest import Stage
 from grader.run import plugin
 from grader.run.judging import TEXT_LIMIT, Attempt, Judge
+from grader.run.memory import MemoryFiles, importable, set_aside
 from grader.run.outcome import Outcome
 from grader.run.process import LearnerProcess
 from grader.run.raised import WorkerFailed
@@ -29,11 +30,16 @@ PYTEST_INI = Path(__file__).parent / "pytest.ini"
 
 @dataclass(frozen=True)
 class TestFiles:
-    """The test files of one stage that the grader vouches for."""
+    """The test files of one stage that the grader vouches for.
+
+    sources holds the text of those that lie in memory only; modules what they import, by full name.
+    """
 
     __test__ = False
     public: tuple[Path, ...]
     hidden: tuple[Path, ...]
+    sources: Mapping[Path, str] = field(default_factory=dict)
+    modules: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -89,8 +95,10 @@ class Session:
             "grader.run.plugin",
         ]
         files = [str(path) for path in (*self.files.public, *self.files.hidden)]
-        with _no_other_plugins(), _modules_of(files):
-            code = pytest.main([*options, *files], plugins=[self])
+        in_memory = MemoryFiles(self.stage.folder, self.files.sources)
+        places = list(in_memory.places(files))
+        with _no_other_plugins(), _modules_of(files), importable(self.files.modules):
+            code = pytest.main([*options, *places], plugins=[self, in_memory])
         if self._interrupted:
             raise KeyboardInterrupt
         caught = self.hunt is not None and any(outcome.status != "passed" for outcome in self.outcomes)
@@ -216,9 +224,10 @@ class Session:
 
 @contextlib.contextmanager
 def _modules_of(files: list[str]) -> Iterator[None]:
-    """Forget test files after their run: pytest knows a module by its name, which is the same in every course."""
+    """Forget test files after their run, and what they import: its name is the same in every course."""
     try:
-        yield
+        with set_aside({"grader.hidden"}):
+            yield
     finally:
         for name, module in list(sys.modules.items()):
             if getattr(module, "__file__", None) in files:

@@ -2,7 +2,7 @@
 
 Untrusted from the moment the learner's module runs. It is started with a path that holds the standard library, NumPy,
 msgpack and this package's wire, channel and serve; the module arrives as text over the connection, so that no file of
-the course is needed.
+the course is needed. What it answers before that moment, the guards that are up, is beyond the learner's reach.
 """
 
 from __future__ import annotations
@@ -22,8 +22,6 @@ from typing import Any
 
 CONTROL = struct.Struct("<cQ")  # b"F" fork for a test, b"K" kill it; its number
 ENDED = struct.Struct("<Qi")  # a test's number and its process' wait status
-NOBODY = 65534
-PR_SET_CHILD_SUBREAPER = 36
 
 
 def connect(spec: dict[str, Any]) -> socket.socket:
@@ -36,51 +34,14 @@ def connect(spec: dict[str, Any]) -> socket.socket:
     return connection
 
 
-def drop_privileges() -> None:
-    """Stop being root, for good, where the grader was started as root and the interpreter stays readable."""
-    if not hasattr(os, "getuid") or os.getuid() != 0:
-        return
-    os.setgroups([])
-    os.setgid(NOBODY)
-    os.setuid(NOBODY)
-
-
-def limit(limits: dict[str, int]) -> None:
-    """Apply limits, named as in the resource module without prefix; memory counts on top of what is used now."""
-    try:
-        import resource
-    except ImportError:  # Windows has no such limits
-        return
-    for name, value in limits.items():
-        kind = getattr(resource, f"RLIMIT_{name}", None)
-        if kind is None:
-            continue
-        if name == "AS":
-            value += _address_space()
-        hard = resource.getrlimit(kind)[1]
-        bound = value if hard == resource.RLIM_INFINITY else min(value, hard)
-        after = (
-            bound + 1 if name == "CPU" and bound == value else bound
-        )  # at the hard limit the kernel does not say why
-        with contextlib.suppress(OSError, ValueError):  # macOS refuses some; the rest still holds
-            resource.setrlimit(kind, (bound, after))
-
-
-def _address_space() -> int:
-    try:
-        with open("/proc/self/statm", "rb") as file:
-            return int(file.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
-    except OSError:
-        return 1 << 30
-
-
 class OnlyAllowed:
     """An import hook that lets the standard library, NumPy and msgpack through, and nothing else."""
 
     allowed = sys.stdlib_module_names | {"numpy", "msgpack", "grader"}
+    of_this_build = "_sysconfigdata_"  # belongs to the standard library; its name differs from system to system
 
     def find_spec(self, name: str, path: object = None, target: object = None) -> None:
-        if name.partition(".")[0] not in self.allowed:
+        if name.partition(".")[0] not in self.allowed and not name.startswith(self.of_this_build):
             raise ModuleNotFoundError(
                 f"No module named {name!r}: only NumPy and the standard library are here", name=name
             )
@@ -97,23 +58,26 @@ def load(source: bytes, label: str) -> types.ModuleType:
     return module
 
 
-def fork_for_tests(control: socket.socket, server: Any) -> None:
+def fork_for_tests(control: socket.socket, server: Any, children: Any) -> None:
     """Fork one process for each test that the grader announces; end those that it is done with."""
+    from grader.run import fence
     from grader.run.channel import Channel, ChannelClosed
 
     running: dict[int, int] = {}
-    _adopt_orphans()
     while True:
         message, descriptors, _, _ = socket.recv_fds(control, CONTROL.size, 1)
         if len(message) != CONTROL.size:
-            _end_all(running)
+            children.end()
             return
         operation, number = CONTROL.unpack(message)
         if operation == b"F":
             process = _forked()
             if process == 0:
                 control.close()
+                children.close()
                 os.setpgid(0, 0)
+                fence.end_with_parent()
+                fence.scope_signals()
                 with contextlib.suppress(ChannelClosed):
                     server.run(Channel(socket.socket(fileno=descriptors[0])))
                 return
@@ -121,7 +85,8 @@ def fork_for_tests(control: socket.socket, server: Any) -> None:
             running[number] = process
         elif number in running:
             status = _end(running.pop(number))
-            _end_orphans(set(running.values()))
+            if not children.end(set(running.values())):
+                return  # then the guardian ends them all, and the grader begins anew
             control.sendall(ENDED.pack(number, status))
 
 
@@ -147,55 +112,29 @@ def _end(process: int) -> int:
     return status
 
 
-def _end_all(running: dict[int, int]) -> None:
-    for process in running.values():
-        with contextlib.suppress(OSError):
-            _end(process)
-    _end_orphans(set())
-
-
-def _adopt_orphans() -> None:
-    """Become the parent of whatever a test leaves behind, where the system has such a thing."""
-    with contextlib.suppress(ImportError, OSError, AttributeError):
-        import ctypes
-
-        ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-
-
-def _end_orphans(running: set[int]) -> None:
-    """Kill the processes that a test started and left, also those that went into a session of their own."""
-    for _ in range(100):  # one that forks meanwhile is met again
-        try:
-            with open(f"/proc/self/task/{os.getpid()}/children", "rb") as file:
-                left = set(map(int, file.read().split())) - running
-        except OSError:
-            return
-        if not left:
-            return
-        for process in left:
-            with contextlib.suppress(OSError):
-                os.kill(process, signal.SIGKILL)
-                os.waitpid(process, 0)
-
-
 def main() -> None:
     """Be one learner's process, from the connection to the end of the last test."""
     spec = json.loads(sys.argv[1])
     control = connect(spec)
     sys.path[:] = [path for path in sys.path if path] + spec["path"]
+    children = _guarded(control, spec["guard"]) if spec["guard"] else None
     import numpy.linalg
     import numpy.random  # noqa: F401  (both before the limits and the drop: the interpreter may be unreadable afterwards)
 
     from grader.run import serve, wire
     from grader.run.channel import Channel, ChannelClosed
+    from grader.run.confine import confine
+    from grader.run.fence import Unconfined
 
     channel = Channel(control)
     body, blob = channel.receive()
     decoder = wire.Decoder()
-    label, source, limits = (decoder.decode(form) for form in decoder.message(body, blob))
-    if spec["drop"]:
-        drop_privileges()
-    limit(limits)
+    label, source, limits, program = (decoder.decode(form) for form in decoder.message(body, blob))
+    try:
+        channel.send(wire.Encoder().frame(["confined", confine(spec, limits, program)], []))
+    except Unconfined as error:
+        channel.send(wire.Encoder().frame(["unconfined", str(error)], []))
+        return
     sys.meta_path.insert(0, OnlyAllowed())
     server = serve.Server(types.ModuleType("learner_module"), label)
     server.listen()
@@ -209,11 +148,22 @@ def main() -> None:
         return
     gc.freeze()  # what is loaded now stays: the collector need not touch, and so copy, its pages after each fork
     with contextlib.suppress(ChannelClosed, OSError):
-        if spec["fork"]:
+        if children is not None:
             control.setblocking(True)
-            fork_for_tests(control, server)
+            fork_for_tests(control, server, children)
         else:
             server.run(channel)
+
+
+def _guarded(control: socket.socket, scratch: str) -> Any:
+    """Go on below a guardian, as the parent of what the tests leave behind; return what knows this one's children."""
+    from grader.run import fence
+    from grader.run.guardian import stand_guard
+    from grader.run.offspring import Children
+
+    stand_guard(control, scratch)
+    fence.adopt_orphans()
+    return Children()
 
 
 if __name__ == "__main__":

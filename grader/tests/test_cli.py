@@ -518,7 +518,8 @@ def test_a_stage_answers_to_many_names(here: Here, name: str) -> None:
         (("check", "s01", "--only", "duoble"), "'duoble' is not a row", "Did you mean double?"),
         (("hint", "s01", "duoble"), "'duoble' is not a row", "Did you mean double?"),
         (("check", "s01", "--submission", "nowhere"), "nowhere", "Python file"),
-        (("check", "s01", "--isolation", "moat"), "'moat' is no isolation", "auto, bubblewrap or process"),
+        (("check", "s01", "--require-isolation", "moat"), "'moat' is no isolation", "auto, bubblewrap, landlock or"),
+        (("check", "s01", "--isolation", "moat"), "'moat' is no isolation", "auto, bubblewrap, landlock or process"),
         (("check", "s01", "--all"), "--all grades every stage", "Leave one"),
         (("check", "--all", "--only", "double"), "--all grades whole stages", "Leave one"),
         (("check", "--all", "--submission", "nowhere.py"), "--all needs a folder", "Name a stage"),
@@ -601,6 +602,7 @@ def test_light_commands_import_neither_numpy_nor_pytest(place: Place, arguments:
         ("grader hint s01 q", {"quadruple"}),
         ("grader check --only t", {"total"}),
         ("grader check --isolation b", {"bubblewrap"}),
+        ("grader check --require-isolation l", {"landlock"}),
     ],
 )
 def test_the_shell_completes_stages_rows_and_tiers(here: Here, words: str, expected: set[str]) -> None:

@@ -11,12 +11,14 @@ from pathlib import Path
 
 import pytest
 
-from grader import cli, doctor, mistakes
+from grader import cli, doctor, guards, mistakes
 from grader.doctor import Finding, examine
 from grader.errors import CourseError, IsolationRefused
 from grader.report.layout import Look
 from grader.report.overview import finding_lines
 from grader.run import sandbox
+from grader.run.process import LoadFailed
+from grader.source_check import Problem
 
 ROOT = Path(doctor.__file__).parent.parent
 STAGE = "s01_matrix_operations"
@@ -44,8 +46,7 @@ def test_python_packages_and_tiers_are_all_looked_at() -> None:
     assert {
         "python",
         *doctor.PACKAGES,
-        "isolation bubblewrap",
-        "isolation process",
+        *(f"isolation {tier}" for tier in sandbox.TIERS),
         "terminal",
         "stages",
         "progress",
@@ -69,38 +70,63 @@ def test_a_missing_package_is_broken_and_says_what_to_do() -> None:
     assert (finding.level, finding.what, finding.remedy) == ("broken", "is not installed", "Run `uv sync`.")
 
 
-def isolation(monkeypatch: pytest.MonkeyPatch, missing: dict[str, str]) -> list[Finding]:
+def isolation(monkeypatch: pytest.MonkeyPatch, missing: dict[str, str], *found: guards.Guard) -> dict[str, Finding]:
     monkeypatch.setattr(sandbox, "why_missing", missing.get)
-    monkeypatch.setattr(doctor, "_cannot_load", lambda tier: None)
-    return list(doctor._isolation())
+    monkeypatch.setattr(guards, "try_out", lambda tier: found)
+    return {finding.topic.removeprefix("isolation "): finding for finding in doctor._isolation()}
 
 
 def test_the_strongest_tier_that_works_is_the_one_that_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
-    strongest, weaker = isolation(monkeypatch, {})
-    assert (strongest.what, weaker.what) == ("works, and is what a check uses", "works")
+    found = isolation(monkeypatch, {})
+    assert [found[tier].what for tier in sandbox.TIERS] == ["works, and is what a check uses", "works", "works"]
 
 
 def test_a_missing_tier_is_a_warning_with_its_reason_where_another_works(monkeypatch: pytest.MonkeyPatch) -> None:
-    missing, used = isolation(monkeypatch, {"bubblewrap": "bwrap is not installed"})
+    found = isolation(monkeypatch, {"bubblewrap": "bwrap is not installed"})
+    missing = found["bubblewrap"]
     assert (missing.level, missing.what) == ("warning", "is not available: bwrap is not installed")
     assert "other people's files" in missing.remedy
-    assert used.what == "works, and is what a check uses"
+    assert found["landlock"].what == "works, and is what a check uses"
 
 
 def test_no_tier_at_all_is_broken(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert isolation(monkeypatch, {"bubblewrap": "x", "process": "y"})[-1].level == "broken"
+    found = isolation(monkeypatch, {"bubblewrap": "x", "landlock": "y", "process": "z"})
+    assert [each.level for each in found.values()] == ["warning", "warning", "broken"]
 
 
-def test_a_tier_that_starts_but_cannot_load_a_module_does_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert doctor._cannot_load("process") is None
-    monkeypatch.setattr(doctor, "PROBE", b"import no_such_module\n")
-    assert "no_such_module" in str(doctor._cannot_load("process"))
+def test_what_a_tier_holds_back_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    tried = guards.Guard("no TCP", True, True), guards.Guard("no UDP", False, False)
+    found = isolation(monkeypatch, {}, *tried)["process"]
+    assert found.what == "works. Tried, and held back: no TCP. It does not promise: no UDP"
+    assert (found.level, found.guards) == ("ok", tried)
 
-    def refuse(*_: object) -> None:
-        raise IsolationRefused("no process can be started")
 
-    monkeypatch.setattr(sandbox, "start", refuse)
-    assert doctor._cannot_load("process") == "no process can be started"
+def test_a_promise_that_is_not_kept_is_a_warning(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = isolation(monkeypatch, {}, guards.Guard("no TCP", True, True), guards.Guard("no UDP", False, True))
+    landlock = found["landlock"]
+    assert (landlock.level, landlock.what) == ("warning", "works. Tried, and held back: no TCP. It fails at: no UDP")
+    assert "other people's files" in landlock.remedy and len(landlock.guards) == 2
+
+
+@pytest.mark.parametrize(
+    ("failure", "said"),
+    [
+        (IsolationRefused("no process can be started"), "no process can be started"),
+        (OSError("no more files"), "no more files"),
+        (LoadFailed(Problem("import-error", "NumPy is missing", None, None)), "NumPy is missing"),
+    ],
+)
+def test_a_tier_in_which_no_probe_starts_does_not_count(
+    monkeypatch: pytest.MonkeyPatch, failure: Exception, said: str
+) -> None:
+    def refuse(tier: str) -> tuple[guards.Guard, ...]:
+        raise failure
+
+    monkeypatch.setattr(sandbox, "why_missing", {}.get)
+    monkeypatch.setattr(guards, "try_out", refuse)
+    found = list(doctor._isolation())
+    assert [each.what for each in found] == [f"is not available: {said}"] * 3
+    assert found[-1].level == "broken"
 
 
 @pytest.mark.parametrize(
@@ -216,5 +242,5 @@ def test_the_command_ends_with_4_where_something_is_broken(run: Callable[..., tu
     code, out = run("--json")
     document = json.loads(out)
     assert (code, document["healthy"], document["schema"]) == (4, False, 1)
-    assert {"topic", "level", "what", "remedy"} == set(document["findings"][0])
+    assert {"topic", "level", "what", "remedy", "guards"} == set(document["findings"][0])
     assert document["findings"][-1]["topic"] == "course"

@@ -159,7 +159,7 @@ def test_blocks_are_explored_with_a_seed(run: Grader) -> None:
         (("s15", "--input", "nowhere.npz"), "nowhere.npz does not exist", "np.savez"),
         (("s15", "--input", "README.md"), "README.md is no .npz file", "np.savez"),
         (("s15", "--png", "."), ". is a folder", "attention.png"),
-        (("s15", "--isolation", "moat"), "'moat' is no isolation", "auto, bubblewrap or process"),
+        (("s15", "--isolation", "moat"), "'moat' is no isolation", "auto, bubblewrap, landlock or process"),
     ],
 )
 def test_a_mistake_on_the_command_line_is_named(
@@ -174,7 +174,7 @@ def test_a_mistake_on_the_command_line_is_named(
 def test_a_module_that_is_not_there_is_named(run: Grader, tmp_path: Path) -> None:
     done = run("s15", submission=tmp_path / "nothing.py")
     assert (done.code, done.out) == (2, "")
-    assert "nothing.py does not exist" in done.err.replace("\n", "")
+    assert "nothing.pydoesnotexist" in "".join(done.err.split())  # wherever a long path breaks
 
 
 def test_without_matplotlib_a_picture_is_refused_before_anything_runs(

@@ -110,3 +110,9 @@ def test_nothing_that_a_learner_wrote_is_obeyed(text: str) -> None:
     for each in told:
         assert obeyed_by_a_runner(each) == []
         assert all(char == "\n" or char.isprintable() for char in each)
+
+
+def test_what_is_reached_with_public_tests_alone_says_so() -> None:
+    assert graded.reached(PASSED) == "1 of 1 criterion"
+    only = replace(PASSED, passed=False, run=replace(PASSED.run, public_only=True))
+    assert graded.reached(only) == "1 of 1 criterion (public tests only)"

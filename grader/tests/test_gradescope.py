@@ -167,7 +167,7 @@ def test_the_recipe_asks_for_isolation_and_grades_the_submission(tmp_path: Path)
     asked = (root / "asked").read_text(encoding="utf-8")
     assert f"--submission {root}/submission" in asked
     assert f"--format gradescope={root}/results/results.json" in asked
-    assert "isolation" in asked
+    assert "--require-isolation landlock" in asked
 
 
 @needs_bash

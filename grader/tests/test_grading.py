@@ -83,7 +83,7 @@ def command(
         hidden=TEST.format(name="secret", value=4711),
     )
     monkeypatch.chdir(small_course.root)
-    monkeypatch.setattr("grader.actions.open_desk", lambda _: Desk(small_course.course, Store(tmp_path)))
+    monkeypatch.setattr("grader.actions.open_desk", lambda *_: Desk(small_course.course, Store(tmp_path)))
     monkeypatch.setenv("COLUMNS", "100")
     for name in ("GITHUB_STEP_SUMMARY", "GITHUB_WORKSPACE", "CLASSROOM", "LANG", "LC_ALL", "FORCE_COLOR"):
         monkeypatch.delenv(name, raising=False)
@@ -217,7 +217,7 @@ def test_a_row_that_is_none_is_a_mistake_of_whoever_asks_and_no_report(command: 
 
 
 def test_a_broken_course_leaves_no_report_of_an_earlier_run(command: Command) -> None:
-    def broken(_: object) -> None:
+    def broken(*_: object) -> None:
         raise CourseError("stages/s90_small/stage.toml: id: is missing")
 
     command.context.setattr("grader.actions.open_desk", broken)

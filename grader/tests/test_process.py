@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
+import textwrap
 import time
 import warnings
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +18,7 @@ import pytest
 from grader.errors import IsolationRefused
 from grader.run import sandbox, wire
 from grader.run.channel import Channel
+from grader.run.fence import SCOPING_ABI, landlock_abi
 from grader.run.judging import _failed_worker
 from grader.run.outcome import Status
 from grader.run.process import LearnerProcess, LoadFailed
@@ -184,6 +188,48 @@ def kill_the_parent():
     os._exit(0)
 
 
+def kill_everything():
+    os.kill(-1, signal.SIGKILL)
+    return "nothing else ran"
+
+
+def stop_everything_that_is_left():
+    for ignored in (True, False):
+        if os.fork() == 0:
+            os.setsid()
+            if os.fork():
+                os._exit(0)
+            signal.signal(signal.SIGTERM, signal.SIG_IGN)
+            if ignored:
+                hang()
+            os.kill(os.getpid(), signal.SIGSTOP)
+
+
+def fork_for_ever():
+    while True:
+        try:
+            if os.fork() == 0:
+                os.setsid()
+        except OSError:
+            pass
+
+
+def fill(files, bytes_each):
+    for number in range(files):
+        with open("f%d" % number, "wb") as file:
+            file.write(bytes(bytes_each))
+    time.sleep(1)
+    return files
+
+
+def fork_and_fill_memory(processes):
+    for _ in range(processes):
+        if os.fork() == 0:
+            kept = np.ones(80 << 17)
+            hang()
+    time.sleep(15)
+
+
 def meddle():
     sys.modules["numpy"] = None
     sys.modules["grader.run.wire"] = None
@@ -193,6 +239,7 @@ def meddle():
 """
 
 HANG_SECONDS = 0.7
+ROOT = Path(__file__).resolve().parents[2]
 PATIENCE = 20.0
 
 
@@ -248,8 +295,23 @@ class TestDeath:
         assert status == "crashed"
 
     def test_of_the_process_that_the_tests_come_from(self, learner: Learner) -> None:
+        if landlock_abi() >= SCOPING_ABI:
+            remote: Any = learner.open()
+            with pytest.raises(PermissionError):
+                remote.kill_the_parent()
+            return
         status, _ = failure(learner, lambda remote: remote.kill_the_parent())
         assert status in ("crashed", "timed_out")
+
+    def test_of_all_that_it_may_kill(self, worker: Callable[..., Learner], tier: sandbox.Tier) -> None:
+        """Where nothing else holds it back, another user does: this is for root, or for Landlock."""
+        if landlock_abi() < SCOPING_ABI and os.getuid() != 0:
+            pytest.skip("would end all processes of this user")
+        learner = worker(SOURCE)
+        remote: Any = learner.open()
+        assert remote.kill_everything() == "nothing else ran" and remote.fine(1) == 2
+        learner.done()
+        assert learner.open().fine(1) == 2
 
 
 class TestHanging:
@@ -344,10 +406,30 @@ class TestLimits:
             remote.open_files()
 
     def test_the_number_of_processes(self, learner: Learner, tier: sandbox.Tier) -> None:
-        if tier == "process" and not sandbox._can_drop("process") and os.getuid() == 0:
-            pytest.skip("root in tier process is exempt from RLIMIT_NPROC: the interpreter is unreadable for nobody")
         remote: Any = learner.open()
         assert remote.fork_many() < 120
+
+    def test_the_files_of_all_its_tests_together(self, worker: Callable[..., Learner]) -> None:
+        learner = worker(SOURCE)
+        status, message = failure(learner, lambda remote: remote.fill(3000, 1))
+        assert status == "over_limit" and "more than 2000 files" in message
+        remote: Any = learner.open()
+        assert remote.fine(1) == 2
+
+    def test_what_its_files_take_together(self, worker: Callable[..., Learner], tier: sandbox.Tier) -> None:
+        learner = worker(SOURCE)
+        if tier == "bubblewrap":  # there the scratch folder is no larger
+            remote: Any = learner.open()
+            with pytest.raises(OSError, match="No space left"):
+                remote.fill(10, 15 << 20)
+            return
+        status, message = failure(learner, lambda remote: remote.fill(10, 15 << 20))
+        assert status == "over_limit" and "more than 64 MB" in message
+
+    def test_the_memory_of_all_its_processes_together(self, worker: Callable[..., Learner]) -> None:
+        learner = worker(SOURCE, memory_mb=100)
+        status, message = failure(learner, lambda remote: remote.fork_and_fill_memory(8))
+        assert status == "over_limit" and "took more memory" in message
 
     def test_processor_time(self, worker: Callable[..., Learner]) -> None:
         learner = worker(SOURCE, call_seconds=10, cpu_seconds=0)
@@ -422,6 +504,17 @@ def below(process: int) -> set[int]:
         found |= more
 
 
+def of_the_worker(learner: Learner) -> list[str]:
+    """Return the commands that still run in a worker's scratch folder, or with its kit."""
+    name = Path(learner.process._started.folder.name).name
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(OSError):
+            if name in (text := path.read_text()):
+                found.append(text)
+    return found
+
+
 def gone(processes: set[int], seconds: float = 3) -> bool:
     end = time.monotonic() + seconds
     while any(map(alive, processes)) and time.monotonic() < end:
@@ -465,6 +558,48 @@ class TestNothingIsLeft:
         learner.process.kill()
         assert gone(running)
 
+    def test_of_what_stopped_itself_or_is_deaf(self, worker: Callable[..., Learner]) -> None:
+        learner = worker(SOURCE)
+        remote: Any = learner.open()
+        remote.stop_everything_that_is_left()
+        running = below(learner.process._started.process.pid)
+        assert len(running) >= 6  # guardian, worker, two tests, and the two
+        learner.process.kill()
+        assert gone(running)
+
+    def test_of_a_bomb(self, worker: Callable[..., Learner], tier: sandbox.Tier) -> None:
+        learner = worker(SOURCE, call_seconds=HANG_SECONDS)
+        failure(learner, lambda remote: remote.fork_for_ever(), HANG_SECONDS)
+        root = learner.process._started.process.pid
+        learner.process.kill()
+        assert not below(root) - {root} and not of_the_worker(learner)
+
+    def test_when_the_grader_is_killed(self, tier: sandbox.Tier, tmp_path: Path) -> None:
+        code = textwrap.dedent(f"""
+            import time
+            from pathlib import Path
+            from grader.run import sandbox
+            from grader.run.process import Job, LearnerProcess
+            process = LearnerProcess(
+                Job("x.py", b"import time\\ndef f():\\n    while True: pass", 60, 60, 512, Path({str(tmp_path)!r})),
+                {tier!r}, sandbox.start({tier!r}, Path({str(tmp_path)!r})),
+            )
+            process.load()
+            from grader.run.remote import RemoteModule
+            connection = process.open("a", time.monotonic() + 60)
+            print(process._started.process.pid, flush=True)
+            RemoteModule(connection, "x.py").f()
+        """)
+        grader = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, cwd=ROOT)
+        assert grader.stdout is not None
+        running = below(int(grader.stdout.readline()))
+        time.sleep(0.2)
+        running |= {other for each in running for other in below(each)}
+        grader.kill()
+        grader.wait()
+        grader.stdout.close()
+        assert len(running) >= 3 and gone(running)
+
     def test_many_tests_in_one_run(self, worker: Callable[..., Learner]) -> None:
         """The end of each test is told by the worker, and nobody has to read it for the next to begin."""
         learner = worker(SOURCE)
@@ -472,7 +607,7 @@ class TestNothingIsLeft:
             learner.open()
         remote: Any = learner.open()
         assert remote.fine(1) == 2
-        assert len(below(learner.process._started.process.pid)) <= 6
+        assert len(below(learner.process._started.process.pid)) <= 7
 
 
 class TestWithoutFork:

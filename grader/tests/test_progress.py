@@ -68,6 +68,21 @@ class TestState:
     def test_a_skipped_stage_is_skipped_even_if_it_would_be_locked(self) -> None:
         assert state_of(stage("s03", "s02"), Progress(skipped=frozenset({"s03"})), None) == "skipped"
 
+    @pytest.mark.parametrize(("digest", "state"), [("abc", "public"), ("def", "open"), (None, "open")])
+    def test_public_tests_count_for_the_file_that_passed_them(self, digest: str | None, state: str) -> None:
+        assert state_of(stage("s03", "s02"), Progress(public=passed("s03")), digest) == state
+
+    def test_a_pass_goes_before_public_tests(self) -> None:
+        assert state_of(stage("s01"), Progress(passed("s01"), public=passed("s01")), "abc") == "passed"
+
+    def test_public_tests_that_pass_open_what_follows(self) -> None:
+        progress = Progress(public=passed("s01"))
+        course = Course(Path(), (stage("s01"), stage("s02", "s01")))
+        assert state_of(course.stages[1], progress, None) == "open"
+        found = current(course, progress)
+        assert found is not None
+        assert found.id == "s02"
+
     def test_the_current_stage_is_the_first_open_one(self) -> None:
         course = Course(Path(), (stage("s01"), stage("s02"), stage("s03", "s04"), stage("s04")))
         found = current(course, Progress(passed("s01"), frozenset({"s02"})))
@@ -130,6 +145,11 @@ class TestRecords:
         assert progress.skipped == {"s02"}
         assert progress.hints == {"s01/a-row": 1}
 
+    def test_public_tests_that_pass_are_no_pass_and_are_forgotten_with_the_stage(self, store: Store) -> None:
+        progress = store.record_public("s01", "abc", 7, "0.1.0", WHEN)
+        assert set(progress.public) == {"s01"} and not progress.passed and progress.last == "s01"
+        assert not store.forget("s01").public
+
     def test_forgetting_a_skipped_stage_opens_it_again(self, store: Store) -> None:
         store.record_skip(["s02"])
         assert store.forget("s02").skipped == frozenset()
@@ -142,7 +162,14 @@ class TestFile:
     def test_it_is_versioned_json_that_people_can_read(self, store: Store) -> None:
         store.record_skip(["s02"])
         text = store.file.read_text(encoding="utf-8")
-        assert json.loads(text) == {"version": 1, "passed": {}, "skipped": ["s02"], "hints": {}, "last": None}
+        assert json.loads(text) == {
+            "version": 1,
+            "passed": {},
+            "public": {},
+            "skipped": ["s02"],
+            "hints": {},
+            "last": None,
+        }
         assert text.endswith("}\n")
         assert "\n  " in text
 
@@ -247,6 +274,7 @@ class TestDamage:
             ('{"version": 1, "passed": []}', "not what was expected at passed"),
             ('{"version": 1, "passed": {"s01": true}}', "not what was expected at passed"),
             ('{"version": 1, "passed": {"s01": {"digest": "abc"}}}', "not what was expected at passed"),
+            ('{"version": 1, "public": {"s01": {"digest": "abc"}}}', "not what was expected at public"),
             ('{"version": 1, "skipped": {"s01": 1}, "last": 3}', "not what was expected at skipped, last"),
             ('{"version": 1, "skipped": [1]}', "not what was expected at skipped"),
             ('{"version": 1, "hints": {"s15/split-heads": -1}}', "not what was expected at hints"),

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import shutil
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -12,11 +14,16 @@ from typing import Any
 
 import pytest
 
+from grader import cli
 from grader.errors import IsolationRefused
-from grader.run import sandbox
+from grader.run import kit, landlock, sandbox
+from grader.run.fence import landlock_abi
+from grader.run.offspring import children_of
+from grader.run.process import LoadFailed
 
 from .conftest import Learner, Start, why_missing
 
+ROOT = Path(__file__).resolve().parents[2]
 SOURCE = '''
 import importlib
 import os
@@ -90,7 +97,8 @@ def dial(host, port):
 
 
 def interfaces():
-    return [name for _, name in socket.if_nameindex()]
+    with open("/proc/net/dev") as file:
+        return [line.split(":")[0].strip() for line in file.readlines()[2:]]
 
 
 def processes():
@@ -131,12 +139,20 @@ def fill(megabytes):
 
 def descriptors():
     found = []
-    for number in os.listdir("/proc/self/fd"):
+    for number in range(256):
         try:
-            found.append(os.readlink("/proc/self/fd/" + number))
+            found.append(os.readlink("/proc/self/fd/%d" % number))
         except OSError:
             pass
     return found
+
+
+def runs(program):
+    import subprocess
+    try:
+        return subprocess.run([program]).returncode
+    except OSError as error:
+        return type(error).__name__
 '''
 
 
@@ -185,15 +201,14 @@ class TestEveryTier:
             for name in ("manifest", "check", "hidden", "run.session", "run.remote", "testing")
         )
 
-    def test_limits_cannot_be_raised(self, inside: Any, tier: sandbox.Tier) -> None:
-        if tier == "process" and os.getuid() == 0 and not sandbox._can_drop("process"):
-            pytest.skip("root in tier process can raise its limits: the interpreter is unreadable for nobody")
+    def test_limits_cannot_be_raised(self, inside: Any) -> None:
         assert inside.raise_limits() == []
 
     def test_no_descriptor_but_its_own(self, inside: Any) -> None:
         found = inside.descriptors()
         assert sum(name.startswith("socket:") for name in found) <= 1
-        assert not [name for name in found if not name.startswith(("socket:", "/dev/null", "/proc/"))]
+        own = ("socket:", "/dev/null", *kit.closed_folders())
+        assert found and not [name for name in found if not name.startswith(own)]
 
 
 class TestBubblewrap:
@@ -251,70 +266,157 @@ class TestBubblewrap:
     def test_the_scratch_is_bounded(self, hidden_away: Any) -> None:
         assert 48 <= hidden_away.fill(90) <= 64
 
-    def test_a_course_within_a_folder_that_is_shown_is_covered(self, tmp_path: Path) -> None:
-        """As when the grader is installed below /usr, which the interpreter needs."""
-        shown = Path("/usr/local/share")
-        if why_missing("bubblewrap") or not os.access(shown, os.W_OK):
-            pytest.skip(f"needs bubblewrap and a writable {shown}: {why_missing('bubblewrap')}")
-        hide = shown / f"grader-test-{os.getpid()}"
-        hide.mkdir()
-        try:
-            (hide / "secret.txt").write_text("42")
-            command = sandbox._bubblewrap(sandbox._build_kit(tmp_path), hide)
-            seen = subprocess.run(
-                [*command, "--", "/bin/ls", "-a", str(hide)], capture_output=True, text=True, check=True
-            ).stdout
-            assert "secret.txt" not in seen
-        finally:
-            shutil.rmtree(hide)
+
+@pytest.fixture(scope="module")
+def fenced(start: Start) -> Learner:
+    if reason := why_missing("landlock"):
+        pytest.skip(f"tier landlock is missing here: {reason}")
+    return start(SOURCE, "landlock")
+
+
+@pytest.fixture
+def behind_the_fence(fenced: Learner) -> Iterator[Any]:
+    """The module in landlock."""
+    yield fenced.open()
+    fenced.done()
+
+
+class TestLandlock:
+    def test_no_file_of_the_course_of_the_grader_or_of_anybody(self, behind_the_fence: Any) -> None:
+        here = Path(__file__)
+        for path in (here, here.parents[1] / "manifest.py", "/etc/passwd", "/proc/self/environ", "/proc/1/cmdline"):
+            assert Path(path).exists()
+            with pytest.raises(PermissionError):
+                behind_the_fence.read(str(path))
+
+    def test_no_folder_is_listed_but_its_own(self, behind_the_fence: Any) -> None:
+        here = Path(__file__)
+        for path in ("/", "/tmp", "/proc", "/etc", here.parent, here.parents[2], kit.package("numpy").parent):
+            with pytest.raises(PermissionError):
+                behind_the_fence.listed(str(path))
+        assert behind_the_fence.listed(".") == []
+
+    def test_only_the_scratch_can_be_written(self, behind_the_fence: Any) -> None:
+        folders = ["/", "/tmp", "/var/tmp", "/dev/shm", "/run", "..", str(Path.home()), ".", "/grader", "../kit/grader"]
+        assert behind_the_fence.writable(folders) == ["."]
+
+    def test_no_network(self, behind_the_fence: Any) -> None:
+        with socket.create_server(("127.0.0.1", 0)) as listener:
+            assert behind_the_fence.dial("127.0.0.1", listener.getsockname()[1]) == "PermissionError"
+
+    def test_no_program(self, behind_the_fence: Any) -> None:
+        for path in (shutil.which("true"), sys.executable):
+            assert behind_the_fence.runs(str(path)) == "PermissionError"
+
+    def test_modules_of_the_standard_library_can_still_be_imported(self, behind_the_fence: Any) -> None:
+        names = "wave sqlite3 ssl json.tool xml.dom.minidom numpy.testing numpy.polynomial curses"
+        here = [name for name in names.split() if importlib.util.find_spec(name)]
+        assert len(here) > 4 and [name for name in here if not behind_the_fence.importable(name)] == []
+
+
+class TestRoot:
+    @pytest.mark.skipif(not hasattr(os, "getuid") or os.getuid() != 0, reason="needs root")
+    def test_is_never_what_the_learner_is(self, inside: Any) -> None:
+        assert inside.who() == (65534, 65534, 65534, [])
+        assert not inside.become_root()
+
+
+def lacking(monkeypatch: pytest.MonkeyPatch, **missing: str) -> None:
+    monkeypatch.setattr(sandbox, "why_missing", missing.get)
+    monkeypatch.setattr(landlock, "shortfall", lambda filtered: None)
 
 
 class TestChoice:
     def test_auto_takes_the_strongest_that_works(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(sandbox, "why_missing", lambda tier: None)
+        lacking(monkeypatch)
         assert sandbox.choose("auto") == ("bubblewrap", None)
 
     def test_auto_says_why_it_settled_for_less(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(sandbox, "why_missing", lambda tier: "no bwrap" if tier == "bubblewrap" else None)
-        assert sandbox.choose("auto") == ("process", "no bwrap")
+        lacking(monkeypatch, bubblewrap="no bwrap.")
+        assert sandbox.choose("auto") == ("landlock", "no bwrap")
+        lacking(monkeypatch, bubblewrap="no bwrap.", landlock="no Landlock")
+        assert sandbox.choose("auto") == ("process", "no bwrap; no Landlock")
+
+    def test_what_landlock_leaves_open_is_said(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        lacking(monkeypatch, bubblewrap="no bwrap")
+        monkeypatch.setattr(landlock, "shortfall", lambda filtered: "UDP")
+        assert sandbox.choose("auto")[1] == "no bwrap; UDP"
+        assert sandbox.choose("landlock")[1] == "UDP"
+        assert sandbox.choose("process")[1] is None
 
     def test_a_tier_that_is_missing_is_refused_not_replaced(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(sandbox, "why_missing", lambda tier: "no bwrap" if tier == "bubblewrap" else None)
-        with pytest.raises(IsolationRefused, match="'bubblewrap' is not available: no bwrap") as caught:
+        lacking(monkeypatch, bubblewrap="no bwrap")
+        with pytest.raises(IsolationRefused, match=r"'bubblewrap' is not available: no bwrap$") as caught:
             sandbox.choose("bubblewrap")
         assert caught.value.hint is not None and "doctor" in caught.value.hint
         assert sandbox.choose("process") == ("process", None)
 
-    def test_an_unknown_tier(self) -> None:
+    @pytest.mark.parametrize(("wanted", "least"), [("vm", None), ("auto", "vm")])
+    def test_an_unknown_tier(self, wanted: str, least: str | None) -> None:
         with pytest.raises(IsolationRefused, match="'vm' is unknown"):
-            sandbox.choose("vm")
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="bubblewrap runs on Linux only")
-class TestWhyMissing:
-    def test_process_is_always_there(self) -> None:
-        assert sandbox.why_missing("process") is None
-
-    def test_no_bwrap(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(shutil, "which", lambda name: None)
-        assert "bwrap is not installed" in str(sandbox.why_missing("bubblewrap"))
+            sandbox.choose(wanted, least)
 
     @pytest.mark.parametrize(
-        ("script", "said"),
-        [("echo 'setting up uid map: Permission denied' >&2; exit 1", "uid map"), ("exit 3", "exit 3")],
+        ("least", "missing", "taken"),
+        [
+            ("bubblewrap", {}, "bubblewrap"),
+            ("landlock", {}, "bubblewrap"),
+            ("process", {"bubblewrap": "x", "landlock": "y"}, "process"),
+            ("landlock", {"bubblewrap": "x"}, "landlock"),
+            ("auto", {"bubblewrap": "x", "landlock": "y"}, "process"),
+        ],
     )
-    def test_bwrap_that_fails(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str, said: str) -> None:
-        fake = tmp_path / "bwrap"
-        fake.write_text(f"#!/bin/sh\n{script}\n")
-        fake.chmod(0o755)
-        monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
-        reason = str(sandbox.why_missing("bubblewrap"))
-        assert reason.startswith("bwrap failed") and said in reason and reason.count(".") >= 1
+    def test_a_tier_that_is_enough(
+        self, monkeypatch: pytest.MonkeyPatch, least: str, missing: dict[str, str], taken: str
+    ) -> None:
+        lacking(monkeypatch, **missing)
+        assert sandbox.choose("auto", least)[0] == taken
 
-    def test_other_systems(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(sys, "platform", "darwin")
-        assert sandbox.why_missing("bubblewrap") == "bubblewrap runs on Linux only"
+    def test_nothing_below_the_least_is_taken(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        lacking(monkeypatch, bubblewrap="no bwrap", landlock="no Landlock")
+        with pytest.raises(IsolationRefused) as caught:
+            sandbox.choose("auto", "landlock")
+        assert caught.value.message == (
+            "isolation 'bubblewrap' is not available: no bwrap; isolation 'landlock' is not available: no Landlock; "
+            "'landlock' is the least that is accepted"
+        )
+        assert caught.value.exit_code == 4
 
+    def test_a_weaker_one_that_is_asked_for_is_refused_too(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        lacking(monkeypatch)
+        with pytest.raises(IsolationRefused, match="'process' was asked for, and 'landlock' is the least") as caught:
+            sandbox.choose("process", "landlock")
+        assert caught.value.hint == "Leave --isolation out, or ask for bubblewrap or landlock."
+        assert sandbox.choose("landlock", "landlock")[0] == "landlock"
+
+
+@pytest.mark.parametrize(
+    ("least", "code", "said"),
+    [
+        (
+            "landlock",
+            4,
+            "isolation 'bubblewrap' is not available: no bwrap; isolation 'landlock' is not available: old",
+        ),
+        ("process", 0, ""),
+    ],
+)
+def test_the_command_grades_in_no_weaker_tier_than_is_required(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], least: str, code: int, said: str
+) -> None:
+    lacking(monkeypatch, bubblewrap="no bwrap", landlock="old")
+    reference = ROOT / "grader" / "hidden" / "s01_matrix_operations" / "solution.py"
+    arguments = ["check", "s01", "--submission", str(reference), "--only", "trace", "--require-isolation", least]
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setattr(sys, "argv", ["grader", *arguments])
+    with pytest.raises(SystemExit) as left:
+        cli.main()
+    out, err = capsys.readouterr()
+    assert int(left.value.code or 0) == code
+    assert said in " ".join(err.split()) and ("trace" in out) == (code == 0)
+
+
+class TestStart:
     def test_a_process_that_cannot_be_started_is_refused(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         def fails(*args: object) -> None:
             raise OSError("no more processes")
@@ -323,16 +425,47 @@ class TestWhyMissing:
         with pytest.raises(IsolationRefused, match="no more processes"):
             sandbox.start("process", tmp_path)
 
+    @pytest.mark.parametrize("tier", ["bubblewrap", "landlock"])
+    def test_what_needs_a_fork_is_refused_without(self, tmp_path: Path, tier: sandbox.Tier) -> None:
+        with pytest.raises(IsolationRefused, match=f"{tier} needs a system that can fork"):
+            sandbox.start(tier, tmp_path, fork=False)
 
-@pytest.mark.skipif(sys.platform != "linux", reason="counts in /proc")
-def test_the_limit_on_processes_comes_on_top_of_those_that_the_user_has_already(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(sandbox, "_can_drop", lambda tier: False)
+    def test_a_guard_that_fails_refuses_before_the_module_runs(
+        self, start: Start, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        module = "raise ValueError('it ran')"
+        with pytest.raises(LoadFailed, match="it ran"):
+            start(module, "process")
+        monkeypatch.setattr(sandbox, "program_for", lambda tier: b"no filter at all")
+        with pytest.raises(IsolationRefused, match="'process' is not available: the filter of system calls cannot be"):
+            start(module, "process")
+
+    def test_what_the_worker_put_up_is_told(self, tier: sandbox.Tier, start: Start) -> None:
+        guards = start("", tier).process.guards
+        assert "an ordinary user" in guards
+        assert any(name.startswith("Landlock") for name in guards) == (tier != "process" and landlock_abi() >= 4)
+        assert ("seccomp" in guards) == bool(sandbox.program_for(tier))
+
+
+needs_proc = pytest.mark.skipif(sys.platform != "linux", reason="counts in /proc")
+
+
+@needs_proc
+def test_the_limit_on_processes_comes_on_top_of_those_that_the_user_has_already() -> None:
     sleepers = [subprocess.Popen([sys.executable, "-S", "-c", "input()"], stdin=subprocess.PIPE) for _ in range(3)]
     try:
-        found = sandbox.tasks_of_worker("process")
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(sandbox, "_is_root", lambda: False)
+            found = sandbox.tasks_of_worker()
     finally:
         for sleeper in sleepers:
             sleeper.communicate(b"\n")
     assert found > len(sleepers)  # they, and this process
+
+
+@needs_proc
+def test_processes_that_are_closed_to_others_are_counted_too(start: Start) -> None:
+    guardian = start("", "process").process._started.process.pid
+    (worker,) = children_of(guardian)
+    assert os.stat(f"/proc/{worker}").st_uid == (65534 if os.getuid() == 0 else os.getuid())
+    assert sandbox.tasks_of_worker() >= 1

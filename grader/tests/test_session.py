@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from grader.run import sandbox
+
 from .conftest import Graded, SmallCourse, why_missing
 
 MANIFEST = """
@@ -120,10 +122,10 @@ def changed(old: str, new: str) -> str:
 
 
 class TestLearners:
-    @pytest.mark.parametrize("isolation", ["process", "bubblewrap"])
-    def test_a_correct_module_passes(self, course: SmallCourse, isolation: str) -> None:
-        if isolation == "bubblewrap" and (reason := why_missing("bubblewrap")):
-            pytest.skip(f"tier bubblewrap is missing here: {reason}")
+    @pytest.mark.parametrize("isolation", sandbox.TIERS)
+    def test_a_correct_module_passes(self, course: SmallCourse, isolation: sandbox.Tier) -> None:
+        if reason := why_missing(isolation):
+            pytest.skip(f"tier {isolation} is missing here: {reason}")
         graded = course.grade(SOLUTION, isolation=isolation)
         assert graded.verdict.passed and not graded.verdict.grader_fault
         assert {row.id: (row.tests_passed, row.tests_total) for row in graded.verdict.criteria} == {

@@ -97,7 +97,15 @@ SPY = '''
 
     def files(ends):
         seen = set()
-        for root, folders, names in os.walk("/"):
+        for path in PLACES:  # even whoever knows where to look
+            try:
+                with open(path, "rb") as file:
+                    search(file.read(), path)
+            except OSError:
+                pass
+        packages = {p for m in list(sys.modules.values()) for p in getattr(m, "__path__", ())}
+        tops = ["/"] if listed("/") else [*sys.path, *sorted(packages), "..", "."]
+        for root, folders, names in (each for top in tops for each in os.walk(top)):
             folders[:] = [f for f in folders if os.path.join(root, f) not in ("/proc", "/sys", "/dev")]
             for name in names:
                 path = os.path.join(root, name)
@@ -117,9 +125,17 @@ SPY = '''
                 return
 
 
+    def listed(folder):
+        try:
+            return os.listdir(folder)
+        except OSError:
+            return []
+
+
     def processes():
-        for process in os.listdir("/proc"):
-            if process.isdigit():
+        near = range(max(2, os.getpid() - 300), os.getpid() + 30)
+        for process in listed("/proc") or ["self", *map(str, near)]:
+            if process.isdigit() or process == "self":
                 for name in ("environ", "cmdline", "status", "maps"):
                     try:
                         with open("/proc/%s/%s" % (process, name), "rb") as file:
@@ -203,7 +219,10 @@ def spied(tier: sandbox.Tier, small_course: SmallCourse) -> dict[str, Any]:
     """What the spy says in each tier."""
     small_course.write(manifest=MANIFEST, solution=SOLUTION, hidden=HIDDEN, mistakes=MISTAKES)
     (small_course.stage_folder / "tests" / "test_small.py").unlink(missing_ok=True)
-    spy = SPY.replace("BUDGET", "1" if tier == "process" else "30")  # what is not guarded need not be walked
+    places = [str(path) for folder in (small_course.root, small_course.hidden) for path in folder.rglob("*.*")]
+    assert len(places) > 3
+    budget = "1" if tier == "process" else "30"  # what is not guarded need not be walked
+    spy = SPY.replace("PLACES", repr(places)).replace("BUDGET", budget)
     graded: Graded = small_course.grade(spy, isolation=tier)
     outcome = graded.outcomes["test_look"]
     printed = next((note for note in outcome.notes if note.startswith("printed: ")), None)

@@ -151,6 +151,12 @@ def test_without_unicode_all_is_ascii() -> None:
     assert "#####..............." in text
 
 
+def test_a_run_of_public_tests_alone_says_so_above_and_below() -> None:
+    text = shown(verdict=replace(VERDICT, run=replace(RUN, public_only=True)))
+    assert "1 of 4 criteria (public tests only)" in text.splitlines()[0]
+    assert text.rstrip().endswith("Only public tests were run. Hidden tests run when you submit.")
+
+
 def test_one_test_is_not_called_tests() -> None:
     assert shown(replace(SCORES, tests_passed=1, tests_total=1)).splitlines()[1].endswith("  1 test")
 
@@ -342,9 +348,10 @@ def test_a_summary_has_a_row_for_each_stage() -> None:
         replace(VERDICT, stage="s05", title="Fresh", criteria=(MERGE,)),
         replace(VERDICT, stage="s06", title="Fault", faults=("x",)),
     )
-    lines = text_of(summary_lines(stages, Look(80))).splitlines()
+    public = replace(stages[0], stage="s07", title="Public", passed=False, run=replace(RUN, public_only=True))
+    lines = text_of(summary_lines((*stages, public), Look(80))).splitlines()
     assert lines[0].startswith("All stages")
-    assert "1 of 6 stages" in lines[0]
+    assert "1 of 7 stages" in lines[0]
     for start, end in [
         ("✓ s01 · Numbers", "1 of 1 criterion"),
         ("✗ s02 · Sums", "no module"),
@@ -353,6 +360,7 @@ def test_a_summary_has_a_row_for_each_stage() -> None:
         ("✗ s04 · Terms", "cannot be graded"),
         ("○ s05 · Fresh", "not started"),
         ("? s06 · Fault", "grader fault"),
+        ("✓ s07 · Public", "public tests pass"),
     ]:
         assert any(line.startswith(start) and line.endswith(end) for line in lines)
 

@@ -80,7 +80,7 @@ class TestPlainValues:
             {1, 2.5, "x", (1,)},
             frozenset({frozenset({1}), 2}), slice(1, None, -2), slice(None), ..., NotImplemented, range(3),
             range(10, -5, -3),
-            range(10**30), int, float, bool, complex, str, bytes, list, tuple, dict, set, object,
+            range(0), range(10**30, 10**30 + 3), int, float, bool, complex, str, bytes, list, tuple, dict, set, object,
         ],
         ids=lambda value: type(value).__name__,
     )  # fmt: skip
@@ -207,9 +207,12 @@ class TestRandomGenerators:
         state = copy.deepcopy(rng.bit_generator.state)
         state["state"]["pos"] = 625
         with pytest.raises(WireError, match="outside of its words"):
-            wire.set_generator_state(rng, "MT19937", wire._plain_state(state))
+            wire.set_generator_state(rng, "MT19937", wire.plain_state(state))
 
-    @pytest.mark.parametrize("state", [None, 3, [], [["bit_generator", ["s", "x"]]], [[1, 2]] * 4, "state"])
+    @pytest.mark.parametrize(
+        "state",
+        [None, 3, [], [["bit_generator", ["s", "x"]]], [[1, 2]] * 4, "state", [["bit_generator", "s"]] * 4, [""] * 4],
+    )
     def test_a_state_of_another_form_is_refused(self, state: object) -> None:
         with pytest.raises(WireError):
             read([wire.GENERATOR, "PCG64", state])
@@ -250,6 +253,10 @@ class TestRefusals:
             ("x" * (wire.MAX_BODY + 1), "MB outside of arrays"),
             ([()] * (MAX_CONTAINERS // 2 + 1), "containers"),
             ({(n,) for n in range(wire.MAX_HARD_KEYS + 1)}, "keys"),
+            ([{(n,) for n in range(wire.MAX_HARD_KEYS // 2 + 1)} for _ in range(2)], "keys"),
+            (range(10**30), "a range of more"),
+            (range(wire.MAX_RANGE, -1, -1), "a range of more"),
+            (np.empty((1 << 40, 0)), "an empty array of shape"),
         ],
         ids=lambda value: type(value).__name__,
     )
@@ -277,6 +284,11 @@ class TestRefusals:
             [wire.SCALAR, "U0", b""],
             [wire.SCALAR, "U1", b"\xff\xff\xff\xff"], [wire.SCALAR, "O", b"12345678"], [wire.HANDLE, 1],
             [wire.CALLBACK, 1],
+            [wire.DICT, 1, 2, 1, 3], [wire.DICT, 1, 2, True, 3], [wire.SET, 1, 1], [wire.FROZENSET, 1, 1.0],
+            [wire.DICT, [wire.SLICE, 1, 2, 3], 1], [wire.SET, [wire.DICT]], [wire.FROZENSET, [wire.SET]],
+            [wire.RANGE, 0, [wire.BIGINT, b"\0" * 20 + b"\1"], 1], [wire.RANGE, 0, wire.MAX_RANGE + 1, 1],
+            [wire.RANGE, True, 2, 1], [wire.LIST, *[[wire.RANGE, 0, wire.MAX_RANGE, 1]] * 9],
+            [wire.COMPLEX, "1", "2"], [wire.COMPLEX, 1, 2], [wire.COMPLEX, 1.0],
         ],
         ids=lambda form: repr(form)[:40],
     )  # fmt: skip
@@ -296,6 +308,13 @@ class TestRefusals:
             ["float64", [-1], False, 0, True],
             ["float64", [1 << 40, 1 << 40], False, 0, True],
             ["float64", [True], False, 0, True],
+            ["float64", [1 << 40, 0], False, 0, True],
+            ["float64", [0, *[1 << 40] * 31], False, 0, True],
+            ["object", [1], False, 0, True],
+            [">f8", [1], False, 0, True],
+            ["datetime64[D]", [1], False, 0, True],
+            ["f8,f8", [1], False, 0, True],
+            ["S0", [1], False, 0, True],
             ["float64", "1", False, 0, True],
             ["float64", [1] * 33, False, 0, True],
             ["float64", [1], 1, 0, True],
@@ -330,6 +349,30 @@ class TestRefusals:
         with pytest.raises(WireError, match="shared ones are met"):
             read(form)
 
+    def test_one_array_that_is_met_without_end(self) -> None:
+        """A thousand references to 1 MB are 1 GB for whoever makes one array of them."""
+        decoder = Decoder()
+        decoder.blob = np.zeros(1 << 20, np.uint8)
+        array = [wire.ARRAY, "uint8", [1 << 20], False, 0, True]
+        assert len(decoder.decode([wire.LIST, array, *[[wire.REFERENCE, 1]] * 200])) == 201
+        with pytest.raises(WireError, match="shared ones are met"):
+            decoder.decode([wire.LIST, *[[wire.REFERENCE, 0]] * 2])
+
+    @pytest.mark.parametrize("known", [list(range(100_000)), dict.fromkeys(range(50_000)), np.zeros(4 << 20)], ids=type)
+    def test_what_the_other_side_knows_is_not_met_without_end_either(self, known: Any) -> None:
+        decoder = Decoder(known=[known])
+        with pytest.raises(WireError, match="shared ones are met"):
+            decoder.decode([wire.LIST, *[[wire.REFERENCE, 0]] * 100])
+
+    def test_bits_that_are_no_extended_number_become_nan(self) -> None:
+        if np.dtype(np.longdouble).itemsize != 16 or np.finfo(np.longdouble).nmant != 63:
+            pytest.skip("longdouble is not the extended format of x87 here")
+        unnormal = b"\1" * 7 + b"\x01" + b"\xff\x3f" + b"\0" * 6  # its leading bit is missing
+        decoder = Decoder()
+        decoder.blob = np.frombuffer(bytearray(unnormal * 2), np.uint8)
+        assert np.isnan(decoder.decode([wire.ARRAY, "longdouble", [2], False, 0, True])).all()
+        assert np.isnan(Decoder().decode([wire.SCALAR, "longdouble", unnormal]))
+
     def test_a_message_is_a_list(self) -> None:
         for body in (
             b"",
@@ -340,6 +383,11 @@ class TestRefusals:
             b"\x90\x90",
             b"\xc1",
             b"\xc7\x01\x01x",
+            b"\x91\xd6\xff1234",
+            b"\x91\xa1\xff",
+            b"\x91\xdb\xff\xff\xff\xff",
+            b"\x91" * 2000,
+            b"\x92\x81\x01\x02\x80",
             b"\xdd\xff\xff\xff\xff",
         ):
             with pytest.raises(WireError):

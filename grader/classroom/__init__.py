@@ -1,0 +1,1 @@
+"""For instructors: the learner's copy of the course, and receipts for what was graded."""

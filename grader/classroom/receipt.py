@@ -1,0 +1,162 @@
+"""Receipts: what a grading found, signed (Ed25519), so that whoever has the public key can tell a real one.
+
+{"receipt": {"schema": 1, "course": "0.1.0", "stage": "s15", "submission": "<SHA-256>", "seed": 7, "isolation":
+"bubblewrap", "feedback": "full", "when": "2026-11-21T08:38:02+00:00", "passed": true, "criteria": {"split-heads":
+"passed", …}}, "key": "<id>", "signature": "<base64>"}. What is signed is the receipt as canonical JSON: sorted keys, no
+spaces, ASCII.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, get_args
+
+from grader.classroom.signing import key_id
+from grader.errors import GraderFault
+from grader.manifest import FEEDBACK
+from grader.run.outcome import Status
+from grader.verdict import Verdict
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+
+SCHEMA = 1
+DOMAIN = b"attention-grader receipt 1\n"  # no other signature made with the key can pass for a receipt's
+MOST_BYTES = 1 << 20
+_TEXTS = {
+    "course": re.compile(r"[0-9A-Za-z.+!-]{1,40}"),
+    "stage": re.compile(r"s[0-9]{2,}"),
+    "submission": re.compile(r"[0-9a-f]{64}"),
+    "isolation": re.compile(r"[a-z]{1,20}"),
+    "feedback": re.compile("|".join(FEEDBACK)),
+    "when": re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]{8,15}\+00:00"),
+}
+_ROW = re.compile(r"[a-z0-9-]{1,100}")
+
+
+class InvalidReceiptError(Exception):
+    """Why a receipt is not valid: the field, and what is wrong with it."""
+
+    def __init__(self, field: str, what: str) -> None:
+        super().__init__(f"{field}: {what}")
+        self.field = field
+
+
+@dataclass(frozen=True)
+class Receipt:
+    """What was graded and how, and what came of each row."""
+
+    course: str
+    stage: str
+    submission: str
+    seed: int
+    isolation: str
+    feedback: str
+    when: str
+    passed: bool
+    criteria: Mapping[str, str]
+
+
+def receipt_of(verdict: Verdict, now: datetime) -> Receipt:
+    """Return the receipt of a whole grading; GraderFault where a verdict is none that may count."""
+    run = verdict.run
+    reasons = {
+        "the grader failed": verdict.grader_fault,
+        "the stage is locked": verdict.locked,
+        "only public tests were run": run.public_only,
+        f"only {run.only} was graded": run.only is not None,
+        "there was nothing to grade": not run.submission,
+    }
+    if why := next((why for why, holds in reasons.items() if holds), None):
+        raise GraderFault(f"no receipt is given: {why}")
+    return Receipt(
+        run.course,
+        verdict.stage,
+        run.submission,
+        run.seed,
+        run.isolation,
+        verdict.feedback,
+        now.astimezone(UTC).isoformat(timespec="seconds"),
+        verdict.passed,
+        {row.id: row.status for row in verdict.criteria},
+    )
+
+
+def signed(receipt: Receipt, key: Ed25519PrivateKey) -> str:
+    """Return a receipt as it is written, with its signature."""
+    body = {"schema": SCHEMA, **vars(receipt), "criteria": dict(receipt.criteria)}
+    signature = base64.b64encode(key.sign(_canonical(body))).decode()
+    whole = {"receipt": body, "key": key_id(key.public_key()), "signature": signature}
+    return json.dumps(whole, indent=2) + "\n"
+
+
+def verified(data: bytes, key: Ed25519PublicKey) -> Receipt:
+    """Return what a receipt says once its signature holds; InvalidReceiptError names the field that does not."""
+    from cryptography.exceptions import InvalidSignature
+
+    whole = _parsed(data)
+    body = whole["receipt"]
+    if whole["key"] != key_id(key):
+        raise InvalidReceiptError(
+            "key", f"expected {key_id(key)}, the id of the public key given; another key signed it"
+        )
+    try:
+        key.verify(base64.b64decode(whole["signature"], validate=True), _canonical(body))
+    except (InvalidSignature, binascii.Error, ValueError) as error:
+        raise InvalidReceiptError("signature", "does not fit what the receipt says: it was changed since") from error
+    return _receipt(body)
+
+
+def _parsed(data: bytes) -> dict[str, Any]:
+    if len(data) > MOST_BYTES:
+        raise InvalidReceiptError("receipt", f"has {len(data)} bytes, expected at most {MOST_BYTES}")
+    try:
+        whole = json.loads(data, object_pairs_hook=_once, parse_constant=_refused)
+    except (ValueError, RecursionError) as error:
+        raise InvalidReceiptError("receipt", f"is no JSON as expected ({type(error).__name__})") from error
+    if not isinstance(whole, dict):
+        raise InvalidReceiptError("receipt", "is no JSON object")
+    for field, kind in (("receipt", dict), ("key", str), ("signature", str)):
+        if type(whole.get(field)) is not kind:
+            raise InvalidReceiptError(field, "is missing, or of another type than expected")
+    return whole
+
+
+def _receipt(body: dict[str, Any]) -> Receipt:
+    """Return a signed body as a receipt; also what is signed has to be of the expected form."""
+    if body.get("schema") != SCHEMA:
+        raise InvalidReceiptError("schema", f"is not {SCHEMA}, which this grader reads")
+    for field, pattern in _TEXTS.items():
+        if not isinstance(body.get(field), str) or not pattern.fullmatch(body[field]):
+            raise InvalidReceiptError(field, f"is missing, or not as expected: {pattern.pattern}")
+    for field, kind in (("seed", int), ("passed", bool), ("criteria", dict)):
+        if type(body.get(field)) is not kind:
+            raise InvalidReceiptError(field, f"is missing, or no {kind.__name__}")
+    rows = body["criteria"]
+    if not all(_ROW.fullmatch(row) and status in get_args(Status) for row, status in rows.items()):
+        raise InvalidReceiptError("criteria", "holds what is no row, or no status of one")
+    if body["passed"] and not (rows and all(status == "passed" for status in rows.values())):
+        raise InvalidReceiptError("passed", "is true, and not every row has passed")
+    return Receipt(**{name: body[name] for name in Receipt.__annotations__})
+
+
+def _canonical(body: Mapping[str, Any]) -> bytes:
+    return DOMAIN + json.dumps(body, sort_keys=True, separators=(",", ":"), ensure_ascii=True).encode()
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object; a key that is there twice reads differently to different readers."""
+    values = dict(pairs)
+    if len(values) != len(pairs):
+        raise ValueError("a key is there twice")
+    return values
+
+
+def _refused(text: str) -> None:
+    raise ValueError(f"{text} is no JSON")

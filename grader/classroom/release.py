@@ -1,0 +1,169 @@
+"""The learner's copy of a course: the stages and the grader, with what a learner does not get sealed, or left out."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from grader import __version__
+from grader.classroom.leaks import leaks
+from grader.classroom.paperwork import paperwork
+from grader.course.stub import stub_of
+from grader.errors import CourseError, UsageError
+from grader.manifest import HIDDEN, Course, Stage
+from grader.mistakes import hidden_folder, reference_source
+from grader.sealed import SHIPPED_KEY, SealKey
+from grader.sealed.bundle import NONCE_BYTES, Content, Label, seal
+from grader.sealed.copy import RECORD, Record, digest, record_text
+from grader.sealed.keys import new_key
+
+HOME = HIDDEN.parent.parent
+SEALED = "grader/hidden"
+KINDS = (".py", ".json", ".ini", ".toml", ".typed")  # of the grader's own files
+STAGE_KINDS = (".py", ".md", ".toml", ".svg", ".png", ".npz", ".txt", ".csv")
+ROOMS = ("hidden", "tests", "bench", "demo", "course")  # of the grader, that only its author needs
+LEFT_OUT = (*ROOMS, *(f"classroom/{name}" for name in ("release.py", "leaks.py", "paperwork.py", "templates")))
+SHOWN = 20  # leaks in one message
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Which stages to release; without a key one is made and shipped, for self-study."""
+
+    stages: tuple[Stage, ...]
+    key: SealKey | None
+
+
+def release(course: Course, plan: Plan, target: Path) -> tuple[str, ...]:
+    """Write a learner's copy into a new or empty folder and return its files; nothing is written where anything fails.
+
+    Raises UsageError where target cannot take it, CourseError where it would hold hidden text.
+    """
+    _expect_free(target, course.root)
+    _expect_whole(plan.stages)
+    key = plan.key or new_key()
+    files = copied(course, plan.stages) | paperwork(course, plan.stages, HOME, self_paced=plan.key is None)
+    record = Record(__version__, key.id, plan.key is None, {name: digest(data) for name, data in files.items()})
+    files[f"{SEALED}/{RECORD}"] = record_text(record).encode()
+    for stage in plan.stages:
+        files[f"{SEALED}/{stage.name}.sealed"] = sealed(stage, key)
+    _expect_sound(course, files, key)
+    if plan.key is None:
+        files[f"{SEALED}/{SHIPPED_KEY}"] = key.text.encode()
+    _write(target, files)
+    return tuple(sorted(files))
+
+
+def copied(course: Course, stages: tuple[Stage, ...]) -> dict[str, bytes]:
+    """Return the files that a learner gets as they are, and the stubs, which the solutions make."""
+    files = {f"grader/{path.relative_to(HIDDEN.parent).as_posix()}": path for path in _own_files()}
+    for stage in stages:
+        paths = (path for path in _below(stage.folder, STAGE_KINDS) if path != stage.module_path)
+        files |= {f"stages/{stage.name}/{path.relative_to(stage.folder).as_posix()}": path for path in paths}
+    found = {name: _read(path) for name, path in sorted(files.items())}
+    for stage in stages:
+        stub = stub_of(reference_source(stage)).encode()
+        found |= {f"stages/{stage.name}/{stage.module}": stub, f"{SEALED}/{stage.name}.stub": stub}
+    return found
+
+
+def sealed(stage: Stage, key: SealKey) -> bytes:
+    """Return a stage's bundle: its hidden tests, oracles, mistakes and reference, and its public tests and manifest."""
+    hidden, tests = hidden_folder(stage), stage.tests_path
+    content = Content(
+        {path.name: _read(path).decode() for path in sorted(hidden.glob("*.py"))},
+        {path.name: _read(path).decode() for path in sorted(tests.glob("test_*.py"))},
+        _read(stage.folder / "stage.toml").decode(),
+    )
+    return seal(content, Label(stage.name, __version__, key.id), key, os.urandom(NONCE_BYTES))
+
+
+def _own_files() -> Iterator[Path]:
+    grader = HIDDEN.parent
+    left_out = tuple(grader / name for name in LEFT_OUT)
+    yield from (path for path in _below(grader, KINDS) if not {path, *path.parents}.intersection(left_out))
+
+
+def _below(folder: Path, kinds: tuple[str, ...]) -> Iterator[Path]:
+    """Yield the files of these kinds, none of a hidden folder or of a cache."""
+    for path in sorted(folder.rglob("*")):
+        parts = path.relative_to(folder).parts
+        if path.suffix in kinds and path.is_file() and not any(part.startswith((".", "__pycache__")) for part in parts):
+            yield path
+
+
+def _expect_free(target: Path, root: Path) -> None:
+    """Raise UsageError unless target is a new or an empty folder, and none that the copy is made of."""
+    place = target.resolve()
+    for part in (HIDDEN.parent, root / "stages"):
+        if place.is_relative_to(part.resolve()):
+            raise UsageError(f"{target} lies in {part}, which the copy is made of", "Name a folder of its own.")
+    try:
+        taken = any(target.iterdir())
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise UsageError(f"{target} cannot be written: {error.strerror}", "Name a new folder.") from error
+    if taken:
+        raise UsageError(f"{target} is not empty, and nothing in it is overwritten", "Name a new or an empty folder.")
+
+
+def _expect_whole(stages: tuple[Stage, ...]) -> None:
+    """Raise UsageError where a stage needs one that is not released with it."""
+    names = {stage.id for stage in stages}
+    for stage in stages:
+        if lacking := [each for each in stage.requires if each not in names]:
+            message = f"{stage.id} needs {', '.join(lacking)}, which --stages does not name"
+            raise UsageError(message, f"Name {', '.join(sorted({*names, *lacking}))}.")
+
+
+def _expect_sound(course: Course, files: Mapping[str, bytes], key: SealKey) -> None:
+    """Raise CourseError where hidden text, or the key, is left in the files."""
+    hidden = {f"{SEALED}/{stage.name}/{name}": text for stage in course.stages for name, text in _hidden_texts(stage)}
+    found = leaks(files, hidden | {"the key": key.text}, _public_texts(course))
+    if not found:
+        return
+    lines = [f"{leak.file} holds hidden text: {leak.origin}" for leak in found[:SHOWN]]
+    lines += [f"and {len(found) - SHOWN} more"] if len(found) > SHOWN else []
+    raise CourseError("\n".join(lines), "Nothing was written. Take the text out of these files, or out of the answers.")
+
+
+def _hidden_texts(stage: Stage) -> Iterator[tuple[str, str]]:
+    folder = hidden_folder(stage)
+    for path in _below(folder, (".py", ".toml", ".md", ".json", ".txt")):
+        yield path.relative_to(folder).as_posix(), _read(path).decode()
+
+
+def _public_texts(course: Course) -> Iterator[str]:
+    """Yield what the author writes for learners: conventions, stubs, manifests with hints, tests; no stage's README."""
+    if (conventions := course.root / "stages" / "README.md").is_file():
+        yield _read(conventions).decode()
+    for stage in course.stages:
+        yield stub_of(reference_source(stage))
+        for path in (stage.folder / "stage.toml", *stage.tests_path.glob("*.py")):
+            yield _read(path).decode()
+
+
+def _read(path: Path) -> bytes:
+    try:
+        data = path.read_bytes()
+        if path.suffix in (".py", ".toml", ".md"):
+            data.decode("utf-8")
+    except OSError as error:
+        raise CourseError(f"{path} cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise CourseError(f"{path} is no UTF-8: {error}") from error
+    return data
+
+
+def _write(target: Path, files: Mapping[str, bytes]) -> None:
+    """Write the copy; UsageError where the disk does not take it."""
+    try:
+        for name, data in sorted(files.items()):
+            path = target / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(data)
+    except OSError as error:
+        raise UsageError(f"{target} cannot be written: {error.strerror}", "What was written so far is left.") from error

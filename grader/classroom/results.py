@@ -1,0 +1,152 @@
+"""What a grading job left, read by a job that does not trust it: names are the course's, the rest is held to a form.
+
+A verdict is a file that a program wrote beside a student's code. Of it only statuses, counts, the seed, the isolation
+and a digest are taken, each in its own form, so that nothing a student wrote can get any further.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import stat
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NoReturn, get_args
+
+from grader.errors import GraderFault
+from grader.manifest import FEEDBACK, Stage
+from grader.run.outcome import Status
+from grader.verdict import SCHEMA
+
+FILE = "verdict.json"
+MAX_BYTES = 4 << 20
+MAX_TESTS = 100_000
+MAX_SEED = 2**63
+_DIGEST = re.compile(r"[0-9a-f]{64}")
+
+
+@dataclass(frozen=True)
+class Row:
+    """One row of a checklist, and how many of its tests pass."""
+
+    text: str
+    status: Status
+    passed: int
+    total: int
+
+
+@dataclass(frozen=True)
+class Result:
+    """How one stage was graded. Where why is not empty it was not, and gives no marks, not even none."""
+
+    stage: Stage
+    rows: tuple[Row, ...] = ()
+    passed: bool = False
+    seed: int = 0
+    isolation: str = "none"
+    submission: str = ""
+    feedback: str = "full"
+    why: str = ""
+
+
+class Malformed(Exception):
+    """A document does not have the form of a verdict; it says where, without repeating what stands there."""
+
+
+def read(folder: Path, stage: Stage, tiers: Sequence[str]) -> Result:
+    """Return the result of a stage from the folder that its grading job left; tiers holds what isolation will do.
+
+    Whatever is wrong with the file is told as why: it costs the student nothing.
+    """
+    try:
+        return _result(_document(folder / FILE), stage, tiers)
+    except Malformed as malformed:
+        return Result(stage, why=f"the grading job left no verdict that can be read: {malformed}")
+
+
+def expect_graded(results: Sequence[Result]) -> None:
+    """Raise GraderFault unless each stage was graded."""
+    lacking = [f"{result.stage.id}: {result.why}" for result in results if result.why]
+    if lacking:
+        raise GraderFault(f"not graded: {'; '.join(lacking)}", "The log of the grading job says more.")
+
+
+def _document(path: Path) -> dict[str, Any]:
+    try:
+        found = os.lstat(path)
+        if not stat.S_ISREG(found.st_mode) or found.st_size > MAX_BYTES:
+            raise Malformed(f"{FILE} is no regular file of at most {MAX_BYTES >> 20} MiB")
+        with path.open("rb") as file:
+            data = file.read(MAX_BYTES + 1)
+    except OSError as error:
+        raise Malformed(f"{FILE} cannot be read ({error.strerror})") from error
+    try:
+        values = json.loads(data, parse_constant=_no_number)
+    except (ValueError, RecursionError) as error:
+        raise Malformed(f"{FILE} is no JSON") from error
+    if not isinstance(values, dict):
+        raise Malformed(f"{FILE} is no JSON object")
+    return values
+
+
+def _no_number(text: str) -> NoReturn:
+    raise ValueError(text)
+
+
+def _result(values: dict[str, Any], stage: Stage, tiers: Sequence[str]) -> Result:
+    """Return what a verdict says; what it says of itself as a whole has to follow from its rows."""
+    _expect(_whole(values, "schema", 100) == SCHEMA, "schema")
+    _expect(values.get("stage") == stage.id, "stage")
+    _expect(values.get("only") is None and values.get("locked") is False, "only, locked")
+    _expect(isinstance(values.get("faults"), list), "faults")
+    if values["faults"]:
+        return Result(stage, why="the grader failed, which is no fault of the student's")
+    problem = values.get("problem")
+    _expect(problem is None or isinstance(problem, dict), "problem")
+    if problem is not None and values.get("criteria") == []:
+        return Result(stage, why="the module cannot be taken from this revision")
+    rows = _rows(values.get("criteria"), stage)
+    if any(row.status == "grader_fault" for row in rows):
+        return Result(stage, why="the grader failed, which is no fault of the student's")
+    _expect(isinstance(values.get("passed"), bool), "passed")
+    _expect(isinstance(values.get("public_only"), bool), "public_only")
+    if values["public_only"]:
+        return Result(stage, why="the hidden tests were not run: the key to them is missing")
+    whole = problem is None and all(row.status == "passed" for row in rows)
+    _expect(values["passed"] == whole, "passed")
+    isolation, digest = values.get("isolation"), values.get("submission")
+    _expect(isolation in tiers, f"isolation, expected {' or '.join(tiers)}")
+    _expect(isinstance(digest, str) and _DIGEST.fullmatch(digest) is not None, "submission")
+    _expect(values.get("feedback") in FEEDBACK, "feedback")
+    seed = _whole(values, "seed", MAX_SEED)
+    return Result(stage, rows, whole, seed, str(isolation), str(digest), values["feedback"])
+
+
+def _rows(found: Any, stage: Stage) -> tuple[Row, ...]:
+    """Return the rows, which have to be those of the stage."""
+    _expect(isinstance(found, list) and all(isinstance(row, dict) for row in found), "criteria")
+    _expect([row.get("id") for row in found] == [criterion.id for criterion in stage.criteria], "criteria, their ids")
+    rows: list[Row] = []
+    for criterion, values in zip(stage.criteria, found, strict=True):
+        status = values.get("status")
+        _expect(status in get_args(Status), f"status of {criterion.id}")
+        total = _whole(values, "tests_total", MAX_TESTS)
+        passed = _whole(values, "tests_passed", total)
+        _expect(status != "passed" or 0 < passed == total, f"counts of {criterion.id}")
+        rows.append(Row(criterion.text, status, passed, total))
+    _expect(bool(rows), "criteria")
+    return tuple(rows)
+
+
+def _whole(values: dict[str, Any], name: str, most: int) -> int:
+    found = values.get(name)
+    if type(found) is not int or not 0 <= found <= most:
+        raise Malformed(name)
+    return found
+
+
+def _expect(holds: bool, name: str) -> None:
+    if not holds:
+        raise Malformed(name)

@@ -1,0 +1,197 @@
+"""`grader release`, `keys new` and `verify`, and the receipt of a check: what instructors need beside grading."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from grader.commands.options import stage_names
+from grader.errors import UsageError
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+    from grader.classroom.receipt import Receipt
+    from grader.manifest import Course, Stage
+    from grader.verdict import Verdict
+
+VALID, NOT_VALID = 0, 1
+TESTS_KEY, SIGNING_KEY, PUBLIC_KEY = "tests.key", "signing.key", "signing.pub"
+keys = typer.Typer(help="For instructors: keys for sealed tests and receipts.", no_args_is_help=True)
+
+
+@dataclass(frozen=True)
+class Signing:
+    """Where the receipt of a check goes, and the key that signs it."""
+
+    path: Path
+    key: Ed25519PrivateKey
+
+    def give(self, verdict: Verdict, now: datetime) -> None:
+        """Write the receipt of a verdict; one that must not count has none."""
+        from grader.classroom.receipt import receipt_of, signed
+        from grader.commands.publishing import replace
+        from grader.errors import GraderFault
+
+        if verdict.grader_fault:
+            return
+        try:
+            replace(self.path, signed(receipt_of(verdict, now), self.key))
+        except OSError as error:
+            raise GraderFault(f"{self.path} cannot be written: {error.strerror}") from error
+
+
+def signing(receipt: Path | None, key: Path | None, only: str | None, every: bool) -> Signing | None:
+    """Return what signs a check, with nothing left where it will write; UsageError where that cannot be done."""
+    from grader.commands.publishing import expect_writable
+
+    if receipt is None and key is None:
+        return None
+    if receipt is None or key is None:
+        given, lacking = ("--signing-key", "--receipt") if receipt is None else ("--receipt", "--signing-key")
+        raise UsageError(f"{given} needs {lacking}", "`grader keys new DIR` makes keys.")
+    if only is not None or every:
+        what = "--only grades one row" if only is not None else "--all grades several stages"
+        raise UsageError(f"a receipt is for one whole stage, and {what}", "Grade stage by stage.")
+    from grader.classroom.signing import read_signing_key
+
+    found = read_signing_key(key)
+    expect_writable(receipt)
+    receipt.unlink(missing_ok=True)
+    return Signing(receipt, found)
+
+
+def release(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A new or an empty folder.")],
+    key_file: Annotated[
+        Path | None,
+        typer.Option("--key-file", metavar="KEY", help="Seal with this key, which stays with you."),
+    ] = None,
+    self_paced: Annotated[
+        bool, typer.Option("--self-paced", help="Ship the key as well: sealed, but no secret from who means to look.")
+    ] = False,
+    stages: Annotated[
+        str | None,
+        typer.Option("--stages", metavar="NAME,…", help="By default every stage.", autocompletion=stage_names),
+    ] = None,
+) -> None:
+    """Build the learner's copy: stubs, READMEs, public tests, the grader without answers, hidden tests sealed.
+
+    Nothing is written where any text of a hidden file would be left in it.
+    """
+    from grader.sealed import is_copy
+
+    if is_copy():
+        raise UsageError("this is a learner's copy of the course already", "A release is made from the author's copy.")
+    from grader.classroom.release import Plan
+    from grader.classroom.release import release as build
+    from grader.manifest import find_course_root, load_course
+    from grader.report.screen import say, write
+    from grader.sealed.keys import read_key
+
+    if (key_file is None) == (not self_paced):
+        raise UsageError(
+            "a release needs --key-file KEY, or --self-paced to ship the key as well, and not both",
+            "`grader keys new DIR` makes a key.",
+        )
+    course = load_course(find_course_root(Path.cwd()))
+    plan = Plan(_chosen(course, stages), read_key(key_file) if key_file is not None else None)
+    files = build(course, plan, folder)
+    write("\n".join(files))
+    sealed = (
+        f"{', '.join(stage.id for stage in plan.stages)} with {len(files)} files in {folder}; no hidden text is left."
+    )
+    kept = "The key lies in it." if self_paced else f"Keep {key_file}: without it nobody can run the hidden tests."
+    say(f"Released {sealed}", kept)
+
+
+def verify(
+    receipt: Annotated[Path, typer.Argument(metavar="RECEIPT", help="A file that `grader check --receipt` wrote.")],
+    public_key: Annotated[Path, typer.Option("--public-key", metavar="FILE", help="Whoever graded publishes it.")],
+    submission: Annotated[
+        Path | None, typer.Option("--submission", metavar="PATH", help="See that these files are what was graded.")
+    ] = None,
+    stage: Annotated[str | None, typer.Option("--stage", metavar="STAGE", help="See that it is of this stage.")] = None,
+) -> None:
+    """Say whether the receipt of a grading is real and whole.
+
+    Exit codes: 0 valid, 1 not valid, and which field is not, 2 usage.
+    """
+    from grader.classroom.receipt import InvalidReceiptError, verified
+    from grader.classroom.signing import read_public_key
+    from grader.report.screen import say, write
+
+    key = read_public_key(public_key)
+    try:
+        with receipt.open("rb") as file:
+            found = verified(file.read(2 << 20), key)
+        _expect_graded(found, submission, stage)
+    except OSError as error:
+        raise UsageError(f"the receipt {receipt} cannot be read: {error.strerror}") from error
+    except InvalidReceiptError as error:
+        say(f"not valid: {error}", style="red")
+        raise typer.Exit(NOT_VALID) from error
+    passed = sum(status == "passed" for status in found.criteria.values())
+    write(
+        f"valid: {found.stage} {'passed' if found.passed else 'did not pass'}, {passed} of {len(found.criteria)} rows"
+    )
+    write(f"submission {found.submission}, graded {found.when}, course {found.course}")
+    write(f"seed {found.seed}, isolation {found.isolation}, feedback {found.feedback}")
+    raise typer.Exit(VALID)
+
+
+def _expect_graded(receipt: Receipt, submission: Path | None, stage: str | None) -> None:
+    """Raise InvalidReceiptError where a receipt is of another stage, or of another module than what was handed in."""
+    from grader.classroom.receipt import InvalidReceiptError
+    from grader.manifest import find_course_root, load_course
+    from grader.submission import take
+
+    if submission is None and stage is None:
+        return
+    course = load_course(find_course_root(Path.cwd()))
+    if stage is not None and (wanted := course.find(stage).id) != receipt.stage:
+        raise InvalidReceiptError("stage", f"is {receipt.stage}, expected {wanted}")
+    if submission is not None:
+        digest = take(course.find(receipt.stage), submission, course.root).digest
+        if digest != receipt.submission:
+            raise InvalidReceiptError("submission", f"is {receipt.submission}, and what is handed in has {digest}")
+
+
+def _chosen(course: Course, names: str | None) -> tuple[Stage, ...]:
+    if names is None:
+        return course.stages
+    wanted = {course.find(name).id for name in names.split(",")}
+    return tuple(stage for stage in course.stages if stage.id in wanted)
+
+
+@keys.callback()
+def _keys() -> None:
+    """For instructors: keys for sealed tests and receipts."""
+
+
+@keys.command()
+def new(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Where the keys go; existing files are kept.")],
+) -> None:
+    """Make a key for sealed tests and a pair of keys for receipts; the secret ones are readable by you only."""
+    from grader.classroom.signing import new_signing_key
+    from grader.report.screen import say, write
+    from grader.sealed.keys import new_key, write_private
+
+    private, public = new_signing_key()
+    texts = {TESTS_KEY: new_key().text.encode(), SIGNING_KEY: private, PUBLIC_KEY: public}
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"{folder} cannot be made: {error.strerror}") from error
+    if taken := [name for name in texts if (folder / name).exists()]:
+        raise UsageError(f"{folder / taken[0]} exists already, and is not overwritten", "Name another folder.")
+    for name, data in texts.items():
+        write_private(folder / name, data)
+    (folder / PUBLIC_KEY).chmod(0o644)
+    write("\n".join(str(folder / name) for name in texts))
+    say(f"Keep {TESTS_KEY} and {SIGNING_KEY} secret, and out of any repository; give {PUBLIC_KEY} to everyone.")

@@ -1,0 +1,142 @@
+"""Test files that lie in memory only: pytest collects them, and they import each other, without any file."""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import importlib.abc
+import importlib.machinery
+import sys
+import types
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from _pytest.assertion.rewrite import rewrite_asserts  # pytest has no public way to it
+
+
+class MemoryModule(pytest.Module):
+    """A test module whose source is a text; its asserts tell what they compared, as those of a file do."""
+
+    source = ""
+
+    def _getobj(self) -> types.ModuleType:
+        module = types.ModuleType(f"sealed_{self.path.stem}")
+        module.__file__ = str(self.path)
+        try:
+            tree = ast.parse(self.source)
+            rewrite_asserts(tree, self.source.encode(), str(self.path), self.config)
+            sys.modules[module.__name__] = module  # dataclasses look their module up
+            exec(compile(tree, str(self.path), "exec", dont_inherit=True), module.__dict__)
+        except Exception as error:
+            raise self.CollectError(f"{type(error).__name__}: {error}") from error
+        return module
+
+
+class MemoryFolder(pytest.Directory):
+    """Stands for a folder, and holds modules that are not in it."""
+
+    sources: Mapping[Path, str] = {}
+
+    def collect(self) -> Iterator[MemoryModule]:
+        """Yield a module for each source, in their order."""
+        for path, source in self.sources.items():
+            module = MemoryModule.from_parent(self, path=path)
+            module.source = source
+            yield module
+
+
+class MemoryFiles:
+    """A pytest plugin that collects sources, by the path that each is known by, in place of what lies in a folder."""
+
+    def __init__(self, folder: Path, sources: Mapping[Path, str]) -> None:
+        self.folder = folder
+        self.sources = sources
+
+    def places(self, files: Iterable[str]) -> Iterator[str]:
+        """Yield what pytest is to collect: the folder for all that lies in memory, and files."""
+        if self.sources:
+            yield str(self.folder)
+        kept = {str(path) for path in self.sources}
+        yield from (file for file in files if file not in kept)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collect_directory(self, path: Path, parent: pytest.Collector) -> pytest.Collector | None:
+        """Take over the one folder."""
+        if path != self.folder or not self.sources:
+            return None
+        folder = MemoryFolder.from_parent(parent, path=path)
+        folder.sources = self.sources
+        return folder
+
+
+class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    """Finds modules by their full name among texts; the packages around them are empty."""
+
+    def __init__(self, texts: Mapping[str, str]) -> None:
+        self.texts = texts
+        self.packages = {name.rpartition(".")[0] for name in texts}
+        self.packages |= {name.rpartition(".")[0] for name in self.packages} - {"", "grader"}
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None, target: types.ModuleType | None = None
+    ) -> importlib.machinery.ModuleSpec | None:
+        if name in self.texts or name in self.packages:
+            is_package = name in self.packages
+            return importlib.machinery.ModuleSpec(name, self, origin=f"<{name}>", is_package=is_package)
+        return None
+
+    def exec_module(self, module: types.ModuleType) -> None:
+        text = self.texts.get(module.__name__, "")
+        exec(compile(text, f"<{module.__name__}>", "exec", dont_inherit=True), module.__dict__)
+
+
+@contextlib.contextmanager
+def importable(texts: Mapping[str, str]) -> Iterator[None]:
+    """Let modules be imported from texts by their full name, instead of any file's; forget them afterwards."""
+    if not texts:
+        yield
+        return
+    finder = _Finder(texts)
+    tops = {name for name in finder.packages if name.rpartition(".")[0] not in finder.packages}
+    with set_aside(tops):
+        sys.meta_path.insert(0, finder)
+        try:
+            yield
+        finally:
+            sys.meta_path.remove(finder)
+
+
+@contextlib.contextmanager
+def set_aside(tops: set[str]) -> Iterator[None]:
+    """Let packages be imported anew, all below them too; afterwards those that were there before are there again."""
+    before = _taken_out(tops)
+    try:
+        yield
+    finally:
+        _taken_out(tops)
+        for name, module in before.items():
+            sys.modules[name] = module
+            _bind(name, module)
+
+
+def _taken_out(tops: set[str]) -> dict[str, types.ModuleType]:
+    """Remove these packages and all below them from the modules that are loaded, and return them."""
+    found = {
+        name: module
+        for name, module in sys.modules.items()
+        if any(name == top or name.startswith(f"{top}.") for top in tops)
+    }
+    for name in found:
+        del sys.modules[name]
+        package, _, last = name.rpartition(".")
+        if package in sys.modules:
+            vars(sys.modules[package]).pop(last, None)
+    return found
+
+
+def _bind(name: str, module: Any) -> None:
+    package, _, last = name.rpartition(".")
+    if package in sys.modules:
+        setattr(sys.modules[package], last, module)
