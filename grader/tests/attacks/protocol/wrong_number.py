@@ -1,0 +1,25 @@
+"""Answer a request that was never made."""
+
+import sys
+import time
+
+import numpy as np
+
+ATTACK = "an answer to another request"
+OUTCOME = "crashed"
+TIERS = ("bubblewrap", "landlock", "process")
+
+
+def server():
+    frame = sys._getframe()
+    while not hasattr(frame.f_locals.get("self"), "channel"):
+        frame = frame.f_back
+    return frame.f_locals["self"], frame.f_locals.get("number", 1)
+
+
+def double(x):
+    own, number = server()
+    encoder = sys.modules["grader.run.wire"].Encoder
+    own.channel.send(encoder().frame([number + 1, "ok", ["", []], 0.0], [np.zeros_like(x), []]))
+    time.sleep(60)  # the real answer must not come
+    return np.zeros_like(x)

@@ -1,0 +1,17 @@
+"""Read the machine's accounts and keys."""
+
+import glob
+import os
+
+ATTACK = "/etc/shadow, home folders and keys"
+OUTCOME = "failed"
+TIERS = ("bubblewrap", "landlock", "process")
+SAYS = "found 0 files"
+
+
+def double(x):
+    found = []
+    for name in ("/etc/shadow", "/root/.bash_history", *glob.glob("/root/.ssh/*"), *glob.glob("/home/*/.ssh/*")):
+        if os.access(name, os.R_OK):
+            found.append(name)
+    raise RuntimeError(f"found {len(found)} files")

@@ -1,0 +1,11 @@
+"""Leave the name space by the root of the first process."""
+
+ATTACK = "/proc/1/root"
+OUTCOME = "failed"
+TIERS = ("bubblewrap", "landlock")
+SAYS = "PermissionError|FileNotFoundError|ProcessLookupError|NotADirectoryError"
+
+
+def double(x):
+    with open("/proc/1/root/@GRADEBOOK@") as file:
+        raise RuntimeError(file.read())

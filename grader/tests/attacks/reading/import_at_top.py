@@ -1,0 +1,11 @@
+"""Import the hidden package at the top of the module."""
+
+from grader.hidden.s01_matrix_operations import solution
+
+ATTACK = "grader imported at the top"
+OUTCOME = "not loaded"
+TIERS = ("bubblewrap", "landlock", "process")
+
+
+def double(x):
+    return solution

@@ -1,0 +1,11 @@
+"""Return a list that contains itself."""
+
+ATTACK = "a list that contains itself"
+OUTCOME = "failed"
+TIERS = ("bubblewrap", "landlock", "process")
+
+
+def double(x):
+    result = []
+    result.append(result)
+    return result
