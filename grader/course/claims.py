@@ -9,6 +9,8 @@ from collections.abc import Container, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+
 from grader.course.proof import Case, alternative_cases, alternative_files, mistake_cases, reference_cases
 from grader.course.stub import stub_of
 from grader.errors import CourseError
@@ -212,3 +214,19 @@ def _examples(stage: Stage) -> Iterator[Shortfall]:
     for test in doctest.DocTestFinder().find(module):
         if runner.run(test, out=lambda text: None).failed:
             yield Shortfall(stage.id, place, f"an example of {test.name} is not right", f"run doctest on {place}")
+    yield from _worked_examples(stage, vars(module))
+
+
+def _worked_examples(stage: Stage, names: dict[str, object]) -> Iterator[Shortfall]:
+    """Run the README's examples with the solution's names and NumPy's: the numbers that it teaches have to be right."""
+    if not stage.readme_path.exists():
+        return
+    text = stage.readme_path.read_text(encoding="utf-8")
+    program = "\n".join("" if line.lstrip().startswith("```") else line for line in text.splitlines())
+    told: list[str] = []
+    place = in_stage(stage, "README.md")
+    test = doctest.DocTestParser().get_doctest(program, {"np": np, **names}, "README.md", "README.md", 0)
+    if not test.examples:
+        yield Shortfall(stage.id, place, "the README works no example", "show numbers as `>>> function(...)`")
+    elif doctest.DocTestRunner(verbose=False).run(test, out=told.append).failed:
+        yield Shortfall(stage.id, place, "an example is not right: " + " ".join("".join(told).split()), "mend it")

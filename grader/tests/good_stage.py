@@ -64,6 +64,17 @@ def half(x):
     return total(x) / 2
 '''
 
+README = """\
+# Sums
+
+`total(x)` and `half(x)`:
+
+```python
+>>> total(np.array([[1.0, 2.0]])).tolist()
+[3.0]
+```
+"""
+
 PUBLIC = '''\
 """Public tests."""
 
@@ -179,7 +190,7 @@ def half(x):
 
 FILES: Mapping[str, str] = {
     "stage/stage.toml": MANIFEST,
-    "stage/README.md": "# Sums\n\n`total(x)` and `half(x)`.\n",
+    "stage/README.md": README,
     "stage/small.py": stub_of(SOLUTION),
     "stage/tests/test_small.py": PUBLIC,
     "hidden/solution.py": SOLUTION,

@@ -18,7 +18,7 @@ from grader.course.claims import (
 from grader.errors import CourseError
 
 from .conftest import SmallCourse
-from .good_stage import FILES, LOOPS, MANIFEST, MISTAKES, PUBLIC, SOLUTION, write_stage
+from .good_stage import FILES, LOOPS, MANIFEST, MISTAKES, PUBLIC, README, SOLUTION, write_stage
 
 STAGE = "stages/s90_small"
 ANSWERS = "grader/hidden/s90_small"
@@ -66,7 +66,7 @@ class TestStub:
 class TestNames:
     def test_a_row_about_a_function_that_is_not_defined(self, small_course: SmallCourse) -> None:
         manifest = MANIFEST.replace('functions = ["total"]', 'functions = ["total", "halve.it"]')
-        readme = "total half halve"
+        readme = f"{README}\nhalve\n"
         place, message = one(small_course, manifest=manifest, readme=readme)
         assert place == f"{STAGE}/stage.toml"
         assert message == "row total is about halve.it, which the solution does not define"
@@ -88,7 +88,19 @@ class TestReadme:
     def test_a_readme_that_does_not_name_a_function(self, small_course: SmallCourse, text: str | None) -> None:
         shortfalls = found(small_course, {"stage/README.md": text})
         assert {each.place for each in shortfalls} == {f"{STAGE}/README.md"}
-        assert shortfalls[-1].message == "the README does not name half"
+        assert "the README does not name half" in [each.message for each in shortfalls]
+
+    def test_one_that_shows_no_numbers(self, small_course: SmallCourse) -> None:
+        place, message = one(small_course, readme="`total` and `half`, 2 + 2 = 5")
+        assert (place, message) == (f"{STAGE}/README.md", "the README works no example")
+
+    def test_one_that_teaches_a_wrong_number(
+        self, small_course: SmallCourse, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        place, message = one(small_course, readme=README.replace("[3.0]", "[3.1]"))
+        assert place == f"{STAGE}/README.md"
+        assert message.startswith("an example is not right: ") and message.endswith("Expected: [3.1] Got: [3.0]")
+        assert capsys.readouterr().out == ""
 
 
 class TestTests:
@@ -110,7 +122,7 @@ class TestTests:
         changes = with_stub(f"{SOLUTION}{layer}        return 1\n")
         manifest = MANIFEST.replace('["half"]', '["half", "Layer"]')
         place, message = one(
-            small_course, manifest=manifest, readme="total half Layer", public=f"{PUBLIC}\npytest.Layer\n", **changes
+            small_course, manifest=manifest, readme=f"{README}\nLayer\n", public=f"{PUBLIC}\npytest.Layer\n", **changes
         )
         assert (place, message) == (f"{STAGE}/tests/", "no test uses Layer.run")
 
