@@ -5,9 +5,9 @@ import os
 ATTACK = "setuid(0)"
 OUTCOME = "failed"
 TIERS = ("bubblewrap", "landlock", "process")
-SAYS = "PermissionError|root"
+SAYS = "PermissionError|Invalid argument"  # the latter where no root is known in the name space
 
 
 def double(x):
     os.setuid(0)
-    raise RuntimeError("root")
+    raise RuntimeError("it worked")
