@@ -13,6 +13,7 @@ import numpy as np
 from grader.manifest import Stage, Tolerance
 from grader.mistakes import Mistake, module_from
 from grader.run.outcome import Diagnosis
+from grader.run.raised import LEARNERS
 from grader.run.record import Name, Record, copied_value
 from grader.run.remote import RemoteValue
 
@@ -124,7 +125,7 @@ def same_array(recorded: Any, local: Any, tolerance: Tolerance, exact: bool) -> 
 
 def _builtin_class(error: BaseException) -> type[BaseException]:
     """Return the builtin or NumPy exception that a learner's own exception stands for."""
-    return next(cls for cls in type(error).__mro__ if cls.__module__ != "learner")
+    return next(cls for cls in type(error).__mro__ if cls.__module__ != LEARNERS)
 
 
 def _frozen(value: Any) -> Any:

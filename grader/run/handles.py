@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from grader.run import wire
 from grader.run.allowance import Allowance
-from grader.run.raised import builtin_exception
+from grader.run.raised import LEARNERS, builtin_exception
 from grader.run.remote import RemoteClass, RemoteValue
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ class Handles:
             self._allowance.handle()
             base = builtin_exception(names)
             name = shown[:100] if shown.replace(".", "").isidentifier() else base.__name__
-            self.classes[number] = type(name, (base,), {"__module__": "learner"})
+            self.classes[number] = type(name, (base,), {"__module__": LEARNERS})
         return self.classes[number]
 
     def class_number(self, cls: type) -> int:

@@ -14,6 +14,7 @@ from grader.run.record import Frame
 
 MAX_NAMES, MAX_ARGS, MAX_FRAMES = 20, 20, 20
 TEXT_LIMIT = 4000  # characters of a message
+LEARNERS = "learner"  # the module of classes that stand for a learner's, and have no other of their own here
 LEAVING = ("SystemExit", "KeyboardInterrupt", "GeneratorExit")
 
 
@@ -100,7 +101,7 @@ def construct(cls: type[BaseException], args: tuple[Any, ...] | None, message: s
         if str(error) != message and args is not None and cls.__str__ is not KeyError.__str__:
             error = cls(message)
     except Exception:  # a class with arguments of its own, such as UnicodeDecodeError
-        body = {"__str__": lambda self: message, "__module__": cls.__module__}
+        body = {"__str__": lambda self: message, "__module__": LEARNERS}
         speaking: type[BaseException] = type(cls.__name__, (cls,), body)
         error = speaking.__new__(speaking)
         error.args = (message,)
