@@ -1,4 +1,4 @@
-"""`grader explore`: what the learner's functions make of a sentence, in the terminal, as a picture, as a document."""
+"""`grader explore`: what the learner's functions make of an example, in the terminal, as a picture, as a document."""
 
 from __future__ import annotations
 
@@ -23,23 +23,22 @@ ALL_FINE, NOT_ALL = 0, 1
 
 def explore(
     stage: AnyStage = None,
-    words: Annotated[str | None, typer.Option("--words", metavar="TEXT", help="A sentence of your own.")] = None,
+    words: Annotated[
+        str | None, typer.Option("--words", metavar="TEXT", help="A sentence of your own (s15, s17).")
+    ] = None,
     arrays: Annotated[
         Path | None,
-        typer.Option(
-            "--input", metavar="FILE.npz", help="Your own embeddings, or Q, K and V; and words, if it has any."
-        ),
+        typer.Option("--input", metavar="FILE.npz", help="Your own embeddings, or Q, K and V; and words (s15, s17)."),
     ] = None,
     heads: Annotated[
-        int | None, typer.Option("--heads", metavar="N", min=1, help="How many heads share the features; by default 2.")
+        int | None,
+        typer.Option("--heads", metavar="N", min=1, help="How many heads share the features; by default 2 (s15, s17)."),
     ] = None,
     seed: Annotated[
-        int | None, typer.Option("--seed", metavar="N", min=0, help="Draw a block's weights from another seed (s17).")
+        int | None, typer.Option("--seed", metavar="N", min=0, help="Draw weights or data from another seed.")
     ] = None,
-    png: Annotated[Path | None, typer.Option("--png", metavar="FILE", help="Draw the maps into a PNG picture.")] = None,
-    svg: Annotated[
-        Path | None, typer.Option("--svg", metavar="FILE", help="Draw the maps into an SVG picture.")
-    ] = None,
+    png: Annotated[Path | None, typer.Option("--png", metavar="FILE", help="Draw into a PNG picture.")] = None,
+    svg: Annotated[Path | None, typer.Option("--svg", metavar="FILE", help="Draw into an SVG picture.")] = None,
     as_json: Json = False,
     isolation: Isolation = "auto",
     submission: Annotated[
@@ -49,7 +48,7 @@ def explore(
         ),
     ] = None,
 ) -> None:
-    """See step by step what your attention does with a sentence, and which word attends to which.
+    """See step by step what your functions do with an example, and draw it: attention, curves, paths, borders, images.
 
     What is not written yet is named; the steps that work are shown. Nothing is graded or recorded. Pictures need
     matplotlib: `uv sync --extra plot`. The exit code is 0 where every step works, 1 where one does not.
@@ -65,7 +64,9 @@ def explore(
     desk = open_desk(Path.cwd())
     target = _stage(desk, stage, tuple(PLANS))
     picture.expect_possible(png, svg)
-    sentence = example(words, arrays, heads)
+    given = {"--words": words, "--input": arrays, "--heads": heads}
+    _expect_sentence(target, PLANS[target.id].of_sentence, [name for name, value in given.items() if value is not None])
+    sentence = example(words, arrays, heads) if PLANS[target.id].of_sentence else None
     snapshot = take(target, submission, desk.course.root)
     if seed is not None and not PLANS[target.id].random:
         screen.say(f"Nothing in {target.id} is drawn at random: --seed {seed} changes nothing.")
@@ -94,13 +95,23 @@ def _stage(desk: Desk, name: str | None, known: tuple[str, ...]) -> Stage:
     raise UsageError(f"{stage.id} has nothing to explore", hint)
 
 
+def _expect_sentence(stage: Stage, of_sentence: bool, options: list[str]) -> None:
+    """Raise UsageError where an option about a sentence is given for a stage that has its own data."""
+    if options and not of_sentence:
+        message = f"{options[0]} is about a sentence, which s15 and s17 explore: {stage.id} has its own data"
+        raise UsageError(
+            message, f"`grader explore {stage.id}` alone shows it; --seed draws other data where any are drawn."
+        )
+
+
 def _drawn(found: Exploration, png: Path | None, svg: Path | None) -> tuple[str, ...]:
     from grader.explore import picture
 
     wanted = [(kind, file) for kind, file in (("png", png), ("svg", svg)) if file is not None]
-    for kind, file in wanted if found.maps else ():
+    something = bool(found.maps or found.drawings)
+    for kind, file in wanted if something else ():
         picture.draw(found, file, kind)
-    return tuple(str(file) for _, file in wanted) if found.maps else ()
+    return tuple(str(file) for _, file in wanted) if something else ()
 
 
 def _show(found: Exploration, pictures: tuple[str, ...], as_json: bool) -> None:

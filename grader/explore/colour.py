@@ -19,6 +19,7 @@ STEPS: tuple[Colour, ...] = (
 )
 LIGHT_STEP = 4  # from which light text is easier to read
 DARK_TEXT, LIGHT_TEXT = (16, 35, 59), (255, 255, 255)
+BELOW, ABOVE = (33, 102, 172), (178, 24, 43)  # the strongest blue and red of signed values
 LIGHT_FROM = 0.68  # depth from which light text is easier to read than dark
 CURVE = 1.8  # above 1, it sets weights around an equal share further apart
 
@@ -47,6 +48,14 @@ def colours(weight: float, count: int, palette: Palette = "truecolor") -> tuple[
         step = min(int(deep * len(STEPS)), len(STEPS) - 1)
         return _hex((255, 255, 255) if step >= LIGHT_STEP else (0, 0, 0)), _hex(STEPS[step])
     return _hex(LIGHT_TEXT if deep >= LIGHT_FROM else DARK_TEXT), _hex(_mixed(deep))
+
+
+def signed_colours(share: float) -> tuple[str, str]:
+    """Return the colours of the text and of the cell for a value from -1 (blue) to 1 (red); 0 is white."""
+    end = BELOW if share < 0 else ABOVE
+    size = min(abs(share), 1.0)
+    cell = tuple(round(white + size * (part - white)) for white, part in zip(LIGHT_TEXT, end, strict=True))
+    return _hex(LIGHT_TEXT if size > LIGHT_FROM else DARK_TEXT), _hex((cell[0], cell[1], cell[2]))
 
 
 def _mixed(deep: float) -> Colour:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 from grader import __version__
-from grader.explore.model import Exploration, Part, StepResult, WeightMap
+from grader.explore.drawing import Drawing
+from grader.explore.model import Example, Exploration, Part, StepResult, WeightMap
 from grader.source_check import Problem
 
-SCHEMA = 1
+SCHEMA = 2  # from 1: inputs, source and heads may be null, and there are given and drawings
 Document = dict[str, Any]
 
 
@@ -27,14 +29,24 @@ def exploration_document(found: Exploration, pictures: tuple[str, ...] = ()) -> 
         "isolation_note": _text(ran.isolation_note),
         "seed": ran.seed,
         "course": __version__,
+        "given": found.given,
+        **_sentence(example),
+        "problem": _problem(found.problem),
+        "steps": [_step(step) for step in found.steps],
+        "maps": [_map(each) for each in found.maps],
+        "drawings": [_drawing(each) for each in found.drawings],
+        "pictures": [_text(name) for name in pictures],
+    }
+
+
+def _sentence(example: Example | None) -> Document:
+    if example is None:
+        return {"words": [], "source": None, "inputs": None, "heads": None}
+    return {
         "words": [_text(word) for word in example.words],
         "source": _text(example.source),
         "inputs": {"Q": example.Q.tolist(), "K": example.K.tolist(), "V": example.V.tolist()},
         "heads": example.heads,
-        "problem": _problem(found.problem),
-        "steps": [_step(step) for step in found.steps],
-        "maps": [_map(each) for each in found.maps],
-        "pictures": [_text(name) for name in pictures],
     }
 
 
@@ -73,6 +85,17 @@ def _map(each: WeightMap) -> Document:
         "head": each.head,
         "weights": [list(weights) for weights in each.weights],
     }
+
+
+def _drawing(each: Drawing) -> Document:
+    return {"kind": type(each).__name__.lower(), **_listed(asdict(each))}
+
+
+def _listed(value: Any) -> Any:
+    """Return tuples as lists, as a reader of the document finds them."""
+    if isinstance(value, dict):
+        return {key: _listed(each) for key, each in value.items()}
+    return [_listed(each) for each in value] if isinstance(value, tuple) else value
 
 
 def _problem(problem: Problem | None) -> Document | None:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from grader.run.outcome import Status, Where
 from grader.source_check import Problem
+
+if TYPE_CHECKING:
+    from grader.explore.drawing import Drawing
 
 Array = NDArray[np.float64]
 PartStatus = Status | Literal["warning"]  # a warning: the numbers are there, but what is always true does not hold
@@ -158,19 +161,41 @@ class Ran:
 
 @dataclass(frozen=True)
 class Exploration:
-    """All of it; next_function comes next, and look_at is the first function that does not do what it should."""
+    """All of it; next_function comes next, and look_at is the first function that does not do what it should.
+
+    example is the sentence that was explored; where a stage has its own data instead, given says which.
+    """
 
     stage: str
     title: str
-    example: Example
+    example: Example | None
     ran: Ran
     steps: tuple[StepResult, ...] = ()
     maps: tuple[WeightMap, ...] = ()
     next_function: str | None = None
     look_at: str | None = None
     problem: Problem | None = None
+    given: str = ""
+    drawings: tuple[Drawing, ...] = ()
 
     @property
     def fine(self) -> bool:
         """Whether every step did what it should."""
         return self.problem is None and all(step.status == "passed" for step in self.steps)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What the exploration of one stage consists of; random says whether the seed makes a difference.
+
+    start gives what the steps begin with, from the sentence (None for a stage that has its own data) and the seed;
+    given says what a stage's own data are, and drawings makes of what is known what can be drawn.
+    """
+
+    steps: tuple[Step, ...]
+    start: Callable[[Any, int], Known]
+    random: bool
+    of_sentence: bool = False
+    given: str = ""
+    maps: Callable[[Known], tuple[WeightMap, ...]] = lambda known: ()
+    drawings: Callable[[Known], tuple[Drawing, ...]] = lambda known: ()

@@ -1,4 +1,4 @@
-"""Attention weights as a figure: plain and causal side by side, the heads below. The only user of matplotlib."""
+"""Attention weights as a figure: plain and causal side by side, the heads below."""
 
 from __future__ import annotations
 
@@ -85,6 +85,7 @@ HEAD, ABOVE, FOOT = 0.85, 0.42, 0.4
 
 def painted(found: Exploration) -> Figure:
     """Return the figure of an exploration that has maps."""
+    assert found.example is not None
     plan = Plan(arranged(found.maps), tuple(_label(word) for word in found.example.words))
     figure = Figure(figsize=plan.size, facecolor="white")
     FigureCanvasAgg(figure)
@@ -114,6 +115,7 @@ def _axes(figure: Figure, plan: Plan, left: float, bottom: float, width: float, 
 def _title(figure: Figure, found: Exploration, plan: Plan) -> None:
     across, up = plan.size
     example = found.example
+    assert example is not None
     facts = f"{len(example.words)} words, {example.Q.shape[1]} features, {example.heads} heads"
     room = int((across - 0.4) / (TEXT * LETTER)) - len(facts) - 8
     sentence = printable(" ".join(example.words))

@@ -32,7 +32,7 @@ def expect_possible(*files: Path | None) -> None:
 def _expect_place(file: Path) -> None:
     target = Path(os.path.realpath(file))
     if target.is_dir():
-        raise UsageError(f"{file} is a folder: expected the name of a file", f"For example {file / 'attention.png'}.")
+        raise UsageError(f"{file} is a folder: expected the name of a file", f"For example {file / 'picture.png'}.")
     if target.exists() and not target.is_file():
         raise UsageError(f"{file} is no regular file, and cannot be replaced by a picture")
     if not target.parent.is_dir():
@@ -42,7 +42,7 @@ def _expect_place(file: Path) -> None:
 
 
 def draw(found: Exploration, file: Path, kind: str) -> None:
-    """Draw the maps and write them as png or svg, whole or not at all; a picture that is there is replaced."""
+    """Draw maps or drawings and write them as png or svg, whole or not at all; a picture that is there is replaced."""
     data = drawn(found, kind)
     target = Path(os.path.realpath(file))
     fresh = target.with_name(f".{target.name}.{os.getpid()}.new")
@@ -60,6 +60,7 @@ def drawn(found: Exploration, kind: str) -> bytes:
     import matplotlib
 
     from grader.explore.painting import painted
+    from grader.explore.panels import drawn_panels
 
     data = io.BytesIO()
     metadata: dict[str, Any] = {"Date": None} if kind == "svg" else {"Software": None}
@@ -68,7 +69,7 @@ def drawn(found: Exploration, kind: str) -> bytes:
         matplotlib.rcdefaults()
         matplotlib.rc("svg", fonttype="none", hashsalt="grader")  # text stays text, and equal pictures are equal files
         matplotlib.rc("font", family="DejaVu Sans")  # it comes with matplotlib
-        figure = painted(found)
+        figure = painted(found) if found.maps else drawn_panels(found)
         width, height = figure.get_size_inches()
         figure.savefig(data, format=kind, dpi=min(DOTS, sqrt(MAX_DOTS / (width * height))), metadata=metadata)
     return data.getvalue()

@@ -2,11 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Mapping
+from dataclasses import replace
 
-from grader.explore import s15, s17
-from grader.explore.model import Example, Exploration, Known, Ran, Step, StepResult, WeightMap
+from grader.explore import (
+    s04,
+    s04_drawings,
+    s05,
+    s05_drawings,
+    s06,
+    s06_drawings,
+    s07,
+    s07_drawings,
+    s09,
+    s09_drawings,
+    s10,
+    s10_drawings,
+    s11,
+    s11_drawings,
+    s12,
+    s12_drawings,
+    s13,
+    s13_drawings,
+    s14,
+    s14_drawings,
+    s15,
+    s17,
+)
+from grader.explore.model import Example, Exploration, Plan, Ran, StepResult
 from grader.explore.walk import Walk
 from grader.manifest import Course, Stage
 from grader.run import sandbox
@@ -14,32 +37,31 @@ from grader.run.process import Job, LearnerProcess, LoadFailed
 from grader.source_check import check_source
 from grader.submission import Snapshot
 
-
-@dataclass(frozen=True)
-class Plan:
-    """What the exploration of one stage consists of; random says whether the seed makes a difference."""
-
-    steps: tuple[Step, ...]
-    start: Callable[[Example, int], Known]
-    maps: Callable[[Known], tuple[WeightMap, ...]]
-    random: bool
-
-
 PLANS: Mapping[str, Plan] = {
-    "s15": Plan(s15.STEPS, s15.start, s15.maps, random=False),
-    "s17": Plan(s17.STEPS, s17.start, s17.maps, random=True),
+    "s04": Plan(s04.STEPS, s04.start, random=True, given=s04.GIVEN, drawings=s04_drawings.drawings),
+    "s05": Plan(s05.STEPS, s05.start, random=False, given=s05.GIVEN, drawings=s05_drawings.drawings),
+    "s06": Plan(s06.STEPS, s06.start, random=True, given=s06.GIVEN, drawings=s06_drawings.drawings),
+    "s07": Plan(s07.STEPS, s07.start, random=True, given=s07.GIVEN, drawings=s07_drawings.drawings),
+    "s09": Plan(s09.STEPS, s09.start, random=True, given=s09.GIVEN, drawings=s09_drawings.drawings),
+    "s10": Plan(s10.STEPS, s10.start, random=True, given=s10.GIVEN, drawings=s10_drawings.drawings),
+    "s11": Plan(s11.STEPS, s11.start, random=False, given=s11.GIVEN, drawings=s11_drawings.drawings),
+    "s12": Plan(s12.STEPS, s12.start, random=True, given=s12.GIVEN, drawings=s12_drawings.drawings),
+    "s13": Plan(s13.STEPS, s13.start, random=True, given=s13.GIVEN, drawings=s13_drawings.drawings),
+    "s14": Plan(s14.STEPS, s14.start, random=True, given=s14.GIVEN, drawings=s14_drawings.drawings),
+    "s15": Plan(s15.STEPS, s15.start, random=False, of_sentence=True, maps=s15.maps),
+    "s17": Plan(s17.STEPS, s17.start, random=True, of_sentence=True, maps=s17.maps),
 }
 
 
 def explore(
-    course: Course, stage: Stage, snapshot: Snapshot, example: Example, seed: int, isolation: str = "auto"
+    course: Course, stage: Stage, snapshot: Snapshot, example: Example | None, seed: int, isolation: str = "auto"
 ) -> Exploration:
     """Run a stage's steps with someone's module; IsolationRefused where the wanted isolation is not to be had."""
     plan = PLANS[stage.id]
     known = dict(plan.start(example, seed))
     tier, note = sandbox.choose(isolation)
     ran = Ran(snapshot.label, snapshot.digest, tier, note, seed if plan.random else None)
-    base = Exploration(stage.id, stage.title, example, ran)
+    base = Exploration(stage.id, stage.title, example, ran, given=plan.given)
     if (problem := check_source(stage, snapshot)) is not None:
         return replace(base, problem=problem)
     limits = stage.limits
@@ -47,7 +69,7 @@ def explore(
     process = LearnerProcess(job, tier, sandbox.start(tier, course.root))
     try:
         process.load()
-        return _walked(base, plan, Walk(stage, process, known, example.is_lesson))
+        return _walked(base, plan, Walk(stage, process, known, example is None or example.is_lesson))
     except LoadFailed as failed:
         return replace(base, problem=failed.problem)
     finally:
@@ -63,6 +85,7 @@ def _walked(base: Exploration, plan: Plan, walk: Walk) -> Exploration:
         base,
         steps=steps,
         maps=plan.maps(walk.known),
+        drawings=plan.drawings(walk.known),
         next_function=next_function(walk.stage, walk.unwritten),
         look_at=first_faulty(steps),
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from grader.compare.wording import shape_text
+from grader.explore.gallery import drawing_lines
 from grader.explore.heatmap import View, legend, map_lines
 from grader.explore.model import Example, Exploration, Part, StepResult
 from grader.report.layout import INDENT, Look, heading, paragraph, row, side_by_side, with_place
@@ -32,12 +33,20 @@ def exploration_lines(found: Exploration, view: View) -> list[Text]:
     if found.problem is not None:
         return [*heading(title, "", "", look), *_problem_lines(found, look)]
     lines = heading(title, f"{done} of {total} steps", look.bar(done, total), look)
-    lines += _example_lines(found, look)
+    lines += paragraph(_given(found), look) if found.example is None else _example_lines(found.example, found, look)
     for number, step in enumerate(found.steps, start=1):
         lines += _step_lines(number, step, found.next_function, look)
     if found.maps:
         lines += _map_lines(found, view)
+    for drawing in found.drawings:
+        lines += drawing_lines(drawing, view)
     return lines
+
+
+def _given(found: Exploration) -> str:
+    """Return what a stage's own data are."""
+    seed = "" if found.ran.seed is None else f" · drawn with seed {found.ran.seed}"
+    return f"{found.given}{seed}"
 
 
 def _problem_lines(found: Exploration, look: Look) -> list[Text]:
@@ -49,8 +58,7 @@ def _problem_lines(found: Exploration, look: Look) -> list[Text]:
     return lines + (paragraph(problem.hint, look, "yellow") if problem.hint else [])
 
 
-def _example_lines(found: Exploration, look: Look) -> list[Text]:
-    example = found.example
+def _example_lines(example: Example, found: Exploration, look: Look) -> list[Text]:
     features = f"{_count(example.Q.shape[1], 'feature')} each"
     roles = "words are queries, keys and values" if example.is_self else "Q, K and V are given"
     if found.ran.seed is not None:
@@ -126,6 +134,7 @@ def _map_lines(found: Exploration, view: View) -> list[Text]:
     """Return plain and causal beside each other, and then the heads."""
     from rich.text import Text
 
+    assert found.example is not None
     words = found.example.words
     lines = [Text(""), Text("Who attends to whom", "bold")]
     lines += paragraph(legend(2, words, view), view.look, "dim")

@@ -11,6 +11,7 @@ from grader.explore.model import Array, Fact
 
 CLOSE = 1e-6
 LISTED, ALIKE = 8, 4  # numbers that are told one by one, and that are even where all are the same
+LARGEST = 1e9  # of numbers that are drawn
 ROUNDING = 1e-9  # what is nearer to 0 is told as 0
 
 
@@ -43,11 +44,47 @@ def array(
 
 def pair(value: object, names: tuple[str, str]) -> tuple[object, object]:
     """Return the two things that were returned; Unfit where it is not two."""
+    first, second = several(value, names)
+    return first, second
+
+
+def several(value: object, names: tuple[str, ...]) -> tuple[object, ...]:
+    """Return so many things that were returned; Unfit where it is another number of them."""
+    wanted = f"({', '.join(names)})"
     if not isinstance(value, (tuple, list)):
-        raise Unfit(f"returned {_kind(value)} where ({names[0]}, {names[1]}) was expected")
-    if len(value) != 2:
-        raise Unfit(f"returned {len(value)} values where ({names[0]}, {names[1]}) was expected")
-    return value[0], value[1]
+        raise Unfit(f"returned {_kind(value)} where {wanted} was expected")
+    if len(value) != len(names):
+        raise Unfit(f"returned {len(value)} values where {wanted} was expected")
+    return tuple(value)
+
+
+def scalar(value: object, name: str = "", *, most: float = LARGEST) -> float:
+    """Return a number that was returned; Unfit unless it is a real, finite one of a size that can be drawn."""
+    lead = f"{name}: " if name else ""
+    single = isinstance(value, (np.ndarray, np.generic)) and value.size == 1 and value.dtype.kind in "biuf"
+    if not single and (isinstance(value, bool) or not isinstance(value, (int, float))):
+        raise Unfit(f"{lead}returned {_kind(value)} where a number was expected")
+    found = float(np.asarray(value, dtype=np.float64).ravel()[0])
+    if not abs(found) <= most:
+        raise Unfit(f"{lead}returned {found:g} where a number between {-most:g} and {most:g} was expected")
+    return found
+
+
+def listing(value: object, count: int, name: str) -> Array:
+    """Return so many numbers that came as a list, a tuple or an array; Unfit where they did not."""
+    if isinstance(value, (list, tuple)):
+        if len(value) != count:
+            raise Unfit(f"{name}: {len(value)} numbers where {count} were expected")
+        return np.array([scalar(each, name) for each in value], dtype=np.float64)
+    return bounded(array(value, (count,), name=name), name)
+
+
+def bounded(values: Array, name: str = "", most: float = LARGEST) -> Array:
+    """Return values that can be drawn; Unfit where one is too large."""
+    if np.abs(values).max(initial=0.0) > most:
+        lead = f"{name}: " if name else ""
+        raise Unfit(f"{lead}reaches {number(float(np.abs(values).max()))}, far beyond what is sensible here")
+    return values
 
 
 def _kind(value: object) -> str:
@@ -87,6 +124,18 @@ def told(name: str, values: Iterable[float]) -> Fact:
     if len(found) > LISTED:
         return Fact(name, found, f"{name} from {number(min(found))} to {number(max(found))}")
     return Fact(name, found, f"{name} {' '.join(texts)}")
+
+
+def counts(name: str, values: Iterable[float]) -> Fact:
+    """Return the fact of a few whole numbers."""
+    found = tuple(float(value) for value in values)
+    return Fact(name, found, f"{name} {' '.join(f'{value:g}' for value in found)}")
+
+
+def fall(name: str, values: Array) -> Fact:
+    """Return the fact where values began and where they ended."""
+    first, last = float(values[0]), float(values[-1])
+    return Fact(name, (first, last), f"{name} {number(first)} → {number(last)}")
 
 
 def sums(weights: Array) -> Fact:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import os
 import subprocess
@@ -17,10 +18,13 @@ import numpy as np
 import pytest
 
 from grader import cli
-from grader.explore.document import exploration_document
+from grader.explore.document import _drawing, exploration_document
 from grader.explore.model import PartStatus
+from grader.explore.session import PLANS
 from grader.run.sandbox import TIERS
 from grader.source_check import Problem
+from grader.tests.exploring import COURSE, STAGES
+from grader.tests.test_explore_gallery import ALL
 
 HOUSE = Path(__file__).resolve().parents[1]
 REFERENCE = HOUSE / "hidden" / "s15_attention" / "solution.py"
@@ -106,7 +110,7 @@ def test_pictures_are_drawn_and_named(run: Grader, tmp_path: Path) -> None:
 
 def test_the_document_holds_words_steps_ranges_and_weights(run: Grader) -> None:
     found = run("s15", *PLAIN, "--json").json
-    assert (found["schema"], found["stage"], found["fine"], found["seed"]) == (1, "s15", True, None)
+    assert (found["schema"], found["stage"], found["fine"], found["seed"]) == (2, "s15", True, None)
     assert found["words"] == ["The", "cat", "sat", "down"]
     assert found["inputs"]["Q"][0] == [1.0, 0.5, 0.0, 0.5, 0.0, 0.0]
     first = found["steps"][0]["parts"][0]
@@ -148,17 +152,66 @@ def test_blocks_are_explored_with_a_seed(run: Grader) -> None:
     assert (found["fine"], found["seed"], len(found["maps"])) == (True, 3, 4)
 
 
+DRAWN = sorted(stage for stage in set(PLANS) & STAGES if not PLANS[stage].of_sentence)
+
+
+@pytest.mark.parametrize("stage", DRAWN)
+def test_what_a_stage_draws_is_in_its_document_and_in_its_pictures(run: Grader, tmp_path: Path, stage: str) -> None:
+    png, svg = tmp_path / "a.png", tmp_path / "a.svg"
+    solution = next(HOUSE.glob(f"hidden/{stage}_*/solution.py"))
+    done = run(stage, *PLAIN, "--json", "--png", str(png), "--svg", str(svg), submission=solution)
+    found = done.json
+    assert (done.code, found["fine"], found["words"], found["inputs"], found["maps"]) == (0, True, [], None, [])
+    assert found["given"] == PLANS[stage].given
+    assert found["seed"] == (0 if PLANS[stage].random else None)
+    assert png.read_bytes().startswith(b"\x89PNG")
+    drawn = svg.read_text(encoding="utf-8")
+    for each in found["drawings"]:
+        assert f">{html.escape(each['title'], quote=False)}</text>" in drawn
+        assert each["caption"].endswith(".")
+        assert each["x_name"]
+        assert each["y_name"]
+
+
+@pytest.mark.parametrize("stage", DRAWN)
+def test_what_a_stage_draws_fits_into_80_columns(run: Grader, stage: str) -> None:
+    done = run(stage, *PLAIN, submission=next(HOUSE.glob(f"hidden/{stage}_*/solution.py")))
+    assert (done.code, "error" in done.err) == (0, False)
+    assert max(map(len, done.out.splitlines())) <= 80
+    assert done.out.count("Notice: ") >= 2
+    assert "\x1b" not in done.out
+
+
+def test_half_written_activations_lead_on(run: Grader, tmp_path: Path) -> None:
+    if "s11" not in STAGES:
+        pytest.skip("no stage s11 here")
+    file = tmp_path / "activations.py"
+    text = COURSE.find("s11").module_path.read_text(encoding="utf-8")
+    file.write_text(f"{text}\n\ndef relu(z):\n    return np.maximum(z, 0)\n", encoding="utf-8")
+    done = run("s11", *PLAIN, submission=file)
+    assert done.code == 1
+    assert "Activations and their slopes" in done.out
+    assert "Comes next: relu_derivative.\n`grader hint s11" in done.err
+
+
 @pytest.mark.parametrize(
     ("arguments", "message", "hint"),
     [
         (("s01",), "s01 has nothing to explore", "s15 (Attention mechanisms)"),
+        (
+            ("s11", "--words", "a b"),
+            "--words is about a sentence, which s15 and s17 explore",
+            "`grader explore s11` alone shows it",
+        ),
+        (("s11", "--input", "a.npz"), "--input is about a sentence", "`grader explore s11` alone shows it"),
+        (("s11", "--heads", "2"), "--heads is about a sentence", "`grader explore s11` alone shows it"),
         (("s99",), "'s99' is not a stage", "The stages are"),
         (("s15", "--words", " "), "--words holds no word", "--words"),
         (("s15", "--heads", "4"), "4 heads cannot share 6 features", "--heads may be 1, 2, 3, 6"),
         (("s15", "--heads", "0"), "0", "Usage"),
         (("s15", "--input", "nowhere.npz"), "nowhere.npz does not exist", "np.savez"),
         (("s15", "--input", "README.md"), "README.md is no .npz file", "np.savez"),
-        (("s15", "--png", "."), ". is a folder", "attention.png"),
+        (("s15", "--png", "."), ". is a folder", "picture.png"),
         (("s15", "--isolation", "moat"), "'moat' is no isolation", "auto, bubblewrap, landlock or process"),
     ],
 )
@@ -232,7 +285,15 @@ def test_the_schema_describes_every_key_that_is_written(run: Grader) -> None:
         assert set(definition["properties"]) == set(definition["required"]) == set(each), name
 
 
-@pytest.mark.parametrize("wrong", [{"schema": 2}, {"isolation": "none"}, {"maps": None}, {"heads": 0}])
+def test_the_schema_describes_every_key_of_every_kind_of_drawing() -> None:
+    for each in ALL:
+        written = _drawing(each)
+        jsonschema.Draft202012Validator({**SCHEMA, "$ref": f"#/$defs/{written['kind']}"}).validate(written)
+        definition = SCHEMA["$defs"][written["kind"]]
+        assert set(definition["properties"]) == set(definition["required"]) == set(written)
+
+
+@pytest.mark.parametrize("wrong", [{"schema": 1}, {"isolation": "none"}, {"maps": None}, {"heads": 0}])
 def test_the_schema_refuses_what_is_wrong(run: Grader, wrong: dict[str, Any]) -> None:
     found = {**run("s15", *PLAIN, "--json").json, **wrong}
     with pytest.raises(jsonschema.ValidationError):

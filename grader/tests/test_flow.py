@@ -24,8 +24,7 @@ ROOMS = (
 LAST = len(ROOMS)
 FREE = {"__version__"}
 APART = ("tests", "hidden", "demo", "bench")
-WIRE = ("forms", "states", "encode", "decode", "wire")
-WORKER = (*WIRE, "channel", "serve", "worker", "confine", "fence", "guardian", "offspring")
+WORKER = ("wire", "channel", "serve", "worker", "confine", "fence", "guardian", "offspring")
 
 
 def modules() -> list[Path]:
@@ -109,14 +108,16 @@ def test_stage_tests_import_grader_testing_only() -> None:
 
 
 def test_what_runs_an_exploration_knows_nothing_of_how_it_is_shown() -> None:
-    for name in ("model", "values", "npz", "example", "notices", "s15", "s17", "walk", "session"):
+    stages = [path.stem for path in sorted((HOUSE / "explore").glob("s[0-9]*.py"))]
+    assert {"s05", "s15", "s17"} <= set(stages)
+    for name in ("model", "drawing", "values", "npz", "example", "notices", "walk", "session", *stages):
         found = set(imports(HOUSE / "explore" / f"{name}.py"))
         assert not [each for each in found if each.startswith(("grader.report", "rich", "matplotlib"))], name
 
 
 def test_only_pictures_need_matplotlib() -> None:
     users = {own_name(path) for path in modules() if any(name.startswith("matplotlib") for name in imports(path))}
-    assert users == {"explore.painting", "explore.picture"}
+    assert users == {"explore.painting", "explore.panels", "explore.picture", "explore.strokes"}
     for name in ("grader.explore.session", "grader.explore.telling", "grader.explore.picture"):
         assert "matplotlib" not in loaded(name)
 
