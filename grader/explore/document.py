@@ -69,7 +69,7 @@ def _part(part: Part) -> Document:
         "status": part.status,
         "shape": None if part.shape is None else list(part.shape),
         "axes": list(part.axes),
-        "facts": [{"name": fact.name, "values": list(fact.values), "text": fact.text} for fact in part.facts],
+        "facts": [{"name": fact.name, "values": list(fact.values), "text": _text(fact.text)} for fact in part.facts],
         "message": _text(part.message),
         "waits_for": _text(part.waits_for),
         "where": None if part.where is None else _text(f"{part.where.file}:{part.where.line}"),

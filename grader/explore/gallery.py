@@ -72,8 +72,8 @@ def _legend(names: tuple[str, ...], view: View, width: int | None = None) -> lis
 
     room = width or view.look.detail - INDENT
     lines = [Text("")]
-    for number, name in enumerate(names):
-        mark = mark_of(number, view.look.ascii), colour_of(number) if view.palette else ""
+    for place, name in enumerate(names):
+        mark = mark_of(place, view.look.ascii), colour_of(place) if view.palette else ""
         item = Text.assemble(mark, f" {view.look.clean(name)}")
         if lines[-1].cell_len and lines[-1].cell_len + 3 + item.cell_len > room:
             lines.append(Text(""))

@@ -89,7 +89,7 @@ class Raster:
 
 def scaled(values: Numbers, limits: Limits, size: int, *, log: bool = False, down: bool = False) -> np.ndarray:
     """Return the places of values on an axis of so many cells, as whole numbers, far ones beyond both ends."""
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(invalid="ignore", divide="ignore"):
         found = np.log10(np.asarray(values)) if log else np.asarray(values, dtype=np.float64)
     share = (found - limits[0]) / (limits[1] - limits[0])
     share = 1 - share if down else share

@@ -30,7 +30,7 @@ GIVEN = "normal densities from -6 to 6, samples, a coin and a die"
 
 def start(example: None, seed: int) -> Known:
     """Return samples of one feature, (SAMPLE,), and of two that belong together, (SAMPLE, 2)."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(seed=seed)
     cloud = rng.standard_normal((SAMPLE, 2)) @ np.array([[1.5, 0.9], [0.0, 0.6]])
     return {"sample": rng.normal(TRUE_MEAN, TRUE_STD, SAMPLE), "cloud": cloud, "seed": seed}
 

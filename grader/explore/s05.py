@@ -140,8 +140,8 @@ SCHEDULES: dict[str, tuple[str, Callable[[Any, int], object]]] = {
 
 def _schedule(name: str) -> Run:
     def run(learner: Any, known: Known) -> Reading:
-        function = getattr(learner, name)
-        rates = np.array([scalar(SCHEDULES[name][1](function, step), f"step {step}") for step in range(TOTAL + 1)])
+        schedule = getattr(learner, name)
+        rates = np.array([scalar(SCHEDULES[name][1](schedule, step), f"step {step}") for step in range(TOTAL + 1)])
         top = WARMUP if name == "warmup_cosine" else 0
         wrong = []
         if abs(rates[top] - 1) > 1e-9:

@@ -21,7 +21,7 @@ GIVEN = f"{SAMPLES} samples of one feature, along a bent curve"
 
 def start(example: None, seed: int) -> Known:
     """Return one feature, (SAMPLES, 1), and targets along a bent curve with noise."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(seed=seed)
     X = rng.uniform(-1, 1, (SAMPLES, 1))
     y = np.sin(2.5 * X[:, 0]) + 0.5 * X[:, 0] + NOISE * rng.standard_normal(SAMPLES)
     return {"X": X, "y": y, "seed": seed}

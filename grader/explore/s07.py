@@ -23,7 +23,7 @@ GIVEN = f"{CLASSES} classes of {EACH} points in the plane"
 
 def start(example: None, seed: int) -> Known:
     """Return three clouds of points, (CLASSES * EACH, 2), and their classes."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(seed=seed)
     y = np.repeat(np.arange(CLASSES), EACH)
     return {"X": CENTRES[y] + rng.standard_normal((len(y), 2)) @ LEAN, "y": y, "seed": seed}
 

@@ -22,7 +22,7 @@ GIVEN = f"{SAMPLES} samples of 6 features, of which 3 matter"
 
 def start(example: None, seed: int) -> Known:
     """Return samples of six features, of which three matter, and a validation loss that falls and rises again."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(seed=seed)
     X = rng.standard_normal((SAMPLES, len(TRUE)))
     X[:, 3] = 0.8 * X[:, 0] + 0.6 * X[:, 3]  # one that does not matter looks like one that does
     epochs = np.arange(40.0)
@@ -92,7 +92,8 @@ def _ridge(X: Array, y: Array, alpha: float) -> tuple[Array, float]:
     """Return weights and bias under a penalty, as least squares with a row of its own for each weight."""
     more = np.vstack([X - X.mean(axis=0), np.sqrt(alpha) * np.eye(X.shape[1])])
     weights = np.linalg.lstsq(more, np.concatenate([y - y.mean(), np.zeros(X.shape[1])]), rcond=None)[0]
-    return weights, float(y.mean() - X.mean(axis=0) @ weights)
+    bias = float(y.mean() - weights @ X.mean(axis=0))
+    return weights, bias
 
 
 def _validated(learner: Any, known: Known) -> Reading:
@@ -148,14 +149,18 @@ def _usable(X: object, y: object, asked: list[str]) -> bool:
     return count >= 2
 
 
+def _indices(value: object, fold: int) -> Any:
+    if not isinstance(value, np.ndarray) or value.ndim != 1 or value.dtype.kind not in "iu":
+        raise Unfit(f"fold {fold}: train and test should be arrays of whole numbers, of one axis")
+    return value
+
+
 def _folds(value: object) -> list[tuple[Any, Any]]:
     if not isinstance(value, (list, tuple)) or len(value) != FOLDS:
         raise Unfit(f"k_fold_indices should return a list of {FOLDS} pairs (train, test)")
     found = []
     for place, pair in enumerate(value):
-        train, test = (np.asarray(part) for part in several(pair, ("train", "test")))
-        if any(part.ndim != 1 or part.dtype.kind not in "iu" for part in (train, test)):
-            raise Unfit(f"fold {place}: train and test should be arrays of whole numbers")
+        train, test = (_indices(part, place) for part in several(pair, ("train", "test")))
         if sorted([*train.tolist(), *test.tolist()]) != list(range(SAMPLES)):
             raise Unfit(f"fold {place}: every sample should be in train or in test, once")
         found.append((train, test))

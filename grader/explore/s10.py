@@ -22,6 +22,7 @@ KINDS = {
 SENTENCES, MERGES, EVERY = 160, 40, 4
 WINDOW, NEGATIVES, DIM = 2, 4, 12
 STEPS_TAKEN, RATE = 130, 2.0
+LONGEST = 20  # characters of a word that is told
 SPREAD = 0.3  # of the first vectors
 NEAR, SHOWN = "cat", 4
 SLOPE_STEP, OFF = 1e-4, 1e-3
@@ -30,7 +31,7 @@ GIVEN = f"{SENTENCES} sentences such as: the cat eats bread · ben walks to the 
 
 def start(example: None, seed: int) -> Known:
     """Return a text of short sentences, and the generator's seed for what is drawn later."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(seed=seed)
     words: list[str] = []
     for _ in range(SENTENCES):
         animal, food, person, place = (str(rng.choice(kind)) for kind in KINDS.values())
@@ -49,7 +50,7 @@ def _vocabulary(learner: Any, known: Known) -> Reading:
     if sorted(ids) != list(range(len(ids))):
         raise Unfit("the ids should be 0, 1, 2, … without a gap")
     words = dict(zip(found, ids, strict=True))
-    first = sorted(words, key=lambda word: words[word])[:5]
+    first = [word[:LONGEST] for word in sorted(words, key=lambda word: words[word])[:5]]
     fact = Fact("words", (float(len(words)),), f"{len(words)} words, first {', '.join(first)}")
     return Reading({"vocabulary": words}, None, (), (fact,))
 
@@ -171,14 +172,14 @@ def _neighbours(learner: Any, known: Known) -> Reading:
     first, second = several(learner.nearest_neighbors(table, vector, SHOWN), ("ids", "similarities"))
     near = array(first, (SHOWN,), name="ids").astype(int)
     alike = bounded(array(second, (SHOWN,), name="similarities"))
-    words = {index: word for word, index in vocabulary.items()}
+    words = {number_of: word for word, number_of in vocabulary.items()}
     if near.min() < 0 or near.max() >= len(words):
         raise Unfit(f"ids should be from 0 to {len(words) - 1}")
     if not wrong and near[0] != ids[0]:
         wrong.append(f"nothing is nearer to {NEAR} than {NEAR} itself")
     if (np.diff(alike) > 1e-9).any() or np.abs(alike).max() > 1 + 1e-6:
         wrong.append("similarities should be cosines, from -1 to 1, the largest first")
-    text = ", ".join(f"{words[int(index)]} {value:.2f}" for index, value in zip(near, alike, strict=True))
+    text = ", ".join(f"{words[int(index)][:LONGEST]} {value:.2f}" for index, value in zip(near, alike, strict=True))
     return Reading(
         {"near": near}, (SHOWN,), (), (Fact("nearest", tuple(map(float, alike)), f"nearest {text}"),), tuple(wrong)
     )

@@ -27,7 +27,7 @@ GIVEN = f"two spirals of {POINTS} points each"
 
 def start(example: None, seed: int) -> Known:
     """Return two spirals, (2 * POINTS, 2), and their classes."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(seed=seed)
     way = np.tile((np.arange(POINTS) + 0.5) / POINTS, 2)
     y = np.repeat([0, 1], POINTS)
     angle = 2 * np.pi * TURNS * way + np.pi * y

@@ -28,7 +28,7 @@ GIVEN = f"{UNITS} units over {TIME} steps · sequences that begin with a, b, c o
 
 def start(example: None, seed: int) -> Known:
     """Return an input that is there in the first step only, (1, TIME, FEATURES), and weights of the three kinds."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(seed=seed)
     x = np.zeros((1, TIME, FEATURES))
     x[:, 0] = (3.0, -3.0)
     return {"x": x, "weights": {kind: _weights(kind, rng) for kind in GATES}, "seed": seed}
@@ -119,9 +119,9 @@ class _Learning:
     def move(self, grads: dict[str, Array]) -> None:
         """Take one step of Adam, so that few steps are enough."""
         self.steps += 1
-        for name, grad in grads.items():
-            self.first[name] = 0.9 * self.first[name] + 0.1 * grad
-            self.second[name] = 0.99 * self.second[name] + 0.01 * grad**2
+        for name, slope in grads.items():
+            self.first[name] = 0.9 * self.first[name] + 0.1 * slope
+            self.second[name] = 0.99 * self.second[name] + 0.01 * slope**2
             size = np.sqrt(self.second[name] / (1 - 0.99**self.steps)) + 1e-8
             self.params[name] = self.params[name] - RATE * self.first[name] / (1 - 0.9**self.steps) / size
 
@@ -152,7 +152,7 @@ def _step(learner: Any, layer: Any, learning: _Learning, x: Array, targets: Any)
     """Run all sequences forwards and backwards, move the parameters, and return the loss before."""
     out = learning.params["out"]
     hs = bounded(array(layer.forward(x), (len(x), WAIT, HIDDEN), ("batch", "time", "hidden"), name="hs"))
-    mask = np.zeros(targets.shape, dtype=bool)
+    mask = np.zeros_like(targets, dtype=bool)
     mask[:, -1] = True  # only the last answer counts
     first, second = several(learner.sequence_loss(hs @ out, targets, mask), ("loss", "grad_logits"))
     grad_logits = bounded(array(second, (*targets.shape, len(SYMBOLS)), name="grad_logits"))

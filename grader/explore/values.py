@@ -64,7 +64,10 @@ def scalar(value: object, name: str = "", *, most: float = LARGEST) -> float:
     single = isinstance(value, (np.ndarray, np.generic)) and value.size == 1 and value.dtype.kind in "biuf"
     if not single and (isinstance(value, bool) or not isinstance(value, (int, float))):
         raise Unfit(f"{lead}returned {_kind(value)} where a number was expected")
-    found = float(np.asarray(value, dtype=np.float64).ravel()[0])
+    try:
+        found = float(np.asarray(value, dtype=np.float64).ravel()[0])
+    except OverflowError:  # an int of any length
+        found = float("inf")
     if not abs(found) <= most:
         raise Unfit(f"{lead}returned {found:g} where a number between {-most:g} and {most:g} was expected")
     return found
@@ -81,7 +84,7 @@ def listing(value: object, count: int, name: str) -> Array:
 
 def bounded(values: Array, name: str = "", most: float = LARGEST) -> Array:
     """Return values that can be drawn; Unfit where one is too large."""
-    if np.abs(values).max(initial=0.0) > most:
+    if not np.abs(values).max(initial=0.0) <= most:  # nor is NaN
         lead = f"{name}: " if name else ""
         raise Unfit(f"{lead}reaches {number(float(np.abs(values).max()))}, far beyond what is sensible here")
     return values

@@ -52,3 +52,9 @@ def test_what_is_wrong_is_told(tmp_path: Path, function: str, body: str, part: s
     found = explored(tmp_path, "s09", broken("s09", function, body))
     assert (found.fine, parts(found)[part].status) == (False, status)
     assert message in parts(found)[part].message
+
+
+def test_folds_that_are_no_arrays_are_told(tmp_path: Path) -> None:
+    body = "return [([1, [2]], 'x')] * 5"
+    found = explored(tmp_path, "s09", broken("s09", "k_fold_indices", body))
+    assert "should be arrays of whole numbers" in parts(found)["validated"].message

@@ -14,16 +14,16 @@ def bowl(rng, shape=(4,)):
     """Return f, its gradient and its minimum: curvatures from 1 to 4 along turned axes."""
     axes, _ = np.linalg.qr(rng.normal(size=(int(np.prod(shape)),) * 2))
     matrix = axes @ np.diag(np.geomspace(1, 4, len(axes))) @ axes.T
-    center = rng.normal(size=shape)
+    lowest = rng.normal(size=shape)
 
     def f(x):
-        away = (x - center).ravel()
+        away = (x - lowest).ravel()
         return float(away @ matrix @ away) / 2
 
     def grad_f(x):
-        return (matrix @ (x - center).ravel()).reshape(shape)
+        return (matrix @ (x - lowest).ravel()).reshape(shape)
 
-    return f, grad_f, center
+    return f, grad_f, lowest
 
 
 def hill(x):
@@ -98,14 +98,14 @@ class TestLineSearch:
         for start, direction in ((x, -3 * x), (0 * x, x)):  # up and over the top, and level at first
             with pytest.raises(ValueError):
                 learner.backtracking_line_search(hill, hill_gradient, start, direction)
-        f, grad_f, center = bowl(rng)
-        for start, direction in ((center + x, grad_f(center + x)), (center + x, 0 * x), (center, x)):
+        f, grad_f, lowest = bowl(rng)
+        for start, direction in ((lowest + x, grad_f(lowest + x)), (lowest + x, 0 * x), (lowest, x)):
             with pytest.raises(ValueError):
                 learner.backtracking_line_search(f, grad_f, start, direction)
 
     def test_gradient_of_another_function_ends_with_an_error(self, learner, rng):
-        f, grad_f, center = bowl(rng)
-        x = center + rng.normal(size=4)
+        f, grad_f, lowest = bowl(rng)
+        x = lowest + rng.normal(size=4)
         found = learner.backtracking_line_search(lambda x: float(x @ x), lambda x: 2 * x, x, -2 * x, 1.1, c=0.25)
         assert_array(found, 0.55, name="the step with the right gradient")  # up to 1 - c is enough
         with pytest.raises(ValueError):
@@ -115,8 +115,8 @@ class TestLineSearch:
 
     def test_very_small_steps_are_found(self, learner, rng):
         scale = float(2.0 ** rng.uniform(90, 95))
-        f, grad_f, center = bowl(rng)
-        x = center + rng.normal(size=4)
+        f, grad_f, lowest = bowl(rng)
+        x = lowest + rng.normal(size=4)
         direction = -grad_f(x) * scale
         margin, initial = 0.0, 1.0
         while margin < 1e-6:
@@ -192,9 +192,9 @@ class TestMinimize:
         RMSprop ends swinging about the minimum, with steps of 0.19 an entry at most: that far away f is 0.15. The
         other rules keep about 0.01 of the first loss at most, whatever axes and start are drawn.
         """
-        f, grad_f, center = bowl(rng, (2,))
+        f, grad_f, lowest = bowl(rng, (2,))
         away = rng.normal(size=2)
-        x0 = center + 2 * away / np.linalg.norm(away)
+        x0 = lowest + 2 * away / np.linalg.norm(away)
         step = getattr(learner, rule.name)
         x, history = unpack(learner.minimize(f, grad_f, x0, step, STEPS, **rule.converges), "x", "history")
         assert_shape(x, (2,), name="x")
