@@ -17,6 +17,7 @@ from dataclasses import dataclass
 LEAST = 30  # characters of a fragment that can hardly stand in two places by chance
 MOST_UNPACKED = 64 << 20
 DEPTH = 3  # of archives in archives
+_SILENCING = re.compile(r"with np\.errstate\(.*\):")  # says which of NumPy's warnings are expected, and nothing else
 _BASE64 = re.compile(rb"[A-Za-z0-9+/_-]{40,}={0,2}")
 _PACKED = ((zlib.MAX_WBITS | 32, "gzip"), (-zlib.MAX_WBITS, "deflate"))
 
@@ -118,10 +119,11 @@ def _compressed(data: bytes) -> Iterator[bytes]:
 
 
 def _fragments(name: str, text: str) -> Iterator[tuple[str, int]]:
-    """Yield the pieces of one hidden file with their lines; imports give nothing away."""
+    """Yield the pieces of one hidden file with their lines; imports and silenced warnings give nothing away."""
     imported = _import_lines(text)
     for number, line in enumerate(text.splitlines(), 1):
-        if len(piece := " ".join(line.split())) >= LEAST and number not in imported:
+        piece = " ".join(line.split())
+        if len(piece) >= LEAST and number not in imported and not _SILENCING.fullmatch(piece):
             yield piece, number
     if name.endswith(".py"):
         yield from ((piece, line) for piece, line in _statements(text) if len(piece) >= LEAST)

@@ -95,7 +95,7 @@ def _matrix(found: NpzFile, name: str, path: Path) -> Array:
         raise UsageError(f"{name} in {path.name} has shape {value.shape}: expected (words, features)")
     if value.shape[1] > MAX_FEATURES:
         raise UsageError(f"{name} in {path.name} has {value.shape[1]} features: at most {MAX_FEATURES}")
-    if not np.isfinite(value).all():
+    if not np.all(np.isfinite(value)):
         raise UsageError(f"{name} in {path.name} holds NaN or infinite values")
     if np.abs(value.astype(np.float64)).max() > MAX_SIZE:
         raise UsageError(f"{name} in {path.name} holds values beyond {MAX_SIZE:g}: scale them down")

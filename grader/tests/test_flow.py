@@ -24,7 +24,8 @@ ROOMS = (
 LAST = len(ROOMS)
 FREE = {"__version__"}
 APART = ("tests", "hidden", "demo", "bench")
-WORKER = ("wire", "channel", "serve", "worker", "confine", "fence", "guardian", "offspring")
+WIRE = ("forms", "states", "encode", "decode", "wire")
+WORKER = (*WIRE, "channel", "serve", "worker", "confine", "fence", "guardian", "offspring")
 
 
 def modules() -> list[Path]:

@@ -157,3 +157,11 @@ def test_hidden_files_that_cannot_be_parsed_are_known_by_their_lines() -> None:
 def test_imports_give_nothing_away() -> None:
     line = "from collections.abc import Callable, Mapping, Sequence"
     assert leaks({"a.py": line.encode()}, {"s90/oracles.py": f"{line}\n"}, []) == []
+
+
+def test_what_silences_numpy_gives_nothing_away() -> None:
+    header = 'with np.errstate(divide="ignore", over="ignore"):'
+    hidden = f"{header}\n    tell_what_is_hidden_here = 1\n"
+    assert leaks({"a.py": f"{header}\n    pass\n".encode()}, {"s90/solution.py": hidden}, ()) == []
+    longer = f"{header} tell_what_is_hidden_here = 1\n"
+    assert leaks({"a.py": longer.encode()}, {"s90/solution.py": longer}, ())

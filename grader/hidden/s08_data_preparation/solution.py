@@ -106,7 +106,7 @@ def one_hot_encode(labels, classes):
            [1., 0., 0.],
            [0., 1., 0.]])
     """
-    hot = _as_labels(labels)[:, np.newaxis] == np.asarray(classes)
+    hot = _as_labels(labels)[:, np.newaxis] == classes
     if not np.all(np.any(hot, axis=1)):
         raise ValueError(f"labels: {labels}, expected each to be one of {classes}")
     return hot.astype(float)
