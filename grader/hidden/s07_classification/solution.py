@@ -45,7 +45,7 @@ def softmax(z, axis=-1):
         >>> softmax(np.array([1.0, 2.0, 3.0])).round(4)
         array([0.09  , 0.2447, 0.6652])
     """
-    return np.exp(log_softmax(z, axis))
+    return np.exp(_log_probabilities(z, axis))
 
 
 def log_softmax(z, axis=-1):
@@ -65,8 +65,7 @@ def log_softmax(z, axis=-1):
         >>> log_softmax(np.array([1.0, 2.0, 3.0])).round(4)
         array([-2.4076, -1.4076, -0.4076])
     """
-    shifted = z - np.max(z, axis=axis, keepdims=True)
-    return shifted - np.log(np.sum(np.exp(shifted), axis=axis, keepdims=True))
+    return _log_probabilities(z, axis)
 
 
 def binary_cross_entropy(logits, targets):
@@ -138,7 +137,7 @@ def cross_entropy(logits, targets):
         0.7531
     """
     _require_logits(logits, targets)
-    return -np.mean(log_softmax(logits)[np.arange(len(logits)), targets])
+    return -np.mean(_log_probabilities(logits, -1)[np.arange(len(logits)), targets])
 
 
 def cross_entropy_gradient(logits, targets):
@@ -163,9 +162,7 @@ def cross_entropy_gradient(logits, targets):
                [-0.3333,  0.1667,  0.1667]])
     """
     _require_logits(logits, targets)
-    gradient = softmax(logits)
-    gradient[np.arange(len(logits)), targets] -= 1
-    return gradient / len(logits)
+    return _logit_gradient(logits, targets)
 
 
 def accuracy(y_true, y_pred):
@@ -337,10 +334,21 @@ def fit_softmax_regression(X, y, num_classes, learning_rate, num_iterations):
         logits = X @ weights + bias
         losses.append(cross_entropy(logits, y))
         if step < num_iterations:
-            gradient = cross_entropy_gradient(logits, y)
+            gradient = _logit_gradient(logits, y)
             weights -= learning_rate * X.T @ gradient
             bias -= learning_rate * gradient.sum(axis=0)
     return weights, bias, losses
+
+
+def _log_probabilities(z, axis):
+    shifted = z - np.max(z, axis=axis, keepdims=True)
+    return shifted - np.log(np.sum(np.exp(shifted), axis=axis, keepdims=True))
+
+
+def _logit_gradient(logits, targets):
+    gradient = np.exp(_log_probabilities(logits, -1))
+    gradient[np.arange(len(logits)), targets] -= 1
+    return gradient / len(logits)
 
 
 def _require_pairs(name, values, other_name, others):
