@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import re
 import shutil
@@ -85,6 +86,8 @@ class Git:
                 raise self._ended() from None
             finally:
                 process.kill()
+        if process.returncode < 0:  # ended by a signal, such as that of its CPU limit
+            raise self._ended()
         return answer if process.returncode == 0 and _ID.fullmatch(answer) else None
 
     def _asked(self, object_id: str) -> tuple[str, IO[bytes]]:
@@ -137,5 +140,5 @@ def _limit(process: int) -> None:
     with contextlib.suppress(ImportError, AttributeError, OSError, ValueError):
         import resource
 
-        for kind, value in ((resource.RLIMIT_AS, MEMORY_BYTES), (resource.RLIMIT_CPU, int(SECONDS))):
+        for kind, value in ((resource.RLIMIT_AS, MEMORY_BYTES), (resource.RLIMIT_CPU, math.ceil(SECONDS))):
             resource.prlimit(process, kind, (value, value))

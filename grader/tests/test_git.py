@@ -71,6 +71,12 @@ class TestGitItself:
         assert time.monotonic() - started < 20
 
     @posix_only
+    def test_one_that_a_signal_ends_has_given_up(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        git = stand_in(tmp_path, "kill -XCPU $$", monkeypatch)
+        with pytest.raises(SubmissionError, match="git gave up, or took more than"):
+            git.commit("HEAD")
+
+    @posix_only
     @pytest.mark.parametrize(
         ("script", "message"),
         [
