@@ -108,6 +108,8 @@ class Connection:
         return result
 
     def _late(self, record: Record, bounds: tuple[float, ...]) -> str:
+        if min(bounds) == self.ends_at:
+            return f"the time that the whole stage may take was used up while {record.label} ran"
         if min(bounds) == bounds[2]:
             return f"the calls of this test took more than {CALLS_OF_TIME * self.call_seconds:g} s together"
         return f"{record.label} did not return within {self.call_seconds:g} s"

@@ -128,9 +128,10 @@ class Session:
         if report.failed or report.skipped:
             self.faults.append(f"{Path(report.nodeid).name} cannot be collected: {str(report.longrepr)[-TEXT_LIMIT:]}")
 
-    def pytest_internalerror(self, excrepr: object) -> bool:
+    def pytest_internalerror(self, excrepr: object, excinfo: pytest.ExceptionInfo[BaseException]) -> bool:
         """Keep an error inside pytest, or in this class, as a fault of ours instead of printing it."""
-        self.faults.append(f"the grader failed: {str(excrepr)[-TEXT_LIMIT:]}")
+        what = f"{excinfo.typename}: {excinfo.value}"
+        self.faults.append(f"the grader failed: {what[:TEXT_LIMIT]}\n{str(excrepr)[-TEXT_LIMIT:]}")
         return True
 
     @pytest.hookimpl(trylast=True)

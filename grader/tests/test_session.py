@@ -257,6 +257,8 @@ class TestLearners:
         assert not marker.exists()
         assert {outcome.status for outcome in graded.outcomes.values()} == {"timed_out"} and len(graded.outcomes) == 6
         assert "were used up before this test" in graded.outcomes["test_fill"].message
+        cut = "the time that the whole stage may take was used up while "
+        assert any(outcome.message.startswith(cut) for outcome in graded.outcomes.values())
         assert not graded.verdict.grader_fault
 
 
@@ -350,6 +352,11 @@ class TestCourseFaults:
         finally:
             twin.unlink()
         assert graded.verdict.grader_fault and any("twice" in text for text in graded.verdict.faults)
+
+    def test_answers_that_cannot_be_read_are_named(self, course: SmallCourse) -> None:
+        (course.hidden / "mistakes.py").unlink()
+        verdict = course.grade(changed("return 2 * x", "return 3 * x")).verdict
+        assert verdict.grader_fault and any("s90_small/mistakes.py cannot be read" in text for text in verdict.faults)
 
     def test_a_row_without_hidden_tests_does_not_pass(self, course: SmallCourse) -> None:
         graded = fault(course, REST)
