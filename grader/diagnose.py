@@ -139,6 +139,11 @@ def _frozen(value: Any) -> Any:
     return None
 
 
+def usable(records: list[Record]) -> bool:
+    """Say whether a test's requests can all be repeated."""
+    return 0 < len(records) <= MAX_RECORDS and all(record.replayable and not record.failed for record in records)
+
+
 class Diagnostician:
     """Holds a stage's reference and mistakes, made into modules when the first wrong answer asks for them."""
 
@@ -146,30 +151,42 @@ class Diagnostician:
         self.stage = stage
         self.is_stub = is_stub  # the reference knows the signatures only, and proves nothing
         self.mistakes = mistakes
+        self._by_id = {mistake.id: mistake for mistake in mistakes}
         self._code = compile(reference_text, "<reference>", "exec")
         self.reference = module_from(self._code, "reference")
         self._modules: dict[str, types.ModuleType] = {}
         self._left = SECONDS
 
-    def explain(self, records: list[Record], names: dict[str, Name]) -> tuple[Diagnosis, ...]:
-        """Return the mistakes that answer every request as the learner's module did, where the reference does not."""
-        usable = records[:MAX_RECORDS]
-        if not usable or len(records) > MAX_RECORDS or not all(r.replayable and not r.failed for r in usable):
-            return ()
+    def explain(self, records: list[Record], names: dict[str, Name]) -> tuple[Diagnosis, ...] | None:
+        """Return the mistakes that answer every request as the learner's module did, where the reference does not.
+
+        None where that cannot be said: the requests cannot be repeated, the reference answers alike, time runs out.
+        """
+        if not usable(records):
+            return None
         ends_at = time.process_time() + self._left
         with np.errstate(all="ignore"), warnings.catch_warnings(action="ignore"):
-            found = self._agreeing(usable, names, True, ends_at) or self._agreeing(usable, names, False, ends_at)
+            found = self._agreeing(records, names, True, ends_at) or self._agreeing(records, names, False, ends_at)
         self._left = max(0.0, ends_at - time.process_time())
+        if found is None:
+            return None
         return tuple(Diagnosis(mistake.id, mistake.criterion, mistake.text, mistake.fix) for mistake in found)
 
-    def _agreeing(self, records: list[Record], names: dict[str, Name], exact: bool, ends_at: float) -> list[Mistake]:
-        """Return the mistakes that agree with every record; none where the reference does, or where time runs out."""
+    def agrees(self, mistake: str | None, records: list[Record], names: dict[str, Name]) -> bool:
+        """Say whether the module of a mistake, or the reference, answers every request as recorded, or nearly so."""
+        module = self.reference if mistake is None else self._module(self._by_id[mistake])
+        return Replay(module, self.stage, names, exact=False).agrees(records)
+
+    def _agreeing(
+        self, records: list[Record], names: dict[str, Name], exact: bool, ends_at: float
+    ) -> list[Mistake] | None:
+        """Return the mistakes that agree with every record; None where the reference does, or where time runs out."""
         if Replay(self.reference, self.stage, names, exact).agrees(records):
-            return []
+            return None
         found = []
         for mistake in self.mistakes:
             if time.process_time() > ends_at:
-                return []
+                return None
             if Replay(self._module(mistake), self.stage, names, exact).agrees(records):
                 found.append(mistake)
         return found

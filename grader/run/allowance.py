@@ -21,7 +21,8 @@ def cost(body: int, blob: int) -> int:
 class Allowance:
     """What is left for one test; the defaults are far above what a stage's test needs.
 
-    received and kept are bytes of memory, at most, of what arrives and of what records hold on to.
+    received and kept are bytes of memory, at most, of what arrives and of what records may still hold on to; held are
+    those that they do hold.
     """
 
     seconds: float
@@ -30,6 +31,7 @@ class Allowance:
     handles: int = 50_000
     received: int = 1 << 30
     kept: int = 256 << 20
+    held: int = 0
     warnings: int = 200
 
     def request(self) -> None:
@@ -63,6 +65,7 @@ class Allowance:
         fits = cost(body, blob) <= self.kept
         if fits:
             self.kept -= cost(body, blob)
+            self.held += cost(body, blob)
         return fits
 
     def warning(self) -> bool:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from grader.diagnose import Diagnostician
+from grader.evidence import Evidence
 from grader.manifest import Stage
 from grader.run import calls, plugin
 from grader.run.connection import Connection
@@ -26,13 +27,17 @@ PHASES = {"setup", "call", "teardown"}
 
 @dataclass
 class Attempt:
-    """One run of a test: its first exception, the phases that came to their end, the arguments of its function."""
+    """One run of a test: its first exception, the phases that came to their end, the arguments of its function.
+
+    asked says whether what it saw was held against every known mistake.
+    """
 
     item: pytest.Item
     connection: Connection | None = None
     error: BaseException | None = None
     phases: set[str] = field(default_factory=set)
     arguments: dict[str, Any] = field(default_factory=dict)
+    asked: bool = False
 
 
 class Judge:
@@ -44,6 +49,7 @@ class Judge:
         self.seed = seed
         self._answers = answers
         self._made: Diagnostician | None = None
+        self._evidence = Evidence()
         self._lines = calls.definition_lines(job.source)
 
     @property
@@ -55,6 +61,16 @@ class Judge:
 
     def outcome(self, base: Outcome, attempt: Attempt, ended: tuple[Status, str] | None) -> Outcome:
         """Return base with how the attempt ended; ended is what the end of the learner's process tells."""
+        outcome = self._outcome(base, attempt, ended)
+        if attempt.connection is not None and self._answers is not None:
+            self._evidence.keep(outcome, attempt.connection, attempt.asked)
+        return outcome
+
+    def settled(self, outcomes: list[Outcome]) -> list[Outcome]:
+        """Return the outcomes of a whole run, without explanations that some of them speak against."""
+        return outcomes if self._made is None else self._evidence.settled(outcomes, self._made)
+
+    def _outcome(self, base: Outcome, attempt: Attempt, ended: tuple[Status, str] | None) -> Outcome:
         connection, error = attempt.connection, attempt.error
         if connection is not None and connection.failure is not None:
             return self._described(base, attempt, *_failed_worker(connection.failure, ended))
@@ -153,13 +169,15 @@ class Judge:
             return replace(base, status=status, message=message)
         line = None if call is None else self._lines.get(call.label)
         label = self.job.label
+        found = self.answers.explain(connection.records, connection.names) if status == "failed" else None
+        attempt.asked = found is not None
         return replace(
             base,
             status=status,
             message=message,
             call=calls.described(call, self.stage, self.answers.reference) if call else "",
             where=where or (Where(label, line) if line else None),
-            explains=self.answers.explain(connection.records, connection.names) if status == "failed" else (),
+            explains=found or (),
             notes=tuple(notes),
         )
 

@@ -104,7 +104,7 @@ class Session:
         caught = self.hunt is not None and any(outcome.status != "passed" for outcome in self.outcomes)
         if code not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED) and not caught:
             self.faults.append(f"pytest ended with {pytest.ExitCode(code).name} instead of running the tests")
-        return Collected(tuple(self.expected), tuple(self.outcomes), tuple(self.faults))
+        return Collected(tuple(self.expected), tuple(self._judge.settled(self.outcomes)), tuple(self.faults))
 
     def learner(self, item: pytest.Item) -> Any:
         """Return the remote module of one test."""
