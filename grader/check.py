@@ -124,13 +124,15 @@ def _test(
         process.load()
     except LoadFailed as failed:
         return decide(stage, (), (), _run(stage, options, *isolation, started, snapshot), problem=failed.problem)
-    collected = Session(stage, process, files, options.seed, lambda: _answers(stage), on_test, options.only).run()
+    collected = Session(
+        stage, process, files, options.seed, lambda: _answers(stage, snapshot), on_test, options.only
+    ).run()
     run = _run(stage, options, *isolation, started, snapshot)
     missing = _missing(stage, process)
     return decide(stage, collected.expected, collected.outcomes, run, problem=missing, faults=collected.faults)
 
 
-def _answers(stage: Stage) -> Diagnostician:
+def _answers(stage: Stage, snapshot: Snapshot) -> Diagnostician:
     """Return the reference and the known mistakes; without the key to them what the stub tells."""
     from grader import sealed
     from grader.diagnose import Diagnostician
@@ -138,7 +140,7 @@ def _answers(stage: Stage) -> Diagnostician:
 
     if public_only(stage):
         return Diagnostician(stage, sealed.stub(stage), (), is_stub=True)
-    return Diagnostician(stage, reference_source(stage), load_mistakes(stage))
+    return Diagnostician(stage, reference_source(stage), load_mistakes(stage), snapshot.source)
 
 
 def _test_files(stage: Stage) -> TestFiles:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dis
+import re
 import time
 import types
 import warnings
@@ -14,19 +16,25 @@ from grader.manifest import Stage, Tolerance
 from grader.mistakes import Mistake, module_from
 from grader.run.outcome import Diagnosis
 from grader.run.raised import LEARNERS
-from grader.run.record import Name, Record, copied_value
+from grader.run.record import Frame, Name, Record, copied_value
 from grader.run.remote import RemoteValue
 
 MAX_RECORDS = 400
 CONVENTIONS = 2e-5  # relative: as far as two correct conventions differ, such as eps inside or outside of a square root
+NOISE = 1e-9  # two answers that are right may differ by this where 0 is expected
 SECONDS = 1.5  # of processor time, for one stage's whole diagnosis: feedback is meant to come within a second or two
+_BY_HAND = re.compile(rb"\b(raise|assert)\b")
 
 
 class Replay:
     """Repeats a test's requests on another module and says whether every answer is the recorded one."""
 
-    def __init__(self, module: types.ModuleType, stage: Stage, names: dict[str, Name], exact: bool = True) -> None:
+    def __init__(
+        self, module: types.ModuleType, stage: Stage, names: dict[str, Name], exact: bool = True, learner: bytes = b""
+    ) -> None:
         self.objects: dict[int, Any] = {0: module}
+        self.learner = learner
+        self.floor = 0.0  # differences up to this are none
         self.exact = exact
         self.tolerance = stage.tolerance
         self.opaque = stage.opaque
@@ -46,12 +54,25 @@ class Replay:
         try:
             result = self._perform(record, args, kwargs)
         except Exception as error:  # a wrong answer may well raise; it agrees where the learner's raised alike
-            return record.error is not None and isinstance(error, _builtin_class(record.error))
+            return record.error is not None and self._same_error(record.error, error)
         if record.error is not None or record.failed or record.changed != (_frozen([args, kwargs]) != before):
             return False
         if record.label in self.opaque and isinstance(record.result, tuple):
             return self._same_but_cache(record, result)
         return self._same(record.result, result)
+
+    def _same_error(self, recorded: BaseException, local: Exception) -> bool:
+        """Say whether both raised a kind of exception by hand, in their own words, or NumPy said the same to both."""
+        by_hand = _raised_by_hand(local)
+        if not isinstance(local, _builtin_class(recorded)) or by_hand != self._learner_raised(recorded):
+            return False
+        return by_hand or str(local) == str(recorded)
+
+    def _learner_raised(self, recorded: BaseException) -> bool:
+        frames: list[Frame] = getattr(recorded, "learner_frames", [])
+        lines = self.learner.splitlines()
+        place = frames[-1].line - 1 if frames else -1
+        return 0 <= place < len(lines) and bool(_BY_HAND.search(lines[place]))
 
     def _perform(self, record: Record, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         target = self.objects[record.target]
@@ -91,7 +112,7 @@ class Replay:
             self.objects[recorded.__dict__["_number"]] = local
             return True
         if isinstance(recorded, np.ndarray) or isinstance(local, np.ndarray):
-            return same_array(recorded, local, self.tolerance, self.exact)
+            return same_array(recorded, local, self.tolerance, self.exact, self.floor)
         if isinstance(recorded, (list, tuple)):
             alike = isinstance(local, (list, tuple)) and len(local) == len(recorded)
             return alike and all(self._same(a, b) for a, b in zip(recorded, local, strict=True))
@@ -99,11 +120,11 @@ class Replay:
             alike = isinstance(local, dict) and set(map(repr, local)) == set(map(repr, recorded))
             return alike and all(self._same(recorded[key], local[key]) for key in recorded if key in local)
         if isinstance(recorded, (float, complex, np.generic)) or isinstance(local, (float, complex, np.generic)):
-            return same_array(recorded, local, self.tolerance, self.exact)
+            return same_array(recorded, local, self.tolerance, self.exact, self.floor)
         return bool(recorded == local)
 
 
-def same_array(recorded: Any, local: Any, tolerance: Tolerance, exact: bool) -> bool:
+def same_array(recorded: Any, local: Any, tolerance: Tolerance, exact: bool, floor: float = 0.0) -> bool:
     """Say whether two values are one answer: shape, dtype (its kind, unless exact), numbers within tolerance."""
     try:
         a, b = np.asarray(recorded), np.asarray(local)
@@ -120,12 +141,22 @@ def same_array(recorded: Any, local: Any, tolerance: Tolerance, exact: bool) -> 
         if not np.array_equal(a[~finite], b[~finite], equal_nan=True):
             return False
         scale = float(np.abs(b[finite]).max(initial=0.0)) or 1.0
-        return bool(np.all(np.abs(a[finite] - b[finite]) <= rtol * scale))
+        return bool(np.all(np.abs(a[finite] - b[finite]) <= max(rtol * scale, floor)))
 
 
 def _builtin_class(error: BaseException) -> type[BaseException]:
     """Return the builtin or NumPy exception that a learner's own exception stands for."""
     return next(cls for cls in type(error).__mro__ if cls.__module__ != LEARNERS)
+
+
+def _raised_by_hand(error: Exception) -> bool:
+    """Say whether a raise or an assert of our own module, rather than something it called, raised this."""
+    last = error.__traceback__
+    while last is not None and last.tb_next is not None:
+        last = last.tb_next
+    if last is None or not last.tb_frame.f_code.co_filename.startswith("<"):
+        return False
+    return dis.opname[last.tb_frame.f_code.co_code[last.tb_lasti]] == "RAISE_VARARGS"
 
 
 def _frozen(value: Any) -> Any:
@@ -147,8 +178,16 @@ def usable(records: list[Record]) -> bool:
 class Diagnostician:
     """Holds a stage's reference and mistakes, made into modules when the first wrong answer asks for them."""
 
-    def __init__(self, stage: Stage, reference_text: str, mistakes: tuple[Mistake, ...], is_stub: bool = False) -> None:
+    def __init__(
+        self,
+        stage: Stage,
+        reference_text: str,
+        mistakes: tuple[Mistake, ...],
+        learner: bytes = b"",
+        is_stub: bool = False,
+    ) -> None:
         self.stage = stage
+        self.learner = learner  # the text of the module whose answers are explained
         self.is_stub = is_stub  # the reference knows the signatures only, and proves nothing
         self.mistakes = mistakes
         self._by_id = {mistake.id: mistake for mistake in mistakes}
@@ -173,21 +212,23 @@ class Diagnostician:
         return tuple(Diagnosis(mistake.id, mistake.criterion, mistake.text, mistake.fix) for mistake in found)
 
     def agrees(self, mistake: str | None, records: list[Record], names: dict[str, Name]) -> bool:
-        """Say whether the module of a mistake, or the reference, answers every request as recorded, or nearly so."""
+        """Say whether the module of a mistake, or the reference, answers every request nearly as recorded."""
         module = self.reference if mistake is None else self._module(self._by_id[mistake])
-        return Replay(module, self.stage, names, exact=False).agrees(records)
+        replay = Replay(module, self.stage, names, False, self.learner)
+        replay.floor = NOISE
+        return replay.agrees(records)
 
     def _agreeing(
         self, records: list[Record], names: dict[str, Name], exact: bool, ends_at: float
     ) -> list[Mistake] | None:
         """Return the mistakes that agree with every record; None where the reference does, or where time runs out."""
-        if Replay(self.reference, self.stage, names, exact).agrees(records):
+        if Replay(self.reference, self.stage, names, exact, self.learner).agrees(records):
             return None
         found = []
         for mistake in self.mistakes:
             if time.process_time() > ends_at:
                 return None
-            if Replay(self._module(mistake), self.stage, names, exact).agrees(records):
+            if Replay(self._module(mistake), self.stage, names, exact, self.learner).agrees(records):
                 found.append(mistake)
         return found
 

@@ -41,15 +41,16 @@ class Evidence:
         records = connection.records
         if outcome.status == "failed" and asked:
             self._called[outcome.test] = {record.label for record in records if record.kind == "call"}
-        elif outcome.status == "passed" and usable(records) and connection.allowance.held <= self._left:
+        elif outcome.status == "passed" and _tells(records) and connection.allowance.held <= self._left:
             self._left -= connection.allowance.held
             self._passed.setdefault(outcome.criterion, []).append(_Seen(records, connection.names))
 
     def settled(self, outcomes: Iterable[Outcome], answers: Diagnostician) -> list[Outcome]:
         """Return the outcomes without the explanations that other tests speak against.
 
-        A mistake is not made where a test that passed would not have passed with it; and where most tests of the same
-        functions fail in a way that no mistake explains, the one that it does explain is a coincidence.
+        A mistake is not made where a test that passed would not have passed with it, nor where it explains no failure
+        of its own row; and where most tests of the same functions fail in a way that no mistake explains, the one that
+        it does explain is a coincidence.
         """
         ends_at = time.process_time() + SECONDS
         with np.errstate(all="ignore"), warnings.catch_warnings(action="ignore"):
@@ -82,15 +83,23 @@ class Evidence:
 
     def _prevailing(self, outcome: Outcome, others: list[Outcome]) -> Outcome:
         called = self._called.get(outcome.test, set())
-        peers = [
-            other
-            for other in others
-            if other.criterion == outcome.criterion and called & self._called.get(other.test, set())
-        ]
+        asked = [other for other in others if other.test in self._called]
+        peers = [o for o in asked if o.criterion == outcome.criterion and called & self._called[o.test]]
         unexplained = sum(not other.explains for other in peers)
 
-        def explained(diagnosis: Diagnosis) -> int:
-            return sum(any(diagnosis.mistake == d.mistake for d in other.explains) for other in peers)
+        def stands(diagnosis: Diagnosis) -> bool:
+            own_row = [other for other in asked if other.criterion == diagnosis.criterion]
+            known = not own_row or _explained(diagnosis, own_row) > 0
+            return known and (not peers or _explained(diagnosis, peers) > unexplained)
 
-        stands = tuple(each for each in outcome.explains if not peers or explained(each) > unexplained)
-        return replace(outcome, explains=stands)
+        return replace(outcome, explains=tuple(filter(stands, outcome.explains)))
+
+
+def _tells(records: list[Record]) -> bool:
+    """Say whether what passed may speak against a mistake: refusals do not, since mistakes may leave them out."""
+    return usable(records) and all(record.error is None for record in records)
+
+
+def _explained(diagnosis: Diagnosis, outcomes: list[Outcome]) -> int:
+    """Return how many outcomes a mistake explains."""
+    return sum(any(diagnosis.mistake == found.mistake for found in other.explains) for other in outcomes)

@@ -33,13 +33,16 @@ def configure(tolerance: Tolerance) -> None:
 class Mismatch(AssertionError):
     """A value that a learner returned is not the expected one: name says which value, difference how.
 
-    difference is None where no arrays were compared.
+    difference is None where no arrays were compared; actual is the value itself.
     """
 
-    def __init__(self, message: str, name: str = "result", difference: Difference | None = None) -> None:
+    def __init__(
+        self, message: str, name: str = "result", difference: Difference | None = None, actual: object = None
+    ) -> None:
         super().__init__(message)
         self.name = name
         self.difference = difference
+        self.actual = actual
 
 
 def assert_array(
@@ -64,13 +67,13 @@ def assert_array(
     right = _expected_array(expected, equal_nan)
     rtol = _default_rtol(actual, right, terms) if rtol is None else rtol
     atol = rtol * _scale(right) if atol is None else atol
-    _refuse(compare(actual, right, rtol, atol, equal_nan, axes.split() if axes else None, dtype), name)
+    _refuse(compare(actual, right, rtol, atol, equal_nan, axes.split() if axes else None, dtype), name, actual)
 
 
-def _refuse(difference: Difference | None, name: str) -> None:
+def _refuse(difference: Difference | None, name: str, actual: object) -> None:
     __tracebackhide__ = True
     if difference is not None:
-        raise Mismatch(("" if name == "result" else f"{name}: ") + describe(difference), name, difference)
+        raise Mismatch(("" if name == "result" else f"{name}: ") + describe(difference), name, difference, actual)
 
 
 def _expected_array(expected: object, equal_nan: bool = False) -> Array:
@@ -128,7 +131,7 @@ def _scale(expected: Array) -> float:
 def assert_shape(actual: object, shape: tuple[int, ...], *, name: str = "result", axes: str | None = None) -> None:
     """Assert that actual is a plain array of that shape (or a number, where shape is ())."""
     __tracebackhide__ = True
-    _refuse(compare_shape(actual, tuple(shape), axes.split() if axes else None), name)
+    _refuse(compare_shape(actual, tuple(shape), axes.split() if axes else None), name, actual)
 
 
 def numerical_gradient(f: Callable[[Array], object], x: Array, h: float = 1e-6) -> NDArray[np.float64]:
@@ -153,7 +156,7 @@ def numerical_gradient(f: Callable[[Array], object], x: Array, h: float = 1e-6) 
 
 
 def _number(value: object) -> float:
-    _refuse(compare_shape(value, ()), "f(x)")
+    _refuse(compare_shape(value, ()), "f(x)", value)
     return float(value)  # type: ignore[arg-type]  # a single number, as was seen above
 
 
@@ -169,9 +172,9 @@ def assert_gradient(actual: object, numerical: object, *, name: str) -> None:
     rtol, least = SINGLE_GRADIENT if single else GRADIENT
     difference = compare(actual, right, rtol, max(rtol * _scale(right), least), equal_nan=False)
     if difference is None or difference.kind != "values":
-        return _refuse(difference, name)
+        return _refuse(difference, name, actual)
     lead = f"{name}: relative error {difference.relative:.1e} against finite differences, at most {rtol:.0e} is allowed"
-    raise Mismatch(f"{lead}\n{describe(replace(difference, first=None))}", name, difference)
+    raise Mismatch(f"{lead}\n{describe(replace(difference, first=None))}", name, difference, actual)
 
 
 @contextmanager
@@ -217,4 +220,4 @@ def assert_equal(actual: object, expected: object, *, name: str = "result") -> N
     found = inequality(actual, expected, name)
     if found is not None:
         prefix = "" if found.path == "result" else f"{found.path}: "
-        raise Mismatch(f"{prefix}{found.text}", found.path, found.difference)
+        raise Mismatch(f"{prefix}{found.text}", found.path, found.difference, actual)

@@ -203,7 +203,23 @@ def _rearranged(case: Case) -> str | None:
     several = (np.diff(expected) > 2 * case.atol).sum() >= max(2, actual.size // 2)
     if not several or not case.same(np.sort(actual), expected):
         return None
-    return "the right values in the wrong places: check the order of the axes, and what reshape is given"
+    return (
+        _reordered(case)
+        or "the right values in the wrong places: check the order of the axes, and what reshape is given"
+    )
+
+
+def _reordered(case: Case) -> str | None:
+    """Whole entries of the first axis that only changed places among themselves."""
+    if case.actual.ndim == 1:
+        return "the right values in another order"
+    actual, expected = (values.reshape(len(values), -1) for values in (case.actual, case.expected))
+    actual, expected = (values[np.lexsort(values.T[::-1])] for values in (actual, expected))
+    if not case.same(actual, expected):
+        return None
+    return (
+        f"the right {'rows' if case.actual.ndim == 2 else f'entries along {axis_text(0, case.axes)}'} in another order"
+    )
 
 
 def _signs(case: Case) -> str | None:

@@ -15,6 +15,8 @@ from grader.run.remote import RemoteValue
 from grader.source_check import plain_text
 
 SHORT = 30  # characters of a value that is shown rather than described
+FEW, LINE = 6, 48  # values of an array that are shown, where that takes no more characters
+ENTRIES = 4  # of a dict that are shown
 
 
 def last_call(records: list[Record]) -> Record | None:
@@ -60,7 +62,8 @@ def short(value: Any, axes: tuple[str, ...] = ()) -> str:
             if named
             else list(map(str, value.shape))
         )
-        return f"{value.dtype} ({', '.join(sizes)}{',' if len(sizes) == 1 and not named else ''})"
+        shape = f"{value.dtype} ({', '.join(sizes)}{',' if len(sizes) == 1 and not named else ''})"
+        return f"{shape} {_few(value)}".rstrip()
     if isinstance(value, RemoteValue):
         return str(value.__dict__["_shown"])
     if isinstance(value, np.random.Generator):
@@ -68,11 +71,26 @@ def short(value: Any, axes: tuple[str, ...] = ()) -> str:
     if isinstance(value, (list, tuple)) and any(isinstance(item, (np.ndarray, list, tuple)) for item in value):
         return f"{type(value).__name__} of {len(value)}"
     if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{key!r}: {short(item)}" for key, item in list(value.items())[:4]) + "}"
+        entries = [f"{key!r}: {short(item)}" for key, item in list(value.items())[:ENTRIES]]
+        return "{" + ", ".join(entries + ["…"] * (len(value) > ENTRIES)) + "}"
     if isinstance(value, Callable):  # type: ignore[arg-type]
         return f"<{getattr(value, '__name__', 'a function')}>"
     text = repr(value.item() if isinstance(value, np.generic) else value)
     return text if len(text) <= SHORT else f"{text[: SHORT - 1]}…"
+
+
+def _few(value: np.ndarray[Any, Any]) -> str:
+    """Return the values of a small array of plain numbers: [0.5, nan]; else nothing."""
+    if value.size > FEW or value.ndim == 0 or value.dtype.kind not in "biuf":
+        return ""
+
+    def numbers(items: Any) -> str:
+        if isinstance(items, list):
+            return f"[{', '.join(map(numbers, items))}]"
+        return f"{items:.6g}" if isinstance(items, float) else str(items)
+
+    text = numbers(value.tolist())
+    return text if len(text) <= LINE else ""
 
 
 def definition_lines(source: bytes) -> dict[str, int]:

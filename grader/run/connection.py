@@ -184,6 +184,10 @@ class Connection:
         own = self.handles.exception_class(found.own, found.shown, list(found.names)) if found.own else None
         return exception_from(found, own, record.label)
 
+    def is_of_a_callback(self, error: BaseException) -> bool:
+        """Say whether a function of the test's, called by the learner's code, raised this."""
+        return any(error is raised for raised in self._raised.values())
+
     def _run_callback(self, fields: list[Any], decoder: wire.Decoder, deadline: float) -> None:
         self.allowance.callback()
         function = self.handles.function(fields[2])

@@ -12,7 +12,7 @@ import pytest
 from grader.diagnose import Diagnostician
 from grader.evidence import Evidence
 from grader.manifest import Stage
-from grader.run import calls, plugin
+from grader.run import calls, expressions, plugin
 from grader.run.connection import Connection
 from grader.run.outcome import Outcome, Status, Where
 from grader.run.process import Job, LoadFailed
@@ -106,7 +106,12 @@ class Judge:
             return replace(base, status="grader_fault", message=message[:TEXT_LIMIT])
         if isinstance(error, (AssertionError, pytest.fail.Exception)):
             return self._described(base, attempt, "failed", self._mismatch(attempt, error))
-        message = f"what your function returned could not be used: {type(error).__name__}: {error}"
+        said = f"{type(error).__name__}: {error}"
+        call = calls.last_call(attempt.connection.records)
+        if call is not None and attempt.connection.is_of_a_callback(error):
+            message = f"{call.label} called the function that it was given in another way than agreed: {said}"
+        else:
+            message = f"what your function returned could not be used: {said}"
         return self._described(base, attempt, "failed", message[:TEXT_LIMIT])
 
     def _mismatch(self, attempt: Attempt, error: BaseException) -> str:
@@ -145,6 +150,8 @@ class Judge:
         if isinstance(error, MemoryError):
             shown = f"this wants more memory than the {self.stage.limits.memory_mb} MB that a stage may use"
         message = f"{shown}: {error.args[0] if isinstance(error, KeyError) and error.args else error}"
+        if wanted := getattr(error, "expected_instead", ""):
+            message = f"{wanted} was expected; raised was {message}"
         if frames:
             message += f"   (line {frames[-1].line}: {self._line(frames[-1].line)})"
         status: Status = "over_limit" if isinstance(error, MemoryError) else "failed"
@@ -160,14 +167,16 @@ class Judge:
         connection = attempt.connection
         if connection is None:
             return replace(base, status=status, message=message, where=where)
-        call = calls.last_call(connection.records)
         notes = [f"printed: {connection.notes.printed.strip()}"] if connection.notes.printed.strip() else []
         notes += [f"{name}: {text} (line {line})" for name, text, line in connection.notes.warnings[:3]]
         if status == "passed":
             return replace(base, status=status, notes=tuple(notes))
         if self.answers is None:
             return replace(base, status=status, message=message)
-        line = None if call is None else self._lines.get(call.label)
+        call, function = expressions.shown(
+            connection.records, self.stage, self.answers.reference, getattr(attempt.error, "actual", None)
+        )
+        line = self._lines.get(function)
         label = self.job.label
         found = self.answers.explain(connection.records, connection.names) if status == "failed" else None
         attempt.asked = found is not None
@@ -175,7 +184,7 @@ class Judge:
             base,
             status=status,
             message=message,
-            call=calls.described(call, self.stage, self.answers.reference) if call else "",
+            call=call,
             where=where or (Where(label, line) if line else None),
             explains=found or (),
             notes=tuple(notes),

@@ -18,6 +18,7 @@ from grader import testing
 from grader.diagnose import Diagnostician
 from grader.manifest import Stage
 from grader.run import plugin
+from grader.run.expectations import noted
 from grader.run.judging import TEXT_LIMIT, Attempt, Judge
 from grader.run.memory import MemoryFiles, importable, set_aside
 from grader.run.outcome import Outcome
@@ -97,7 +98,7 @@ class Session:
         files = [str(path) for path in (*self.files.public, *self.files.hidden)]
         in_memory = MemoryFiles(self.stage.folder, self.files.sources)
         places = list(in_memory.places(files))
-        with _no_other_plugins(), _modules_of(files), importable(self.files.modules):
+        with _no_other_plugins(), _modules_of(files), importable(self.files.modules), noted():
             code = pytest.main([*options, *places], plugins=[self, in_memory])
         if self._interrupted:
             raise KeyboardInterrupt

@@ -39,7 +39,7 @@ MANIFEST = """
     [[criteria]]
     id = "layer"
     text = "Layer adds"
-    functions = ["Layer", "draw", "check"]
+    functions = ["Layer", "draw", "check", "first"]
     needs = []
     hints = ["a", "b", "c"]
 """
@@ -69,6 +69,10 @@ SOLUTION = """
         if x.ndim != 2:
             raise ValueError("two axes")
         return x
+
+
+    def first(x):
+        return x[0]
 
 
     class Layer:
@@ -120,6 +124,16 @@ MISTAKES = """
         return rng.random(n)
 
 
+    @mistake(criterion="layer", replaces="first", text="refuses", fix="give it")
+    def refuses_everything(x):
+        raise IndexError("empty")
+
+
+    @mistake(criterion="layer", replaces="first", text="the eighth", fix="the first")
+    def takes_the_eighth(x):
+        return x[7]
+
+
     @mistake(criterion="layer", replaces="check", text="no check", fix="check")
     def lets_everything_through(x):
         return x
@@ -159,6 +173,7 @@ class Module:
 def module(start: Start, answers: Diagnostician) -> Any:
     def make(replacement: str = "") -> Module:
         source = textwrap.dedent(SOLUTION) + textwrap.dedent(replacement)
+        answers.learner = source.encode()
         return Module(start(source), answers)
 
     return make
@@ -273,6 +288,24 @@ def test_an_exception_of_the_same_kind_agrees(module: Any) -> None:
     with pytest.raises(ValueError):
         found.remote.check(np.ones(3))
     assert found.explained() is None
+
+
+def test_an_exception_in_its_own_words_agrees_with_another_such(module: Any) -> None:
+    found = module("def first(x):\n    raise IndexError('nothing there')\n")
+    with pytest.raises(IndexError):
+        found.remote.first(np.ones(3))
+    assert found.explained() == ["refuses-everything"]
+
+
+def test_an_exception_of_numpys_agrees_where_the_message_does(module: Any) -> None:
+    found = module("def first(x):\n    place = 7\n    return x[place]\n")
+    with pytest.raises(IndexError):
+        found.remote.first(np.ones(3))
+    assert found.explained() == ["takes-the-eighth"]
+    found = module("def first(x):\n    return x[9]\n")
+    with pytest.raises(IndexError):
+        found.remote.first(np.ones(3))
+    assert found.explained() == []
 
 
 def test_a_change_in_place_is_part_of_the_answer(module: Any) -> None:

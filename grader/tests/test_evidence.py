@@ -125,3 +125,9 @@ def test_a_tie_names_nothing(named: Named) -> None:
     found = named(source)
     assert found.pop("test_shift[1.0]") == found.pop("test_shift[2.0]") == "to-the-left"
     assert found == {"test_twice": None, "test_twice_in_hiding": None}
+
+
+def test_not_where_it_explains_no_failure_of_its_own_row(named: Named) -> None:
+    source = changed("x + by", "x + 3 * by").replace("return shift(x, x)", "return x - x")
+    found = named(source)
+    assert found == dict.fromkeys(("test_shift[1.0]", "test_shift[2.0]", "test_twice"))

@@ -120,6 +120,14 @@ class TestMoved:
             "the right values in the wrong places"
         )
 
+    def test_rows_in_another_order(self) -> None:
+        rows = RNG.permutation(7)[[2, 0, 1, 4, 3, 6, 5]]
+        x = RNG.normal(size=(7, 3))
+        assert pattern(x[rows], x) == "the right rows in another order"
+        assert pattern(x[rows, 0], x[:, 0]) == "the right values in another order"
+        cube = x.reshape(7, 3, 1)
+        assert pattern(cube[rows], cube, axes=NAMES) == f"the right entries along axis 0 ({NAMES[0]}) in another order"
+
     @pytest.mark.parametrize("axis", [0, 1, 2])
     def test_a_reversed_axis(self, axis: int) -> None:
         assert pattern(np.flip(Q, axis), Q, axes=NAMES) == f"reversed along axis {axis} ({NAMES[axis]})"

@@ -35,7 +35,6 @@ def test_links_between_pages_lead_somewhere(page: str) -> None:
 
 def test_everyone_gets_the_same_lock_without_committing_it() -> None:
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["uv"]
-    assert settings["compile-bytecode"] is True
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", settings["exclude-newer"])
     assert "uv.lock" in (ROOT / ".gitignore").read_text(encoding="utf-8").splitlines()
 

@@ -141,7 +141,9 @@ class TestLearners:
     def test_a_wrong_value(self, course: SmallCourse) -> None:
         graded = course.grade(changed("return 2 * x", "return 3 * x"))
         found = graded.outcomes["test_array"]
-        assert found.status == "failed" and found.call == "double(x: float64 (batch 2, features 3))"
+        assert (
+            found.status == "failed" and found.call == "double(x: float64 (batch 2, features 3) [[0, 1, 2], [3, 4, 5]])"
+        )
         assert found.where is not None and found.where.line == 5 and found.where.file.endswith("handed_in.py")
         assert (
             graded.row("double") == "failed" and graded.row("quadruple") == "blocked" and graded.row("fill") == "passed"
@@ -209,6 +211,43 @@ class TestLearners:
         assert (graded.outcomes["test_fill"].status, graded.row("fill")) == (status, status)
         assert said in graded.outcomes["test_fill"].message
         assert graded.row("double") == graded.row("quadruple") == "passed" and not graded.verdict.grader_fault
+
+    def test_another_exception_than_the_expected_one_is_told_beside_it(self, course: SmallCourse) -> None:
+        hidden = """
+            @pytest.mark.criterion("double")
+            def test_refused(learner):
+                with pytest.raises(TypeError):
+                    learner.double(None)
+        """
+        graded = with_hidden(course, hidden).grade(changed("return 2 * x", "return 2 * x if x is not None else [][3]"))
+        said = "TypeError was expected; raised was IndexError: list index out of range"
+        assert graded.outcomes["test_refused"].message.startswith(said)
+
+    def test_the_call_that_gave_the_wrong_value_is_shown(self, course: SmallCourse) -> None:
+        hidden = """
+            @pytest.mark.criterion("double")
+            def test_both(learner):
+                first, second = learner.double(np.ones(2)), learner.quadruple(np.ones(3))
+                assert_array(first, [2.0, 2.0])
+        """
+        graded = with_hidden(course, hidden).grade(changed("return 2 * x", "return 3 * x"))
+        assert graded.outcomes["test_both"].call == "double(x: float64 (2,) [1, 1])"
+
+    def test_a_function_of_the_tests_that_is_called_wrongly(self, course: SmallCourse) -> None:
+        hidden = """
+            @pytest.mark.criterion("double")
+            def test_given(learner):
+                assert learner.double(lambda factor: factor) == 2
+        """
+        source = changed("return 2 * x", "return x(1, 2) if callable(x) else 2 * x")
+        course.write(
+            manifest=MANIFEST,
+            solution=changed("return 2 * x", "return x(2) if callable(x) else 2 * x"),
+            public=PUBLIC,
+            hidden=_join(hidden, REST),
+        )
+        message = course.grade(source).outcomes["test_given"].message
+        assert message.startswith("double called the function that it was given in another way than agreed: TypeError")
 
     def test_output_is_a_note(self, course: SmallCourse) -> None:
         found = course.grade(changed("return 2 * x", "print('here', x.shape); return 2 * x")).outcomes["test_array"]
