@@ -38,7 +38,8 @@ def chart_block(chart: Chart, drawing: Curves, width: int, height: int, view: Vi
     """Return a panel of curves: title, rows with the ends of y, axis, and the ends of x."""
     across, up = chart_limits(chart, drawing)
     raster = Raster(width - LABEL - 1, height)
-    for number, series in reversed(list(enumerate(chart.series))):  # so that the first lies on top
+    backwards = reversed(list(enumerate(chart.series)))  # so that the first lies on top, and points on lines
+    for number, series in sorted(backwards, key=lambda pair: pair[1].dots):
         if not series.x:
             continue
         lines = not series.dots and (view.palette is not None or (len(chart.series) == 1 and not view.look.ascii))

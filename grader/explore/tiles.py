@@ -105,4 +105,5 @@ def scale_words(drawing: Images, view: View) -> str:
     if drawing.signed:
         below, less, _, more, above = list(SIGNED[view.look.ascii])
         return f"Cells: {below} and {less} below 0, {more} and {above} above, from {low} to {high}."
-    return f"Cells from {low} ({SHADES[view.look.ascii][1]}) to {high} ({SHADES[view.look.ascii][4]})."
+    shades = SHADES[view.look.ascii]
+    return f"Cells from {low} (blank) over {shades[1:4]} to {high} ({shades[4]})."

@@ -20,6 +20,7 @@ from grader.explore.drawing import (
 )  # fmt: skip
 from grader.explore.gallery import drawing_lines
 from grader.explore.heatmap import View
+from grader.explore.raster import mark_of
 from grader.report.layout import Look
 
 X = tuple(number / 10 for number in range(41))
@@ -132,3 +133,12 @@ def test_nothing_at_all_and_single_values_can_be_drawn() -> None:
     for view in (COLOUR, NONE, ASCII):
         assert drawing_lines(Curves("c", "Flat", "Nothing.", "x", "y", (flat,)), view)
         assert drawing_lines(still, view)
+
+
+@pytest.mark.parametrize("view", [COLOUR, NONE, ASCII])
+def test_points_lie_on_lines(view: View) -> None:
+    x = (0.0, 1.0, 2.0, 3.0)
+    series = (Series("loss", x, (3.0, 2.0, 1.0, 0.0)), Series("best", (2.0,), (1.0,), dots=True))
+    lines = plain(drawing_lines(Curves("a", "A", "", "step", "size", (Chart("a", series),)), view))
+    mark = mark_of(1, view.look.ascii)
+    assert sum(mark in line for line in lines) == 2  # in the legend and in the chart
