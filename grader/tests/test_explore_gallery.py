@@ -141,4 +141,4 @@ def test_points_lie_on_lines(view: View) -> None:
     series = (Series("loss", x, (3.0, 2.0, 1.0, 0.0)), Series("best", (2.0,), (1.0,), dots=True))
     lines = plain(drawing_lines(Curves("a", "A", "", "step", "size", (Chart("a", series),)), view))
     mark = mark_of(1, view.look.ascii)
-    assert sum(mark in line for line in lines) == 2  # in the legend and in the chart
+    assert any(mark in line.partition("|" if view.look.ascii else "│")[2] for line in lines)
