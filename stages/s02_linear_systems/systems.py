@@ -4,9 +4,9 @@ Nothing in this module may use a finished solver or decomposition (`np.linalg.so
 eigenvalue functions and their relatives, listed in the README). `@`, `np.outer`, `np.triu`, `np.tril` and
 `np.linalg.norm` are the tools; `np.linalg.svd` is allowed in the last function, and only there.
 
-For all functions: inputs are never changed; float32 in gives float32 out, integers are computed with as float64; bad
-shapes and values raise ValueError with a sentence that names the argument. eps is the machine epsilon of the dtype in
-use, `np.finfo(dtype).eps`.
+For all functions: inputs are never changed; float32 in gives float32 out, integers are computed with as float64 (what
+float32 and float64 together give is left open); bad shapes and values raise ValueError with a sentence that names the
+argument. eps is the machine epsilon of the dtype in use, `np.finfo(dtype).eps`: that of float32 for float32.
 """
 
 import numpy as np
@@ -15,8 +15,8 @@ import numpy as np
 def forward_substitution(L, b):
     """Return the solution x of L x = b for a lower triangular L, found from the first unknown to the last.
 
-    L has shape (n, n); only its diagonal and what is below are used, whatever stands above counts as zero. The
-    diagonal need not be 1. b has shape (n,), or (n, k) for k systems at once; x has the shape of b.
+    L has shape (n, n); only its diagonal and what is below are used, whatever stands above counts as zero, even
+    NaN. The diagonal need not be 1. b has shape (n,), or (n, k) for k systems at once; x has the shape of b.
 
     Raises ValueError when L is not a square matrix, when b has not n rows or more than two axes, or when a diagonal
     entry of L is zero.
@@ -33,8 +33,8 @@ def forward_substitution(L, b):
 def backward_substitution(U, b):
     """Return the solution x of U x = b for an upper triangular U, found from the last unknown to the first.
 
-    U has shape (n, n); only its diagonal and what is above are used, whatever stands below counts as zero. b has
-    shape (n,), or (n, k) for k systems at once; x has the shape of b.
+    U has shape (n, n); only its diagonal and what is above are used, whatever stands below counts as zero, even
+    NaN. b has shape (n,), or (n, k) for k systems at once; x has the shape of b.
 
     Raises ValueError when U is not a square matrix, when b has not n rows or more than two axes, or when a diagonal
     entry of U is zero.
@@ -100,7 +100,8 @@ def solve(A, b):
 def determinant(A):
     """Return the determinant of a square matrix, as a number.
 
-    A has shape (n, n). A singular matrix has determinant 0, up to rounding; it is no error.
+    A has shape (n, n). A singular matrix has determinant 0, up to rounding; it is no error. A small determinant is a
+    determinant like any other, and is not rounded to 0.
 
     Raises ValueError when A is not a square matrix.
 
@@ -193,7 +194,7 @@ def power_iteration(A, num_iterations=1000, tolerance=1e-10, rng=None):
 
     Example:
     >>> value, vector = power_iteration(np.array([[2.0, 1.0], [1.0, 2.0]]), rng=np.random.default_rng(0))
-    >>> print(value.round(6), np.abs(vector).round(6))
+    >>> print(round(value, 6), np.abs(vector).round(6))
     3.0 [0.707107 0.707107]
     """
     raise NotImplementedError("power_iteration")

@@ -115,6 +115,18 @@ def division_by_zero_below(L, b):
 @mistake(
     criterion="forward-substitution",
     replaces="forward_substitution",
+    text="A small number on the diagonal of L was taken for zero, and refused.",
+    fix="Compare with zero itself, np.any(np.diagonal(L) == 0): small numbers can be divided by like any other.",
+)
+def small_lower_diagonal_refused(L, b, right=forward_substitution):
+    if L.ndim == 2 and np.any(np.abs(np.diagonal(L)) < 1e-8):
+        raise ValueError("L: a zero on the diagonal")
+    return right(L, b)
+
+
+@mistake(
+    criterion="forward-substitution",
+    replaces="forward_substitution",
     text="What stands above the diagonal was used as well, as in a full system.",
     fix="Use the diagonal and what is below it only: np.tril(L) is what counts.",
 )
@@ -125,6 +137,18 @@ def upper_half_used_too(L, b):
     for i in range(len(y)):
         y[i] -= lower[i, :i] @ y[:i]
     return backward_substitution(upper, y)
+
+
+@mistake(
+    criterion="backward-substitution",
+    replaces="backward_substitution",
+    text="A small number on the diagonal of U was taken for zero, and refused.",
+    fix="Compare with zero itself, np.any(np.diagonal(U) == 0): small numbers can be divided by like any other.",
+)
+def small_upper_diagonal_refused(U, b, right=backward_substitution):
+    if U.ndim == 2 and np.any(np.abs(np.diagonal(U)) < 1e-8):
+        raise ValueError("U: a zero on the diagonal")
+    return right(U, b)
 
 
 @mistake(
@@ -316,6 +340,28 @@ def singular_matrix_not_decomposed(A, right=lu_decomposition):
 @mistake(
     criterion="lu-decomposition",
     replaces="lu_decomposition",
+    text="A pivot below a fixed limit was taken for zero: its column was not cleared, although all of A is small.",
+    fix="Skip the elimination only where the pivot is exactly 0; what is too small is for solve to say.",
+)
+def small_pivots_skipped(A):
+    work = _square("A", A)
+    n = len(work)
+    order, L = np.arange(n), np.eye(n, dtype=work.dtype)
+    for k in range(n):
+        pivot = k + np.argmax(np.abs(work[k:, k]))
+        if abs(work[pivot, k]) < 1e-12:
+            continue
+        work[[k, pivot]] = work[[pivot, k]]
+        order[[k, pivot]] = order[[pivot, k]]
+        L[[k, pivot], :k] = L[[pivot, k], :k]
+        L[k + 1 :, k] = work[k + 1 :, k] / work[k, k]
+        work[k + 1 :] -= np.outer(L[k + 1 :, k], work[k])
+    return np.eye(n, dtype=work.dtype)[order], L, np.triu(work)
+
+
+@mistake(
+    criterion="lu-decomposition",
+    replaces="lu_decomposition",
     text="A column with nothing but zeros was divided by its zero pivot, which gives NaN.",
     fix="Skip the elimination where the pivot is zero.",
 )
@@ -501,6 +547,32 @@ def only_exact_zeros_refused(A, b):
 @mistake(
     criterion="singular-systems",
     replaces="solve",
+    text="Only the last pivot was looked at; any of them may be the one that is too small.",
+    fix="Compare the smallest absolute value on the diagonal of U with the limit, or ask np.any(...).",
+)
+def only_the_last_pivot_compared(A, b):
+    P, L, U = _factors(A)
+    if abs(U[-1, -1]) <= 10 * len(A) * np.finfo(U.dtype).eps * np.linalg.norm(A):
+        raise ValueError("A: singular")
+    return backward_substitution(U, forward_substitution(L, P @ b))
+
+
+@mistake(
+    criterion="singular-systems",
+    replaces="solve",
+    text="A pivot that is no larger than the limit passed: the limit that was used is smaller than 10 * n * eps * |A|.",
+    fix="Take all of its factors: 10, the n of the matrix, eps of its dtype, and the Frobenius norm np.linalg.norm(A).",
+)
+def limit_with_a_factor_missing(A, b):
+    P, L, U = _factors(A)
+    if np.any(np.abs(np.diagonal(U)) <= len(A) * np.finfo(U.dtype).eps * np.linalg.norm(A)):
+        raise ValueError("A: singular")
+    return backward_substitution(U, forward_substitution(L, P @ b))
+
+
+@mistake(
+    criterion="singular-systems",
+    replaces="solve",
     text="The pivots were compared with a fixed small number, so a good matrix of small numbers counts as singular.",
     fix="Let the limit grow and shrink with A: 10 * n * eps * np.linalg.norm(A).",
 )
@@ -620,6 +692,27 @@ def pivots_added(A, right=determinant):
 @mistake(
     criterion="determinant",
     replaces="determinant",
+    text="A small determinant was rounded to 0; it may be small because the numbers in A are.",
+    fix="Return the product of the pivots as it is. The limit of solve and inverse is for single pivots.",
+)
+def small_determinant_rounded_to_zero(A, right=determinant):
+    result = right(A)
+    return result if abs(result) >= 1e-12 else 0.0
+
+
+@mistake(
+    criterion="determinant",
+    replaces="determinant",
+    text="The determinant was set to 0 because a pivot is small beside the others; small is not zero.",
+    fix="Return the product of the pivots as it is. Only solve and inverse have a limit.",
+)
+def small_pivot_makes_zero(A, right=determinant):
+    return 0.0 if A.ndim == 2 and _has_negligible_pivot(_factors(A)[2], A) else right(A)
+
+
+@mistake(
+    criterion="determinant",
+    replaces="determinant",
     text="A singular matrix was refused. Its determinant is well defined: it is 0.",
     fix="Return the product of the pivots without asking for an inverse.",
 )
@@ -675,12 +768,36 @@ def solved_for_ones(A):
 @mistake(
     criterion="inverse",
     replaces="inverse",
-    text="A fixed limit for the determinant decides what has an inverse, and rounding passes it.",
-    fix="Let solve look at the pivots, in relation to the size of A.",
+    text="Only an exact zero counts as singular; rounding left a tiny pivot, and what was returned is no inverse.",
+    fix="Let solve do it, or compare the pivots with its limit, which grows with A.",
 )
-def inverse_unless_the_determinant_is_zero(A):
+def inverse_unless_there_is_an_exact_zero(A):
     P, L, U = _factors(A)
-    if determinant(A) == 0:
+    return backward_substitution(U, forward_substitution(L, P))
+
+
+@mistake(
+    criterion="inverse",
+    replaces="inverse",
+    text="A small determinant was taken for a sign that there is no inverse; it says more of the size of A and of n.",
+    fix="Let solve look at each pivot, in relation to the size of A.",
+)
+def inverse_with_a_limit_for_the_determinant(A):
+    P, L, U = _factors(A)
+    if abs(determinant(A)) < 1e-12:
+        raise ValueError("A: singular")
+    return backward_substitution(U, forward_substitution(L, P))
+
+
+@mistake(
+    criterion="inverse",
+    replaces="inverse",
+    text="The pivots were compared with a fixed small number, so that what has an inverse depends on the size of A.",
+    fix="Let solve look at the pivots: its limit grows and shrinks with A.",
+)
+def inverse_with_a_fixed_limit_for_pivots(A):
+    P, L, U = _factors(A)
+    if np.any(np.abs(np.diagonal(U)) < 1e-12):
         raise ValueError("A: singular")
     return backward_substitution(U, forward_substitution(L, P))
 
@@ -808,6 +925,18 @@ def zero_length_divided(A, right=qr_decomposition):
     Q = Q.copy()
     Q[:, np.diagonal(R) == 0] = np.nan
     return Q, R
+
+
+@mistake(
+    criterion="qr-decomposition",
+    replaces="qr_decomposition",
+    text="A column of small numbers was taken for a column of zeros, because its length is below a fixed limit.",
+    fix="Leave a column alone only if its length is exactly 0; small numbers can be divided by like any other.",
+)
+def small_columns_left_alone(A, right=qr_decomposition):
+    if A.ndim != 2 or A.shape[0] < A.shape[1] or np.linalg.norm(A) >= 1e-12:
+        return right(A)
+    return np.eye(*A.shape, dtype=_as_float(A).dtype), np.triu(_as_float(A)[: A.shape[1]])
 
 
 @mistake(
@@ -971,6 +1100,19 @@ def diagonal_raised(A, b):
 @mistake(
     criterion="least-squares",
     replaces="least_squares",
+    text="Only the last entry on the diagonal of R was looked at; any of them may be the one that is too small.",
+    fix="Compare all absolute values on the diagonal of R with the limit: np.any(...).",
+)
+def only_the_last_entry_compared(A, b):
+    Q, R = qr_decomposition(A)
+    if abs(R[-1, -1]) <= 10 * len(A) * np.finfo(R.dtype).eps * np.linalg.norm(A):
+        raise ValueError("A: dependent columns")
+    return backward_substitution(R, Q.T @ b)
+
+
+@mistake(
+    criterion="least-squares",
+    replaces="least_squares",
     text="Columns that depend on others were not noticed: rounding left a tiny number on the diagonal of R.",
     fix="Raise ValueError when a diagonal entry of R is at most 10 * m * eps * np.linalg.norm(A).",
 )
@@ -1117,7 +1259,7 @@ def stopped_by_the_eigenvalue(A, num_iterations=1000, tolerance=1e-10, rng=None)
 @mistake(
     criterion="power-iteration",
     replaces="power_iteration",
-    text="The tolerance is taken as it is, not in relation to the eigenvalue: large matrices never reach it.",
+    text="The tolerance is not taken in relation to q: the search ends late for a large q, early for a small one.",
     fix="Compare the residual with tolerance * abs(q).",
 )
 def absolute_tolerance(A, num_iterations=1000, tolerance=1e-10, rng=None):

@@ -9,6 +9,7 @@ from grader.hidden.s02_linear_systems.oracles import (
     exact_lu,
     exact_solution,
     orthonormal,
+    triangular,
     unpack,
     well_conditioned,
     with_singular_values,
@@ -68,6 +69,11 @@ class TestLuDecomposition:
     def test_the_zero_matrix_is_decomposed_too(self, learner):
         _, _, U = decomposed(learner, np.zeros((3, 3)))
         assert_array(U, np.zeros((3, 3)), name="U")
+
+    def test_small_numbers_are_eliminated_too(self, learner, rng):
+        A = 1e-20 * well_conditioned(rng, 4)
+        P, L, U = decomposed(learner, A)
+        assert_array(L @ U, P @ A, name="L @ U", rtol=0.0, atol=1e-9 * np.abs(A).max())
 
     def test_what_is_no_square_matrix_is_not_decomposed(self, learner, rng):
         for shape in [(3, 4), (4, 3), (4,), (2, 3, 3), (3, 3, 3)]:
@@ -167,6 +173,13 @@ class TestSingularSystems:
         with pytest.raises(ValueError):
             learner.solve(A, rng.normal(size=4))
 
+    def test_any_pivot_may_be_the_small_one(self, learner, rng):
+        for place in (3, 0, 1, 2):
+            A = np.triu(triangular(rng, 4))
+            A[place, place] = 1e-17
+            with pytest.raises(ValueError):
+                learner.solve(A, rng.normal(size=4))
+
     def test_nothing_but_zeros(self, learner, rng):
         with pytest.raises(ValueError):
             learner.solve(np.zeros((3, 3)), rng.normal(size=3))
@@ -177,13 +190,14 @@ class TestSingularSystems:
         assert_array(size * learner.solve(size * A, b), exact_solution(A, b))
 
     def test_the_limit_is_the_one_that_is_promised(self, learner, rng):
-        """A third of 10 n eps |A| is refused and three times as much is not, so that no norm's choice matters."""
-        A, b = np.eye(8), rng.normal(size=8)
-        limit = 10 * 8 * np.finfo(np.float64).eps * np.sqrt(7.0)
-        A[7, 7] = limit / 3
-        with pytest.raises(ValueError):
-            learner.solve(A, b)
-        A[7, 7] = 3 * limit
+        """A third of 10 n eps |A| is refused, three times as much is not; |A| is 8 times the largest entry."""
+        A, b = np.eye(64), rng.normal(size=64)
+        limit = 10 * 64 * np.finfo(np.float64).eps * np.sqrt(63.0)
+        for part in (1000, 3):
+            A[63, 63] = limit / part
+            with pytest.raises(ValueError):
+                learner.solve(A, b)
+        A[63, 63] = 3 * limit
         assert_array(A @ learner.solve(A, b), b)
 
     def test_one_small_number(self, learner, rng):
@@ -217,6 +231,15 @@ class TestDeterminant:
     def test_three_rows_in_a_circle_are_two_swaps(self, learner, rng):
         diagonal = rng.uniform(1.0, 2.0, size=4)
         assert_array(learner.determinant(np.diag(diagonal)[[1, 2, 0, 3]]), np.prod(diagonal))
+
+    def test_asked_again_it_is_the_same(self, learner, rng):
+        A = np.diag(rng.uniform(1.0, 2.0, size=3))[[1, 0, 2]]
+        for name in ("determinant", "determinant of the same matrix, asked for again"):
+            assert_array(learner.determinant(A), exact_determinant(A), name=name)
+
+    def test_a_small_pivot_counts(self, learner, rng):
+        product = float(rng.uniform(1.0, 2.0))
+        assert_array(learner.determinant(np.diag([1e10, 1e-10 * product])), product)
 
     def test_three_rows_without_a_swap(self, learner, rng):
         A = rng.uniform(-1.0, 1.0, size=(3, 3)) + np.diag(rng.uniform(5.0, 9.0, size=3))
@@ -260,8 +283,13 @@ class TestInverse:
         A = well_conditioned(rng, 4).astype(np.float32)
         assert_array(learner.inverse(A), exact_solution(A, np.eye(4)), rtol=1e-4, dtype="float32")
 
+    @pytest.mark.parametrize("size", [1e-30, 1e-15, 1e15])
+    def test_size_alone_is_no_obstacle(self, learner, rng, size):
+        A = well_conditioned(rng, 4)
+        assert_array(size * learner.inverse(size * A), exact_solution(A, np.eye(4)))
+
     def test_dependent_columns_have_no_inverse(self, learner, rng):
-        for A in (dependent_columns(rng, 4, 4), np.zeros((2, 2))):
+        for A in (dependent_columns(rng, 4, 4), 1e9 * dependent_columns(rng, 4, 4), np.zeros((2, 2))):
             with pytest.raises(ValueError):
                 learner.inverse(A)
 

@@ -82,6 +82,13 @@ class TestQrDecomposition:
         assert_array(Q @ R, A, name="Q @ R")
         assert_array(R[:, 1], np.zeros(3), name="R[:, 1]")
 
+    def test_small_columns_are_not_taken_for_zeros(self, learner, rng):
+        A = well_conditioned(rng, 5, 3)
+        Q, R = decomposed(learner, 1e-20 * A)
+        for name, factor, right in zip("QR", same_signs(Q, 1e20 * R), exact_qr(A), strict=True):
+            scaled = " times 1e20" if name == "R" else ""
+            assert_array(factor, right, name=f"{name}{scaled}, signs chosen so that R's diagonal is positive")
+
     def test_fewer_rows_than_columns_are_refused(self, learner, rng):
         for shape in [(3, 4), (1, 2), (4,), (4, 3, 2), (3, 3, 3)]:
             with pytest.raises(ValueError):
@@ -160,6 +167,13 @@ class TestLeastSquares:
             learner.least_squares(A, b)
         A[1, 1] = 3 * limit
         assert_array(A[:2] @ learner.least_squares(A, b), b[:2])
+
+    def test_any_entry_of_the_diagonal_may_be_the_small_one(self, learner, rng):
+        for place in (2, 0, 1):
+            A = np.vstack([np.triu(triangular(rng, 3)), np.zeros((3, 3))])
+            A[place, place] = 1e-17
+            with pytest.raises(ValueError):
+                learner.least_squares(A, rng.normal(size=6))
 
     def test_small_data_are_as_good_as_any(self, learner, rng):
         A, b = well_conditioned(rng, 5, 3), rng.normal(size=5)

@@ -26,6 +26,14 @@ class TestForwardSubstitution:
     def test_what_stands_above_the_diagonal_counts_as_zero(self, learner, rng):
         matrix, b = triangular(rng, 5), rng.normal(size=5)
         assert_array(learner.forward_substitution(matrix, b), exact_solution(np.tril(matrix), b))
+        matrix[np.triu_indices(5, 1)] = np.nan
+        x = learner.forward_substitution(matrix, b)
+        assert_array(x, exact_solution(np.tril(matrix), b), name="result with NaN above the diagonal")
+
+    @pytest.mark.parametrize("size", [1e-9, 1e-30])
+    def test_small_numbers_on_the_lower_diagonal_are_no_zeros(self, learner, rng, size):
+        matrix, b = np.tril(triangular(rng, 4)), rng.normal(size=4)
+        assert_array(size * learner.forward_substitution(size * matrix, b), exact_solution(matrix, b))
 
     def test_integers_become_floats_below(self, learner, rng):
         L = np.tril(rng.integers(1, 5, size=(4, 4))) + 2 * np.eye(4, dtype=np.int64)
@@ -78,6 +86,14 @@ class TestBackwardSubstitution:
     def test_what_stands_below_the_diagonal_counts_as_zero(self, learner, rng):
         matrix, b = triangular(rng, 5), rng.normal(size=5)
         assert_array(learner.backward_substitution(matrix, b), exact_solution(np.triu(matrix), b))
+        matrix[np.tril_indices(5, -1)] = np.nan
+        x = learner.backward_substitution(matrix, b)
+        assert_array(x, exact_solution(np.triu(matrix), b), name="result with NaN below the diagonal")
+
+    @pytest.mark.parametrize("size", [1e-9, 1e-30])
+    def test_small_numbers_on_the_upper_diagonal_are_no_zeros(self, learner, rng, size):
+        matrix, b = np.triu(triangular(rng, 4)), rng.normal(size=4)
+        assert_array(size * learner.backward_substitution(size * matrix, b), exact_solution(matrix, b))
 
     def test_integers_become_floats_above(self, learner, rng):
         U = np.triu(rng.integers(1, 5, size=(4, 4))) + 2 * np.eye(4, dtype=np.int64)

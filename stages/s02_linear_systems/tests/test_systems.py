@@ -141,6 +141,9 @@ class TestDeterminant:
         assert_array(learner.determinant(np.array([[1.0, 2.0], [2.0, 4.0]])), 0.0)
         assert_array(learner.determinant(COLLINEAR), 0.0)
 
+    def test_small_is_not_zero(self, learner):
+        assert_array(learner.determinant(0.01 * np.eye(8)), 1e-16, rtol=1e-9)
+
 
 @pytest.mark.criterion("inverse")
 class TestInverse:
@@ -150,6 +153,9 @@ class TestInverse:
     def test_inverse_of_three_rows(self, learner):
         expected = [[-5.0, 2.5, -2.0], [3.0, -1.25, 1.0], [2.0, -1.0, 1.0]]
         assert_array(learner.inverse(SYSTEM), expected)
+
+    def test_a_small_determinant_is_no_obstacle(self, learner):
+        assert_array(learner.inverse(0.01 * np.eye(8)), 100.0 * np.eye(8))
 
     def test_singular_matrix_has_no_inverse(self, learner):
         with pytest.raises(ValueError):
