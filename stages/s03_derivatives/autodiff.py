@@ -24,7 +24,7 @@ def finite_difference(f, x, h=1e-5, method="central"):
         A float.
 
     Raises:
-        ValueError: h is not above 0, or method is none of the three.
+        ValueError: h is 0 or below, or method is none of the three.
 
     Example:
         >>> square = lambda x: x * x
@@ -50,7 +50,7 @@ def gradient_finite_difference(f, x, h=1e-5):
         float64 array of x's shape.
 
     Raises:
-        ValueError: h is not above 0, or f returns an array with axes, be it of one entry.
+        ValueError: h is 0 or below, or f returns an array with axes, be it of one entry.
 
     Example:
         >>> gradient_finite_difference(lambda x: x[0] ** 2 + 3 * x[1], np.array([1.0, 5.0])).round(6)
@@ -71,7 +71,7 @@ def jacobian_finite_difference(f, x, h=1e-5):
         float64, shape (m, n): a row for each output, a column for each input.
 
     Raises:
-        ValueError: h is not above 0, x is not a vector, or f does not return a vector.
+        ValueError: h is 0 or below, x is not a vector, or f does not return a vector.
 
     Example:
         >>> f = lambda x: np.array([x[0] * x[1], x[0], 5 * x[1]])
@@ -99,7 +99,7 @@ def hessian_finite_difference(f, x, h=1e-4):
         float64, shape (n, n), symmetric but for rounding.
 
     Raises:
-        ValueError: h is not above 0, x is not a vector, or f returns an array with axes.
+        ValueError: h is 0 or below, x is not a vector, or f returns an array with axes.
 
     Example:
         >>> hessian_finite_difference(lambda x: x[0] ** 2 * x[1], np.array([1.0, 3.0])).round(4)
@@ -126,7 +126,7 @@ def gradient_check(f, grad_f, x, h=1e-5, tolerance=1e-6):
         True or False. A claimed gradient with NaN or infinity in it is not right.
 
     Raises:
-        ValueError: grad_f returns another shape than x's, h is not above 0, or f returns an array with axes.
+        ValueError: grad_f returns another shape than x's, h is 0 or below, or f returns an array with axes.
 
     Example:
         >>> x = np.array([1.0, 2.0])
@@ -153,7 +153,8 @@ class Dual:
         derivative: float.
 
     Operators, to be written as the special methods in brackets; each returns a new Dual and leaves its operands as they
-    are. The other operand is a Dual or a plain number, whose derivative is 0.
+    are. The other operand is a Dual or a plain number, whose derivative is 0. x += y needs no method: without one
+    Python computes x = x + y, and that is what it has to mean.
         x + y, 2 + y   (__add__, __radd__)
         x - y, 2 - y   (__sub__, __rsub__)
         x * y, 2 * y   (__mul__, __rmul__)
@@ -292,11 +293,13 @@ class Variable:
         value: a number.
 
     Attributes:
-        value: float. It may be set anew; what has been computed from it stays as it is.
+        value: float. It may be set anew; the values that have been computed from it stay as they are. Call backward()
+            before: what it gives for an expression after a value in it was set anew is left open.
         grad: float, 0.0 at first; after y.backward() the derivative of y by this variable.
 
     Operators, to be written as the special methods in brackets; each returns a new Variable and leaves its operands as
-    they are. The other operand is a Variable or a plain number.
+    they are. The other operand is a Variable or a plain number. x += y needs no method of its own: without one Python
+    computes x = x + y, and that is what it has to mean.
         x + y, 2 + y   (__add__, __radd__)
         x - y, 2 - y   (__sub__, __rsub__)
         x * y, 2 * y   (__mul__, __rmul__)
@@ -326,10 +329,11 @@ class Variable:
     def backward(self):
         """Put the derivative of self by each variable that it was computed from into that variable's grad.
 
-        self.grad becomes 1. A variable that is used several times collects the sum over all its uses. Every call starts
-        afresh: what an earlier one left in the grads of these variables is forgotten, not added to; variables that self
-        does not depend on keep theirs. Works for graphs of 10 000 operations in a row, where a function that calls
-        itself runs into Python's limit, and takes time in proportion to the number of operations.
+        self.grad becomes 1, also where self was computed from nothing. A variable that is used several times collects
+        the sum over all its uses. Every call starts afresh: what an earlier one left in the grads of these variables is
+        forgotten, not added to; variables that self does not depend on keep theirs. Works for graphs of 10 000
+        operations in a row, where a function that calls itself runs into Python's limit, and takes time in proportion
+        to the number of operations.
 
         Example:
             >>> x = Variable(3.0)

@@ -198,7 +198,7 @@ def gradient_flattened(f, x, h=1e-5, right=gradient_finite_difference):
 @mistake(
     criterion="gradient",
     replaces="gradient_finite_difference",
-    text="f returned an array, and its entries were added up without a word.",
+    text="f returned an array, of one entry or of several, and a single number was made of it without a word.",
     fix="Raise ValueError if what f returns has axes: np.ndim(value) has to be 0.",
 )
 def arrays_added_up(f, x, h=1e-5, right=gradient_finite_difference):
@@ -377,6 +377,21 @@ def mean_error(f, grad_f, x, h=1e-5, tolerance=1e-6):
     if claimed.shape != x.shape:
         raise ValueError("grad_f(x): expected the shape of x")
     return bool(np.abs(claimed - numerical).mean() <= tolerance * max(1.0, np.abs(numerical).max()))
+
+
+@mistake(
+    criterion="gradient-check",
+    replaces="gradient_check",
+    text="An error larger than tolerance * max(1, largest |numerical|) passed: the limit in use is a larger one.",
+    fix="Compare the largest error with that product. np.allclose adds 1e-5 of each entry, unless it is given rtol=0.",
+)
+def compared_by_allclose(f, grad_f, x, h=1e-5, tolerance=1e-6):
+    x = np.array(x, dtype=np.float64)
+    numerical = gradient_finite_difference(f, x, h)
+    claimed = np.asarray(grad_f(x))
+    if claimed.shape != x.shape:
+        raise ValueError("grad_f(x): expected the shape of x")
+    return bool(np.allclose(claimed, numerical, atol=tolerance))
 
 
 @mistake(
@@ -584,8 +599,8 @@ def tanh_slope_from_its_input(x):
 @mistake(
     criterion="dual-functions",
     replaces="tanh",
-    text="tanh was computed from exponentials, which overflow for large x.",
-    fix="Use math.tanh, which is right for x of any size.",
+    text="For large x an exponential, or a cosh, overflows: in tanh itself or in its slope.",
+    fix="Use math.tanh for the value t, which is right for x of any size, and 1 - t * t for the slope.",
 )
 def tanh_from_exponentials(x):
     value = float(_value(x))
@@ -946,6 +961,23 @@ def inputs_not_reset(self):
     order = _inputs_first(self)
     for variable in order:
         if variable._inputs:
+            variable.grad = 0.0
+    self.grad = 1.0
+    for variable in reversed(order):
+        for source, slope in variable._inputs:
+            source.grad += slope * variable.grad
+
+
+@mistake(
+    criterion="accumulation",
+    replaces="Variable.backward",
+    text="At the start of backward only variables without inputs were set to 0; results kept what they had.",
+    fix="Set every grad to 0 at the start, those of the results of operations included.",
+)
+def results_not_reset(self):
+    order = _inputs_first(self)
+    for variable in order:
+        if not variable._inputs:
             variable.grad = 0.0
     self.grad = 1.0
     for variable in reversed(order):

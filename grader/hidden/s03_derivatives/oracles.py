@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import cmath
 import math
+import time
 from collections.abc import Callable, Sequence
 from types import SimpleNamespace
 from typing import Any
@@ -122,9 +123,17 @@ def draw_numbers(rng: np.random.Generator, count: int) -> list[float]:
     return [float(x) for x in rng.uniform(0.5, 2.0, size=count) * rng.choice([-1, 1], size=count)]
 
 
-def chain(factor: float, shift: float, x: float, length: int) -> tuple[float, float]:
-    """Return y after length steps of y = factor * y + shift from y = x, and its derivative by x, step by step."""
-    y, slope = x, 1.0
-    for _ in range(length):
-        y, slope = factor * y + shift, factor * slope
-    return y, slope
+def takes_longer(one: Callable[[], object], other: Callable[[], object], times: int) -> bool:
+    """Say whether one() took longer than `times` times other() in each of twenty rounds.
+
+    A busy machine may hold up one() in some of the rounds, but not in all, and holds up other() as well.
+    """
+    for _ in range(20):
+        started = time.perf_counter()
+        for _ in range(5):
+            other()
+        between = time.perf_counter()
+        one()
+        if time.perf_counter() - between <= times * (between - started) / 5:
+            return False
+    return True

@@ -64,7 +64,7 @@ class TestDualArithmetic:
     def test_floats_are_kept_and_arrays_refused(self, learner, rng):
         number = int(rng.integers(2, 9))
         x = learner.Dual(np.int64(number), np.float32(0.5))
-        assert_equal((x.value, x.derivative), (float(number), 0.5), name="value and derivative")
+        assert_equal((x.value, x.derivative), (float(number), 0.5), name="value and derivative, as floats")
         assert_equal(learner.Dual(1, number).derivative, float(number), name="derivative")
         for value, derivative in ((rng.normal(size=2), 1.0), (1.0, rng.normal(size=1)), (rng.normal(size=1), 1.0)):
             with pytest.raises(ValueError):
@@ -82,8 +82,12 @@ class TestDualFunctions:
 
     @pytest.mark.parametrize("name", FUNCTIONS)
     def test_a_number_gives_a_float(self, learner, rng, name):
-        number = float(rng.uniform(0.2, 3))
-        assert_array(getattr(learner, name)(number), getattr(COMPLEX, name)(number).real, name=f"{name}(number)")
+        for number in (float(rng.uniform(0.2, 3)), float(rng.uniform(-3, -0.2))):
+            number = abs(number) if name == "log" else number
+            found = getattr(learner, name)(number)
+            if not isinstance(found, float):
+                raise AssertionError(f"{name}({number:.3g}): expected a float, got one {type(found).__name__}")
+            assert_array(found, getattr(COMPLEX, name)(number).real, name=f"{name}(number)")
 
     def test_functions_of_functions(self, learner, rng):
         a, b = draw_numbers(rng, 2)

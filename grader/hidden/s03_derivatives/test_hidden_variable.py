@@ -6,7 +6,7 @@ import operator
 import numpy as np
 import pytest
 
-from grader.hidden.s03_derivatives.oracles import chain, complex_step, draw_expression, draw_numbers
+from grader.hidden.s03_derivatives.oracles import complex_step, draw_expression, draw_numbers, takes_longer
 from grader.testing import assert_array, assert_equal
 
 FOUR = {"+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv}
@@ -64,6 +64,11 @@ class TestVariableArithmetic:
         for name, variable in (("b", b), ("a + b", unused)):
             assert_equal(variable.grad, 0.0, name=f"grad of {name}, which the output does not depend on")
 
+    def test_a_variable_by_itself(self, learner, rng):
+        x = learner.Variable(draw_numbers(rng, 1)[0])
+        x.backward()
+        assert_array(x.grad, 1.0, name="grad of a variable that was computed from nothing")
+
     def test_operands_keep_their_values(self, learner, rng):
         a, b = draw_numbers(rng, 2)
         x, y = learner.Variable(a), learner.Variable(b)
@@ -75,7 +80,7 @@ class TestVariableArithmetic:
     def test_floats_are_kept_and_arrays_refused(self, learner, rng):
         number = int(rng.integers(2, 9))
         x = learner.Variable(np.int64(number))
-        assert_equal((x.value, x.grad), (float(number), 0.0), name="value and grad")
+        assert_equal((x.value, x.grad), (float(number), 0.0), name="value and grad, as floats")
         for shape in ((2,), (1,), (1, 1)):
             with pytest.raises(ValueError):
                 learner.Variable(rng.normal(size=shape))
@@ -195,6 +200,16 @@ class TestAccumulation:
 class TestDeepGraphs:
     def test_more_ways_than_could_be_walked(self, learner, rng):
         start = draw_numbers(rng, 1)[0]
+        few, more = learner.Variable(start), learner.Variable(start)
+        for _ in range(6):
+            few = few + few
+        for _ in range(18):
+            more = more + more
+        if takes_longer(more.backward, few.backward, 20):
+            raise AssertionError(
+                "backward of 18 operations y = y + y took longer than 20 times that of 6: is a variable visited once "
+                "for each way that leads to it? There are 2 ** 18 ways"
+            )
         x = learner.Variable(start)
         y = x
         for _ in range(60):
@@ -203,7 +218,7 @@ class TestDeepGraphs:
         assert_array(y.value, start * 2.0**60, name="value")
         assert_array(x.grad, 2.0**60, name="grad of x, to which 2 to the power of 60 ways lead")
 
-    @pytest.mark.parametrize("length", [5, 60])
+    @pytest.mark.parametrize("length", [5, 20])
     def test_recurrences(self, learner, rng, length):
         def build(f, x, w, u):
             state = x
@@ -226,19 +241,8 @@ class TestDeepGraphs:
     def test_a_ladder(self, learner, rng):
         def build(f, x, y):
             one, other = x, y
-            for step in range(30):
+            for step in range(15):
                 one, other = one * 0.5 + other, (other - one) * 0.5 + (x if step % 3 else y)
             return one * other
 
         check(learner, build, draw_numbers(rng, 2), "a ladder")
-
-    def test_two_thousand_operations_with_as_many_constants(self, learner, rng):
-        factor, shift, start = rng.uniform(0.9995, 1.0005), rng.uniform(-0.01, 0.01), rng.uniform(0.5, 2)
-        x = learner.Variable(float(start))
-        y = x
-        for _ in range(1000):
-            y = y * float(factor) + float(shift)
-        y.backward()
-        value, slope = chain(factor, shift, start, 1000)
-        assert_array(y.value, value, name="value", terms=1000)
-        assert_array(x.grad, slope, name="grad of x", terms=1000)
