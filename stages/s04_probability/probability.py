@@ -13,7 +13,7 @@ def normal_pdf(x, mean, std):
 
     x, mean and std are numbers or arrays that broadcast with each other; the result has the shape they broadcast to.
 
-    Raises ValueError when a std is not above 0.
+    Raises ValueError when a std is not above 0, as NaN is not.
 
     Formula: exp(-(x - mean)^2 / (2 std^2)) / (std sqrt(2 pi)).
     Example:
@@ -29,7 +29,7 @@ def normal_log_pdf(x, mean, std):
 
     x, mean and std are numbers or arrays that broadcast with each other; the result has the shape they broadcast to.
 
-    Raises ValueError when a std is not above 0.
+    Raises ValueError when a std is not above 0, as NaN is not.
 
     Formula: -(x - mean)^2 / (2 std^2) - log(std) - log(2 pi) / 2.
     Example:
@@ -110,7 +110,8 @@ def kl_divergence(p, q):
     """Return the Kullback-Leibler divergence of q from p in nats: how surprised, on average, who expected q is by p.
 
     p and q are (..., k), distributions along the last axis, of the same shape; the result is (...). Where p is 0,
-    nothing is added; where q is 0 and p is not, the result is inf.
+    nothing is added; where q is 0 and p is not, the result is inf. A q that is merely tiny gives a finite number, even
+    where the quotient p / q is too large for a float.
 
     Raises ValueError when p or q is not a distribution along its last axis, or their shapes differ.
 
@@ -144,8 +145,9 @@ def covariance_matrix(X, ddof=1):
 def correlation_matrix(X):
     """Return the correlations of all pairs of features, (features, features), numbers from -1 to 1.
 
-    X is (samples, features). The diagonal is 1. A feature that is the same number in all samples has a correlation of 0
-    with every other feature.
+    X is (samples, features). The diagonal is 1, and rounding may take a correlation past 1 or -1 in its last digits. A
+    feature that is the same number in all samples has a correlation of 0 with every other feature; one that changes
+    has its own, however small its numbers are and however far from 0.
 
     Raises ValueError when X has not two axes, or fewer than two samples.
 
@@ -181,9 +183,9 @@ def map_normal_mean(x, std, prior_mean, prior_std):
 
     x is (samples,), drawn with the known standard deviation std around a mean that nobody knows; before seeing them it
     was believed to be normal around prior_mean with the standard deviation prior_std. Without samples the result is
-    prior_mean; a prior_std of np.inf says that nothing was known.
+    prior_mean; a prior_std of np.inf says that nothing was known, and then there is at least one sample.
 
-    Raises ValueError when x is not a vector, or std or prior_std is not above 0.
+    Raises ValueError when x is not a vector, or std or prior_std is not above 0, as NaN is not.
 
     Formula: (prior_mean / prior_std^2 + sum(x) / std^2) / (1 / prior_std^2 + n / std^2).
     Example:
@@ -198,7 +200,8 @@ def monte_carlo_mean(f, sampler, num_samples, rng):
     """Return (estimate, standard_error): the mean of f over samples, and how far it is typically off.
 
     sampler(num_samples, rng) draws all samples at once and returns an array with one sample in each row; it is to be
-    called once. f(samples) returns one number for each of them. num_samples is 2 or more.
+    called once. f(samples) returns one number for each of them; numbers far away from 0 keep their digits. num_samples
+    is 2 or more.
 
     Raises ValueError when num_samples is below 2.
 

@@ -87,6 +87,26 @@ def any_std(x, mean, std):
 
 
 @mistake(
+    criterion="normal-pdf",
+    replaces="normal_pdf",
+    text="A std of NaN went through: NaN <= 0 is False, too.",
+    fix="Ask the other way round, and raise ValueError unless np.all(std > 0).",
+)
+def std_of_nan(x, mean, std, right=normal_pdf):
+    return right(x, mean, np.where(np.isnan(std), 1, std)) + np.where(np.isnan(std), np.nan, 0)
+
+
+@mistake(
+    criterion="normal-log-pdf",
+    replaces="normal_log_pdf",
+    text="A std of NaN went through: NaN <= 0 is False, too.",
+    fix="Ask the other way round, and raise ValueError unless np.all(std > 0).",
+)
+def log_std_of_nan(x, mean, std, right=normal_log_pdf):
+    return right(x, mean, np.where(np.isnan(std), 1, std)) + np.where(np.isnan(std), np.nan, 0)
+
+
+@mistake(
     criterion="normal-log-pdf",
     replaces="normal_log_pdf",
     text="The logarithm was taken of the density, which is 0 far away: -inf, or wrong digits.",
@@ -235,6 +255,28 @@ def any_probabilities(probabilities, size, rng, right=categorical_sample):
 )
 def own_generator(probabilities, size, rng, right=categorical_sample):
     return right(probabilities, size, np.random.default_rng(0))
+
+
+@mistake(
+    criterion="categorical-sample",
+    replaces="categorical_sample",
+    text="A uniform number above the last sum fell off the line: the sum may be a little below 1.",
+    fix="Multiply the uniform numbers by the last cumulative sum.",
+)
+def off_the_line(probabilities, size, rng, right=categorical_sample):
+    right(probabilities, size, np.random.default_rng(0))
+    return np.searchsorted(np.cumsum(probabilities), rng.random(size), side="right")
+
+
+@mistake(
+    criterion="categorical-sample",
+    replaces="categorical_sample",
+    text="rng.choice refused the probabilities: it wants a sum of 1 up to 1.5e-8, and here 1e-6 is allowed.",
+    fix="Divide the probabilities by their sum before you hand them to rng.choice.",
+)
+def choice_of_a_strict_sum(probabilities, size, rng, right=categorical_sample):
+    right(probabilities, size, np.random.default_rng(0))
+    return rng.choice(len(probabilities), size=size, p=probabilities)
 
 
 @mistake(
@@ -423,6 +465,16 @@ def entropy_in_bits(p, right=entropy):
 @mistake(
     criterion="entropy",
     replaces="entropy",
+    text="The entropy was divided by the most that there can be, log(k): it is 1 for every even distribution.",
+    fix="Return -sum p log(p) as it is, in nats.",
+)
+def entropy_as_a_share(p, right=entropy):
+    return right(p) / p.dtype.type(math.log(p.shape[-1]))
+
+
+@mistake(
+    criterion="entropy",
+    replaces="entropy",
     text="The entropies of several distributions were added up.",
     fix="Sum along the last axis only.",
 )
@@ -483,6 +535,18 @@ def divergence_of_zeros(p, q, right=kl_divergence):
 def finite_where_impossible(p, q, right=kl_divergence):
     right(p, q)
     return np.sum(p * (np.log(np.where(p > 0, p, 1)) - np.log(np.maximum(q, 1e-10))), axis=-1)
+
+
+@mistake(
+    criterion="kl-divergence",
+    replaces="kl_divergence",
+    text="The quotient p / q was formed, which is too large for a float where q is tiny: its logarithm is inf.",
+    fix="Subtract the two logarithms: log(p) - log(q).",
+)
+def logarithm_of_quotient(p, q, right=kl_divergence):
+    right(p, q)
+    with np.errstate(all="ignore"):
+        return np.sum(np.where(p > 0, p * np.log(np.where(p > 0, p, 1) / np.where(p > 0, q, 1)), 0), axis=-1)
 
 
 @mistake(
@@ -601,7 +665,27 @@ def divided_by_nothing(X, right=correlation_matrix):
     away = X - np.mean(X, axis=0)
     with np.errstate(all="ignore"):
         std = np.sqrt(np.sum(away**2, axis=0))
-        return np.clip(away.T @ away / np.outer(std, std), -1, 1)
+        return away.T @ away / np.outer(std, std)
+
+
+@mistake(
+    criterion="correlation",
+    replaces="correlation_matrix",
+    text="A feature with tiny numbers was taken for one that never changes: its spread was held against a bound.",
+    fix="Ask whether its largest number is its smallest: correlations have no units, and small is a matter of units.",
+)
+def tiny_taken_for_still(X, right=correlation_matrix):
+    return right(np.where(np.std(X, axis=0) < 1e-8, 1.0, X))
+
+
+@mistake(
+    criterion="correlation",
+    replaces="correlation_matrix",
+    text="A feature whose numbers lie close together, far from 0, was taken for one that never changes.",
+    fix="Ask whether its largest number is its smallest, exactly: not whether they are nearly equal.",
+)
+def close_taken_for_still(X, right=correlation_matrix):
+    return right(np.where(np.std(X, axis=0) <= 1e-8 * np.max(np.abs(X), axis=0, initial=0), 1.0, X))
 
 
 @mistake(
@@ -779,6 +863,31 @@ def divided_by_n(f, sampler, num_samples, rng, right=monte_carlo_mean):
 def biased_error(f, sampler, num_samples, rng, right=monte_carlo_mean):
     estimate, error = right(f, sampler, num_samples, rng)
     return estimate, error * math.sqrt((num_samples - 1) / num_samples)
+
+
+@mistake(
+    criterion="monte-carlo",
+    replaces="monte_carlo_mean",
+    text="n - 1 was used twice: in the standard deviation, and in the root that divides it.",
+    fix="np.std(values, ddof=1) / np.sqrt(num_samples).",
+)
+def corrected_twice(f, sampler, num_samples, rng, right=monte_carlo_mean):
+    estimate, error = right(f, sampler, num_samples, rng)
+    return estimate, error * math.sqrt(num_samples / (num_samples - 1))
+
+
+@mistake(
+    criterion="monte-carlo",
+    replaces="monte_carlo_mean",
+    text="The spread was computed as mean(f^2) - mean(f)^2, which loses its digits far from 0.",
+    fix="Take the mean away before you square, as np.std does.",
+)
+def error_by_cancellation(f, sampler, num_samples, rng):
+    if num_samples < 2:
+        raise ValueError("num_samples: expected 2 or more")
+    values = np.asarray(f(sampler(num_samples, rng)), float)
+    spread = np.mean(values**2) - np.mean(values) ** 2
+    return np.mean(values), np.sqrt(spread / (num_samples - 1))
 
 
 @mistake(

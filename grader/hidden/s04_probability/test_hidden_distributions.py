@@ -36,7 +36,7 @@ class TestDensityAnywhere:
         assert_array(np.sum(density) * (x[1] - x[0]), 1.0, name="the area under the density", rtol=1e-6)
 
     def test_density_without_spread_is_refused(self, learner, rng):
-        for std in (0.0, -1.0, np.array([1.0, 0.0]), np.array([1.0, -2.0])):
+        for std in (0.0, -1.0, np.array([1.0, 0.0]), np.array([1.0, -2.0]), np.nan, np.array([np.nan, 1.0])):
             with pytest.raises(ValueError):
                 learner.normal_pdf(rng.normal(size=2), 0.0, std)
 
@@ -57,7 +57,7 @@ class TestLogDensityAnywhere:
         assert_array(learner.normal_log_pdf(1e-3, 0.0, 1e-6), log_density(1e-3, 0.0, 1e-6), name="1000 deviations away")
 
     def test_log_density_without_spread_is_refused(self, learner, rng):
-        for std in (0.0, -1.0, np.array([1.0, 0.0]), np.array([1.0, -2.0])):
+        for std in (0.0, -1.0, np.array([1.0, 0.0]), np.array([1.0, -2.0]), np.nan, np.array([np.nan, 1.0])):
             with pytest.raises(ValueError):
                 learner.normal_log_pdf(rng.normal(size=2), 0.0, std)
 
@@ -111,7 +111,7 @@ class TestSampleAnywhere:
         """Two draws of 200 from four outcomes are alike with a chance below 0.4^200."""
         p = distribution(rng, 4)
         first, again = (learner.categorical_sample(p, 200, np.random.default_rng(seed)) for _ in range(2))
-        assert_array(again, first, name="the outcomes of the same seed")
+        assert_array(again, first, name="the outcomes drawn again, from an rng of the same seed")
         generator = np.random.default_rng(seed)
         one, two = (learner.categorical_sample(p, 200, generator) for _ in range(2))
         assert_equal(bool(np.array_equal(one, two)), False, name="whether two draws in a row are the same")
@@ -122,6 +122,14 @@ class TestSampleAnywhere:
             assert_array(drawn, np.full(50, certain))
         drawn = learner.categorical_sample(np.array([0.0, 0.5, 0.0, 0.5, 0.0]), 200, rng)
         assert_equal(sorted(set(drawn.tolist())), [1, 3], name="the outcomes drawn")
+
+    def test_sum_a_little_below_one(self, learner):
+        """The next uniform number of this generator is 0.99999988, and the probabilities sum to 0.9999991."""
+        for p in (np.array([0.3, 0.7 - 9e-7]), np.array([0.3, 0.7 - 9e-7, 0.0])):
+            near_one = np.random.Generator(np.random.PCG64(0).advance(789_314))
+            drawn = np.asarray(learner.categorical_sample(p, 3, near_one))
+            assert_shape(drawn, (3,))
+            assert_equal(bool(np.all(drawn < 2)), True, name="whether all outcomes have a probability above 0")
 
     def test_what_is_no_distribution_is_refused(self, learner, rng):
         for p in NO_DISTRIBUTIONS:
@@ -153,6 +161,12 @@ class TestFrequencies:
         drawn = np.asarray(learner.categorical_sample(np.array([0.5, 0.5]), 20_000, rng)).astype(int)
         after = drawn[1:][drawn[:-1] == 1]
         assert_array(np.mean(after), 0.5, name="the share of outcome 1 after an outcome 1", rtol=0, atol=0.06)
+
+    def test_draws_of_one_call_are_alike_half_of_the_time(self, learner, rng):
+        """Of 200 pairs half are two of a kind; off by 0.25 with a chance of 2 exp(-2 * 200 * 0.25^2) = 3e-11."""
+        pairs = [np.asarray(learner.categorical_sample(np.array([0.5, 0.5]), 2, rng)).tolist() for _ in range(200)]
+        alike = sum(first == second for first, second in pairs) / 200
+        assert_array(alike, 0.5, name="how often two draws of one call are alike", rtol=0, atol=0.25)
 
 
 @pytest.mark.criterion("log-sum-exp")

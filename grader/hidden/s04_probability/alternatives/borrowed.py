@@ -9,13 +9,13 @@ def _distribution(p):
 
 
 def normal_pdf(x, mean, std):
-    if np.min(std) <= 0:
+    if not np.min(std) > 0:
         raise ValueError(f"std is {std}, expected above 0")
     return np.exp(-0.5 * np.square(np.subtract(x, mean) / std)) / np.sqrt(2 * np.pi * np.square(std))
 
 
 def normal_log_pdf(x, mean, std):
-    if np.min(std) <= 0:
+    if not np.min(std) > 0:
         raise ValueError(f"std is {std}, expected above 0")
     return -0.5 * (np.square(np.subtract(x, mean) / std) + np.log(2 * np.pi * np.square(std)))
 
@@ -59,7 +59,7 @@ def kl_divergence(p, q):
     if p.shape != q.shape:
         raise ValueError(f"shapes {p.shape} and {q.shape} differ")
     with np.errstate(divide="ignore", invalid="ignore"):
-        terms = p * np.log(p / q)
+        terms = p * np.log(p) - p * np.log(q)
     terms[p == 0] = 0
     return terms.sum(axis=-1)
 
@@ -79,8 +79,7 @@ def correlation_matrix(X):
     result = np.eye(X.shape[1], dtype=kind)
     if moving.any():
         result[np.ix_(moving, moving)] = np.atleast_2d(np.corrcoef(X[:, moving], rowvar=False))
-    np.fill_diagonal(result, 1)
-    return result.clip(-1, 1)
+    return result
 
 
 def fit_normal(x):
@@ -90,7 +89,7 @@ def fit_normal(x):
 
 
 def map_normal_mean(x, std, prior_mean, prior_std):
-    if x.ndim != 1 or min(std, prior_std) <= 0:
+    if x.ndim != 1 or not np.min([std, prior_std]) > 0:
         raise ValueError(f"x has shape {x.shape}, std is {std}, prior_std {prior_std}")
     values, weights = np.append(x, prior_mean), np.append(np.full(len(x), 1.0), (std / prior_std) ** 2)
     return np.average(values, weights=weights)

@@ -27,13 +27,13 @@ def _rows(function, *arrays):
 
 
 def normal_pdf(x, mean, std):
-    if np.any(np.asarray(std) <= 0):
+    if not np.all(np.asarray(std) > 0):
         raise ValueError(f"std: {std}, expected above 0")
     return _each(lambda a, m, s: math.exp(-((a - m) ** 2) / (2 * s * s)) / (s * math.sqrt(2 * math.pi)), x, mean, std)
 
 
 def normal_log_pdf(x, mean, std):
-    if np.any(np.asarray(std) <= 0):
+    if not np.all(np.asarray(std) > 0):
         raise ValueError(f"std: {std}, expected above 0")
     return _each(lambda a, m, s: -0.5 * ((a - m) / s) ** 2 - math.log(s * math.sqrt(2 * math.pi)), x, mean, std)
 
@@ -92,7 +92,7 @@ def kl_divergence(p, q):
     def of_rows(one, other):
         if any(a > 0 and b == 0 for a, b in zip(one, other, strict=True)):
             return math.inf
-        return math.fsum(a * math.log(a / b) for a, b in zip(one, other, strict=True) if a > 0)
+        return math.fsum(a * (math.log(a) - math.log(b)) for a, b in zip(one, other, strict=True) if a > 0)
 
     return _rows(of_rows, p, q)
 
@@ -124,7 +124,7 @@ def fit_normal(x):
 
 
 def map_normal_mean(x, std, prior_mean, prior_std):
-    if x.ndim != 1 or std <= 0 or prior_std <= 0:
+    if x.ndim != 1 or not std > 0 or not prior_std > 0:
         raise ValueError(f"x: shape {x.shape}, std: {std}, prior_std: {prior_std}")
     mean, precision = prior_mean, 1 / prior_std**2
     for value in x.tolist():  # each sample moves the belief, which is the prior of the next
