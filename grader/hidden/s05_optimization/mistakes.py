@@ -161,6 +161,31 @@ def momentum_never_fades(params, grads, state, learning_rate=0.01, momentum=0.9,
 
 
 @mistake(
+    criterion="momentum",
+    replaces="momentum_step",
+    text="The first velocity was the whole gradient, but later ones got (1 - momentum) of theirs: that is an average.",
+    fix="Add the whole gradient at every step: v = momentum * v + g.",
+)
+def momentum_dampened(params, grads, state, learning_rate=0.01, momentum=0.9):
+    _require_matching(params, grads)
+    before = state.get("velocity")
+    velocity = dict(grads) if before is None else _blend(momentum, before, 1 - momentum, grads)
+    return _moved(params, velocity, learning_rate), {"velocity": velocity}
+
+
+@mistake(
+    criterion="momentum",
+    replaces="momentum_step",
+    text="The newest gradient was multiplied by momentum too: v = momentum * (v + g).",
+    fix="Let the old velocity alone fade: v = momentum * v + g.",
+)
+def momentum_fades_the_newest(params, grads, state, learning_rate=0.01, momentum=0.9):
+    _require_matching(params, grads)
+    velocity = _blend(momentum, state.get("velocity", {}), momentum, grads)
+    return _moved(params, velocity, learning_rate), {"velocity": velocity}
+
+
+@mistake(
     criterion="nesterov",
     replaces="nesterov_step",
     text="This is momentum_step: the step is the new velocity, without the look ahead.",
@@ -217,6 +242,16 @@ def nesterov_as_average(params, grads, state, learning_rate=0.01, momentum=0.9):
     _require_matching(params, grads)
     velocity = _blend(momentum, state.get("velocity", {}), 1 - momentum, grads)
     return _moved(params, _blend(momentum, velocity, 1.0, grads), learning_rate), {"velocity": velocity}
+
+
+@mistake(
+    criterion="nesterov",
+    replaces="nesterov_step",
+    text="Each step began with an empty state: what the step before returned in it was not used.",
+    fix="Read the old velocity out of state, and return the new one in the state of the result.",
+)
+def nesterov_forgets(params, grads, state, learning_rate=0.01, momentum=0.9, right=nesterov_step):
+    return right(params, grads, {}, learning_rate, momentum)
 
 
 @mistake(
@@ -300,6 +335,16 @@ def adagrad_fades(params, grads, state, learning_rate=0.01, eps=1e-8):
     squares = _blend(0.9, state.get("squares", {}), 0.1, _squares(grads))
     change = {name: value / (np.sqrt(squares[name]) + eps) for name, value in grads.items()}
     return _moved(params, change, learning_rate), {"squares": squares}
+
+
+@mistake(
+    criterion="adagrad",
+    replaces="adagrad_step",
+    text="The argument eps had no effect: another number stands in its place.",
+    fix="Add the argument itself, eps, whose default is 1e-8.",
+)
+def adagrad_fixed_eps(params, grads, state, learning_rate=0.01, eps=1e-8, right=adagrad_step):
+    return right(params, grads, state, learning_rate)
 
 
 @mistake(
@@ -395,6 +440,26 @@ def rmsprop_without_eps(params, grads, state, learning_rate=0.01, decay=0.9, eps
     squares = _blend(decay, state.get("squares", {}), 1 - decay, _squares(grads))
     change = {name: value / np.sqrt(squares[name]) for name, value in grads.items()}
     return _moved(params, change, learning_rate), {"squares": squares}
+
+
+@mistake(
+    criterion="rmsprop",
+    replaces="rmsprop_step",
+    text="The argument eps had no effect: another number stands in its place.",
+    fix="Add the argument itself, eps, whose default is 1e-8.",
+)
+def rmsprop_fixed_eps(params, grads, state, learning_rate=0.01, decay=0.9, eps=1e-8, right=rmsprop_step):
+    return right(params, grads, state, learning_rate, decay)
+
+
+@mistake(
+    criterion="rmsprop",
+    replaces="rmsprop_step",
+    text="Each step began with an empty state: what the step before returned in it was not used.",
+    fix="Read the old average out of state, and return the new one in the state of the result.",
+)
+def rmsprop_forgets(params, grads, state, learning_rate=0.01, decay=0.9, eps=1e-8, right=rmsprop_step):
+    return right(params, grads, {}, learning_rate, decay, eps)
 
 
 @mistake(
@@ -569,6 +634,45 @@ def adam_state_in_float64(params, grads, state, learning_rate=0.001, beta1=0.9, 
 
 
 @mistake(
+    criterion="adam",
+    replaces="adam_step",
+    text="The argument eps had no effect: another number stands in its place.",
+    fix="Add the argument itself, eps, whose default is 1e-8.",
+)
+def adam_fixed_eps(
+    params, grads, state, learning_rate=0.001, *of_adamw, beta1=0.9, beta2=0.999, eps=1e-8, right=adam_step
+):
+    return right(params, grads, state, learning_rate, *(of_adamw or (beta1, beta2)))  # adamw_step passes all by place
+
+
+@mistake(
+    criterion="adam",
+    replaces="adam_step",
+    text="Each step began with an empty state: what the step before returned in it was not used.",
+    fix="Read count, means and squares out of state, and return the new ones in the state of the result.",
+)
+def adam_forgets(params, grads, state, learning_rate=0.001, beta1=0.9, beta2=0.999, eps=1e-8, right=adam_step):
+    return right(params, grads, {}, learning_rate, beta1, beta2, eps)
+
+
+@mistake(
+    criterion="adam",
+    replaces="adam_step",
+    text="The average of the gradients began as the first gradient, and was still corrected for a start at zero.",
+    fix="Begin it at zero: in the first step it is (1 - beta1) * g, which the correction makes g.",
+)
+def adam_begins_with_the_gradient(params, grads, state, learning_rate=0.001, beta1=0.9, beta2=0.999, eps=1e-8):
+    _require_matching(params, grads)
+    count = state.get("count", 0) + 1
+    means = _blend(beta1, state.get("means", grads), 1 - beta1, grads)
+    squares = _blend(beta2, state.get("squares", {}), 1 - beta2, _squares(grads))
+    change = {
+        name: means[name] / (1 - beta1**count) / (np.sqrt(squares[name] / (1 - beta2**count)) + eps) for name in params
+    }
+    return _moved(params, change, learning_rate), {"count": count, "means": means, "squares": squares}
+
+
+@mistake(
     criterion="adamw",
     replaces="adamw_step",
     text="The decay was added to the gradient, so Adam divides it by the gradients' size: that is L2 regularisation.",
@@ -661,6 +765,18 @@ def adamw_spares_biases(
 
 
 @mistake(
+    criterion="adamw",
+    replaces="adamw_step",
+    text="The argument eps had no effect: another number stands in its place.",
+    fix="Hand eps on to Adam's step; its default is 1e-8.",
+)
+def adamw_fixed_eps(
+    params, grads, state, learning_rate=0.001, beta1=0.9, beta2=0.999, eps=1e-8, weight_decay=0.01, right=adamw_step
+):
+    return right(params, grads, state, learning_rate, beta1, beta2, weight_decay=weight_decay)
+
+
+@mistake(
     criterion="clip-norm",
     replaces="clip_by_global_norm",
     text="Each array was scaled by its own norm, which turns the gradient as a whole into another direction.",
@@ -740,6 +856,18 @@ def clip_in_place(grads, max_norm, right=clip_by_global_norm):
 
 
 @mistake(
+    criterion="clip-norm",
+    replaces="clip_by_global_norm",
+    text="A max_norm of NaN went through: NaN <= 0 is False, too.",
+    fix="Ask the other way round, and raise ValueError if not max_norm > 0.",
+)
+def clip_to_nan(grads, max_norm, right=clip_by_global_norm):
+    if max_norm != max_norm:
+        return {name: value * max_norm for name, value in grads.items()}, right(grads, 1.0)[1]
+    return right(grads, max_norm)
+
+
+@mistake(
     criterion="clip-extremes",
     replaces="clip_by_global_norm",
     text="The squares were taken as they are: those of huge gradients overflow, those of tiny ones become 0.",
@@ -791,6 +919,31 @@ def clip_adds_to_the_norm(grads, max_norm, right=clip_by_global_norm):
 
 
 @mistake(
+    criterion="clip-extremes",
+    replaces="clip_by_global_norm",
+    text="1e-6 was added to the norm before max_norm was divided by it, which makes tiny gradients far too short.",
+    fix="Use max_norm / max(norm, max_norm): it never divides by 0, and needs no small number.",
+)
+def clip_guards_the_quotient(grads, max_norm, right=clip_by_global_norm):
+    norm = right(grads, max_norm)[1]
+    return {name: value * min(1.0, max_norm / (norm + 1e-6)) for name, value in grads.items()}, norm
+
+
+@mistake(
+    criterion="clip-extremes",
+    replaces="clip_by_global_norm",
+    text="The largest entry was taken out before squaring, not the largest size of one: -1e200 is not large that way.",
+    fix="Take np.abs first: the largest of the sizes.",
+)
+def clip_forgets_the_sign(grads, max_norm):
+    if not max_norm > 0 or not all(np.isfinite(value).all() for value in grads.values()):
+        raise ValueError("max_norm: expected above 0, and finite gradients")
+    largest = max(0.0, *(float(value.max()) for value in grads.values())) or 1.0
+    norm = largest * math.sqrt(sum(float(np.sum((value / largest) ** 2)) for value in grads.values()))
+    return {name: value * (max_norm / max(norm, max_norm)) for name, value in grads.items()}, norm
+
+
+@mistake(
     criterion="decay-schedules",
     replaces="step_decay",
     text="The rate falls a little at every step: step / period was not rounded down.",
@@ -835,6 +988,17 @@ def step_decay_drops_once(step, base_rate, drop=0.5, period=10):
 def exponential_decay_by_powers(step, base_rate, decay_rate):
     _require_at_least(0, step=step)
     return base_rate * decay_rate**step
+
+
+@mistake(
+    criterion="decay-schedules",
+    replaces="exponential_decay",
+    text="1 - decay_rate was taken as the factor of a step, and raised to the power of step.",
+    fix="Use exp(-decay_rate * step): the factor of a step is exp(-decay_rate), a little more than 1 - decay_rate.",
+)
+def exponential_decay_by_what_is_left(step, base_rate, decay_rate):
+    _require_at_least(0, step=step)
+    return base_rate * (1 - decay_rate) ** step
 
 
 @mistake(
@@ -1243,6 +1407,49 @@ def search_shrinks_first(f, grad_f, x, direction, initial_step=1.0, shrink=0.5, 
 
 
 @mistake(
+    criterion="line-search",
+    replaces="backtracking_line_search",
+    text="The search gave up before it came to a step that is short enough.",
+    fix="Try about two hundred step sizes before you raise ValueError.",
+)
+def search_gives_up_early(f, grad_f, x, direction, initial_step=1.0, shrink=0.5, c=1e-4):
+    if direction.shape != x.shape or not initial_step > 0 or not 0 < shrink < 1 or not 0 < c < 1:
+        raise ValueError("direction, initial_step, shrink or c: out of range")
+    start, slope = f(x), np.sum(grad_f(x) * direction)
+    if not slope < 0:
+        raise ValueError("direction: expected a slope below 0")
+    step = initial_step
+    for _ in range(100):
+        value = f(x + step * direction)
+        if value < start and value <= start + c * step * slope:
+            return step
+        step *= shrink
+    raise ValueError("direction: no step is enough")
+
+
+@mistake(
+    criterion="line-search",
+    replaces="backtracking_line_search",
+    text="The slope was taken anew at each point that was tried.",
+    fix="Compute it once, at x, where the search begins: it says what each step promises.",
+)
+def search_takes_the_slope_there(f, grad_f, x, direction, initial_step=1.0, shrink=0.5, c=1e-4):
+    if direction.shape != x.shape or not initial_step > 0 or not 0 < shrink < 1 or not 0 < c < 1:
+        raise ValueError("direction, initial_step, shrink or c: out of range")
+    start, slope = f(x), np.sum(grad_f(x) * direction)
+    if not slope < 0:
+        raise ValueError("direction: expected a slope below 0")
+    step = initial_step
+    for _ in range(200):
+        value = f(x + step * direction)
+        slope = np.sum(grad_f(x + step * direction) * direction)
+        if value < start and value <= start + c * step * slope:
+            return step
+        step *= shrink
+    raise ValueError("direction: no step is enough")
+
+
+@mistake(
     criterion="minimize",
     replaces="minimize",
     text="The start is missing from the history.",
@@ -1345,3 +1552,20 @@ def minimize_without_history(f, grad_f, x0, step, num_iterations, **hyper):
         params, state = step(params, {"x": grad_f(params["x"])}, state, **hyper)
         history.append(f(params["x"]))
     return params["x"]
+
+
+@mistake(
+    criterion="minimize",
+    replaces="minimize",
+    text="The loop ended early, when a step had left f as it was.",
+    fix="Take all num_iterations steps: the history has num_iterations + 1 entries in any case.",
+)
+def minimize_stops_early(f, grad_f, x0, step, num_iterations, **hyper):
+    _require_at_least(0, num_iterations=num_iterations)
+    params, state, history = {"x": x0}, {}, [f(x0)]
+    for _ in range(num_iterations):
+        params, state = step(params, {"x": grad_f(params["x"])}, state, **hyper)
+        history.append(f(params["x"]))
+        if history[-1] == history[-2]:
+            break
+    return params["x"], history

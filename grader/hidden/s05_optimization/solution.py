@@ -180,7 +180,7 @@ def adamw_step(params, grads, state, learning_rate=0.001, beta1=0.9, beta2=0.999
     """Return params one step further with AdamW: Adam, and a decay of the parameters beside it.
 
     The decay is decoupled: it is no part of the gradient and never enters m or s. It shrinks every entry of every
-    array by the factor 1 - learning_rate * weight_decay; Adam's step is then added to the shrunken value.
+    array by the factor 1 - learning_rate * weight_decay; Adam's step is then subtracted from the shrunken value.
 
     Raises ValueError when grads has other names than params, or an array of another shape.
 

@@ -53,7 +53,7 @@ class TestClipping:
                 assert_array(result[name], expected[name], name=f"grads[{name!r}]", rtol=1e-4, dtype=value.dtype)
 
     def test_max_norm_that_is_not_above_zero_is_refused(self, learner, rng):
-        for max_norm in (0.0, -1.0):
+        for max_norm in (0.0, -1.0, np.nan):
             with pytest.raises(ValueError):
                 learner.clip_by_global_norm(draw_arrays(rng), max_norm)
 
@@ -80,6 +80,15 @@ class TestExtremes:
                 rtol = 1e-4 if dtype is np.float32 else None
                 assert_array(norm, length, name=f"norm of {np.dtype(dtype).name} gradients near {size:g}", rtol=rtol)
                 assert_arrays(result, expected, "grads", rtol=rtol)
+
+    def test_short_gradients_stay_as_they_are_at_any_size(self, learner, rng):
+        for size in (1e-9, 1e-100):
+            grads = {name: size * value for name, value in draw_arrays(rng).items()}
+            expected, length = clipped(grads, np.inf)
+            for max_norm in (1.5 * length, 1000 * length):
+                result, norm = unpack(learner.clip_by_global_norm(grads, max_norm), "grads", "norm")
+                assert_array(norm, length, name="norm")
+                assert_arrays(result, expected, "grads")
 
     def test_one_array_far_larger_than_the_others(self, learner, rng):
         grads = draw_arrays(rng)

@@ -69,17 +69,17 @@ class TestSgd:
 @pytest.mark.criterion("momentum")
 class TestMomentum:
     def test_velocity_grows_while_the_gradient_stays(self, learner):
-        # velocity 1, 1.5, 1.75
-        assert_path(learner.momentum_step, [1, 1, 1], [0.9, 0.75, 0.575], learning_rate=0.1, momentum=0.5)
+        # velocity 1, 1.8, 2.44
+        assert_path(learner.momentum_step, [1, 1, 1], [0.9, 0.72, 0.476], learning_rate=0.1, momentum=0.8)
 
     def test_velocity_carries_on_without_gradient(self, learner):
-        # velocity 4, 2, 1
-        assert_path(learner.momentum_step, [4, 0, 0], [0.6, 0.4, 0.3], learning_rate=0.1, momentum=0.5)
+        # velocity 4, 3.2, 2.56
+        assert_path(learner.momentum_step, [4, 0, 0], [0.6, 0.28, 0.024], learning_rate=0.1, momentum=0.8)
 
     def test_each_array_has_its_own_velocity(self, learner, params, grads):
-        first, state = unpack(learner.momentum_step(params, grads, {}, 0.1, 0.5), "params", "state")
-        second, _ = unpack(learner.momentum_step(first, grads, state, 0.1, 0.5), "params", "state")
-        assert_arrays(second, {"weights": [0.5, 3.0], "bias": [2.75]})
+        first, state = unpack(learner.momentum_step(params, grads, {}, 0.1, 0.8), "params", "state")
+        second, _ = unpack(learner.momentum_step(first, grads, state, 0.1, 0.8), "params", "state")
+        assert_arrays(second, {"weights": [0.44, 3.12], "bias": [2.72]})
 
 
 @pytest.mark.criterion("nesterov")
@@ -213,8 +213,8 @@ class TestDecaySchedules:
             assert_array(found, rate, name=f"the rate at step {step}")
 
     def test_exponential_decay_is_smooth(self, learner):
-        for step, rate in ((0, 2.0), (1, 1.2130613194), (2, 0.7357588823), (10, 0.013475894)):
-            assert_array(learner.exponential_decay(step, 2.0, 0.5), rate, name=f"the rate at step {step}")
+        for step, rate in ((0, 2.0), (1, 1.5576015661), (2, 1.2130613194), (10, 0.1641699972)):
+            assert_array(learner.exponential_decay(step, 2.0, 0.25), rate, name=f"the rate at step {step}")
 
     def test_steps_below_zero_are_refused(self, learner):
         with pytest.raises(ValueError):
@@ -309,7 +309,7 @@ class TestLineSearch:
 @pytest.mark.criterion("minimize")
 class TestMinimize:
     def test_history_begins_before_the_first_step(self, learner):
-        def halve(params, grads, state):
+        def halve(params, grads, state, **hyper):
             return {"x": params["x"] / 2}, state
 
         result = learner.minimize(square, square_gradient, np.array([4.0, 0.0]), halve, 3)
@@ -318,7 +318,7 @@ class TestMinimize:
         assert_array(np.asarray(history), [16.0, 4.0, 1.0, 0.25], name="history")
 
     def test_state_is_handed_from_step_to_step(self, learner):
-        def longer_each_time(params, grads, state):
+        def longer_each_time(params, grads, state, **hyper):
             count = state.get("count", 0) + 1
             return {"x": params["x"] + count}, {"count": count}
 
@@ -326,10 +326,14 @@ class TestMinimize:
         assert_array(x, [10.0], name="x")  # 1 + 2 + 3 + 4
 
     def test_hyperparameters_reach_the_step(self, learner):
-        def scaled(params, grads, state, rate, floor=0.0):
-            return {"x": np.maximum(params["x"] - rate * grads["x"], floor)}, state
+        came = []
+
+        def scaled(params, grads, state, **hyper):
+            came.append(hyper)
+            return {"x": np.maximum(params["x"] - hyper.get("rate", 0) * grads["x"], hyper.get("floor", 0))}, state
 
         result = learner.minimize(square, square_gradient, np.array([4.0]), scaled, 2, rate=0.25, floor=1.5)
+        assert_equal(came[:1], [{"rate": 0.25, "floor": 1.5}], name="the keyword arguments of the first call of step")
         x, history = unpack(result, "x", "history")
         assert_array(x, [1.5], name="x")
         assert_array(np.asarray(history), [16.0, 4.0, 2.25], name="history")

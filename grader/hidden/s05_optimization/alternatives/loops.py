@@ -84,7 +84,7 @@ def adamw_step(params, grads, state, learning_rate=0.001, beta1=0.9, beta2=0.999
 
 
 def clip_by_global_norm(grads, max_norm):
-    if max_norm <= 0:
+    if not max_norm > 0:
         raise ValueError("max_norm must be above 0")
     norm = 0.0
     for value in grads.values():

@@ -70,7 +70,7 @@ def adamw_step(params, grads, state, learning_rate=0.001, beta1=0.9, beta2=0.999
 
 
 def clip_by_global_norm(grads, max_norm):
-    if max_norm <= 0:
+    if not max_norm > 0:
         raise ValueError(f"max_norm: {max_norm}, expected above 0")
     vector = np.concatenate([np.ravel(g).astype(np.float64) for g in grads.values()])
     if not np.all(np.isfinite(vector)):
