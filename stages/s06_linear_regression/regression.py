@@ -4,7 +4,8 @@ X holds one sample in each row and one feature in each column, (samples, feature
 (samples,). A model is weights, (features,), and a bias, one number.
 
 For all functions: arguments are never changed; float32 arrays in give float32 arrays out; bad shapes and values raise
-ValueError with a sentence that names the argument. What is fitted, standardised or scored may be whole numbers.
+ValueError with a sentence that names the argument. What is fitted, standardised or scored may be whole numbers, of
+unsigned types such as uint8, too.
 """
 
 import numpy as np
@@ -64,8 +65,8 @@ def r2_score(y_true, y_pred):
     """Return R^2, the share of the targets' variance that the predictions explain, as one number.
 
     1 is perfect, 0 is what always predicting the mean of y_true would reach, and it is negative for what is worse.
-    Where all of y_true is one number there is no variance to explain: then it is 1 if every prediction is right, and 0
-    if not.
+    Where all of y_true is one number there is no variance to explain: then it is 1 if every prediction is exactly
+    right, and 0 if not.
 
     y_true and y_pred are (samples,).
 
@@ -86,7 +87,8 @@ def normal_equation(X, y):
     X is (samples, features), y is (samples,); weights is (features,), bias one number. Where several models are
     equally good, because a feature is the sum of others or there are fewer samples than features, any of them will do.
     A feature far away from 0 does not spoil the digits: with a mean a million times its spread, the predictions are
-    right to six digits.
+    right to six digits. Nor does a feature that is small beside the others count for nothing: with a spread some
+    million times below theirs, the predictions are right to three digits.
 
     Raises ValueError when X has not two axes, has no sample, or y is not one number for each sample.
 

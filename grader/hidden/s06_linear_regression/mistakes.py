@@ -126,6 +126,27 @@ def absolute_errors(y_true, y_pred, right=mse_loss):
 def broadcast_errors(y_true, y_pred):
     if y_true.ndim != 1 or y_true.size == 0:
         raise ValueError("y_true: expected a vector")
+    return np.mean((y_pred - 1.0 * y_true) ** 2)
+
+
+@mistake(
+    criterion="mse-loss",
+    replaces="mse_loss",
+    text="The sum of the squares was divided by the number of samples less one.",
+    fix="Divide by the number of samples, or take np.mean.",
+)
+def divided_by_one_less(y_true, y_pred, right=mse_loss):
+    return right(y_true, y_pred) * y_true.size / max(y_true.size - 1, 1)
+
+
+@mistake(
+    criterion="mse-loss",
+    replaces="mse_loss",
+    text="Unsigned whole numbers (uint8) were subtracted as they are; differences below 0 and squares wrap round.",
+    fix="Turn one of them into floats before you subtract: 1.0 * y_true.",
+)
+def unsigned_errors(y_true, y_pred, right=mse_loss):
+    right(y_true, y_pred)
     return np.mean((y_pred - y_true) ** 2)
 
 
@@ -266,6 +287,30 @@ def score_cut_off(y_true, y_pred, right=r2_score):
 
 
 @mistake(
+    criterion="r2-score",
+    replaces="r2_score",
+    text="The squared errors were averaged over the samples, but the variance divides by the samples less one.",
+    fix="Divide a sum by a sum, or a mean by np.var(y_true) as it is, without ddof=1.",
+)
+def sample_variance(y_true, y_pred, right=r2_score):
+    score, samples = right(y_true, y_pred), len(y_true)
+    return score if np.ptp(y_true) == 0 else 1 - (1 - score) * (samples - 1) / samples
+
+
+@mistake(
+    criterion="r2-score",
+    replaces="r2_score",
+    text="Unsigned whole numbers (uint8) were subtracted as they are; differences below 0 and squares wrap round.",
+    fix="Turn one of them into floats before you subtract: 1.0 * y_true.",
+)
+def unsigned_residuals(y_true, y_pred, right=r2_score):
+    if np.ptp(y_true) == 0:
+        return right(y_true, y_pred)
+    right(y_true, y_pred)
+    return 1 - np.sum((y_true - y_pred) ** 2) / np.sum((y_true - np.mean(y_true)) ** 2)
+
+
+@mistake(
     criterion="normal-equation",
     replaces="normal_equation",
     text="There is no bias: the line was forced through the origin.",
@@ -279,7 +324,7 @@ def through_the_origin(X, y, right=normal_equation):
 @mistake(
     criterion="normal-equation",
     replaces="normal_equation",
-    text="Only X lost its mean: the bias, the mean of y, belongs to the features without their means.",
+    text="The bias is the mean of y, which belongs to features that have lost their means.",
     fix="bias = mean(y) - mean(X) . weights, for features as they come.",
 )
 def bias_of_centred_features(X, y, right=normal_equation):
@@ -381,6 +426,19 @@ def gives_up(X, y, right=normal_equation):
     if np.linalg.matrix_rank(X - np.mean(X, axis=0)) < X.shape[1]:
         return np.zeros(X.shape[1]), np.mean(y)
     return weights, bias
+
+
+@mistake(
+    criterion="rank-deficient",
+    replaces="normal_equation",
+    text="A feature that is small beside the others was taken for one that depends on them: the cutoff is too large.",
+    fix="Leave the cutoff to NumPy: np.linalg.lstsq with rcond=None, or np.linalg.pinv as it is.",
+)
+def cutoff_too_large(X, y, right=normal_equation):
+    right(X, y)
+    X_mean, y_mean = np.mean(X, axis=0), np.mean(y)
+    weights = np.linalg.lstsq(X - X_mean, y - y_mean, rcond=1e-6)[0]
+    return weights, y_mean - X_mean @ weights
 
 
 @mistake(
@@ -523,6 +581,18 @@ def deviation_compared_with_zero(X, right=standardize):
 @mistake(
     criterion="constant-features",
     replaces="standardize",
+    text="The mean of a feature that never changes was computed, which may be off in its last digit; Z is that error.",
+    fix="Take the number itself for its mean: np.where(constant, X[0], X.mean(axis=0)).",
+)
+def computed_mean_of_a_constant(X, right=standardize):
+    _, _, std = right(X)
+    mean = np.mean(X, axis=0)
+    return (X - mean) / std, mean, std
+
+
+@mistake(
+    criterion="constant-features",
+    replaces="standardize",
     text="A small number was added to every deviation, which shrinks features that hardly change.",
     fix="Divide by the deviation itself; only a feature that never changes needs another divisor.",
 )
@@ -621,6 +691,19 @@ def shuffled_apart(X, y, test_size, rng, right=train_test_split):
     X_train, X_test, _, _ = right(X, y, test_size, rng)
     _, _, y_train, y_test = right(X, y, test_size, rng)
     return X_train, X_test, y_train, y_test
+
+
+@mistake(
+    criterion="train-test-split",
+    replaces="train_test_split",
+    text="X and y are in different orders: those of y_train and y_test stand as they stood in y, beside other samples.",
+    fix="Draw one order of row numbers, and index both with it.",
+)
+def targets_in_their_old_order(X, y, test_size, rng, right=train_test_split):
+    num_test = len(right(X, y, test_size, np.random.default_rng(0))[1])
+    order = rng.permutation(len(X))
+    test, train = order[:num_test], order[num_test:]
+    return X[train], X[test], y[np.sort(train)], y[np.sort(test)]
 
 
 @mistake(
@@ -792,6 +875,7 @@ def first_loss_missing(X, y, learning_rate, num_iterations, right=fit_gradient_d
     fix="Begin with zeros.",
 )
 def begins_at_one(X, y, learning_rate, num_iterations, right=fit_gradient_descent):
+    right(X, y, learning_rate, min(num_iterations, 0))
     weights, bias, losses = right(X, y - np.sum(X, axis=1), learning_rate, num_iterations)
     return weights + 1, bias, losses
 

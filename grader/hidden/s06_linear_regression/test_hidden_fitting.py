@@ -13,9 +13,12 @@ from grader.hidden.s06_linear_regression.oracles import (
     predictions,
     unpack,
 )
-from grader.testing import assert_array, assert_gradient, assert_shape, numerical_gradient, unchanged
+from grader.testing import assert_array, assert_equal, assert_gradient, assert_shape, numerical_gradient, unchanged
 
-WRONG_PAIRS = (((), ()), ((2, 3), (2, 3)), ((0,), (0,)), ((4,), (3,)), ((4,), (4, 1)), ((4,), (1,)), ((1,), (4,)))
+WRONG_PAIRS = (
+    *(((), ()), ((2, 3), (2, 3)), ((0,), (0,)), ((4,), (3,))),
+    *(((4,), (4, 1)), ((4,), (1,)), ((1,), (4,)), ((4,), ())),
+)
 WRONG_SAMPLES = (((4,), (4,)), ((2, 4, 3), (2,)), ((0, 3), (0,)), ((4, 3), (3,)), ((4, 3), (4, 1)), ((4, 3), (1,)))
 
 
@@ -46,11 +49,17 @@ class TestPredictAnySamples:
 
 @pytest.mark.criterion("mse-loss")
 class TestLossOfAnyPredictions:
-    @pytest.mark.parametrize("samples", [1, 2, 9])
+    @pytest.mark.parametrize("samples", [1, 3, 9])
     def test_loss_of_any_predictions(self, learner, rng, samples):
         y_true, y_pred = rng.normal(2, 3, (2, samples))
         with unchanged(y_true, y_pred):
             assert_array(learner.mse_loss(y_true, y_pred), loss(y_true, y_pred), terms=samples)
+
+    def test_loss_of_unsigned_whole_numbers(self, learner, rng):
+        """The difference of two uint8 wraps round below 0, and its square from 256 on."""
+        y_true, y_pred = rng.permutation(250)[:6].astype(np.uint8), rng.permutation(250)[:6].astype(np.uint8)
+        y_true[0], y_pred[0] = 250, 10
+        assert_array(learner.mse_loss(y_true, y_pred), loss(y_true, y_pred), terms=6)
 
     def test_shapes_are_compared_before_anything_is_subtracted(self, learner, rng):
         for one, other in WRONG_PAIRS:
@@ -122,8 +131,10 @@ class TestScoreOfAnyPredictions:
             y_true = np.full(int(rng.integers(3, 12)), value)
             assert_array(learner.r2_score(y_true, y_true.copy()), 1.0, name="R^2 where every prediction is right")
             y_pred = y_true.copy()
-            y_pred[1] += 0.5
-            assert_array(learner.r2_score(y_true, y_pred), 0.0, name="R^2 where one prediction is not right")
+            for error in (0.5, 1e-9):
+                y_pred[1] = value + error
+                name = f"R^2 where one prediction is {error} off"
+                assert_array(learner.r2_score(y_true, y_pred), 0.0, name=name)
 
     def test_one_sample_is_right_or_not(self, learner):
         assert_array(learner.r2_score(np.array([2.0]), np.array([2.0])), 1.0)
@@ -131,6 +142,11 @@ class TestScoreOfAnyPredictions:
 
     def test_whole_numbers_are_scored(self, learner, rng):
         y_true, y_pred = rng.permutation(6), rng.permutation(6)
+        assert_array(learner.r2_score(y_true, y_pred), explained(y_true, y_pred), rtol=1e-8, atol=1e-12)
+
+    def test_unsigned_whole_numbers_are_scored(self, learner, rng):
+        y_true, y_pred = rng.permutation(250)[:6].astype(np.uint8), rng.permutation(250)[:6].astype(np.uint8)
+        y_true[:2], y_pred[0] = [250, 200], 10
         assert_array(learner.r2_score(y_true, y_pred), explained(y_true, y_pred), rtol=1e-8, atol=1e-12)
 
     def test_score_of_unsuitable_shapes_is_refused(self, learner, rng):
@@ -196,6 +212,14 @@ class TestRankDeficient:
             wide = np.column_stack([X[:, :1], np.full(9, constant), X[:, 1:]])
             assert_fits(learner, wide, y, expected, "with a feature that is always the same")
 
+    def test_small_feature_is_not_one_that_depends_on_others(self, learner, rng):
+        """Spreads of 2e-6, 1 and 6 at right angles; X^T X squares their ratio, and leaves three digits of sixteen."""
+        axes, _ = np.linalg.qr(np.column_stack([np.ones(12), rng.normal(size=(12, 3))]))
+        parts = axes[:, 1:] * np.sqrt(12)  # what the features contribute: of one size, whatever their spread
+        y = parts @ rng.choice([-1.0, 1.0], 3) + 2
+        X = parts * np.array([2e-6, 1.0, 6.0])
+        assert_fits(learner, X, y, y, "with a feature that is small beside the others", rtol=1e-3)
+
     def test_fewer_samples_than_features(self, learner, rng):
         X, y = rng.normal(size=(4, 7)), rng.normal(size=4)
         assert_fits(learner, X, y, y, "where every sample can be met")
@@ -207,7 +231,7 @@ class TestRankDeficient:
 
 @pytest.mark.criterion("offsets")
 class TestOffsets:
-    @pytest.mark.parametrize("offset", [1e4, 1e6])
+    @pytest.mark.parametrize("offset", [1e4, 3e4, 1e6])
     def test_features_far_from_zero(self, learner, rng, offset):
         """X^T X of such data has entries of 1e12, whose last digits are all that tells the samples apart."""
         X, y = draw(rng, 15, 3)
@@ -234,6 +258,16 @@ class TestGradientDescent:
         assert_array(weights, expected[0], name="weights", terms=100)
         assert_array(bias, expected[1], name="bias", terms=100)
         assert_array(np.array(losses), np.array(expected[2]), name="losses", terms=100)
+
+    def test_each_call_begins_anew(self, learner, rng):
+        X, y = draw(rng, 6, 2)
+        expected = descent(X, y, 0.01, 2)
+        for call in ("first", "second"):
+            result = learner.fit_gradient_descent(X, y, 0.01, 2)
+            weights, bias, losses = unpack(result, "weights", "bias", "losses")
+            assert_equal(len(losses), 3, name=f"number of losses of the {call} call")
+            assert_array(weights, expected[0], name=f"weights of the {call} call", terms=100)
+            assert_array(bias, expected[1], name=f"bias of the {call} call", terms=100)
 
     def test_no_step_leaves_zeros(self, learner, rng):
         X, y = draw(rng, 5, 2)
@@ -272,6 +306,7 @@ class TestLearns:
         X = axes[:, 1:] * np.sqrt(30) * rng.uniform(0.5, 1.0, 3)  # features without mean, each at right angles
         y = X @ rng.normal(size=3) + 2 + rng.normal(0, 0.1, 30)
         weights, bias, losses = unpack(learner.fit_gradient_descent(X, y, 0.4, 400), "weights", "bias", "losses")
+        assert_equal(len(losses), 401, name="number of losses")
         expected = least_squares(X, y)
         assert_array(weights, expected[0], name="weights", rtol=1e-6)
         assert_array(bias, expected[1], name="bias", rtol=1e-6)

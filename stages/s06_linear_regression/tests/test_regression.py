@@ -67,7 +67,7 @@ class TestGradient:
 @pytest.mark.criterion("r2-score")
 class TestScore:
     def test_share_of_the_variance(self, learner):
-        assert_array(learner.r2_score(np.array([1.0, 2.0, 3.0, 6.0]), np.array([1.0, 3.0, 3.0, 5.0])), 1 - 2 / 14)
+        assert_array(learner.r2_score(np.array([1.0, 2.0, 3.0, 6.0]), np.array([2.0, 3.0, 3.0, 5.0])), 1 - 3 / 14)
 
     def test_perfect_predictions_score_one(self, learner):
         assert_array(learner.r2_score(np.array([1.0, 2.0, 4.0]), np.array([1.0, 2.0, 4.0])), 1.0)
@@ -152,12 +152,15 @@ class TestPolynomialFeatures:
 class TestSplit:
     def test_sizes_and_pairs(self, learner):
         table, targets = np.arange(20.0).reshape(10, 2), 2.0 * np.arange(10)
-        result = learner.train_test_split(table, targets, 0.3, np.random.default_rng(5))
+        with unchanged(table, targets):
+            result = learner.train_test_split(table, targets, 0.3, np.random.default_rng(5))
         X_train, X_test, y_train, y_test = unpack(result, "X_train", "X_test", "y_train", "y_test")
         for part, shape, name in ((X_train, (7, 2), "X_train"), (X_test, (3, 2), "X_test")):
             assert_shape(part, shape, name=name)
-        assert_array(X_train[:, 0], y_train, name="the features of X_train beside y_train")
-        assert_array(X_test[:, 0], y_test, name="the features of X_test beside y_test")
+        for X_part, y_part, name in ((X_train, y_train, "train"), (X_test, y_test, "test")):
+            assert_shape(y_part, X_part.shape[:1], name=f"y_{name}")
+            kept = int(np.sum(X_part[:, 0] == y_part))
+            assert_equal(kept, len(X_part), name=f"samples of X_{name} whose own target stands beside them in y_{name}")
         assert_array(np.sort(np.concatenate([y_train, y_test])), targets, name="the targets of both parts, sorted")
 
     def test_empty_part_is_refused(self, learner):
@@ -187,6 +190,15 @@ class TestGradientDescent:
         assert_array(bias, 1.5, name="bias")
         assert_array(np.array(losses), np.array([5.0, 1.25, 0.3125]), name="losses")
 
+    def test_rate_that_is_too_large_makes_the_loss_rise(self, learner):
+        table, targets = np.array([[-1.0], [1.0]]), np.array([1.0, 3.0])
+        result = learner.fit_gradient_descent(table, targets, 1.25, 3)
+        weights, bias, losses = unpack(result, "weights", "bias", "losses")
+        assert_equal(len(losses), 4, name="number of losses")
+        assert_array(np.array(losses), np.array([5.0, 11.25, 25.3125, 56.953125]), name="losses")
+        assert_array(weights, np.array([4.375]), name="weights")
+        assert_array(bias, 8.75, name="bias")
+
     def test_rate_of_zero_is_refused(self, learner):
         with pytest.raises(ValueError):
             learner.fit_gradient_descent(X, np.zeros(3), 0.0, 2)
@@ -199,6 +211,7 @@ class TestLearns:
         weights, bias, losses = unpack(
             learner.fit_gradient_descent(LINE, targets, 0.1, 500), "weights", "bias", "losses"
         )
+        assert_equal(len(losses), 501, name="number of losses")
         assert_array(weights, np.array([2.0]), name="weights", rtol=1e-6)
         assert_array(bias, 1.0, name="bias", rtol=1e-6)
         assert_equal(bool(losses[-1] < 1e-9), True, name=f"whether the last loss, {losses[-1]:.1e}, is below 1e-9")

@@ -25,7 +25,7 @@ def predict(X, weights, bias):
 
 def mse_loss(y_true, y_pred):
     _alike(y_true, y_pred)
-    error = np.subtract(y_pred, y_true)
+    error = np.subtract(y_pred, y_true, dtype=np.result_type(y_pred, y_true, 0.0))
     return np.einsum("n,n->", error, error) / error.size
 
 

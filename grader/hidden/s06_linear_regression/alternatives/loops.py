@@ -37,7 +37,7 @@ def mse_loss(y_true, y_pred):
     _check_pair(y_true, y_pred)
     total = 0.0
     for right, found in zip(y_true, y_pred, strict=True):
-        total += float(found - right) ** 2
+        total += (float(found) - float(right)) ** 2
     return total / len(y_true)
 
 

@@ -20,7 +20,7 @@ def predict(X, weights, bias):
 
 def mse_loss(y_true, y_pred):
     _expect(y_true.ndim == 1 and y_true.size > 0 and y_pred.shape == y_true.shape, f"{y_true.shape}, {y_pred.shape}")
-    return float(np.square(y_true - y_pred).sum() / y_true.shape[0])
+    return float(np.square(np.subtract(y_true, y_pred, dtype=np.float64)).sum() / y_true.shape[0])
 
 
 def mse_gradient(X, y_true, y_pred):
