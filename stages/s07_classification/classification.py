@@ -13,7 +13,7 @@ def sigmoid(z):
     """Return the probability that belongs to a logit: 1 / (1 + exp(-z)), element by element.
 
     Args:
-        z: a number or an array of any shape, of floats or integers.
+        z: a number or an array of any shape, of floats or integers, signed or unsigned.
 
     Returns:
         Values from 0 to 1, of the shape of z; float32 for float32. Small values keep their digits: sigmoid(-40) is
@@ -32,7 +32,7 @@ def softmax(z, axis=-1):
     """Return the probabilities that belong to logits: exp(z), divided by its sum along an axis.
 
     Args:
-        z: logits, an array of one axis or more, of floats or integers.
+        z: logits, an array of one axis or more, of floats or integers, signed or unsigned.
         axis: the axis along which the probabilities add up to 1, counted from the end where negative.
 
     Returns:
@@ -52,7 +52,7 @@ def log_softmax(z, axis=-1):
     """Return the logarithms of softmax: z, less the logarithm of the sum of exp(z) along an axis.
 
     Args:
-        z: logits, an array of one axis or more, of floats or integers.
+        z: logits, an array of one axis or more, of floats or integers, signed or unsigned.
         axis: the axis along which the probabilities add up to 1, counted from the end where negative.
 
     Returns:
@@ -188,7 +188,8 @@ def confusion_matrix(y_true, y_pred, num_classes):
     """Return how many samples of each true class (row) were predicted as each class (column).
 
     Args:
-        y_true: the true classes, integers from 0 to num_classes - 1, shape (samples,), at least one.
+        y_true: the true classes, integers from 0 to num_classes - 1, shape (samples,), at least one. As for y_pred, any
+            integer type will do, uint8 too.
         y_pred: the predicted classes, integers from 0 to num_classes - 1, shape (samples,).
         num_classes: how many classes there are; one that no sample has gets a row and a column of zeros.
 
@@ -249,7 +250,8 @@ def roc_auc(y_true, scores):
 
     Args:
         y_true: the true classes 0 and 1 (integers, floats or booleans), shape (samples,), both occurring.
-        scores: a score for each sample, larger for class 1, shape (samples,): logits, probabilities or any numbers.
+        scores: a score for each sample, larger for class 1, shape (samples,): logits, probabilities or any numbers,
+            signed or unsigned, however close.
 
     Returns:
         One number from 0 to 1.

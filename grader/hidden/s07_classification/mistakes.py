@@ -522,6 +522,38 @@ def sigmoid_cut_to_integers(z, right=sigmoid):
 
 @mistake(
     criterion="arrays",
+    replaces="sigmoid",
+    text="Unsigned whole numbers (uint8) were taken as they are: -z wraps round, -1 to 255.",
+    fix="Turn whole numbers into floats first; -1.0 * z does, and leaves float32 as it is.",
+)
+def sigmoid_of_unsigned(z, right=sigmoid):
+    return np.exp(-np.logaddexp(0, -z)) if np.asarray(z).dtype.kind == "u" else right(z)
+
+
+@mistake(
+    criterion="arrays",
+    replaces="softmax",
+    text="Unsigned whole numbers (uint8) were subtracted as they are: what should be below 0 wraps round.",
+    fix="Turn whole numbers into floats first; 1.0 * z does, and leaves float32 as it is.",
+)
+def softmax_of_unsigned(z, axis=-1):
+    exponentials = np.exp(z - np.max(z, axis=axis, keepdims=True))
+    return exponentials / np.sum(exponentials, axis=axis, keepdims=True)
+
+
+@mistake(
+    criterion="arrays",
+    replaces="log_softmax",
+    text="Unsigned whole numbers (uint8) were subtracted as they are: what should be below 0 wraps round.",
+    fix="Turn whole numbers into floats first; 1.0 * z does, and leaves float32 as it is.",
+)
+def log_softmax_of_unsigned(z, axis=-1):
+    shifted = z - np.max(z, axis=axis, keepdims=True)
+    return shifted - np.log(np.sum(np.exp(shifted), axis=axis, keepdims=True))
+
+
+@mistake(
+    criterion="arrays",
     replaces="softmax",
     text="The largest logit was subtracted from the argument itself with -=: whoever passed it has lost the logits.",
     fix="Make a new array: shifted = z - np.max(z, axis=axis, keepdims=True).",
@@ -774,6 +806,28 @@ def negative_classes_count_from_the_end(y_true, y_pred, num_classes, right=confu
 
 
 @mistake(
+    criterion="confusion-matrix",
+    replaces="confusion_matrix",
+    text="The numbers of the cells, y_true * num_classes + y_pred, wrap round: uint8 ends at 255.",
+    fix="Turn the classes into int64 first, or use np.add.at(counts, (y_true, y_pred), 1).",
+)
+def cell_numbers_wrap_round(y_true, y_pred, num_classes, right=confusion_matrix):
+    right(y_true, y_pred, num_classes)
+    cells = y_true * num_classes + y_pred
+    return np.bincount(cells, minlength=num_classes**2).reshape(num_classes, num_classes)
+
+
+@mistake(
+    criterion="confusion-matrix",
+    replaces="confusion_matrix",
+    text="The counts wrap round: a table of uint8 cannot count beyond 255.",
+    fix="Make the table of int: np.zeros((num_classes, num_classes), int).",
+)
+def counts_in_a_byte(y_true, y_pred, num_classes, right=confusion_matrix):
+    return right(y_true, y_pred, num_classes).astype(np.uint8)
+
+
+@mistake(
     criterion="precision-recall-f1",
     replaces="precision_recall_f1",
     text="Precision and recall are swapped.",
@@ -972,6 +1026,39 @@ def ranks_without_ties(y_true, scores, right=roc_auc):
     num_positive = np.sum(y_true == 1)
     won = ranks[y_true == 1].sum() - num_positive * (num_positive + 1) / 2
     return won / (num_positive * (len(y_true) - num_positive))
+
+
+@mistake(
+    criterion="roc-auc",
+    replaces="roc_auc",
+    text="This is the Gini coefficient, twice the area less 1: chance gives 0 and the worst order -1.",
+    fix="Return the area itself, from 0 to 1.",
+)
+def gini_coefficient(y_true, scores, right=roc_auc):
+    return 2 * right(y_true, scores) - 1
+
+
+@mistake(
+    criterion="roc-auc",
+    replaces="roc_auc",
+    text="Areas below a half were turned round, 1 - area: the worst order looks like the best.",
+    fix="Return the area as it is; below a half says that the scores point the wrong way.",
+)
+def never_below_a_half(y_true, scores, right=roc_auc):
+    area = right(y_true, scores)
+    return max(area, 1 - area)
+
+
+@mistake(
+    criterion="roc-auc",
+    replaces="roc_auc",
+    text="The scores were subtracted: differences of unsigned ones (uint8) wrap round, so that no pair is lost.",
+    fix="Compare the scores with > and ==, without subtracting them.",
+)
+def differences_of_scores(y_true, scores, right=roc_auc):
+    right(y_true, scores)
+    difference = scores[y_true == 1][:, np.newaxis] - scores[y_true == 0]
+    return np.mean((difference > 0) + 0.5 * (difference == 0))
 
 
 @mistake(

@@ -33,6 +33,13 @@ class TestArraysOfEveryKind:
         assert_array(learner.softmax(z.copy()), oracles.softmax(z), name="softmax")
         assert_array(learner.log_softmax(z.copy()), oracles.softmax(z, logarithm=True), name="log_softmax")
 
+    def test_unsigned_whole_numbers(self, learner, rng):
+        """Below 0 uint8 wraps round, and np.exp of it is in half precision."""
+        z = rng.permutation([0, 1, 2, 3, 5, 8, 13, 21]).astype(np.uint8).reshape(2, 4)
+        assert_array(learner.sigmoid(z.copy()), oracles.sigmoid(z), name="sigmoid")
+        assert_array(learner.softmax(z.copy()), oracles.softmax(z), name="softmax")
+        assert_array(learner.log_softmax(z.copy()), oracles.softmax(z, logarithm=True), name="log_softmax")
+
     def test_single_precision(self, learner, rng):
         z = draw_logits(rng, 6, 4).astype(np.float32)
         assert_array(learner.sigmoid(z.copy()), oracles.sigmoid(z), name="sigmoid", dtype="float32")

@@ -60,6 +60,14 @@ class TestConfusionOfAnything:
         result = learner.confusion_matrix(y_true, y_pred, 5)
         assert_array(result, oracles.confusion(y_true, y_pred, 5), axes="true predicted")
 
+    def test_many_samples_and_classes_of_unsigned_type(self, learner, rng):
+        """Neither a count of 300 nor the number of a cell, 19 * 20 + 19, fits into uint8."""
+        y_true = np.concatenate([np.full(300, 19), np.arange(20), rng.integers(0, 20, 40)]).astype(np.uint8)
+        y_pred = np.concatenate([np.full(300, 18), np.arange(20), rng.integers(0, 20, 40)]).astype(np.uint8)
+        order = rng.permutation(360)
+        result = learner.confusion_matrix(y_true[order], y_pred[order], 20)
+        assert_array(result, oracles.confusion(y_true, y_pred, 20), axes="true predicted")
+
     def test_confusion_refuses_pairs_that_do_not_fit(self, learner, rng):
         for y_true, y_pred in wrong_pairs(draw_classes(rng, 6, 3), draw_classes(rng, 6, 3)):
             with pytest.raises(ValueError):
@@ -153,6 +161,18 @@ class TestAreaOfAnything:
         for kind in ("bool", "float64", "int32"):
             assert_array(learner.roc_auc(y.astype(kind), scores), oracles.roc_auc(y, scores), name=f"{kind} labels")
 
+    def test_area_of_unsigned_scores(self, learner, rng):
+        y, scores = draw_classes(rng, 15, 2), rng.integers(0, 9, 15).astype(np.uint8)
+        y[:2], scores[:2] = [0, 1], [200, 3]
+        assert_array(learner.roc_auc(y, scores), oracles.roc_auc(y, scores))
+
+    def test_scores_that_hardly_differ_are_no_ties(self, learner, rng):
+        y, scores = draw_classes(rng, 12, 2), 0.5 + rng.permutation(12) * 1e-9
+        assert_array(learner.roc_auc(y, scores), oracles.roc_auc(y, scores))
+        y, scores = np.array([0, 1, 1, 0]), np.array([0.5, 0.5 + 1e-9, 0.5 - 1e-9, 0.5])
+        assert_array(learner.roc_auc(y, scores), 0.5, name="area of scores above and below")
+        assert_array(learner.roc_auc(y[:2], scores[:2]), 1.0, name="area of one pair")
+
     def test_area_of_equal_scores_is_a_half(self, learner, rng):
         assert_array(learner.roc_auc(draw_classes(rng, 9, 2), np.full(9, float(rng.normal()))), 0.5)
 
@@ -198,6 +218,13 @@ class TestFitOfAnything:
         X, y = rng.normal(size=(5, 3)), rng.integers(0, 2, 5)
         assert_fitted(learner.fit_softmax_regression(X, y, 4, 0.5, 0), X, y, 4, 0.5, 0)
         assert_fitted(learner.fit_softmax_regression(X, y, 4, 0.5, 3), X, y, 4, 0.5, 3)
+
+    def test_steps_that_are_too_long_are_taken_as_they_are(self, learner, rng):
+        """Classes that overlap: a rate of 15 or more overshoots, and the loss rises from one step to the next."""
+        X, y = np.array([[-1.0], [-1.0], [-1.0], [1.0], [1.0], [2.0], [1.5]]), np.array([0, 0, 1, 0, 1, 1, 1])
+        rate = float(rng.uniform(15, 25))
+        for _ in range(2):
+            assert_fitted(learner.fit_softmax_regression(X, y, 2, rate, 3), X, y, 2, rate, 3)
 
     def test_the_loss_falls_with_every_small_step(self, learner, rng):
         """The curvature is at most half the largest squared length of (x, 1), so that its inverse is a safe rate."""

@@ -223,11 +223,13 @@ class TestPrecisionRecallF1:
 @pytest.mark.criterion("roc-auc")
 class TestRocAuc:
     def test_share_of_pairs_in_the_right_order(self, learner):
-        """Pairs of one 1 and one 0: 0.35 beats 0.1 but not 0.4; 0.8 beats both."""
-        assert_array(learner.roc_auc(np.array([0, 0, 1, 1]), np.array([0.1, 0.4, 0.35, 0.8])), 0.75)
+        """Pairs of one 1 and one 0: 0.35 beats 0.1 and 0.2 but not 0.4; 0.8 beats all three."""
+        assert_array(learner.roc_auc(np.array([0, 0, 1, 1, 0]), np.array([0.1, 0.4, 0.35, 0.8, 0.2])), 5 / 6)
 
     def test_a_tie_counts_as_half(self, learner):
-        assert_array(learner.roc_auc(np.array([0, 0, 1, 1]), np.array([0.1, 0.4, 0.4, 0.8])), 0.875, name="one tie")
+        """0.4 beats 0.1, meets 0.4 and loses to 0.9; 0.8 beats 0.1 and 0.4 and loses to 0.9."""
+        result = learner.roc_auc(np.array([0, 0, 1, 1, 0]), np.array([0.1, 0.4, 0.4, 0.8, 0.9]))
+        assert_array(result, 3.5 / 6, name="one tie")
         assert_array(learner.roc_auc(np.array([0, 1, 1, 0, 1]), np.full(5, 0.3)), 0.5, name="all tied")
 
     def test_best_and_worst_order(self, learner):
@@ -254,6 +256,15 @@ class TestFitSoftmaxRegression:
         assert_array(losses[0], np.log(2), name="loss at the start")
         gaps = np.array([0.8, 1.2, 3.2])
         assert_array(losses[1], np.log1p(np.exp(-gaps)).mean(), name="loss after one step")
+
+    def test_every_step_is_taken_also_where_the_loss_has_ceased_to_fall(self, learner):
+        """Class 1 has two of the three samples at 1, and one of the three at -1: its odds are 2 and 1/2 in the end."""
+        X, y = np.array([[-1.0], [-1.0], [-1.0], [1.0], [1.0], [1.0]]), np.array([0, 0, 1, 0, 1, 1])
+        weights, bias, losses = unpack(learner.fit_softmax_regression(X, y, 2, 1.0, 100), "weights", "bias", "losses")
+        assert_equal(len(losses), 101, name="number of losses")
+        assert_array(weights, [[-np.log(2) / 2, np.log(2) / 2]], name="weights")
+        assert_array(bias, [0.0, 0.0], name="bias", atol=1e-9)
+        assert_array(losses[-1], np.log(3) - 2 / 3 * np.log(2), name="the last loss")
 
     def test_three_groups_are_told_apart(self, learner):
         X = np.array([[0.0, 2.0], [0.5, 2.5], [2.0, -1.0], [2.5, -0.5], [-2.0, -1.0], [-1.5, -1.5]])

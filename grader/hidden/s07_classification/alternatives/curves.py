@@ -4,7 +4,7 @@ import numpy as np
 
 
 def sigmoid(z):
-    return np.reciprocal(1 + np.exp(-np.asarray(z) * 1.0)) if np.ndim(z) else 1 / (1 + np.exp(-z))
+    return np.reciprocal(1 + np.exp(np.asarray(z) * -1.0)) if np.ndim(z) else 1 / (1 + np.exp(-z))
 
 
 def _log_sum(z, axis):

@@ -9,18 +9,20 @@ def _like(values, z):
 
 
 def sigmoid(z):
+    z = _like(np.asarray(z), z)
     small = np.exp(-np.abs(z))
-    return np.where(np.asarray(z) >= 0, 1, small) / (1 + small)
+    return np.where(z >= 0, 1, small) / (1 + small)
 
 
 def softmax(z, axis=-1):
+    z = _like(z, z)
     exponentials = np.exp(z - z.max(axis, keepdims=True))
     exponentials /= exponentials.sum(axis, keepdims=True)
     return exponentials
 
 
 def log_softmax(z, axis=-1):
-    z = np.swapaxes(z, axis, -1)
+    z = np.swapaxes(_like(z, z), axis, -1)
     largest = z.max(-1)[..., None]
     result = (z - largest) - np.log(np.einsum("...k->...", np.exp(z - largest)))[..., None]
     return np.swapaxes(result, axis, -1)
