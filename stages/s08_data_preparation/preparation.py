@@ -49,8 +49,9 @@ def label_encode(labels):
     """Return (codes, classes): a whole number for each label, and the labels that the numbers stand for.
 
     labels is a list or an array of text or of numbers, one for each sample. classes is an array of the different
-    labels in ascending order (text by the codes of its characters, so that "Z" is before "a"), and codes is an array
-    of integers, (samples,), such that classes[codes] is labels.
+    labels in ascending order (text by the codes of its characters, so that "Z" is before "a"), of text or of numbers
+    as np.unique gives it and not of objects, and codes is an array of integers, (samples,), such that classes[codes]
+    is labels.
 
     Raises ValueError when labels has not one axis, or is empty.
 
@@ -168,7 +169,7 @@ def pad_sequences(sequences, max_length=None, pad_value=0):
     sequences is a list of lists or of arrays with one axis. array and mask are (sequences, max_length), where
     max_length is the length of the longest sequence unless given. A shorter sequence is followed by pad_value, of a
     longer one the first max_length entries are kept. mask is boolean, True for what comes from a sequence. array has
-    the dtype of the sequences (integers stay integers), for which an empty sequence does not count.
+    the dtype of the sequences (integers stay integers), for which neither an empty sequence nor pad_value counts.
 
     Raises ValueError when there is no sequence, all are empty, one has not one axis, or max_length is below 1.
 

@@ -209,6 +209,17 @@ def widened_to_double(X, strategy, fill_value=0.0, right=impute):
 
 
 @mistake(
+    criterion="impute-mean-median",
+    replaces="impute",
+    text="fill_value was filled in, although the strategy is not 'constant'.",
+    fix="Look at fill_value for the strategy 'constant' only.",
+)
+def fill_value_always(X, strategy, fill_value=0.0, right=impute):
+    result = right(X, strategy, fill_value)
+    return np.where(np.isnan(X), X.dtype.type(fill_value), X) if fill_value else result
+
+
+@mistake(
     criterion="impute-frequent-constant",
     replaces="impute",
     text="Of equally frequent values the largest was taken.",
@@ -423,6 +434,17 @@ def zeros_for_the_unknown(labels, classes):
 )
 def labels_as_columns(labels, classes):
     return np.eye(len(classes))[np.asarray(labels)]
+
+
+@mistake(
+    criterion="one-hot-encode",
+    replaces="one_hot_encode",
+    text="The labels were converted to the dtype of the classes: long words are cut off, and 1.5 becomes 1.",
+    fix="Compare the labels as they are: NumPy finds a dtype for both.",
+)
+def labels_made_like_classes(labels, classes, right=one_hot_encode):
+    classes = np.asarray(classes)
+    return right(_as_labels(labels).astype(classes.dtype), classes)
 
 
 @mistake(
@@ -758,6 +780,19 @@ def factor_not_looked_at(X, factor=1.5):
 
 
 @mistake(
+    criterion="outliers",
+    replaces="detect_outliers_iqr",
+    text="Where the middle half is one number, its width was taken for 1, as in the iqr that robust_scale returns.",
+    fix="Compute the width here, upper - lower, and leave it 0 where it is: then every other value is an outlier.",
+)
+def width_of_robust_scale(X, factor=1.5, right=detect_outliers_iqr):
+    right(X, factor)
+    lower, upper = np.percentile(X, [25, 75], axis=0)
+    reach = factor * _no_zero(upper - lower)
+    return (X < lower - reach) | (X > upper + reach)
+
+
+@mistake(
     criterion="correlation-filter",
     replaces="correlation_filter",
     text="A feature that was dropped was still held against others.",
@@ -867,6 +902,37 @@ def cosine_for_correlation(X, threshold=0.9, right=correlation_filter):
 @mistake(
     criterion="correlation-filter",
     replaces="correlation_filter",
+    text="The covariance was divided by n - 1 and the variances by n: copies then have correlations above 1.",
+    fix="Use one divisor for both (np.cov has n - 1, np.std has n), or np.corrcoef.",
+)
+def two_divisors(X, threshold=0.9, right=correlation_filter):
+    right(X, threshold)
+    correlations, kept = _correlations(X) * len(X) / max(len(X) - 1, 1), []
+    for feature in range(X.shape[1]):
+        if not np.any(np.abs(correlations[feature, kept]) > threshold):
+            kept.append(feature)
+    return np.array(kept)
+
+
+@mistake(
+    criterion="correlation-filter",
+    replaces="correlation_filter",
+    text="The covariance was compared with the threshold; it grows with the values of a feature.",
+    fix="Divide it by both deviations, which makes a correlation of it.",
+)
+def covariance_for_correlation(X, threshold=0.9, right=correlation_filter):
+    right(X, threshold)
+    centred = X - np.mean(X, axis=0)
+    covariances, kept = centred.T @ centred / len(X), []
+    for feature in range(X.shape[1]):
+        if not np.any(np.abs(covariances[feature, kept]) > threshold):
+            kept.append(feature)
+    return np.array(kept)
+
+
+@mistake(
+    criterion="correlation-filter",
+    replaces="correlation_filter",
     text="A threshold of 0, 1 or beyond was taken.",
     fix="Raise ValueError unless 0 < threshold < 1.",
 )
@@ -945,6 +1011,17 @@ def deviations_with_a_little_more(X, threshold=0.9, right=correlation_filter):
 
 
 @mistake(
+    criterion="correlation-care",
+    replaces="correlation_filter",
+    text="A feature of small values was treated as flat: by a tolerance, or a number added to its deviation.",
+    fix="A feature is flat where np.ptp(X, axis=0) == 0, and nowhere else; divide by the deviation as it is.",
+)
+def small_feature_is_flat(X, threshold=0.9, right=correlation_filter):
+    right(X, threshold)
+    return right(np.where(np.ptp(X, axis=0) < 1e-8, 0.0, X), threshold)
+
+
+@mistake(
     criterion="pad-sequences",
     replaces="pad_sequences",
     text="The mask was found by comparing with pad_value, so a real entry of that value counts as padding.",
@@ -1000,6 +1077,17 @@ def floating_tokens(sequences, max_length=None, pad_value=0, right=pad_sequences
 def empty_makes_floats(sequences, max_length=None, pad_value=0, right=pad_sequences):
     array, mask = right(sequences, max_length, pad_value)
     return array.astype(np.result_type(*(np.asarray(sequence) for sequence in sequences))), mask
+
+
+@mistake(
+    criterion="pad-sequences",
+    replaces="pad_sequences",
+    text="pad_value had a say in the dtype: next to it, integers or float32 became float64.",
+    fix="Take np.result_type of the sequences alone, and convert pad_value to it.",
+)
+def padding_in_the_type(sequences, max_length=None, pad_value=0, right=pad_sequences):
+    array, mask = right(sequences, max_length, pad_value)
+    return array.astype(np.result_type(array, np.asarray(pad_value))), mask
 
 
 @mistake(

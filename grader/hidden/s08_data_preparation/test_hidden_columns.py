@@ -62,6 +62,12 @@ class TestImputeAnyTable:
         column = np.array([[1.0], [np.nan], [5.0], [2.0], [np.inf]])
         assert_array(learner.impute(column, "median"), np.array([[1.0], [3.5], [5.0], [2.0], [np.inf]]))
 
+    def test_fill_value_has_no_say_in_a_mean_or_median(self, learner, rng):
+        X = with_holes(rng.normal(size=(7, 2)), rng)
+        assert_array(learner.impute(X, "mean", 17.0), filled(X, mean), terms=7, name="impute(X, 'mean', 17.0)")
+        medians = learner.impute(X, "median", fill_value=17.0)
+        assert_array(medians, filled(X, lambda v: percentile(v, 0.5)), name="impute(X, 'median', fill_value=17.0)")
+
     def test_single_precision_is_kept(self, learner, rng):
         X = with_holes(rng.normal(size=(6, 2)).astype(np.float32), rng)
         for strategy, statistic in (("mean", mean), ("median", lambda v: percentile(v, 0.5))):

@@ -56,6 +56,15 @@ class TestOneHotAnyLabels:
             result = learner.one_hot_encode(labels, classes)
         assert_array(result, [[float(column == chosen[i]) for column in range(4)] for i in range(9)], dtype="float64")
 
+    def test_labels_are_compared_as_they_are(self, learner):
+        """In the dtype of the classes "southwest" would be "south", and 1.5 would be 1."""
+        for labels, classes in (
+            (np.array(["southwest", "west"]), np.array(["south", "west"])),
+            (np.array([2.0, 1.5]), np.array([1, 2])),
+        ):
+            with pytest.raises(ValueError):
+                learner.one_hot_encode(labels, classes)
+
     def test_single_class(self, learner):
         assert_array(learner.one_hot_encode(["a", "a"], ["a"]), np.ones((2, 1)), dtype="float64")
 
@@ -112,6 +121,11 @@ class TestPadAnySequences:
             array, _ = unpack(learner.pad_sequences(more), "array", "mask")
             assert_array(array, np.array(padded(more, 3, 0)[0]), name=f"array of {len(more)} sequences")
 
+    def test_padding_has_no_say_in_the_type(self, learner, rng):
+        sequences = [rng.integers(1, 9, 3).tolist(), rng.integers(1, 9, 2).tolist()]
+        array, _ = unpack(learner.pad_sequences(sequences, pad_value=-1.0), "array", "mask")
+        assert_array(array, np.array(padded(sequences, 3, -1)[0]), name="array of integers, pad_value=-1.0")
+
     def test_integers_beside_floats_become_floats(self, learner):
         array, _ = unpack(learner.pad_sequences([[1, 2], [0.5]]), "array", "mask")
         assert_array(array, np.array([[1.0, 2.0], [0.5, 0.0]]), name="array")
@@ -120,6 +134,8 @@ class TestPadAnySequences:
         for sequences in ([], [[], []], [[1, 2], [[1, 2], [3, 4]]], [[1], 2], [np.ones((1, 1), int)]):
             with pytest.raises(ValueError):
                 learner.pad_sequences(sequences)
+        with pytest.raises(ValueError):
+            learner.pad_sequences([[], []], max_length=3)
         for max_length in (0, -2):
             with pytest.raises(ValueError):
                 learner.pad_sequences([[1, 2, 3], [4]], max_length)
@@ -183,7 +199,9 @@ class TestOrderIsRandom:
             order = order_of(learner, 4, 4, np.random.default_rng(seed))
             counts[0, order[0]] += 1
             counts[1, order[-1]] += 1
-        assert_equal(bool(np.all((counts >= 1) & (counts <= 54))), True, name=f"whether {counts.tolist()} is even")
+        rounds_each = f"samples 0 to 3 came first in {counts[0].tolist()} and last in {counts[1].tolist()} rounds"
+        even = bool(np.all((counts >= 1) & (counts <= 54)))
+        assert_equal(even, True, name=f"in 90 rounds of 4 samples, {rounds_each}; whether each of these is 1 to 54")
 
     def test_batches_are_mixed(self, learner, rng):
         """Shuffled batches of neighbours, or a rotated order, keep most neighbours; chance keeps one in twenty.
@@ -193,7 +211,8 @@ class TestOrderIsRandom:
         """
         order = order_of(learner, 60, 5, rng)
         neighbours = sum(abs(a - b) == 1 for a, b in itertools.pairwise(order))
-        assert_equal(neighbours < 30, True, name=f"whether {neighbours} of 59 neighbours are few")
+        told = f"{neighbours} of the 59 pairs of neighbours in X come one after the other"
+        assert_equal(neighbours < 30, True, name=f"{told}; whether these are fewer than 30")
 
     def test_generator_alone_decides(self, learner, seed):
         first, again = (order_of(learner, 30, 8, np.random.default_rng(seed)) for _ in range(2))

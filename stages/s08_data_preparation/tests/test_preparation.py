@@ -52,14 +52,14 @@ class TestImpute:
 @pytest.mark.criterion("impute-frequent-constant")
 class TestImputeWithAValue:
     def test_most_frequent_value_of_the_feature(self, learner):
-        X = np.array([[3.0, 7.0], [3.0, NAN], [NAN, 2.0], [1.0, 5.0], [NAN, 5.0]])
+        X = np.array([[8.0, 7.0], [8.0, NAN], [NAN, 4.0], [1.0, 4.0], [3.0, 9.0]])
         result = learner.impute(X, "most_frequent")
-        assert_array(result, np.array([[3.0, 7.0], [3.0, 5.0], [3.0, 2.0], [1.0, 5.0], [3.0, 5.0]]))
+        assert_array(result, np.array([[8.0, 7.0], [8.0, 4.0], [8.0, 4.0], [1.0, 4.0], [3.0, 9.0]]))
 
     def test_smallest_of_equally_frequent_values(self, learner):
-        X = np.array([[4.0], [9.0], [2.0], [NAN], [9.0], [4.0], [2.0], [1.0]])
+        X = np.array([[5.0], [9.0], [3.0], [NAN], [9.0], [5.0], [3.0], [1.0], [4.0]])
         result = learner.impute(X, "most_frequent")
-        assert_array(result, np.array([[4.0], [9.0], [2.0], [2.0], [9.0], [4.0], [2.0], [1.0]]))
+        assert_array(result, np.array([[5.0], [9.0], [3.0], [3.0], [9.0], [5.0], [3.0], [1.0], [4.0]]))
 
     def test_constant(self, learner):
         X = np.array([[1.0, NAN], [NAN, NAN]])
@@ -82,6 +82,14 @@ class TestLabelEncode:
         codes, classes = unpack(learner.label_encode(np.array([30, -5, 30, 7])), "codes", "classes")
         assert_array(codes, np.array([2, 0, 2, 1]), name="codes")
         assert_equal(listed(classes), [-5, 7, 30], name="classes")
+
+    def test_classes_are_an_array_that_codes_index(self, learner):
+        labels = ["pear", "apple", "plum", "apple"]
+        codes, classes = unpack(learner.label_encode(labels), "codes", "classes")
+        assert_equal(isinstance(classes, np.ndarray), True, name="whether classes is an array")
+        assert_array(codes, np.array([1, 0, 2, 0]), name="codes")
+        assert_equal(classes.tolist(), ["apple", "pear", "plum"], name="classes")
+        assert_equal(classes[codes].tolist(), labels, name="classes[codes]")
 
     def test_no_label_at_all(self, learner):
         with pytest.raises(ValueError):
@@ -157,6 +165,11 @@ class TestOutliers:
         X = np.array([[-1.0], [1.0], [2.0], [3.0], [3.0], [3.5], [4.0], [5.0], [7.0]])  # fences 2 - 3 and 4 + 3
         assert_array(learner.detect_outliers_iqr(X), np.zeros((9, 1), bool))
 
+    def test_middle_half_of_no_width(self, learner):
+        X = np.array([[5.0], [7.0], [5.0], [5.0], [-20.0], [5.0], [5.0], [5.5], [5.0]])  # both fences are at 5
+        expected = np.array([False, True, False, False, True, False, False, True, False])
+        assert_array(learner.detect_outliers_iqr(X)[:, 0], expected)
+
     def test_factor_sets_the_fences(self, learner):
         X = np.array([[1.0], [2.0], [3.0], [4.0], [9.0]])
         assert_array(learner.detect_outliers_iqr(X, 2.0)[:, 0], np.array([False, False, False, False, True]))
@@ -166,10 +179,12 @@ class TestOutliers:
 @pytest.mark.criterion("correlation-filter")
 class TestCorrelationFilter:
     def test_copies_are_dropped_whatever_their_sign(self, learner):
-        X = np.array([[1.0, 5.0, 7.0, -1.0], [2.0, 8.0, 1.0, -2.0], [3.0, 11.0, 5.0, -3.0]])
+        """The third is 3 times the first and 2 more, the fourth and the fifth are the first and the second negated."""
+        first, second = np.array([1.0, 2.0, 3.0, 5.0]), np.array([0.3, 0.1, 0.4, 0.2])
+        X = np.column_stack([first, second, 3 * first + 2, -first, -second])
         with unchanged(X):
             result = learner.correlation_filter(X)
-        assert_equal(listed(result), [0, 2], name="the columns to keep")
+        assert_equal(listed(result), [0, 1], name="the columns to keep")
 
     def test_dropped_feature_speaks_against_no_other(self, learner):
         """The middle column has 0.71 with both others, which have 0 with each other."""
@@ -177,16 +192,24 @@ class TestCorrelationFilter:
         assert_equal(listed(learner.correlation_filter(X, 0.6)), [0, 2], name="the columns to keep")
 
     def test_threshold(self, learner):
-        X = np.array([[1.0, 1.0], [2.0, 3.0], [3.0, 2.0]])  # correlation 0.5
-        assert_equal(listed(learner.correlation_filter(X, 0.6)), [0, 1], name="the columns to keep for 0.6")
-        assert_equal(listed(learner.correlation_filter(X, 0.4)), [0], name="the columns to keep for 0.4")
+        """The first column has 0.6 with the second and -0.6 with the third, which have 0.28 with each other."""
+        X = np.array([[2.0, 17.0, 11.0], [2.0, 9.0, 3.0], [0.0, 11.0, 17.0], [0.0, 3.0, 9.0]])
+        for threshold, expected in ((0.3, [0]), (0.9, [0, 1, 2]), (0.5, [0]), (0.7, [0, 1, 2])):
+            result = learner.correlation_filter(X, threshold)
+            assert_equal(listed(result), expected, name=f"the columns to keep for {threshold}")
 
 
 @pytest.mark.criterion("correlation-care")
 class TestCorrelationCare:
     def test_features_that_never_change_are_kept(self, learner):
-        X = np.array([[0.1, 1.0, 0.1], [0.1, 2.0, 0.1], [0.1, 3.0, 0.1]])
-        assert_equal(listed(learner.correlation_filter(X)), [0, 1, 2], name="the columns to keep")
+        X = np.array([[1.0, 0.1, 0.1, 0.5], [2.0, 0.1, 0.1, 0.5], [3.0, 0.1, 0.1, 0.5]])
+        assert_equal(listed(learner.correlation_filter(X)), [0, 1, 2, 3], name="the columns to keep")
+
+    def test_small_features_change_too(self, learner):
+        """The second is a millionth of the first; the last two, 1e-13 large, are the third and the first."""
+        first, second = np.array([1.0, 2.0, 3.0, 5.0]), np.array([3.0, 1.0, 4.0, 2.0])
+        X = np.column_stack([first, 1e-6 * first, second, 1e-13 * second, -1e-13 * first])
+        assert_equal(listed(learner.correlation_filter(X)), [0, 2], name="the columns to keep")
 
     def test_far_from_zero(self, learner):
         X = np.array([[1.0, 3.0, 2.0], [2.0, 1.0, 4.0], [3.0, 2.0, 6.0]]) + 1e8
