@@ -119,8 +119,9 @@ def fit_lasso(X, y, alpha, num_iterations):
 
     X is (samples, features), y is (samples,), alpha 0 or more. Both are taken without their means, and all weights
     begin at 0. An iteration visits the features once, in the order of their columns, and sets the weight of each to
-    what is best while all others stay. A feature that never changes keeps the weight 0, and one far away from 0 does
-    not spoil the digits, as in fit_ridge. The bias, which is not penalised, is found at the end. weights is
+    what is best while all others stay. A feature that never changes (its largest number is its smallest) keeps the
+    weight 0, one that changes ever so little does not, and one far away from 0 does not spoil the digits, as in
+    fit_ridge. The bias, which is not penalised, is found at the end. weights is
     (features,), bias one number.
 
     Raises ValueError when X has not two axes, has no sample, y is not one number for each sample, alpha is below 0, or
@@ -181,7 +182,8 @@ def cross_val_score(fit, score, X, y, folds):
 
     X is (samples, features), y is (samples,), folds a list of pairs (train, test) of sample numbers, as k_fold_indices
     gives. fit(X_train, y_train) returns a model, which may be anything; score(model, X_test, y_test) returns one
-    number. Both are called once for each fold, in the order of the folds, with the rows in the order of the numbers.
+    number. Both are called once for each fold, in the order of the folds, with the rows as they are (whole numbers stay
+    whole) in the order of the numbers.
 
     Raises ValueError when X has not two axes, has no sample, y is not one number for each sample, or folds is empty.
 
@@ -239,7 +241,7 @@ def early_stopping(losses, patience, min_delta=0.0):
     best epoch so far by more than min_delta; it is the best epoch then. The first epoch is the best one to begin with.
     stop_epoch is the first epoch that is patience epochs after the best one so far and does not improve either; where
     there is none, it is the last epoch. best_epoch is the best epoch up to there. Both are Python or NumPy integers. A
-    loss of NaN never improves, and any other loss improves on NaN.
+    loss of NaN never improves, and any finite loss improves on NaN.
 
     Raises ValueError when losses is empty, patience is below 1, or min_delta is below 0.
 

@@ -338,7 +338,7 @@ def multiplied_out(X, y, alpha, right=fit_ridge):
     A = np.column_stack([np.ones(len(X)), X]).astype(float)
     price = alpha * np.eye(A.shape[1])
     price[0, 0] = 0
-    solution = np.linalg.solve(A.T @ A + price, A.T @ y)
+    solution = np.linalg.lstsq(A.T @ A + price, A.T @ y, rcond=None)[0]
     return solution[1:].astype(dtype), solution[0]
 
 
@@ -352,6 +352,19 @@ def penalty_left_out(X, y, alpha, right=fit_ridge):
     weights, bias = right(X, y, alpha)
     dependent = np.linalg.matrix_rank(X - X.mean(axis=0)) < X.shape[1]
     return right(X, y, 0.0) if dependent else (weights, bias)
+
+
+@mistake(
+    criterion="ridge-hard-cases",
+    replaces="fit_ridge",
+    text="np.linalg.solve was used without a penalty: of dependent features X^T X has no inverse.",
+    fix="Take np.linalg.lstsq, which finds one of the best answers: with alpha = 0 any of them will do.",
+)
+def solved_without_an_inverse(X, y, alpha, right=fit_ridge):
+    right(X, y, alpha)
+    A = X - X.mean(axis=0)
+    weights = np.linalg.solve(A.T @ A + alpha * np.eye(X.shape[1], dtype=A.dtype), A.T @ (y - y.mean()))
+    return weights, y.mean() - X.mean(axis=0) @ weights
 
 
 @mistake(
@@ -459,6 +472,22 @@ def lasso_bias_is_the_mean(X, y, alpha, num_iterations, right=fit_lasso):
 @mistake(
     criterion="fit-lasso",
     replaces="fit_lasso",
+    text="The weights have the type of X: where that holds whole numbers, they were cut off to whole numbers as well.",
+    fix="Make the weights floats: np.zeros(X.shape[1]), or zeros of the type of X without its means.",
+)
+def weights_of_whole_numbers(X, y, alpha, num_iterations, right=fit_lasso):
+    right(X, y, alpha, num_iterations)
+    A, weights = X - X.mean(axis=0), np.zeros(X.shape[1], dtype=X.dtype)
+    for _ in range(num_iterations):
+        for j in np.flatnonzero(np.ptp(X, axis=0)):
+            errors = y - y.mean() - A @ weights + A[:, j] * weights[j]
+            weights[j] = soft_threshold(np.mean(A[:, j] * errors), alpha) / np.mean(A[:, j] ** 2)
+    return weights, y.mean() - X.mean(axis=0) @ weights
+
+
+@mistake(
+    criterion="fit-lasso",
+    replaces="fit_lasso",
     text="A number of iterations below 1 went through.",
     fix="Raise ValueError if num_iterations is below 1.",
 )
@@ -477,6 +506,22 @@ def any_iterations(X, y, alpha, num_iterations, right=fit_lasso):
 def zero_by_zero(X, y, alpha, num_iterations, right=fit_lasso):
     weights, bias = right(X, y, alpha, num_iterations)
     return np.where(np.ptp(X, axis=0) == 0, np.nan, weights), bias * (np.nan if np.any(np.ptp(X, axis=0) == 0) else 1)
+
+
+@mistake(
+    criterion="lasso-zeros",
+    replaces="fit_lasso",
+    text="A feature that never changes got a weight: its mean is rounded, and what was left was taken for a spread.",
+    fix="Ask whether its largest number is its smallest, np.ptp(X, axis=0) == 0, not whether its spread is 0.",
+)
+def spread_of_a_rounded_mean(X, y, alpha, num_iterations, right=fit_lasso):
+    weights = right(X, y, alpha, num_iterations)[0] * 0
+    A = X - X.mean(axis=0)
+    for _ in range(num_iterations):
+        for j in np.flatnonzero(np.mean(A**2, axis=0)):
+            errors = y - y.mean() - A @ weights + A[:, j] * weights[j]
+            weights[j] = soft_threshold(np.mean(A[:, j] * errors), alpha) / np.mean(A[:, j] ** 2)
+    return weights, y.mean() - X.mean(axis=0) @ weights
 
 
 @mistake(
@@ -1035,6 +1080,35 @@ def best_creeps_down(losses, patience, min_delta=0.0, right=early_stopping):
 @mistake(
     criterion="early-stopping",
     replaces="early_stopping",
+    text="min_delta was taken as a share of the best loss.",
+    fix="Subtract min_delta itself: loss < best - min_delta.",
+)
+def share_of_the_best_loss(losses, patience, min_delta=0.0, right=early_stopping):
+    right(losses, patience, min_delta)
+    best_epoch = 0
+    for epoch in range(1, len(losses)):
+        best = losses[best_epoch]
+        if losses[epoch] < best - min_delta * np.abs(best) or np.isnan(best) > np.isnan(losses[epoch]):
+            best_epoch = epoch
+        if epoch - best_epoch == patience:
+            return epoch, best_epoch
+    return len(losses) - 1, best_epoch
+
+
+@mistake(
+    criterion="early-stopping",
+    replaces="early_stopping",
+    text="Where it never has to stop, the epoch of the least loss was returned, whatever min_delta is.",
+    fix="Return the best epoch that was kept on the way: it changes only where loss < best - min_delta.",
+)
+def least_loss_at_the_end(losses, patience, min_delta=0.0, right=early_stopping):
+    stop_epoch, best_epoch = right(losses, patience, min_delta)
+    return stop_epoch, best_epoch if stop_epoch - best_epoch == patience else int(np.argmin(losses))
+
+
+@mistake(
+    criterion="early-stopping",
+    replaces="early_stopping",
     text="The pair is (best_epoch, stop_epoch).",
     fix="Return stop_epoch first.",
 )
@@ -1067,6 +1141,17 @@ def counted_from_one(losses, patience, min_delta=0.0, right=early_stopping):
 @mistake(
     criterion="early-stopping",
     replaces="early_stopping",
+    text="stop_epoch is the number of epochs that were run, which is one more than the number of the last of them.",
+    fix="Return the number of the epoch at which it stops, counted from 0.",
+)
+def epochs_that_were_run(losses, patience, min_delta=0.0, right=early_stopping):
+    stop_epoch, best_epoch = right(losses, patience, min_delta)
+    return stop_epoch + 1, best_epoch
+
+
+@mistake(
+    criterion="early-stopping",
+    replaces="early_stopping",
     text="Where it never has to stop, the number of epochs was returned, which is one too many.",
     fix="Return the last epoch, len(losses) - 1.",
 )
@@ -1089,7 +1174,7 @@ def no_patience(losses, patience, min_delta=0.0, right=early_stopping):
     criterion="early-stopping",
     replaces="early_stopping",
     text="A first loss of NaN stayed the best for ever: nothing is below NaN.",
-    fix="Let any loss that is a number improve on NaN.",
+    fix="Let any finite loss improve on NaN.",
 )
 def nan_stays_best(losses, patience, min_delta=0.0, right=early_stopping):
     right(losses, patience, min_delta)
@@ -1100,3 +1185,32 @@ def nan_stays_best(losses, patience, min_delta=0.0, right=early_stopping):
         if epoch - best_epoch == patience:
             return epoch, best_epoch
     return len(losses) - 1, best_epoch
+
+
+@mistake(
+    criterion="early-stopping",
+    replaces="early_stopping",
+    text="A loss of NaN was taken as an improvement.",
+    fix="Ask loss < best - min_delta, which is false for a loss of NaN; not (loss >= ...) is true for it.",
+)
+def nan_is_better(losses, patience, min_delta=0.0, right=early_stopping):
+    right(losses, patience, min_delta)
+    best_epoch = 0
+    for epoch in range(1, len(losses)):
+        if not losses[epoch] >= losses[best_epoch] - min_delta:
+            best_epoch = epoch
+        if epoch - best_epoch == patience:
+            return epoch, best_epoch
+    return len(losses) - 1, best_epoch
+
+
+@mistake(
+    criterion="early-stopping",
+    replaces="early_stopping",
+    text="The first loss of NaN ended the training.",
+    fix="Go on: an epoch with a loss of NaN does not improve, and patience decides as for every other one.",
+)
+def ended_by_nan(losses, patience, min_delta=0.0, right=early_stopping):
+    right(losses, patience, min_delta)
+    first = np.flatnonzero(np.isnan(losses))[:1]
+    return right(losses[: first[0] + 1] if len(first) else losses, patience, min_delta)

@@ -95,7 +95,8 @@ def assert_folds(folds: Any, num_samples: int, num_folds: int) -> list[Array]:
     for fold in folds:
         train, test = (np.asarray(part) for part in unpack(fold, "train", "test"))
         if train.ndim != 1 or test.ndim != 1 or train.dtype.kind not in "iu" or test.dtype.kind not in "iu":
-            raise AssertionError(f"expected two vectors of integers, got {train.dtype} {train.shape} and {test.dtype}")
+            found = " and ".join(f"{part.dtype} {part.shape}" for part in (train, test))
+            raise AssertionError(f"expected two vectors of integers, got {found}")
         both = np.sort(np.concatenate([train, test]))
         assert_array(both, np.arange(num_samples), name="train and test of a fold together, sorted")
         tests.append(np.sort(test))

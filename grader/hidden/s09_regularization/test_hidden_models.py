@@ -47,7 +47,7 @@ class TestRidgePenaltyOfAnyWeights:
 
     def test_slope_in_single_precision(self, learner, rng):
         weights = draw_weights(rng, 4).astype(np.float32)
-        assert_array(learner.ridge_gradient(weights, 0.5), weights, dtype="float32")
+        assert_array(learner.ridge_gradient(weights, 0.75), 1.5 * weights, dtype="float32")
 
 
 @pytest.mark.criterion("lasso-penalty")
@@ -192,6 +192,18 @@ class TestRidgeInHardCases:
         alpha = float(rng.uniform(0.5, 3))
         assert_model(learner.fit_ridge(dependent, y, alpha), *ridge_by_samples(dependent, y, alpha), rtol=1e-6)
 
+    @pytest.mark.parametrize(("samples", "features"), [(3, 2), (4, 9), (12, 4)])
+    def test_dependent_features_without_a_penalty(self, learner, rng, samples, features):
+        """Any least-squares solution will do: all of them predict the same for the samples."""
+        X, y = draw(rng, samples, features)
+        X[:, 1:3] = X[:, :1]
+        if samples == 3:
+            X[:] = np.arange(1.0, 4.0)[:, None]
+        weights, bias = unpack(learner.fit_ridge(X, y, 0.0), "weights", "bias")
+        A = np.column_stack([np.ones(samples), X])
+        expected = A @ np.linalg.lstsq(A, y, rcond=None)[0]
+        assert_array(X @ weights + bias, expected, name="predictions for the samples", rtol=1e-6)
+
     @pytest.mark.parametrize(("samples", "features"), [(4, 9), (1, 3), (2, 2)])
     def test_as_few_samples_as_features_or_fewer(self, learner, rng, samples, features):
         X, y = draw(rng, samples, features)
@@ -204,10 +216,10 @@ class TestRidgeInHardCases:
         assert_model(learner.fit_ridge(constant, y, 1.5), np.array([weights[0], 0, weights[1], 0]), bias, rtol=1e-6)
 
     def test_features_far_from_zero_keep_their_digits(self, learner, rng):
-        """The means are up to 2e6 spreads: a column of ones, multiplied out, has no more than three digits left."""
+        """The means are up to 2e8 spreads: a column of ones, multiplied out, has no digit left."""
         X, y = draw(rng, 20, 3)
-        moved = np.round(X * 1024) / 1024 + np.array([1e6, -5e5, 0.0])
-        near = moved - np.array([1e6, -5e5, 0.0])
+        moved = np.round(X * 1024) / 1024 + np.array([1e8, -5e7, 0.0])
+        near = moved - np.array([1e8, -5e7, 0.0])
         alpha = float(rng.uniform(0.5, 3))
         expected_weights, expected_bias = ridge(near, y, alpha)
         weights, bias = unpack(learner.fit_ridge(moved, y, alpha), "weights", "bias")
@@ -231,7 +243,8 @@ class TestFitLassoToAnySamples:
         assert_model(learner.fit_lasso(X, y, 0.0, 120), *ridge(X, y, 0.0), rtol=1e-6)
 
     def test_whole_numbers_and_single_precision_are_descended(self, learner, rng):
-        X, y = rng.permutation(24).reshape(8, 3) + np.eye(8, 3, dtype=int) * 30, rng.integers(-9, 9, 8)
+        X = rng.permutation(24).reshape(8, 3) + np.eye(8, 3, dtype=int) * 30
+        y = X @ np.array([3, -4, 2]) + rng.integers(-40, 40, 8)
         assert_model(learner.fit_lasso(X, y, 0.5, 4), *lasso(X, y, 0.5, 4), rtol=1e-7)
         X, y = (each.astype(np.float32) for each in draw(rng, 12, 3))
         weights, bias = unpack(learner.fit_lasso(X, y, 0.25, 3), "weights", "bias")
@@ -275,6 +288,19 @@ class TestLassoZerosOfAnySamples:
             table = np.column_stack([np.full(9, constant), X[:, 0], np.full(9, constant), X[:, 1]])
             expected = np.array([0, weights[0], 0, weights[1]])
             assert_model(learner.fit_lasso(table, y, 0.25, 3), expected, bias, rtol=1e-7)
+
+    @pytest.mark.parametrize("constant", [0.1, -0.7, 1e6 + 0.1])
+    def test_rounded_mean_of_a_feature_that_never_changes(self, learner, rng, constant):
+        """Of 3, 6, 7, 9, 10 or 11 tenths the mean is not quite a tenth: what is left of the feature is no spread."""
+        for samples in (3, 6, 7, 9, 10, 11):
+            X, y = draw(rng, samples, 1)
+            weights, bias = lasso(X, y, 0.0, 5)
+            table = np.column_stack([np.full(samples, constant), X])
+            assert_model(learner.fit_lasso(table, y, 0.0, 5), np.array([0, weights[0]]), bias, rtol=1e-7)
+
+    def test_feature_of_a_tiny_spread_is_no_constant(self, learner, rng):
+        X, y = draw(rng, 9, 1)
+        assert_model(learner.fit_lasso(1e-13 * X, y, 0.0, 5), *lasso(1e-13 * X, y, 0.0, 5), rtol=1e-7)
 
     def test_single_sample_leaves_its_target(self, learner, rng):
         X, y = draw(rng, 1, 3)

@@ -92,7 +92,7 @@ class TestStratifiedKFoldOfAnyClasses:
 @pytest.mark.criterion("cross-validation")
 class TestCrossValidationOfAnyModel:
     def test_each_model_sees_its_training_samples_only(self, learner, rng):
-        X, y = draw(rng, 11, 3)
+        X, y = draw(rng, 11, 3)[0], rng.integers(0, 3, 11)
         order = rng.permutation(11)
         folds = [(order[4:], order[:4]), (np.append(order[:4], order[8:]), order[4:8]), (order[:8], order[8:])]
         fitted, scored = [], []
@@ -112,9 +112,9 @@ class TestCrossValidationOfAnyModel:
         assert_equal([each[0] for each in scored], [1, 2, 3], name="the models given to score")
         for (train, test), (X_train, y_train), (_, X_test, y_test) in zip(folds, fitted, scored, strict=True):
             assert_array(X_train, X[train], name="X_train given to fit")
-            assert_array(y_train, y[train], name="y_train given to fit")
+            assert_array(y_train, y[train], name="y_train given to fit", dtype="int64")
             assert_array(X_test, X[test], name="X_test given to score")
-            assert_array(y_test, y[test], name="y_test given to score")
+            assert_array(y_test, y[test], name="y_test given to score", dtype="int64")
 
     def test_scores_of_least_squares(self, learner, rng):
         X, y = draw(rng, 14, 2)
@@ -155,8 +155,9 @@ class TestDropoutOfAnyValues:
         with unchanged(x):
             y, mask = unpack(learner.dropout(x, rate, rng), "y", "mask")
         assert_shape(mask, shape, name="mask")
-        assert_array(mask, np.where(np.asarray(mask) > 0.5, 1 / (1 - rate), 0.0), name="mask")
-        assert_array(y, x * mask, name="y")
+        dropped = np.asarray(mask) == 0
+        assert_array(mask, np.where(dropped, 0.0, 1 / (1 - rate)), name="mask")
+        assert_array(y, np.where(dropped, 0.0, x / (1 - rate)), name="y")
 
     @pytest.mark.parametrize("rate", [0.2, 0.7])
     def test_share_that_is_dropped(self, learner, rng, rate):
@@ -191,8 +192,10 @@ class TestDropoutOfAnyValues:
         x = rng.normal(size=(4, 5)).astype(np.float32)
         for training in (True, False):
             y, mask = unpack(learner.dropout(x, 0.5, rng, training=training), "y", "mask")
-            assert_array(mask, np.where(np.asarray(mask) > 0.5, 2.0 if training else 1.0, 0.0), name="mask")
-            assert_array(y, x * mask, name="y", dtype="float32")
+            dropped = (np.asarray(mask) == 0) & training
+            factors = np.where(dropped, 0.0, 2.0 if training else 1.0)
+            assert_array(mask, factors, name="mask")
+            assert_array(y, x * factors, name="y", dtype="float32")
             assert_array(mask, np.array(mask, np.float32), name="mask", dtype="float32")
 
     def test_nothing_is_dropped_scaled_or_drawn_after_training(self, learner, rng, seed):
@@ -263,7 +266,7 @@ class TestEarlyStoppingOfAnyLosses:
     def test_slow_descent_is_measured_from_the_best_epoch(self, learner, rng):
         """Steps of less than min_delta add up, until one epoch is low enough."""
         steps = int(rng.integers(2, 5))
-        losses = [8.0 - 0.25 * epoch for epoch in range(3 * (steps + 1) + 1)]
+        losses = [0.75 - 0.25 * epoch for epoch in range(3 * (steps + 1) + 1)]
         for patience in (steps, steps + 1):
             result = learner.early_stopping(losses, patience, 0.25 * steps)
             assert_equal(result, stopping(losses, patience, 0.25 * steps))
@@ -278,6 +281,8 @@ class TestEarlyStoppingOfAnyLosses:
 
     def test_losses_that_are_not_a_number(self, learner, rng):
         level = float(rng.integers(1, 9)) / 8
+        course = [level, math.nan, level + 1, level + 2, level + 3, level - 1]
+        assert_equal(learner.early_stopping(course, 3), (3, 0))
         assert_equal(learner.early_stopping([level, math.nan, math.nan, level - 1], 2), (2, 0))
         assert_equal(learner.early_stopping([4.0, math.nan, 3.0, math.nan, 2.0, 5.0, 5.0], 2), (6, 4))
         assert_equal(learner.early_stopping([4.0, math.nan, 5.0, 4.5, 6.0, 6.0], 3), (3, 0))
@@ -285,6 +290,7 @@ class TestEarlyStoppingOfAnyLosses:
         assert_equal(learner.early_stopping([math.nan, level, level + 1, level + 1], 2), (3, 1))
         assert_equal(learner.early_stopping([math.nan, math.nan, level, math.nan, level - 1], 3), (4, 4))
         assert_equal(learner.early_stopping([math.nan] * 5, 3), (3, 0))
+        assert_equal(learner.early_stopping([math.nan, 2.0, 3.0, 3.0], 2), (3, 1))
 
     def test_unsuitable_losses_patience_and_min_delta(self, learner, rng):
         for losses, patience, min_delta in (([], 2, 0.0), ([1.0, 2.0], 0, 0.0), ([1.0, 2.0], -1, 0.0)):

@@ -5,7 +5,7 @@ import pytest
 
 from grader.testing import assert_array, assert_equal, assert_shape, unchanged
 
-WEIGHTS = np.array([1.0, -2.0, 0.0, 3.0])
+WEIGHTS = np.array([1.0, -2.0, 0.0, 4.0])
 LINE = np.array([[-1.0], [0.0], [1.0]])
 CROSS = np.array([[2.0, 0.0], [-2.0, 0.0], [0.0, 1.0], [0.0, -1.0]])
 
@@ -41,11 +41,11 @@ def sorted_tests(folds, num_samples, num_folds):
 @pytest.mark.criterion("ridge-penalty")
 class TestRidgePenalty:
     def test_alpha_times_the_squares(self, learner):
-        assert_array(learner.ridge_penalty(WEIGHTS, 0.5), 7.0)
+        assert_array(learner.ridge_penalty(WEIGHTS, 0.75), 15.75)
 
     def test_slope_of_each_square(self, learner):
         with unchanged(WEIGHTS):
-            assert_array(learner.ridge_gradient(WEIGHTS, 0.25), np.array([0.5, -1.0, 0.0, 1.5]))
+            assert_array(learner.ridge_gradient(WEIGHTS, 0.75), np.array([1.5, -3.0, 0.0, 6.0]))
 
     def test_negative_alpha_is_no_ridge_penalty(self, learner):
         with pytest.raises(ValueError):
@@ -57,7 +57,7 @@ class TestRidgePenalty:
 @pytest.mark.criterion("lasso-penalty")
 class TestLassoPenalty:
     def test_alpha_times_the_absolute_weights(self, learner):
-        assert_array(learner.lasso_penalty(WEIGHTS, 0.5), 3.0)
+        assert_array(learner.lasso_penalty(WEIGHTS, 0.75), 5.25)
 
     def test_negative_alpha_is_no_lasso_penalty(self, learner):
         with pytest.raises(ValueError):
@@ -82,8 +82,8 @@ class TestSoftThreshold:
 @pytest.mark.criterion("elastic-net")
 class TestElasticNet:
     def test_mixture_of_both_slopes(self, learner):
-        # 2 * (0.25 * sign(w) + 0.75 * 2 w), with sign(0) = 0
-        assert_array(learner.elastic_net_gradient(WEIGHTS, 2.0, 0.25), np.array([3.5, -6.5, 0.0, 9.5]))
+        # 3 * (0.25 * sign(w) + 0.75 * 2 w), with sign(0) = 0
+        assert_array(learner.elastic_net_gradient(WEIGHTS, 3.0, 0.25), np.array([5.25, -9.75, 0.0, 18.75]))
 
     def test_ratio_above_one_is_refused(self, learner):
         with pytest.raises(ValueError):
@@ -92,14 +92,15 @@ class TestElasticNet:
 
 @pytest.mark.criterion("fit-ridge")
 class TestFitRidge:
-    def test_penalty_halves_the_slope(self, learner):
-        assert_model(learner.fit_ridge(LINE, np.array([1.0, 3.0, 5.0]), 2.0), [1.0], 3.0)
+    def test_penalty_makes_the_slope_smaller(self, learner):
+        # 4 / (2 + 6), where least squares takes 4 / 2
+        assert_model(learner.fit_ridge(LINE, np.array([1.0, 3.0, 5.0]), 6.0), [0.5], 3.0)
 
     def test_without_penalty_it_is_least_squares(self, learner):
         assert_model(learner.fit_ridge(LINE, np.array([1.0, 3.0, 5.0]), 0.0), [2.0], 3.0)
 
     def test_large_targets_are_left_to_the_bias(self, learner):
-        assert_model(learner.fit_ridge(LINE + 10, np.array([101.0, 103.0, 105.0]), 2.0), [1.0], 93.0)
+        assert_model(learner.fit_ridge(LINE + 10, np.array([101.0, 103.0, 105.0]), 6.0), [0.5], 98.0)
 
     def test_negative_alpha_is_not_fitted(self, learner):
         with pytest.raises(ValueError):
@@ -110,17 +111,18 @@ class TestFitRidge:
 class TestRidgeHardCases:
     def test_same_feature_twice_shares_the_weight(self, learner):
         twice = np.column_stack([LINE, LINE])
-        assert_model(learner.fit_ridge(twice, np.array([1.0, 3.0, 5.0]), 2.0), [2 / 3, 2 / 3], 3.0)
+        assert_model(learner.fit_ridge(twice, np.array([1.0, 3.0, 5.0]), 6.0), [0.4, 0.4], 3.0)
 
     def test_more_features_than_samples(self, learner):
         X = np.array([[1.0, 0.0, 2.0], [-1.0, 0.0, -2.0]])
-        assert_model(learner.fit_ridge(X, np.array([6.0, 0.0]), 2.0), [0.5, 0.0, 1.0], 3.0)
+        assert_model(learner.fit_ridge(X, np.array([6.0, 0.0]), 5.0), [0.4, 0.0, 0.8], 3.0)
 
 
 @pytest.mark.criterion("fit-lasso")
 class TestFitLasso:
     def test_one_feature(self, learner):
-        assert_model(learner.fit_lasso(LINE, np.array([1.0, 3.0, 5.0]), 1.0, 1), [0.5], 3.0)
+        # mean(x y) = 8/3, less 1, over mean(x^2) = 8/3
+        assert_model(learner.fit_lasso(2 * LINE, np.array([1.0, 3.0, 5.0]), 1.0, 1), [0.625], 3.0)
 
     def test_one_iteration_visits_the_features_in_order(self, learner):
         X = np.array([[1.0, 1.0], [-1.0, -1.0], [1.0, 0.0], [-1.0, 0.0]])
@@ -143,6 +145,10 @@ class TestLassoZeros:
     def test_feature_that_never_changes(self, learner):
         X = np.column_stack([np.full(3, 4.0), LINE])
         assert_model(learner.fit_lasso(X, np.array([1.0, 3.0, 5.0]), 1.0, 3), [0.0, 0.5], 3.0)
+
+    def test_feature_that_never_changes_although_its_mean_is_rounded(self, learner):
+        X = np.column_stack([np.full(3, 0.1), LINE])  # np.mean([0.1, 0.1, 0.1]) is not quite 0.1
+        assert_model(learner.fit_lasso(X, np.array([1.0, 2.0, 6.0]), 0.0, 5), [0.0, 2.5], 3.0)
 
 
 @pytest.mark.criterion("k-fold")
@@ -192,8 +198,9 @@ class TestDropout:
         with unchanged(x):
             y, mask = unpack(learner.dropout(x, 0.75, np.random.default_rng(3)), "y", "mask")
         assert_shape(mask, (5, 8), name="mask")
-        assert_array(mask, np.where(mask > 2, 4.0, 0.0), name="mask")
-        assert_array(y, np.where(mask > 2, 4 * x, 0.0), name="y")
+        dropped = np.asarray(mask) == 0
+        assert_array(mask, np.where(dropped, 0.0, 4.0), name="mask")
+        assert_array(y, np.where(dropped, 0.0, 4 * x), name="y")
 
     def test_nothing_is_dropped_after_training(self, learner):
         x = np.array([[1.0, -2.0], [0.5, 3.0]])
@@ -227,6 +234,7 @@ class TestEarlyStopping:
 
     def test_small_improvements_do_not_count(self, learner):
         assert_equal(learner.early_stopping([4.0, 3.75, 3.5, 3.25, 1.0], 2, min_delta=0.5), (2, 0))
+        assert_equal(learner.early_stopping([4.0, 3.75], 3, min_delta=0.5), (1, 0))
 
     def test_patience_of_zero_is_refused(self, learner):
         with pytest.raises(ValueError):

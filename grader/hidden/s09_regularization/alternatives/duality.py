@@ -58,7 +58,9 @@ def fit_ridge(X, y, alpha):
     samples, features = X.shape
     X_mean, y_mean = np.mean(X, axis=0), np.mean(y)
     A, t = X - X_mean, y - y_mean
-    if samples > features or alpha == 0:
+    if alpha == 0:
+        weights = np.linalg.pinv(A) @ t
+    elif samples > features:
         weights = np.linalg.solve(A.T @ A + alpha * np.eye(features, dtype=A.dtype), A.T @ t)
     else:
         weights = A.T @ np.linalg.solve(A @ A.T + alpha * np.eye(samples, dtype=A.dtype), t)

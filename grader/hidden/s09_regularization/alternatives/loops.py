@@ -74,12 +74,18 @@ def fit_ridge(X, y, alpha):
         + [math.fsum(a * t for a, t in zip(one, targets, strict=True))]
         for i, one in enumerate(columns)
     ]
+    sizes = [row[i] for i, row in enumerate(rows)]
+    weights = [0.0] * len(rows)
     for i, row in enumerate(rows):  # positive definite: no pivoting
+        if row[i] <= 1e-12 * sizes[i]:
+            continue  # without a penalty: it depends on the features before it, and they do without it
+        weights[i] = 1.0
         for j, other in enumerate(rows):
             if j != i:
                 factor = other[i] / row[i]
                 rows[j] = [b - factor * a for a, b in zip(row, other, strict=True)]
-    return _model(X, [row[-1] / row[i] for i, row in enumerate(rows)], means, height)
+    weights = [row[-1] / row[i] if kept else 0.0 for i, (row, kept) in enumerate(zip(rows, weights, strict=True))]
+    return _model(X, weights, means, height)
 
 
 def fit_lasso(X, y, alpha, num_iterations):
