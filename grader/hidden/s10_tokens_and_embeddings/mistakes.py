@@ -77,6 +77,18 @@ def rarest_tokens_first(tokens, min_count=1, right=build_vocabulary):
 @mistake(
     criterion="build-vocabulary",
     replaces="build_vocabulary",
+    text="Tokens of equal count stand in the reverse order of strings, as reverse=True leaves them.",
+    fix="Sort with the key (-count, token), without reverse=True, which turns the order of the tokens round too.",
+)
+def ties_in_reverse_order(tokens, min_count=1, right=build_vocabulary):
+    counts, kept = Counter(tokens), [token for token in right(tokens, min_count) if token != "<unk>"]
+    kept.sort(key=lambda token: (counts[token], token), reverse=True)
+    return {token: index for index, token in enumerate(["<unk>", *kept])}
+
+
+@mistake(
+    criterion="build-vocabulary",
+    replaces="build_vocabulary",
     text="Tokens that occur exactly min_count times were left out.",
     fix="min_count is the least count that is kept: compare with >=.",
 )
@@ -242,6 +254,46 @@ def first_of_equal_pairs(text, num_merges, right=byte_pair_merges):
         if counts[best] < 2:
             break
         ids = _merged(ids, best, new_id)
+        merges.append(best)
+    return merges
+
+
+@mistake(
+    criterion="byte-pair-merges",
+    replaces="byte_pair_merges",
+    text="Equally frequent pairs were compared by their second id.",
+    fix="Compare the pairs as they are, by the first id and then by the second: the key (-count, pair).",
+)
+def equal_pairs_by_their_second_id(text, num_merges, right=byte_pair_merges):
+    right("", num_merges)
+    ids, merges = list(text.encode("utf-8")), []
+    for new_id in range(256, 256 + num_merges):
+        counts = Counter(pairwise(ids))
+        best = min(counts, key=lambda pair: (-counts[pair], pair[::-1]), default=None)
+        if counts[best] < 2:
+            break
+        ids = _merged(ids, best, new_id)
+        merges.append(best)
+    return merges
+
+
+@mistake(
+    criterion="byte-pair-merges",
+    replaces="byte_pair_merges",
+    text="A pair at the very end of the ids was not replaced.",
+    fix="The last pair begins at len(ids) - 2: go on while i + 1 < len(ids).",
+)
+def pair_at_the_end_left(text, num_merges, right=byte_pair_merges):
+    right("", num_merges)
+    ids, merges = list(text.encode("utf-8")), []
+    for new_id in range(256, 256 + num_merges):
+        counts = Counter(pairwise(ids))
+        best = min(counts, key=lambda pair: (-counts[pair], pair), default=None)
+        if counts[best] < 2:
+            break
+        replaced = _merged(ids, best, new_id)
+        at_the_end = replaced[-1] == new_id
+        ids = replaced[:-1] + list(best) if at_the_end else replaced
         merges.append(best)
     return merges
 
@@ -473,6 +525,27 @@ def negative_ids_read_the_end(ids, table, right=embedding_forward):
 @mistake(
     criterion="embedding-forward",
     replaces="embedding_forward",
+    text="The ids were not checked: -1 reads the last row, one that is too large raises IndexError, booleans select.",
+    fix="Before table[ids], raise ValueError unless table has two axes and ids are integers from 0 to len(table) - 1.",
+)
+def looked_up_without_a_check(ids, table):
+    return table[ids]
+
+
+@mistake(
+    criterion="embedding-forward",
+    replaces="embedding_forward",
+    text="An id beyond the last row reached the indexing, which raised IndexError.",
+    fix="Raise ValueError for it: the largest id is len(table) - 1, so ids >= len(table) are refused.",
+)
+def ids_beyond_the_last_row(ids, table, right=embedding_forward):
+    right(np.where(ids >= len(table), 0, ids).astype(ids.dtype), table)
+    return table[ids]
+
+
+@mistake(
+    criterion="embedding-forward",
+    replaces="embedding_forward",
     text="Ids outside of the table were moved to its first or last row.",
     fix="Raise ValueError for them; a wrong id is an error, and no other word will do.",
 )
@@ -624,6 +697,19 @@ def window_one_short_on_the_right(ids, window, right=skip_gram_pairs):
 @mistake(
     criterion="skip-gram-pairs",
     replaces="skip_gram_pairs",
+    text="The neighbour at distance window to the left is missing.",
+    fix="range begins with its start: the first place is max(i - window, 0).",
+)
+def window_one_short_on_the_left(ids, window, right=skip_gram_pairs):
+    right(ids, window)
+    size = len(ids)
+    places = [(i, j) for i in range(size) for j in range(max(i - window + 1, 0), min(i + window + 1, size)) if i != j]
+    return np.array([(ids[i], ids[j]) for i, j in places], dtype=np.int64).reshape(-1, 2)
+
+
+@mistake(
+    criterion="skip-gram-pairs",
+    replaces="skip_gram_pairs",
     text="At the start of the text, negative places took neighbours from its end.",
     fix="Begin at max(i - window, 0).",
 )
@@ -656,6 +742,31 @@ def equal_neighbours_left_out(ids, window, right=skip_gram_pairs):
 def losses_added_up(center_table, context_table, centers, contexts, negatives, right=negative_sampling_loss):
     loss, grads = right(center_table, context_table, centers, contexts, negatives)
     return loss * len(centers), {name: grad * len(centers) for name, grad in grads.items()}
+
+
+@mistake(
+    criterion="negative-sampling-loss",
+    replaces="negative_sampling_loss",
+    text="The losses of the pairs were added up.",
+    fix="Divide the sum by the number of pairs, len(centers): the loss is a mean over the batch.",
+)
+def losses_added_up_without_gradients(
+    center_table, context_table, centers, contexts, negatives, right=negative_sampling_loss
+):
+    return right(center_table, context_table, centers, contexts, negatives)[0] * len(centers), {}
+
+
+@mistake(
+    criterion="negative-sampling-loss",
+    replaces="negative_sampling_loss",
+    text="The losses of the pairs were added up, while the gradients are those of their mean.",
+    fix="Divide the loss by the number of pairs, len(centers), too.",
+)
+def losses_added_up_beside_mean_gradients(
+    center_table, context_table, centers, contexts, negatives, right=negative_sampling_loss
+):
+    loss, grads = right(center_table, context_table, centers, contexts, negatives)
+    return loss * len(centers), grads
 
 
 @mistake(
@@ -701,6 +812,21 @@ def negatives_taken_as_real(center_table, context_table, centers, contexts, nega
 @mistake(
     criterion="negative-sampling-loss",
     replaces="negative_sampling_loss",
+    text="The negatives were treated as real pairs: their scores were not turned round.",
+    fix="A negative counts with -log sigmoid(-score), so that low scores are good.",
+)
+def negatives_taken_as_real_without_gradients(
+    center_table, context_table, centers, contexts, negatives, right=negative_sampling_loss
+):
+    right(center_table, context_table, centers, contexts, negatives)
+    rows = context_table[np.concatenate([contexts[:, None], negatives], axis=1)]
+    scores = np.einsum("bd,bkd->bk", center_table[centers], rows)
+    return np.logaddexp(0, -scores).sum() / len(centers), {}
+
+
+@mistake(
+    criterion="negative-sampling-loss",
+    replaces="negative_sampling_loss",
     text="This is the mean log-likelihood: the minus sign of a loss is missing.",
     fix="Turn the sign round, so that a better model has a smaller loss, and loss is never below 0.",
 )
@@ -718,6 +844,38 @@ def minus_sign_missing(center_table, context_table, centers, contexts, negatives
 def negatives_left_out(center_table, context_table, centers, contexts, negatives, right=negative_sampling_loss):
     right(center_table, context_table, centers, contexts, negatives)
     return right(center_table, context_table, centers, contexts, negatives[:, :0])
+
+
+@mistake(
+    criterion="negative-sampling-loss",
+    replaces="negative_sampling_loss",
+    text="The negatives do not count: this is the loss of the real pairs alone.",
+    fix="Add -log sigmoid(-score) for each negative of a pair.",
+)
+def negatives_left_out_without_gradients(
+    center_table, context_table, centers, contexts, negatives, right=negative_sampling_loss
+):
+    right(center_table, context_table, centers, contexts, negatives)
+    return right(center_table, context_table, centers, contexts, negatives[:, :0])[0], {}
+
+
+@mistake(
+    criterion="negative-sampling-loss",
+    replaces="negative_sampling_loss",
+    text="Negatives that equal the context of their pair were skipped.",
+    fix="Let them count as they are: such a negative is added like every other one.",
+)
+def negatives_like_the_context_skipped(
+    center_table, context_table, centers, contexts, negatives, right=negative_sampling_loss
+):
+    loss, grads = right(center_table, context_table, centers, contexts, negatives)
+    loss, grads = loss * 0, {name: grad * 0 for name, grad in grads.items()}
+    for i, context in enumerate(contexts):
+        others = negatives[i : i + 1, negatives[i] != context]
+        one, more = right(center_table, context_table, centers[i : i + 1], contexts[i : i + 1], others)
+        loss = loss + one / len(centers)
+        grads = {name: grad + more[name] / len(centers) for name, grad in grads.items()}
+    return loss, grads
 
 
 @mistake(
@@ -760,6 +918,21 @@ def last_pair_wins(center_table, context_table, centers, contexts, negatives, ri
     grads["context_table"][contexts] += slopes[:, 0, None] * v
     grads["context_table"][negatives] += slopes[:, 1:, None] * v[:, None]
     return loss, grads
+
+
+@mistake(
+    criterion="negative-sampling-gradients",
+    replaces="negative_sampling_loss",
+    text="Of a negative that occurs several times in the batch only the last gradient was kept.",
+    fix="Gather the gradients of the negatives with np.add.at, too; grads[negatives] += g writes each row once.",
+)
+def last_negative_wins(center_table, context_table, centers, contexts, negatives, right=negative_sampling_loss):
+    loss, grads = right(center_table, context_table, centers, contexts, negatives)
+    _, real = right(center_table, context_table, centers, contexts, negatives[:, :0])
+    v = center_table[centers]
+    slopes = np.exp(-np.logaddexp(0, -np.einsum("bd,bkd->bk", v, context_table[negatives]))) / len(centers)
+    real["context_table"][negatives] += slopes[..., None] * v[:, None]
+    return loss, {**grads, "context_table": real["context_table"]}
 
 
 @mistake(

@@ -77,11 +77,12 @@ class TestDecode:
             with pytest.raises(ValueError):
                 learner.decode([3, wrong, 0], vocabulary)
 
-    def test_encode_is_undone(self, learner, rng):
+    def test_unknown_tokens_come_back_as_unk(self, learner, rng):
         vocabulary = draw_vocabulary(rng, "<unk>")
         tokens = rng.permutation([*oracles.WORDS, "gnu"]).tolist()
+        ids = np.array([vocabulary.get(token, vocabulary["<unk>"]) for token in tokens])
         expected = [token if token in vocabulary else "<unk>" for token in tokens]
-        assert_equal(learner.decode(learner.encode(tokens, vocabulary), vocabulary), expected)
+        assert_equal(learner.decode(ids, vocabulary), expected)
 
 
 @pytest.mark.criterion("byte-pair-merges")
@@ -92,9 +93,9 @@ class TestBytePairMerges:
             assert_equal(learner.byte_pair_merges(text, 8), oracles.byte_pair_merges(text, 8))
 
     def test_the_smallest_of_equally_frequent_pairs(self, learner, rng):
-        units = rng.permutation(["qr", "jz", "jk", "xa"]).tolist()
+        units = rng.permutation(["qa", "jz", "jk", "xs"]).tolist()
         text = "".join(f"{unit}{mark}{unit}{mark.upper()}" for unit, mark in zip(units, "bcde", strict=True))
-        expected = [tuple(map(ord, pair)) for pair in ("jk", "jz", "qr", "xa")]
+        expected = [tuple(map(ord, pair)) for pair in ("jk", "jz", "qa", "xs")]
         assert_equal(learner.byte_pair_merges(text, 9), expected)
 
     def test_runs_of_one_letter(self, learner, rng):

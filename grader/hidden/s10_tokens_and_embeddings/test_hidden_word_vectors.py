@@ -54,6 +54,7 @@ class TestLoss:
             (table, table, one, one, more), (table, table, ids[:0], ids[:0], more[:0]),
             (table, table, more, more, more),
             (table, table, ids, ids[:4], more), (table, table, ids, ids[:1], more), (table, table, ids, one, more),
+            (table, table, ids, ids[:, None], more),
             (table, table, ids, more, more), (table, table, ids, ids, more[:4]), (table, table, ids, ids, more[:1]),
             (table, table, ids, ids, ids), (table, table, ids, ids, one), (table, table, ids, ids, more[..., None]),
         ):  # fmt: skip
