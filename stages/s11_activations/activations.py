@@ -1,9 +1,9 @@
 """Activation functions and their derivatives, the perceptron, and the two layers that XOR needs.
 
 The lesson and the checklist are in this stage's README.md, the conventions of all stages in stages/README.md. Every
-activation works element by element: z is a number or an array of any shape, of floats or integers; the result is new
-and has the shape of z; float32 stays float32. Every derivative takes the same z as its function, not the function's
-output. Results are finite and right for |z| up to 1000.
+activation works element by element: z is a number or an array of any shape, an empty one too, of floats or integers; z
+itself is left as it is, and the result has its shape; float32 stays float32. Every derivative takes the same z as its
+function, not the function's output. Results are finite and right for |z| up to 1000.
 """
 
 import numpy as np
@@ -34,8 +34,8 @@ def relu_derivative(z):
         z: a number or an array of any shape, the input of relu.
 
     Returns:
-        Floating numbers of the shape of z; float32 for float32. At 0, where relu has a kink, it is 0; any slope from
-        0 to 1 is accepted there.
+        Floating numbers of the shape of z, for integers too; float32 for float32. At 0, where relu has a kink, it is
+        0; any slope from 0 to 1 is accepted there.
 
     Source: Nair and Hinton 2010.
 
@@ -350,7 +350,7 @@ def perceptron_train(X, y, learning_rate, num_epochs):
 
     Args:
         X: samples, shape (samples, features).
-        y: labels 0 and 1 (integers, floats or booleans), shape (samples,).
+        y: labels 0 and 1 (integers of any type, floats or booleans), shape (samples,).
         learning_rate: size of the steps, above 0.
         num_epochs: how many times to visit all samples, at least 1.
 

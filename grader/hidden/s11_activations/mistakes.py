@@ -79,7 +79,7 @@ def relu_for_its_slope(z, right=relu):
     criterion="relu",
     replaces="relu_derivative",
     text="The zeros and ones are right, but they are integers (or booleans) for floating z.",
-    fix="Convert the result to the dtype of z with astype.",
+    fix="Convert the result with .astype(np.result_type(z, 0.0)), which is floating whatever z is.",
 )
 def slope_of_integers(z):
     return np.where(z > 0, 1, 0)
@@ -594,7 +594,7 @@ def differences_for_a_derivative(z, right=mish):
 @mistake(
     criterion="curves",
     replaces="relu_derivative",
-    text="relu(z) / z is the slope everywhere but at 0, where it is 0 / 0 and becomes NaN.",
+    text="The slope of relu was found by a division, which at z = 0 is 0 / 0, and becomes NaN.",
     fix="Compare z with 0 instead of dividing by it.",
 )
 def slope_as_a_quotient(z, right=relu):
@@ -679,6 +679,16 @@ def elu_cut_to_integers(z, alpha=1.0):
 
 @mistake(
     criterion="arrays",
+    replaces="relu_derivative",
+    text="For integer z the zeros and ones are integers as well: the result was given the dtype of z.",
+    fix="Convert it with .astype(np.result_type(z, 0.0)): float32 for float32, and float64 for integers.",
+)
+def relu_slope_in_the_dtype_of_z(z):
+    return np.where(z > 0, 1, 0).astype(np.asarray(z).dtype)
+
+
+@mistake(
+    criterion="arrays",
     replaces="swish",
     text="The result was written into np.zeros(...), which is float64, also where z is float32.",
     fix="Return z * sigmoid directly, or give np.zeros the dtype of z.",
@@ -693,7 +703,7 @@ def swish_always_double(z, beta=1.0, right=swish):
     criterion="arrays",
     replaces="gelu",
     text="The loop over z takes one number after the other, which works for vectors only: of a table it gets rows.",
-    fix="Wrap math.erf with np.vectorize, which visits every number of any array, and takes single numbers too.",
+    fix="Wrap math.erf with np.vectorize (and otypes=[float]), which visits every number of any array, or takes one.",
 )
 def gelu_of_vectors_only(z):
     return np.array([value * (1 + math.erf(value / math.sqrt(2))) / 2 for value in z], dtype=_floating_type(z))
@@ -895,9 +905,9 @@ def shapes_not_compared(X, weights, bias):
 )
 def one_step_an_epoch(X, y, learning_rate, num_epochs, check=perceptron_train):
     check(X, y, learning_rate, num_epochs)
-    weights, bias, errors = np.zeros(X.shape[1]), 0.0, []
+    weights, bias, errors = np.zeros(X.shape[1], _floating_type(X)), 0.0, []
     for _ in range(num_epochs):
-        surprise = y.astype(int) - (X @ weights + bias > 0)
+        surprise = y.astype(weights.dtype) - (X @ weights + bias > 0)
         weights, bias = weights + learning_rate * surprise @ X, bias + learning_rate * float(surprise.sum())
         errors.append(int(np.abs(surprise).sum()))
     return weights, bias, errors
@@ -911,7 +921,7 @@ def one_step_an_epoch(X, y, learning_rate, num_epochs, check=perceptron_train):
 )
 def steps_away(X, y, learning_rate, num_epochs, check=perceptron_train):
     check(X, y, learning_rate, num_epochs)
-    weights, bias, errors = np.zeros(X.shape[1]), 0.0, []
+    weights, bias, errors = np.zeros(X.shape[1], _floating_type(X)), 0.0, []
     for _ in range(num_epochs):
         errors.append(0)
         for sample, label in zip(X, y):
@@ -929,7 +939,7 @@ def steps_away(X, y, learning_rate, num_epochs, check=perceptron_train):
 )
 def bias_never_learnt(X, y, learning_rate, num_epochs, check=perceptron_train):
     check(X, y, learning_rate, num_epochs)
-    weights, errors = np.zeros(X.shape[1]), []
+    weights, errors = np.zeros(X.shape[1], _floating_type(X)), []
     for _ in range(num_epochs):
         errors.append(0)
         for sample, label in zip(X, y):
@@ -953,12 +963,52 @@ def learning_rate_unused(X, y, learning_rate, num_epochs, right=perceptron_train
 @mistake(
     criterion="perceptron-train",
     replaces="perceptron_train",
+    text="Every step has twice the size of learning_rate, as it has with labels of -1 and 1.",
+    fix="Add learning_rate * (label - prediction), both 0 or 1, times the sample.",
+)
+def steps_of_twice_the_size(X, y, learning_rate, num_epochs, right=perceptron_train):
+    return right(X, y, 2 * learning_rate, num_epochs)
+
+
+@mistake(
+    criterion="perceptron-train",
+    replaces="perceptron_train",
+    text="The label was left one of NumPy's numbers: for unsigned ones 0 - 1 is huge, and a step by them is float64.",
+    fix="Take int(label) before you subtract the prediction.",
+)
+def label_left_as_it_came(X, y, learning_rate, num_epochs, check=perceptron_train):
+    check(X, y, learning_rate, num_epochs)
+    weights, bias, errors = np.zeros(X.shape[1], _floating_type(X)), 0.0, []
+    for _ in range(num_epochs):
+        errors.append(0)
+        for sample, label in zip(X, y):
+            surprise = label - int(sample @ weights + bias > 0)
+            weights, bias = weights + learning_rate * surprise * sample, bias + learning_rate * surprise
+            errors[-1] += int(surprise != 0)
+    return weights, bias, errors
+
+
+@mistake(
+    criterion="perceptron-train",
+    replaces="perceptron_train",
+    text="The weights are float64 for float32 samples: they began so, or a step of float64 made them so; "
+    "learning_rate times a label of NumPy's is one.",
+    fix="Begin with np.zeros of the samples' dtype, and take the step with int(label), a number of Python's.",
+)
+def weights_always_double(X, y, learning_rate, num_epochs, right=perceptron_train):
+    weights, bias, errors = right(X, y, learning_rate, num_epochs)
+    return weights.astype(np.float64), bias, errors
+
+
+@mistake(
+    criterion="perceptron-train",
+    replaces="perceptron_train",
     text="The step of the bias was not multiplied by the learning rate.",
     fix="Add learning_rate * (label - prediction) to the bias, as to the weights.",
 )
 def bias_at_full_rate(X, y, learning_rate, num_epochs, check=perceptron_train):
     check(X, y, learning_rate, num_epochs)
-    weights, bias, errors = np.zeros(X.shape[1]), 0.0, []
+    weights, bias, errors = np.zeros(X.shape[1], _floating_type(X)), 0.0, []
     for _ in range(num_epochs):
         errors.append(0)
         for sample, label in zip(X, y):
@@ -976,7 +1026,7 @@ def bias_at_full_rate(X, y, learning_rate, num_epochs, check=perceptron_train):
 )
 def raw_sum_subtracted(X, y, learning_rate, num_epochs, check=perceptron_train):
     check(X, y, learning_rate, num_epochs)
-    weights, bias, errors = np.zeros(X.shape[1]), 0.0, []
+    weights, bias, errors = np.zeros(X.shape[1], _floating_type(X)), 0.0, []
     for _ in range(num_epochs):
         errors.append(0)
         for sample, label in zip(X, y):
@@ -1032,7 +1082,7 @@ def errors_add_up(X, y, learning_rate, num_epochs, right=perceptron_train):
 )
 def only_misses_corrected(X, y, learning_rate, num_epochs, check=perceptron_train):
     check(X, y, learning_rate, num_epochs)
-    weights, bias, errors = np.zeros(X.shape[1]), 0.0, []
+    weights, bias, errors = np.zeros(X.shape[1], _floating_type(X)), 0.0, []
     for _ in range(num_epochs):
         errors.append(0)
         for sample, label in zip(X, y):

@@ -93,17 +93,23 @@ class TestTrainAnySamples:
     def test_labels_of_other_types_and_whole_samples(self, learner, rng):
         X, y = rng.integers(-3, 4, (8, 3)), rng.permutation([0, 0, 0, 1, 1, 1, 1, 1])
         for labels in (y.astype(float), y.astype(bool), y.astype(np.uint8)):
-            assert_trained(learner.perceptron_train(X, labels, 0.5, 4), X, y, 0.5, 4)
+            assert_trained(learner.perceptron_train(X, labels, 0.75, 4), X, y, 0.75, 4)
+
+    def test_unsigned_labels_of_samples_answered_too_high(self, learner):
+        """The second visit of (0, 0) answers 1 for the label 0: the difference is -1, for any integer type."""
+        y = np.array([0, 1, 1, 1])
+        for labels in (y.astype(np.uint8), y.astype(np.uint64)):
+            assert_trained(learner.perceptron_train(CORNERS, labels, 0.75, 4), CORNERS, y, 0.75, 4)
 
     def test_weights_are_of_the_precision_of_the_samples(self, learner, rng):
         X, y = draw_samples(rng, 8, 3), rng.permutation([0, 0, 0, 0, 1, 1, 1, 1])
-        assert_trained(learner.perceptron_train(X.astype(np.float32), y, 0.5, 3), X, y, 0.5, 3, dtype="float32")
-        assert_trained(learner.perceptron_train(X, y, 0.5, 1), X, y, 0.5, 1, dtype="float64")
+        assert_trained(learner.perceptron_train(X.astype(np.float32), y, 0.75, 3), X, y, 0.75, 3, dtype="float32")
+        assert_trained(learner.perceptron_train(X, y, 0.75, 1), X, y, 0.75, 1, dtype="float64")
 
     def test_unsuitable_samples_and_labels_are_refused(self, learner, rng):
         X, y = draw_samples(rng, 4, 3), np.array([0, 1, 1, 0])
         wrong = [(X, y[:3]), (X, y[:, None]), (X[:, 0], y), (X[:, :, None], y), (X, y - 1), (X, y * 2), (X, y + 0.5)]
-        wrong += [(X, np.array(labels)) for labels in ([0, 1, 1, 2], [0, 1, -1, 0])]
+        wrong += [(X, np.array(labels)) for labels in ([0, 1, 1, 2], [0, 1, -1, 0], [0, 0.5, 1, 0])]
         for samples, labels in wrong:
             with pytest.raises(ValueError):
                 learner.perceptron_train(samples, labels, 1.0, 2)

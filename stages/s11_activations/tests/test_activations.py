@@ -132,11 +132,12 @@ class TestCurves:
 
     def test_a_kink_has_any_slope_between_those_of_its_sides(self, learner):
         z = np.array([-1.0, 0.0, 1.0])
-        for name, slopes, low, high in (
-            ("relu", learner.relu_derivative(z), [0.0, 0.0, 1.0], [0.0, 1.0, 1.0]),
-            ("leaky_relu", learner.leaky_relu_derivative(z, alpha=0.25), [0.25, 0.25, 1.0], [0.25, 1.0, 1.0]),
-            ("elu", learner.elu_derivative(z), [0.3678794411714, 1.0, 1.0], [0.3678794411715, 1.0, 1.0]),
+        for name, more, low, high in (
+            ("relu", {}, [0.0, 0.0, 1.0], [0.0, 1.0, 1.0]),
+            ("leaky_relu", {"alpha": 0.25}, [0.25, 0.25, 1.0], [0.25, 1.0, 1.0]),
+            ("elu", {}, [0.3678794411714, 1.0, 1.0], [0.3678794411715, 1.0, 1.0]),
         ):
+            slopes = getattr(learner, f"{name}_derivative")(z, **more)
             assert_shape(slopes, (3,), name=f"{name}_derivative")
             allowed = np.where(np.isfinite(slopes), np.clip(slopes, low, high), low)
             assert_array(slopes, allowed, name=f"{name}_derivative")
@@ -165,6 +166,7 @@ class TestArrays:
 
     def test_integers_do_not_cut_the_result_off(self, learner):
         z = np.array([-2, 1])
+        assert_array(learner.relu_derivative(z), [0.0, 1.0], name="relu_derivative")
         assert_array(learner.leaky_relu(z), [-0.02, 1.0], name="leaky_relu")
         assert_array(learner.elu(z), [-0.8646647167634, 1.0], name="elu")
         assert_array(learner.softplus(z), [0.1269280110430, 1.3132616875182], name="softplus")
@@ -231,10 +233,10 @@ class TestPerceptronTrain:
         assert_equal(as_list(errors), [1, 2, 1, 0], name="errors")
 
     def test_weights_after_one_epoch_of_and(self, learner):
-        result = learner.perceptron_train(CORNERS, np.array([0, 0, 0, 1]), learning_rate=0.5, num_epochs=1)
+        result = learner.perceptron_train(CORNERS, np.array([0, 0, 0, 1]), learning_rate=0.75, num_epochs=1)
         weights, bias, errors = unpack(result, "weights", "bias", "errors")
-        assert_array(weights, [0.5, 0.5], name="weights")
-        assert_array(bias, 0.5, name="bias")
+        assert_array(weights, [0.75, 0.75], name="weights")
+        assert_array(bias, 0.75, name="bias")
         assert_equal(as_list(errors), [1], name="errors")
 
     def test_it_never_learns_xor(self, learner):
