@@ -264,7 +264,7 @@ def parameters_of_first_call_kept(self, x, right=Dense.forward):
 @mistake(
     criterion="dense-backward",
     replaces="Dense.backward",
-    text="The slope of the activation is missing: the gradient went past it as if the layer were linear.",
+    text="The slope of the activation is missing, or is 1 everywhere: the gradient passed as if the layer were linear.",
     fix="Multiply grad_output by the slope at the last output before anything else.",
 )
 def slope_left_out(self, grad_output, right=Dense.backward):
@@ -328,6 +328,20 @@ def relu_passes_at_zero(self, grad_output, right=Dense.backward):
     grad_x = right(self, grad_output)
     self._cache = x, output
     return grad_x
+
+
+@mistake(
+    criterion="dense-backward",
+    replaces="Dense.backward",
+    text="The slope of relu was 1 everywhere: perhaps its output was compared with >= 0, which holds for all of it.",
+    fix="Let the gradient through where the output is > 0; below and at 0 the slope is 0.",
+)
+def slope_of_relu_always_one(self, grad_output, right=Dense.backward):
+    kept, self._activation = self._activation, "linear" if self._activation == "relu" else self._activation
+    try:
+        return right(self, grad_output)
+    finally:
+        self._activation = kept
 
 
 @mistake(
@@ -456,6 +470,16 @@ def gamma_and_beta_left_out(
 )
 def eps_left_out(x, gamma, beta, running_mean, running_var, training, momentum=0.9, eps=1e-5, right=batch_norm_forward):
     return right(x, gamma, beta, running_mean, running_var, training, momentum, 0.0)
+
+
+@mistake(
+    criterion="batch-norm-training",
+    replaces="batch_norm_forward",
+    text="The argument eps has no effect: 1e-5 was added whatever was passed.",
+    fix="Add eps itself; 1e-5 is its default.",
+)
+def eps_fixed(x, gamma, beta, running_mean, running_var, training, momentum=0.9, eps=1e-5, right=batch_norm_forward):
+    return right(x, gamma, beta, running_mean, running_var, training, momentum, 1e-5)
 
 
 @mistake(
@@ -709,6 +733,16 @@ def gradient_of_the_first_output(self, grad_output):
 )
 def losses_added_up(logits, targets, right=compute_loss):
     return right(logits, targets) * len(targets)
+
+
+@mistake(
+    criterion="loss",
+    replaces="compute_loss",
+    text="A target between two classes, as 0.5, was accepted: astype(int) cuts it to the class below.",
+    fix="Raise ValueError unless every target is one of the integers from 0 to classes - 1.",
+)
+def fractions_of_targets_cut(logits, targets, right=compute_loss):
+    return right(logits, targets.astype(int))
 
 
 @mistake(

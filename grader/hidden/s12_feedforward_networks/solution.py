@@ -128,7 +128,7 @@ class Dense:
             grad_output: gradient of the loss with respect to the last output, shape (batch, num_outputs).
 
         Returns:
-            Shape (batch, num_inputs). grads is replaced, not added to; it holds sums over the batch. The slope of
+            Shape (batch, num_inputs). grads holds what this call alone found, as sums over the batch. The slope of
             ReLU at exactly 0 is taken as 0. float32 where grad_output, x and params are float32.
 
         Raises:
@@ -161,9 +161,10 @@ def batch_norm_forward(x, gamma, beta, running_mean, running_var, training, mome
 
     Returns:
         (output, running_mean, running_var, cache): the output has the shape of x, the running statistics are new
-        values, and the cache holds what batch_norm_backward needs, in a form of your own. The variance that normalises
-        is divided by batch, not by batch - 1; the one that goes into running_var may be divided by either. A feature
-        that is constant in the batch gives beta; a large mean does not spoil the variance. float32 for float32 arrays.
+        values in training and those given otherwise, and the cache holds what batch_norm_backward needs, in a form of
+        your own. The variance that normalises is divided by batch, not by batch - 1; the one that goes into running_var
+        may be divided by either. A feature that is constant in the batch gives beta; a large mean does not spoil the
+        variance. float32 for float32 arrays.
 
     Raises:
         ValueError: x is not (batch, features), or has fewer than 2 samples in training, or another array is not
@@ -229,7 +230,8 @@ class NeuralNetwork:
     """Layers one after another, each working on the output of the one before.
 
     Args:
-        layers: list of at least one layer with forward, backward, params and grads, as Dense has them.
+        layers: list of at least one Dense layer. Others with forward, backward, params and grads fit too if params and
+            grads are gone through by whatever keys they have; only those of Dense are required.
 
     Attributes:
         layers: the list.
@@ -306,7 +308,8 @@ def compute_loss(logits, targets):
         finite size give a finite loss.
 
     Raises:
-        ValueError: logits is not (batch, classes), targets is not (batch,), or a target is not a class.
+        ValueError: logits is not (batch, classes), targets is not (batch,), or a target is not a class: below 0, from
+            classes on, or between two of them, as 0.5, which is not to be cut to 0.
 
     Example:
         >>> round(float(compute_loss(np.array([[2.0, 0.0], [0.0, 0.0]]), np.array([0, 1]))), 4)
@@ -327,7 +330,8 @@ def compute_loss_gradient(logits, targets):
         Shape (batch, classes); every row sums to 0. float32 for float32 logits.
 
     Raises:
-        ValueError: logits is not (batch, classes), targets is not (batch,), or a target is not a class.
+        ValueError: logits is not (batch, classes), targets is not (batch,), or a target is not a class: below 0, from
+            classes on, or between two of them, as 0.5, which is not to be cut to 0.
 
     Example:
         >>> compute_loss_gradient(np.zeros((2, 2)), np.array([0, 1]))
@@ -438,5 +442,5 @@ def _require_shape(name, value, expected):
 def _require_targets(logits, targets):
     if logits.ndim != 2 or targets.shape != logits.shape[:1]:
         raise ValueError(f"logits: {logits.shape}, targets: {targets.shape}, expected (batch, classes) and (batch,)")
-    if (targets < 0).any() or (targets >= logits.shape[1]).any():
-        raise ValueError(f"targets: {targets.min()} to {targets.max()}, expected 0 to {logits.shape[1] - 1}")
+    if not np.isin(targets, np.arange(logits.shape[1])).all():
+        raise ValueError(f"targets: {np.unique(targets)}, expected integers from 0 to {logits.shape[1] - 1}")

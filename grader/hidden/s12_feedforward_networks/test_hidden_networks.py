@@ -114,7 +114,7 @@ class TestLoss:
         for of_logits, of_targets in NO_BATCHES:
             with pytest.raises(ValueError):
                 learner.compute_loss(rng.normal(size=of_logits), np.zeros(of_targets, dtype=int))
-        for targets in ([0, -1], [3, 0], [0, 7], [-3, 2]):
+        for targets in ([0, -1], [3, 0], [0, 7], [-3, 2], [0.5, 1]):
             with pytest.raises(ValueError):
                 learner.compute_loss(rng.normal(size=(2, 3)), np.array(targets))
 
@@ -145,6 +145,6 @@ class TestLossGradient:
         for of_logits, of_targets in NO_BATCHES:
             with pytest.raises(ValueError):
                 learner.compute_loss_gradient(rng.normal(size=of_logits), np.zeros(of_targets, dtype=int))
-        for targets in ([0, -1], [3, 0], [0, 7], [-3, 2]):
+        for targets in ([0, -1], [3, 0], [0, 7], [-3, 2], [0.5, 1]):
             with pytest.raises(ValueError):
                 learner.compute_loss_gradient(rng.normal(size=(2, 3)), np.array(targets))

@@ -141,7 +141,7 @@ class NeuralNetwork:
 def _shares(logits, targets):
     if np.ndim(logits) != 2 or np.shape(targets) != (len(logits),):
         raise ValueError("logits, targets: expected (batch, classes), (batch,)")
-    if np.any(targets < 0) or np.any(targets > logits.shape[1] - 1):
+    if np.any(targets < 0) or np.any(targets > logits.shape[1] - 1) or np.any(targets % 1):
         raise ValueError("targets: expected classes")
     others = logits - np.take_along_axis(logits, targets[:, None], axis=1)  # what each class is ahead of the true one
     peak = others.max(axis=1, keepdims=True)

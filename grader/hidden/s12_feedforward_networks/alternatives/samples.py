@@ -146,7 +146,7 @@ def _check(logits, targets):
     if logits.ndim != 2 or targets.ndim != 1 or len(targets) != len(logits):
         raise ValueError("logits, targets: expected (batch, classes) and (batch,)")
     for target in targets:
-        if not 0 <= target < logits.shape[1]:
+        if target not in range(logits.shape[1]):
             raise ValueError(f"targets: {target} is no class")
 
 
