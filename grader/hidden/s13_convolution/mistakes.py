@@ -826,6 +826,17 @@ def relu_passes_everything(self, grad_output):
 
 @mistake(
     criterion="lenet-learns",
+    replaces="_ReLU.forward",
+    text="ReLU let the gradient pass where its input was exactly 0.",
+    fix="Compare with x > 0, not x >= 0. Zeros are no rarity: black pixels make them wherever biases are 0.",
+)
+def relu_passes_at_zero(self, x):
+    self._positive = x >= 0
+    return np.maximum(x, 0)
+
+
+@mistake(
+    criterion="lenet-learns",
     replaces="_ReLU.backward",
     text="ReLU was applied to the gradient: what was negative in it became 0.",
     fix="What decides is the sign of forward's input, not that of the gradient.",

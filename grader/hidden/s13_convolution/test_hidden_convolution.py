@@ -107,6 +107,15 @@ class TestConv2dBackward:
         assert_gradient(grads[1], numerical_gradient(lambda each: loss(x, each, b), W), name="grad_W")
         assert_gradient(grads[2], numerical_gradient(lambda each: loss(x, W, each), b), name="grad_b")
 
+    def test_backward_goes_through_the_call_whose_cache_it_gets(self, learner, rng):
+        x, W, b = rng.normal(size=(2, 3, 5, 4)), rng.normal(size=(4, 3, 2, 3)), rng.normal(size=4)
+        _, cache = forward(learner, x, W, b)
+        forward(learner, 2 - x, W + 1, b)
+        grad_output = rng.normal(size=(2, 4, 4, 2))
+        expected = oracles.convolve_gradients(grad_output, x, W)
+        for name, actual, right in zip(GRADIENTS, backward(learner, grad_output, cache), expected, strict=True):
+            assert_array(actual, right, terms=100, name=f"{name} of the first of two forward calls, from its cache")
+
     def test_another_framework_has_the_same_gradients(self, learner, whole_numbers):
         """The numbers are the gradients that PyTorch 2.13 has for the same convolution and grad_output."""
         _, cache = forward(learner, *whole_numbers, stride=2, padding=1)

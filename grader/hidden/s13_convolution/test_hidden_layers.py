@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from grader.hidden.s13_convolution import oracles
-from grader.hidden.s13_convolution.oracles import SHAPES, apply, back, with_parameters
+from grader.hidden.s13_convolution.oracles import SHAPES, TRAINED, apply, back, with_parameters
 from grader.testing import assert_array, assert_equal, assert_shape, unchanged
 
 
@@ -194,6 +194,17 @@ class TestBuildLenet:
             )
 
 
+def assert_single(value, name):
+    """Assert that value is of float32."""
+    assert_equal(str(getattr(value, "dtype", None)), "float32", name=f"dtype of {name}")
+
+
+def assert_grads_of_lenet(layers, of_weights, of_biases):
+    """Assert that the layers with parameters hold these gradients."""
+    for layer, of_weight, of_bias, name in zip(with_parameters(layers), of_weights, of_biases, TRAINED, strict=True):
+        oracles.assert_grads(layer.grads, {"weights": of_weight, "bias": of_bias}, of=name, terms=10_000)
+
+
 def draw_bars(rng, count):
     """Return noisy images of a bar, and 0, 1 or 2 for one that lies, stands or falls."""
     kinds, along = rng.integers(0, 3, size=count), np.arange(9)
@@ -217,8 +228,33 @@ class TestLenetLearns:
             with unchanged(grad):
                 grad_x = back(layers, grad)
             assert_array(grad_x, expected, terms=10_000, name=f"{which} grad_x")
-            for layer, of_weight, of_bias in zip(with_parameters(layers), of_weights, of_biases, strict=True):
-                oracles.assert_grads(layer.grads, {"weights": of_weight, "bias": of_bias}, terms=10_000)
+            assert_grads_of_lenet(layers, of_weights, of_biases)
+
+    def test_no_gradient_passes_where_the_input_of_relu_is_zero(self, learner, rng):
+        """Without biases a black image makes nothing but zeros in front of every ReLU."""
+        layers, (weights, biases) = learner.build_lenet(3, rng), oracles.draw_lenet(rng)
+        biases = [np.zeros_like(bias) for bias in biases]
+        oracles.load_lenet(layers, weights, biases)
+        x, grad = rng.normal(size=(2, 1, 28, 28)) * [[[[0.0]]], [[[1.0]]]], rng.normal(size=(2, 3))
+        apply(layers, x)
+        _, kept = oracles.lenet(x, weights, biases)
+        expected, of_weights, of_biases = oracles.lenet_gradients(grad, kept, weights)
+        grad_x = back(layers, grad)
+        assert_array(grad_x, expected, terms=10_000, name="grad_x of a black image and one of noise, all biases 0")
+        assert_grads_of_lenet(layers, of_weights, of_biases)
+
+    def test_single_precision_stays_in_the_network(self, learner, rng):
+        layers, (weights, biases) = learner.build_lenet(3, rng), oracles.draw_lenet(rng)
+        singles = [[each.astype(np.float32) for each in arrays] for arrays in (weights, biases)]
+        oracles.load_lenet(layers, *singles)
+        x = rng.normal(size=(2, 1, 28, 28)).astype(np.float32)
+        expected, _ = oracles.lenet(x.astype(np.float64), weights, biases)
+        assert_array(apply(layers, x), expected, rtol=1e-2, dtype=np.float32, name="scores")
+        grad_x = back(layers, rng.normal(size=(2, 3)).astype(np.float32))
+        assert_single(grad_x, "grad_x")
+        for layer, of in zip(with_parameters(layers), TRAINED, strict=True):
+            for name, value in layer.grads.items():
+                assert_single(value, f"grads of {of}, {name!r}")
 
     def test_new_bars_are_told_apart(self, learner, rng):
         """For 150 seeds the reference tells all images apart after 20 steps of Adam; 75 % are asked for."""

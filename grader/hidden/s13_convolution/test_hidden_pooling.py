@@ -60,6 +60,15 @@ class TestMaxPool2dBackward:
             grad_x = learner.max_pool2d_backward(grad_output, cache)
         assert_array(grad_x, oracles.max_pool_gradient(grad_output, x, size, stride), terms=9, name="grad_x")
 
+    def test_backward_of_max_pooling_goes_through_the_call_whose_cache_it_gets(self, learner, rng):
+        x = oracles.draw_distinct(rng, (2, 3, 4, 6))
+        _, cache = unpack(learner.max_pool2d_forward(x), "out", "cache")
+        unpack(learner.max_pool2d_forward(-x), "out", "cache")
+        grad_output = rng.normal(size=(2, 3, 2, 3))
+        right = oracles.max_pool_gradient(grad_output, x, 2, 2)
+        name = "grad_x of the first of two forward calls, from its cache"
+        assert_array(learner.max_pool2d_backward(grad_output, cache), right, name=name)
+
     def test_finite_differences_of_max_pooling(self, learner, rng):
         x, grad_output = oracles.draw_distinct(rng, (2, 1, 5, 4)), rng.normal(size=(2, 1, 2, 1))
         _, cache = unpack(learner.max_pool2d_forward(x, 3, 2), "out", "cache")
@@ -106,6 +115,15 @@ class TestAvgPool2d:
         x = draw_images(rng)
         assert_array(learner.avg_pool2d_forward(x)[0], oracles.pool(x, 2, 2, np.mean), name="out")
         assert_array(learner.avg_pool2d_forward(x, 3)[0], oracles.pool(x, 3, 3, np.mean), name="out for pool_size 3")
+
+    def test_backward_of_average_pooling_goes_through_the_call_whose_cache_it_gets(self, learner, rng):
+        x = rng.normal(size=(2, 3, 4, 6))
+        _, cache = unpack(learner.avg_pool2d_forward(x), "out", "cache")
+        unpack(learner.avg_pool2d_forward(rng.normal(size=(2, 3, 6, 4)), 3, 1), "out", "cache")
+        grad_output = rng.normal(size=(2, 3, 2, 3))
+        right = oracles.avg_pool_gradient(grad_output, x, 2, 2)
+        name = "grad_x of the first of two forward calls, from its cache"
+        assert_array(learner.avg_pool2d_backward(grad_output, cache), right, name=name)
 
     def test_finite_differences_of_average_pooling(self, learner, rng):
         x, grad_output = rng.normal(size=(2, 1, 5, 4)), rng.normal(size=(2, 1, 2, 1))

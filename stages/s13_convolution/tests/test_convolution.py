@@ -187,35 +187,35 @@ class TestConv2dBackward:
 
 
 def seconds_of_a_loop(x, W):
-    """Return how long a loop over the pixels takes that does nothing but one matrix product for each."""
+    """Return how long a loop over a quarter of the lines takes that does but one matrix product a pixel."""
     kernels = W.reshape(len(W), -1).T
     size = W.shape[-1]
-    lines, places = 60, x.shape[-1] - size + 1
+    lines, places = (x.shape[-2] - size + 1) // 4, x.shape[-1] - size + 1
     out = np.zeros((len(x), len(W), lines, places))
     start = time.perf_counter()
     for i in range(lines):
         for j in range(places):
             out[:, :, i, j] = x[:, :, i : i + size, j : j + size].reshape(len(x), -1) @ kernels
-    return (time.perf_counter() - start) * places / lines
+    return time.perf_counter() - start
 
 
 @pytest.mark.criterion("conv-speed")
 class TestConv2dSpeed:
     def test_a_large_image_takes_no_loop(self, learner, rng):
+        """The best of 3 to 7 calls is compared with the best of as many loops, measured in turn."""
         x, W = rng.normal(size=(1, 1, 400, 400)), rng.normal(size=(1, 1, 3, 3))
-        took, loops = np.inf, []
-        for _ in range(7):
+        took = allowed = np.inf
+        for attempt in range(1, 8):
             start = time.perf_counter()
             unpack(learner.conv2d_forward(x, W, np.zeros(1)), "out", "cache")
             took = min(took, time.perf_counter() - start)
-            loops.append(seconds_of_a_loop(x, W))
-            allowed = float(np.median(loops)) / 2
-            if took <= allowed:
+            allowed = min(allowed, seconds_of_a_loop(x, W))
+            if attempt >= 3 and took <= allowed:
                 return
         message = (
             f"conv2d_forward took {took:.3f} s for an image of 400 by 400 pixels, at most {allowed:.3f} s is allowed"
         )
-        raise AssertionError(f"{message}: half of what a loop over its pixels takes. Leave the loops to NumPy.")
+        raise AssertionError(f"{message}: a quarter of what a loop over its pixels takes. Leave the loops to NumPy.")
 
     def test_values_of_a_wide_image(self, learner):
         x = np.arange(4000.0).reshape(1, 2, 20, 100) % 7

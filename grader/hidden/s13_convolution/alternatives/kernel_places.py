@@ -195,7 +195,7 @@ class Dense:
     def forward(self, x):
         self.x = x
         out = x @ self.params["weights"] + self.params["bias"]
-        self.slope = np.where(out > 0, 1.0, 0.0) if self.relu else np.ones_like(out)
+        self.slope = (out > 0).astype(out.dtype) if self.relu else np.ones_like(out)
         return out * self.slope
 
     def backward(self, grad_output):
