@@ -479,6 +479,22 @@ def forget_gradient_from_new_cell(grad_h_next, grad_c_next, cache):
 @mistake(
     criterion="lstm-cell-gradients",
     replaces="lstm_cell_backward",
+    text="The gradients of input and forget gate are exchanged: their blocks stand in the order f, i, g, o.",
+    fix="Concatenate the blocks in the order of the columns, i, f, g, o.",
+)
+def order_f_i_g_o_in_backward(grad_h_next, grad_c_next, cache):
+    x, h, c, weights, (i, f, g, o), tanh_c = cache
+    grad_h_next = _of_shape("grad_h_next", grad_h_next, c.shape)
+    grad_c = _of_shape("grad_c_next", grad_c_next, c.shape) + grad_h_next * o * (1 - tanh_c**2)
+    blocks = [grad_c * c * f * (1 - f), grad_c * g * i * (1 - i), grad_c * i * (1 - g**2)]
+    grad_sum = np.concatenate([*blocks, grad_h_next * tanh_c * o * (1 - o)], axis=1)
+    grad_x, grad_h, grads = _through_sum(grad_sum, x, h, weights)
+    return grad_x, grad_h, grad_c * f, grads
+
+
+@mistake(
+    criterion="lstm-cell-gradients",
+    replaces="lstm_cell_backward",
     text="The slopes of the gates were left out: the gradients of i, f, g and o went on as those of their sums.",
     fix="Multiply by s * (1 - s) for each sigmoid and by 1 - g**2 for the candidate.",
 )
@@ -1022,9 +1038,7 @@ def mask_unused(logits, targets, mask, right=sequence_loss):
     fix="True (or 1) is a real token.",
 )
 def mask_read_the_wrong_way(logits, targets, mask, right=sequence_loss):
-    right(logits, targets, mask)
-    real = _real_tokens(mask, targets.shape)
-    return right(logits, np.clip(targets, 0, logits.shape[2] - 1), ~real)
+    return right(logits, targets, None if mask is None else ~_real_tokens(mask, targets.shape))
 
 
 @mistake(
@@ -1123,6 +1137,26 @@ def weights_not_scaled(self, num_inputs, num_hidden, rng, right=LSTM.__init__):
     right(self, num_inputs, num_hidden, rng)
     self.params["W_x"] = self.params["W_x"] * math.sqrt(num_inputs)
     self.params["W_h"] = self.params["W_h"] * math.sqrt(num_hidden)
+
+
+@mistake(
+    criterion="lstm-layer",
+    replaces="LSTM.__init__",
+    text="The layer went on with the parameters that it was made with: what is put into params has no effect.",
+    fix="Read self.params at each call of forward; keep no copy of it in __init__.",
+)
+def parameters_of_the_beginning(self, num_inputs, num_hidden, rng, right=LSTM.__init__, forward=LSTM.forward):
+    right(self, num_inputs, num_hidden, rng)
+    own = dict(self.params)
+
+    def forward_with_own(x, state=None):
+        now, self.params = self.params, own
+        try:
+            return forward(self, x, state)
+        finally:
+            self.params = now
+
+    self.forward = forward_with_own
 
 
 @mistake(

@@ -140,12 +140,12 @@ def named_gradients(result: Any, inputs: Mapping[str, Array]) -> dict[str, Any]:
     return {**dict(zip(inputs, of_inputs, strict=True)), **of_weights}
 
 
-def assert_gradients(actual: Mapping[str, Any], numerical: Mapping[str, Array]) -> None:
-    """Assert that gradients agree with finite differences, name by name."""
+def assert_gradients(actual: Mapping[str, Any], numerical: Mapping[str, Array], of: str = "") -> None:
+    """Assert that gradients agree with finite differences, name by name; of says what they are the gradients of."""
     if set(actual) != set(numerical):
         raise AssertionError(f"expected gradients of {sorted(numerical)}, got those of {sorted(map(str, actual))}")
     for name, expected in numerical.items():
-        assert_gradient(actual[name], expected, name=f"grad_{name}")
+        assert_gradient(actual[name], expected, name=f"grad_{name}{of}")
 
 
 def numerical_gradients(

@@ -43,7 +43,7 @@ def rnn_cell_backward(grad_h_next, cache):
 
     Args:
         grad_h_next: gradient of the loss with respect to h_next, shape (batch, hidden).
-        cache: the cache that the forward call returned.
+        cache: the cache that a forward call returned; it need not be the last call.
 
     Returns:
         (grad_x, grad_h, grad_weights): shapes (batch, features) and (batch, hidden), and a dict with the keys and
@@ -79,7 +79,7 @@ def rnn_forward(x, h0, weights):
         rnn_backward needs. float32 for float32 arguments.
 
     Raises:
-        ValueError: x has not three axes, or h0 or a weight does not fit.
+        ValueError: x has not three axes or no step, or h0 or a weight does not fit.
 
     Source: Elman 1990.
 
@@ -97,7 +97,7 @@ def rnn_backward(grad_hs, cache):
 
     Args:
         grad_hs: gradient of the loss with respect to hs, shape (batch, time, hidden).
-        cache: the cache that the forward call returned.
+        cache: the cache that a forward call returned; it need not be the last call.
 
     Returns:
         (grad_x, grad_h0, grad_weights): shapes (batch, time, features) and (batch, hidden), and a dict with the keys
@@ -164,7 +164,7 @@ def lstm_cell_backward(grad_h_next, grad_c_next, cache):
         grad_h_next: gradient of the loss with respect to h_next, shape (batch, hidden).
         grad_c_next: gradient with respect to c_next by all ways but h_next (that way is added here), shape
             (batch, hidden).
-        cache: the cache that the forward call returned.
+        cache: the cache that a forward call returned; it need not be the last call.
 
     Returns:
         (grad_x, grad_h, grad_c, grad_weights): of the shapes of x, h and c, and a dict with the keys and shapes of
@@ -209,7 +209,7 @@ def lstm_forward(x, h0, c0, weights):
         cache is whatever lstm_backward needs. float32 for float32 arguments.
 
     Raises:
-        ValueError: x has not three axes, or h0, c0 or a weight does not fit.
+        ValueError: x has not three axes or no step, or h0, c0 or a weight does not fit.
 
     Source: Hochreiter and Schmidhuber 1997.
 
@@ -229,7 +229,7 @@ def lstm_backward(grad_hs, grad_cs, cache):
         grad_hs: gradient of the loss with respect to hs, shape (batch, time, hidden).
         grad_cs: gradient with respect to cs where the loss looks at the cell states themselves, of the same shape;
             zeros where it sees hs alone.
-        cache: the cache that the forward call returned.
+        cache: the cache that a forward call returned; it need not be the last call.
 
     Returns:
         (grad_x, grad_h0, grad_c0, grad_weights): of the shapes of x, h0 and c0, and a dict with the keys and shapes of
@@ -297,7 +297,7 @@ def gru_cell_backward(grad_h_next, cache):
 
     Args:
         grad_h_next: gradient of the loss with respect to h_next, shape (batch, hidden).
-        cache: the cache that the forward call returned.
+        cache: the cache that a forward call returned; it need not be the last call.
 
     Returns:
         (grad_x, grad_h, grad_weights): of the shapes of x and h, and a dict with the keys and shapes of weights,
@@ -342,7 +342,7 @@ def gru_forward(x, h0, weights):
         gru_backward needs. float32 for float32 arguments.
 
     Raises:
-        ValueError: x has not three axes, or h0 or a weight does not fit.
+        ValueError: x has not three axes or no step, or h0 or a weight does not fit.
 
     Source: Cho et al. 2014, with the reset gate placed as in cuDNN and PyTorch.
 
@@ -360,7 +360,7 @@ def gru_backward(grad_hs, cache):
 
     Args:
         grad_hs: gradient of the loss with respect to hs, shape (batch, time, hidden).
-        cache: the cache that the forward call returned.
+        cache: the cache that a forward call returned; it need not be the last call.
 
     Returns:
         (grad_x, grad_h0, grad_weights): of the shapes of x and h0, and a dict with the keys and shapes of weights,
@@ -580,6 +580,8 @@ def _through_sum(grad_sum, x, h, weights):
 
 def _unroll(cell_forward, x, states, weights):
     """A cell's states after each step, stacked along time, and the caches of the steps."""
+    if not x.shape[1]:
+        raise ValueError(f"x: shape {x.shape}, expected at least one step")
     steps, caches = [], []
     for t in range(x.shape[1]):
         *states, cache = cell_forward(x[:, t], *states, weights)

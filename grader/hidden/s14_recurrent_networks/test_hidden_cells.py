@@ -89,6 +89,17 @@ def check_gradients(learner, rng, kind, which):
         assert_array(again[name], value, name=f"grad_{name} of a second call")
 
 
+def check_first_cache(learner, rng, kind):
+    """Go back through the first of two forward calls."""
+    inputs, weights = draw(rng, kind)
+    grads = draw_grads(rng, kind, inputs)
+    _, cache = forward(learner, kind, inputs, weights)
+    forward(learner, kind, {name: 1 - value for name, value in inputs.items()}, weights)
+    result = backward(learner, kind, grads, cache, inputs)
+    numerical = oracles.numerical_gradients(oracles.CELLS[kind], grads, {**inputs, **weights})
+    assert_gradients(result, numerical, of=" of the first of two forward calls, from its cache")
+
+
 def check_slopes(learner, rng, kind):
     """Compare with central differences of the learner's own forward, along one direction for each argument."""
     inputs, weights = draw(rng, kind, (1, 3, 2))
@@ -143,6 +154,9 @@ class TestRNNCellBackward:
     def test_all_gradients(self, learner, rng):
         check_gradients(learner, rng, "rnn", (1,))
 
+    def test_backward_goes_through_the_call_whose_cache_it_gets(self, learner, rng):
+        check_first_cache(learner, rng, "rnn")
+
     def test_small_steps_through_forward(self, learner, rng):
         check_slopes(learner, rng, "rnn")
 
@@ -174,6 +188,9 @@ class TestLSTMCellBackward:
     def test_all_gradients(self, learner, rng, which):
         check_gradients(learner, rng, "lstm", which)
 
+    def test_backward_goes_through_the_call_whose_cache_it_gets(self, learner, rng):
+        check_first_cache(learner, rng, "lstm")
+
     def test_small_steps_through_forward(self, learner, rng):
         check_slopes(learner, rng, "lstm")
 
@@ -203,6 +220,9 @@ class TestGRUCellForward:
 class TestGRUCellBackward:
     def test_all_gradients(self, learner, rng):
         check_gradients(learner, rng, "gru", (1,))
+
+    def test_backward_goes_through_the_call_whose_cache_it_gets(self, learner, rng):
+        check_first_cache(learner, rng, "gru")
 
     def test_small_steps_through_forward(self, learner, rng):
         check_slopes(learner, rng, "gru")

@@ -117,6 +117,24 @@ class TestLSTMLayer:
         )
         assert_gradients({"x": grad_x, **layer.grads}, numerical)
 
+    def test_two_layers_do_not_share_what_they_keep(self, learner, rng):
+        inputs, weights = draw(rng)
+        x, others = inputs["x"], {name: -value for name, value in weights.items()}
+        first, second = new_layer(learner, weights, rng), new_layer(learner, others, rng)
+        hs, cs = expected_states(x, weights)
+        first.forward(x)
+        second.forward(1 - x)
+        h, c = unpack(first.state, "h", "c")
+        assert_array(h, hs[:, -1], name="h of the first of two layers")
+        assert_array(c, cs[:, -1], name="c of the first of two layers")
+        grad_hs = rng.normal(size=hs.shape)
+        grad_x = first.backward(grad_hs)
+        second.backward(grad_hs)
+        numerical = oracles.numerical_gradients(
+            partial(states_from_zeros, np.zeros(inputs["h0"].shape)), (grad_hs,), {"x": x, **weights}
+        )
+        assert_gradients({"x": grad_x, **first.grads}, numerical, of=" of the first of two layers")
+
     def test_the_latest_parameters_are_used(self, learner, rng):
         inputs, weights = draw(rng)
         layer = learner.LSTM(len(weights["W_x"]), len(weights["W_h"]), rng)

@@ -66,6 +66,17 @@ def check_gradients(learner, rng, kind, which, sizes=None):
     assert_gradients(result, numerical)
 
 
+def check_first_cache(learner, rng, kind):
+    """Go back through the first of two forward calls."""
+    inputs, weights = draw(rng, kind)
+    grads = draw_grads(rng, kind, inputs)
+    _, cache = forward(learner, kind, inputs, weights)
+    forward(learner, kind, {name: 1 - value for name, value in inputs.items()}, weights)
+    result = backward(learner, kind, grads, cache, inputs)
+    numerical = oracles.numerical_gradients(lambda p: oracles.sequence(kind, p), grads, {**inputs, **weights})
+    assert_gradients(result, numerical, of=" of the first of two forward calls, from its cache")
+
+
 def check_slopes(learner, rng, kind):
     """Compare with central differences of the learner's own forward, along one direction for each argument."""
     inputs, weights = draw(rng, kind, (1, 3, 3, 2))
@@ -97,7 +108,8 @@ def check_single_precision(learner, rng, kind):
 
 def check_refused(learner, rng, kind):
     right_inputs, right_weights = draw(rng, kind)
-    for inputs, weights in oracles.wrong_arguments(right_inputs, right_weights):
+    no_step = {**right_inputs, "x": right_inputs["x"][:, :0]}
+    for inputs, weights in [*oracles.wrong_arguments(right_inputs, right_weights), (no_step, right_weights)]:
         with pytest.raises(ValueError):
             getattr(learner, f"{kind}_forward")(*inputs.values(), weights)
     _, cache = forward(learner, kind, right_inputs, right_weights)
@@ -146,6 +158,9 @@ class TestRNNThroughTime:
     def test_one_step_is_a_sequence(self, learner, rng):
         check_gradients(learner, rng, "rnn", (1,), (2, 1, 3, 4))
 
+    def test_backward_goes_through_the_call_whose_cache_it_gets(self, learner, rng):
+        check_first_cache(learner, rng, "rnn")
+
     def test_small_steps_through_forward(self, learner, rng):
         check_slopes(learner, rng, "rnn")
 
@@ -174,6 +189,9 @@ class TestLSTMThroughTime:
     def test_one_step_is_a_sequence(self, learner, rng):
         check_gradients(learner, rng, "lstm", (1, 1), (2, 1, 3, 4))
 
+    def test_backward_goes_through_the_call_whose_cache_it_gets(self, learner, rng):
+        check_first_cache(learner, rng, "lstm")
+
     def test_small_steps_through_forward(self, learner, rng):
         check_slopes(learner, rng, "lstm")
 
@@ -201,6 +219,9 @@ class TestGRUThroughTime:
 
     def test_one_step_is_a_sequence(self, learner, rng):
         check_gradients(learner, rng, "gru", (1,), (2, 1, 3, 4))
+
+    def test_backward_goes_through_the_call_whose_cache_it_gets(self, learner, rng):
+        check_first_cache(learner, rng, "gru")
 
     def test_small_steps_through_forward(self, learner, rng):
         check_slopes(learner, rng, "gru")

@@ -104,12 +104,12 @@ def draw_mask(rng, batch=4, time=5):
     return np.arange(time) < lengths
 
 
-def check_loss(learner, logits, targets, mask, dtype=None):
+def check_loss(learner, logits, targets, mask, dtype=None, of=""):
     """Compare loss and gradient with the oracle; a loss of float32 logits may have been summed in float32."""
     loss, grad_logits = unpack(learner.sequence_loss(logits, targets, mask), "loss", "grad_logits")
     right, gradient = oracles.loss_and_gradient(logits, targets, mask)
-    assert_array(loss, right, rtol=1e-4 if dtype else None, name="loss")
-    assert_array(grad_logits, gradient, name="grad_logits", dtype=dtype)
+    assert_array(loss, right, rtol=1e-4 if dtype else None, name=f"loss{of}")
+    assert_array(grad_logits, gradient, name=f"grad_logits{of}", dtype=dtype)
     return grad_logits
 
 
@@ -135,11 +135,19 @@ class TestLossOfSequences:
         fillers = rng.choice([-100, -1, 3, 999], size=targets.shape)
         check_loss(learner, logits, np.where(mask, targets, fillers), mask)
 
+    def test_masks_of_integers_are_masks(self, learner, rng):
+        logits, targets = draw_scores(rng)
+        mask = draw_mask(rng).astype(np.int64)
+        check_loss(learner, logits, np.where(mask == 1, targets, -100), mask, of=" with a mask of 0 and 1")
+        targets[int(rng.integers(4)), 0] = 3
+        with pytest.raises(ValueError):
+            learner.sequence_loss(logits, targets, mask)
+
     def test_large_logits(self, learner, rng):
         logits, targets = draw_scores(rng)
         logits = logits + 1000.0 * rng.choice([-1, 0, 1], size=logits.shape)
-        check_loss(learner, logits, targets, draw_mask(rng))
-        check_loss(learner, logits - 2000, targets, None)
+        check_loss(learner, logits, targets, draw_mask(rng), of=" of logits of size 1000")
+        check_loss(learner, logits - 2000, targets, None, of=" of logits of size -2000")
 
     def test_nothing_but_padding(self, learner, rng):
         logits, targets = draw_scores(rng)

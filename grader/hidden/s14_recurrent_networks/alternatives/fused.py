@@ -30,6 +30,7 @@ class _Recurrence:
 
     def __init__(self, x, states, weights):
         _fail_unless(x.ndim == 3, f"x has shape {x.shape}, expected (batch, time, features)")
+        _fail_unless(x.shape[1], f"x has shape {x.shape}, expected at least one step")
         _fit(x, states, weights, self.gates)
         self.x, self.weights, self.hidden = x, weights, weights["W_h"].shape[0]
         batch, time, _ = x.shape

@@ -12,6 +12,7 @@ def _require(condition, message):
 
 def _check(x, states, weights, gates, x_axes):
     _require(x.ndim == x_axes, f"x has shape {x.shape}, expected {x_axes} axes")
+    _require(x.ndim == 2 or x.shape[1] > 0, f"x has shape {x.shape}, expected at least one step")
     hidden = weights["W_h"].shape[0]
     for name, value in weights.items():
         rows = {"W_x": (x.shape[-1],), "W_h": (hidden,)}.get(name, ())
