@@ -123,6 +123,30 @@ def test_class_keeps_the_last_forward_and_the_last_backward(learner, rng):
     assert_gradients(dict(zip("QKV", unpack(result, "grad_Q", "grad_K", "grad_V"), strict=True)), numerical)
 
 
+def test_multi_head_attention_uses_the_cache_that_it_is_given(learner, rng):
+    arguments, others, grad_output = draw_attention(rng), draw_attention(rng), rng.normal(size=(2, 3, 4))
+    _, cache = unpack(learner.multi_head_attention_forward(*arguments.values(), 2), "output", "cache")
+    learner.multi_head_attention_forward(*others.values(), 2)
+    result = learner.multi_head_attention_backward(grad_output, cache)
+    *inputs, grad_weights = unpack(result, "grad_Q", "grad_K", "grad_V", "grad_weights")
+    numerical = attention_gradients(grad_output, arguments, 2)
+    assert_gradients(grad_weights, {name: numerical.pop(name) for name in PROJECTIONS}, prefix="grad_weights: ")
+    assert_gradients(dict(zip("QKV", inputs, strict=True)), numerical)
+
+
+def test_layers_share_nothing(learner, rng):
+    first, grad_output = draw_attention(rng), rng.normal(size=(2, 3, 4))
+    layer, other = (learner.MultiHeadAttention(4, 2, rng=rng) for _ in range(2))
+    layer.set_params({name: first[name] for name in PROJECTIONS})
+    layer.forward(first["Q"], first["K"], first["V"])
+    second = draw_attention(rng)
+    other.forward(second["Q"], second["K"], second["V"])
+    result = layer.backward(grad_output)
+    numerical = attention_gradients(grad_output, first, 2)
+    assert_gradients(layer.get_gradients(), {name: numerical.pop(name) for name in PROJECTIONS})
+    assert_gradients(dict(zip("QKV", unpack(result, "grad_Q", "grad_K", "grad_V"), strict=True)), numerical)
+
+
 @contextmanager
 def too_early():
     """Assert that a ValueError or a RuntimeError is raised, but not NotImplementedError, which is the stub's."""
@@ -190,3 +214,15 @@ def test_block_keeps_the_last_forward_and_the_last_backward(learner, rng):
     block.forward(first)
     block.backward(rng.normal(size=first.shape))
     check_block(block, x, parameters, rng.normal(size=x.shape), None)
+
+
+def test_blocks_share_nothing(learner, rng):
+    x, grad_output = oracles.draw_rows(rng, (2, 3, 4), oracles.STRETCH), rng.normal(size=(2, 3, 4))
+    parameters = oracles.draw_block(rng, x, 2, 6)
+    block, other = (learner.TransformerEncoderBlock(4, 2, d_ff=6) for _ in range(2))
+    oracles.load_block(block, parameters)
+    block.forward(x)
+    other.forward(x[::-1] + 1.0)
+    grad_x = block.backward(grad_output)
+    numerical = numerical_gradients(lambda x: oracles.block(x, parameters, 2, None), grad_output, {"x": x})
+    assert_gradient(grad_x, numerical["x"], name="grad_x")
