@@ -60,6 +60,14 @@ class TestOutputWeights:
         if isinstance(caught.value, NotImplementedError):  # a RuntimeError too, but the stub's
             raise caught.value
 
+    def test_layers_share_nothing(self, learner, rng):
+        (case, grad_output), (other, other_grad) = draw_both(rng), draw_both(rng)
+        layer = after_forward(learner, case)
+        after_backward(learner, other, other_grad)
+        layer.backward(grad_output)
+        expected = gradient(case, grad_output, "output_weights")
+        assert_gradient(layer.gradient_output_weights, expected, name="gradient_output_weights")
+
     def test_gradients_of_other_shapes_are_refused(self, learner, rng):
         layer = learner.Attention(6, 3, rng)
         layer.forward(rng.normal(size=(2, 4, 6)), rng.normal(size=(2, 5, 6)))
