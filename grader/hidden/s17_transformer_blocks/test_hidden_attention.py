@@ -158,6 +158,15 @@ class TestBackward:
         assert_array(layer.backward(grad_output), once, name="second grad_x")
         oracles.assert_gradients(layer.grads, grads)
 
+    def test_layers_share_nothing(self, learner, rng):
+        (x, other, grad_output), p = rng.normal(size=(3, 2, 3, 4)), oracles.draw_self_attention(rng, 4)
+        alone, layer, another = (new_layer(learner, p) for _ in range(3))
+        alone.forward(x)
+        expected = alone.backward(grad_output)
+        layer.forward(x)
+        another.forward(other)
+        assert_array(layer.backward(grad_output), expected, name="grad_x beside another layer")
+
     def test_grad_output_of_another_shape_is_refused(self, learner, rng):
         layer = learner.SelfAttention(4, rng=rng)
         layer.forward(rng.normal(size=(2, 3, 4)))
