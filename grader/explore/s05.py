@@ -165,7 +165,7 @@ SEARCH, CLIP = "backtracking_line_search", "clip_by_global_norm"
 STEPS = (
     Step("sgd", "Plain steps", "Against the gradient, which points across a steep valley, not along it.",
          (_rule("sgd"),)),
-    Step("momentum", "Momentum", "A velocity averages the zigzag away, and swings past the lowest point.",
+    Step("momentum", "Momentum", "In a velocity the zigzag cancels out; it swings past the lowest point.",
          (_rule("momentum"), _rule("nesterov"))),
     Step("adaptive", "A rate for each entry", "Each entry is divided by the size of its own gradients.",
          tuple(map(_rule, ("adagrad", "rmsprop", "adam", "adamw")))),
