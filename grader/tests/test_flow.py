@@ -16,7 +16,7 @@ ROOMS = (
     ("manifest",),
     ("submission", "source_check", "compare", "mistakes", "sealed"),
     ("testing",),
-    ("run", "diagnose"),
+    ("run", "diagnose", "evidence"),
     ("verdict",),
     ("progress", "report", "check"),
     ("explore",),

@@ -83,7 +83,11 @@ def test_without_the_key_public_tests_are_run_and_that_is_no_pass(copy: SmallCop
 def test_without_the_key_a_failure_is_told_without_a_diagnosis(copy: SmallCopy, tmp_path: Path) -> None:
     found = grade(copy.course(), tmp_path, WRONG)
     (failure,) = found.criteria[0].failures
-    assert (found.criteria[0].status, failure.call, failure.diagnosis) == ("failed", "total(x: float64 (2, 2))", None)
+    assert (found.criteria[0].status, failure.call, failure.diagnosis) == (
+        "failed",
+        "total(x: float64 (2, 2) [[1, 2], [3, 4]])",
+        None,
+    )
     assert "all 2 values differ" in failure.message and failure.where is not None
     assert not found.public_passed and not found.grader_fault
 
