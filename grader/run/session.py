@@ -86,15 +86,8 @@ class Session:
     def run(self) -> Collected:
         """Run every test to its end and return what happened."""
         testing.configure(self.stage.tolerance)
-        options = [
-            "-c",
-            str(PYTEST_INI),
-            "--rootdir",
-            str(self.stage.folder.parent.parent),
-            "--noconftest",
-            "-p",
-            "grader.run.plugin",
-        ]
+        root = str(self.stage.folder.parent.parent)
+        options = ["-c", str(PYTEST_INI), "--rootdir", root, "--noconftest", "-p", "grader.run.plugin"]
         files = [str(path) for path in (*self.files.public, *self.files.hidden)]
         in_memory = MemoryFiles(self.stage.folder, self.files.sources)
         places = list(in_memory.places(files))
