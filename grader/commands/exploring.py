@@ -53,25 +53,11 @@ def explore(
     What is not written yet is named; the steps that work are shown. Nothing is graded or recorded. Pictures need
     matplotlib: `uv sync --extra plot`. The exit code is 0 where every step works, 1 where one does not.
     """
-    from grader.actions import open_desk
     from grader.explore import picture
-    from grader.explore.example import example
-    from grader.explore.session import PLANS
-    from grader.explore.session import explore as explored
     from grader.report import screen
-    from grader.submission import take
 
-    desk = open_desk(Path.cwd())
-    target = _stage(desk, stage, tuple(PLANS))
     picture.expect_possible(png, svg)
-    given = {"--words": words, "--input": arrays, "--heads": heads}
-    _expect_sentence(target, PLANS[target.id].of_sentence, [name for name, value in given.items() if value is not None])
-    sentence = example(words, arrays, heads) if PLANS[target.id].of_sentence else None
-    snapshot = take(target, submission, desk.course.root)
-    if seed is not None and not PLANS[target.id].random:
-        screen.say(f"Nothing in {target.id} is drawn at random: --seed {seed} changes nothing.")
-    with screen.ticking(target.id):
-        found = explored(desk.course, target, snapshot, sentence, seed or 0, isolation)
+    target, found = _explored(stage, (words, arrays, heads), seed, isolation, submission)
     pictures = _drawn(found, png, svg)
     _show(found, pictures, as_json)
     _what_next(target, found, pictures, png or svg)
@@ -79,6 +65,34 @@ def explore(
         told = f"warning: run in isolation {found.ran.isolation} only: {found.ran.isolation_note}"
         screen.say(told, style="yellow")
     raise typer.Exit(ALL_FINE if found.fine else NOT_ALL)
+
+
+def _explored(
+    name: str | None,
+    sentence: tuple[str | None, Path | None, int | None],
+    seed: int | None,
+    isolation: str,
+    submission: Path | None,
+) -> tuple[Stage, Exploration]:
+    """Run the steps of the stage that is meant; sentence holds what --words, --input and --heads gave."""
+    from grader.actions import open_desk
+    from grader.explore.example import example
+    from grader.explore.session import PLANS
+    from grader.explore.session import explore as explored
+    from grader.report import screen
+    from grader.submission import take
+
+    desk = open_desk(Path.cwd())
+    target = _stage(desk, name, tuple(PLANS))
+    plan = PLANS[target.id]
+    given = dict(zip(("--words", "--input", "--heads"), sentence, strict=True))
+    _expect_sentence(target, plan.of_sentence, [option for option, value in given.items() if value is not None])
+    made = example(*sentence) if plan.of_sentence else None
+    snapshot = take(target, submission, desk.course.root)
+    if seed is not None and not plan.random:
+        screen.say(f"Nothing in {target.id} is drawn at random: --seed {seed} changes nothing.")
+    with screen.ticking(target.id):
+        return target, explored(desk.course, target, snapshot, made, seed or 0, isolation)
 
 
 def _stage(desk: Desk, name: str | None, known: tuple[str, ...]) -> Stage:

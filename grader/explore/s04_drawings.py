@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from grader.explore.drawing import Chart, Curves, Drawing, Map, Path, Plane, Points, Series, numbers, reach
@@ -11,53 +13,64 @@ from grader.explore.s04 import CHANCES, COUNTS, DRAWS, HEADS, SEEN, TOSSES, TRUE
 
 def drawings(known: Known) -> tuple[Drawing, ...]:
     """Return densities and what else there is to see."""
-    found: list[Drawing] = []
-    if "densities" in known:
-        series = tuple(Series(name, numbers(X), numbers(values)) for name, values in known["densities"].items())
-        caption = "Half as wide means twice as high: under each curve lies the area 1."
-        found.append(_one("densities", "Normal densities", caption, ("x", "density"), series))
-    if "fitted" in known:
-        found.append(_sample(known))
-    if "covariance" in known:
-        found.append(_ellipses(known))
-    if "coin" in known:
-        caption = f"{HEADS} heads of {TOSSES} make 0.7 most likely, and leave much room beside it."
-        series = (Series("share", numbers(P[1:-1]), numbers(known["coin"])),)
-        found.append(_one("coin", "How fair is a coin?", caption, ("p", "share"), series))
-    if "entropy" in known:
-        series = (
-            Series("entropy", numbers(P), numbers(known["entropy"])),
-            Series("divergence from a fair coin", numbers(P), numbers(known["kl"])),
-        )
-        caption = "What is certain surprises nobody; a fair coin surprises most."
-        found.append(_one("entropy", "Entropy of a coin", caption, ("p", "nats"), series))
-    if "shares" in known:
-        places = numbers(np.arange(float(len(CHANCES))))
-        series = (
-            Series("wanted", places, numbers(CHANCES), dots=True),
-            Series("drawn", places, numbers(known["shares"]), dots=True),
-        )
-        caption = f"Of {DRAWS} draws each outcome gets about its share."
-        found.append(_one("shares", "Draws", caption, ("outcome", "share"), series))
-    if "belief" in known:
-        count = np.arange(float(SEEN + 1))
-        means = np.cumsum(known["sample"][:SEEN]) / np.arange(1.0, SEEN + 1)
-        series = (
-            Series("belief", numbers(count), numbers(known["belief"])),
-            Series("mean of the samples", numbers(count[1:]), numbers(means)),
-        )
-        caption = "It starts at what was believed before, 0, and follows the samples the more there are."
-        found.append(_one("belief", "A belief about a mean", caption, ("samples", "mean"), series))
-    if "carlo" in known:
-        x, (mean, error) = numbers(np.array(COUNTS, dtype=np.float64)), known["carlo"].T
-        series = (
-            Series("estimate", x, numbers(mean)),
-            Series("+ 2 errors", x, numbers(mean + 2 * error)),
-            Series("- 2 errors", x, numbers(mean - 2 * error)),
-        )
-        caption = "A hundred times as many samples, a tenth of the error around 1."
-        found.append(_one("carlo", "Mean of x², by drawing", caption, ("samples", "estimate"), series, log_x=True))
-    return tuple(found)
+    parts: dict[str, Callable[[Known], Drawing]] = {
+        "densities": _densities, "fitted": _sample, "covariance": _ellipses, "coin": _coin, "entropy": _entropy,
+        "shares": _shares, "belief": _belief, "carlo": _carlo,
+    }  # fmt: skip
+    return tuple(draw(known) for name, draw in parts.items() if name in known)
+
+
+def _densities(known: Known) -> Curves:
+    series = tuple(Series(name, numbers(X), numbers(values)) for name, values in known["densities"].items())
+    caption = "Half as wide means twice as high: under each curve lies the area 1."
+    return _one("densities", "Normal densities", caption, ("x", "density"), series)
+
+
+def _coin(known: Known) -> Curves:
+    caption = f"{HEADS} heads of {TOSSES} make 0.7 most likely, and leave much room beside it."
+    series = (Series("share", numbers(P[1:-1]), numbers(known["coin"])),)
+    return _one("coin", "How fair is a coin?", caption, ("p", "share"), series)
+
+
+def _entropy(known: Known) -> Curves:
+    series = (
+        Series("entropy", numbers(P), numbers(known["entropy"])),
+        Series("divergence from a fair coin", numbers(P), numbers(known["kl"])),
+    )
+    caption = "What is certain surprises nobody; a fair coin surprises most."
+    return _one("entropy", "Entropy of a coin", caption, ("p", "nats"), series)
+
+
+def _shares(known: Known) -> Curves:
+    places = numbers(np.arange(float(len(CHANCES))))
+    series = (
+        Series("wanted", places, numbers(CHANCES), dots=True),
+        Series("drawn", places, numbers(known["shares"]), dots=True),
+    )
+    caption = f"Of {DRAWS} draws each outcome gets about its share."
+    return _one("shares", "Draws", caption, ("outcome", "share"), series)
+
+
+def _belief(known: Known) -> Curves:
+    count = np.arange(float(SEEN + 1))
+    means = np.cumsum(known["sample"][:SEEN]) / np.arange(1.0, SEEN + 1)
+    series = (
+        Series("belief", numbers(count), numbers(known["belief"])),
+        Series("mean of the samples", numbers(count[1:]), numbers(means)),
+    )
+    caption = "It starts at what was believed before, 0, and follows the samples the more there are."
+    return _one("belief", "A belief about a mean", caption, ("samples", "mean"), series)
+
+
+def _carlo(known: Known) -> Curves:
+    x, (mean, error) = numbers(np.array(COUNTS, dtype=np.float64)), known["carlo"].T
+    series = (
+        Series("estimate", x, numbers(mean)),
+        Series("+ 2 errors", x, numbers(mean + 2 * error)),
+        Series("- 2 errors", x, numbers(mean - 2 * error)),
+    )
+    caption = "A hundred times as many samples, a tenth of the error around 1."
+    return _one("carlo", "Mean of x², by drawing", caption, ("samples", "estimate"), series, log_x=True)
 
 
 def _one(

