@@ -27,11 +27,11 @@ from grader.commands.options import (
     Verbose,
     row_names,
 )
+from grader.course.sealed import is_copy
 from grader.errors import GraderError, GraderFault, UsageError
-from grader.sealed import is_copy
 
 if TYPE_CHECKING:
-    from grader.actions import Desk
+    from grader.progress.actions import Workspace
 
 EPILOG = (
     "Data goes to stdout, messages to stderr. Exit codes: 0 all criteria pass, 1 some do not, 2 usage, 3 stage locked, "
@@ -55,15 +55,15 @@ def _version(wanted: bool) -> None:
         raise typer.Exit
 
 
-def _desk(key_file: Path | None = None) -> Desk:
+def _desk(key_file: Path | None = None) -> Workspace:
     """Open the course around the current folder; say so if its progress file is not as it should be."""
-    from grader.actions import open_desk
-    from grader.report.screen import say
+    from grader.progress.actions import open_workspace
+    from grader.report.terminal.screen import say
 
-    desk = open_desk(Path.cwd(), key_file)
-    if notice := desk.store.read().notice:
+    workspace = open_workspace(Path.cwd(), key_file)
+    if notice := workspace.store.read().notice:
         say(f"warning: {notice}", style="yellow")
-    return desk
+    return workspace
 
 
 @app.callback(invoke_without_command=True)
@@ -79,26 +79,26 @@ def home(
     """
     if context.invoked_subcommand is not None:
         return
-    from grader.actions import standings
-    from grader.report.overview import home_lines
-    from grader.report.screen import look, show
+    from grader.progress.actions import standings
+    from grader.report.terminal.overview import home_lines
+    from grader.report.terminal.screen import look, show
 
-    desk = _desk()
-    progress = desk.store.read()
-    show(home_lines(standings(desk, progress), progress.last, look()))
+    workspace = _desk()
+    progress = workspace.store.read()
+    show(home_lines(standings(workspace, progress), progress.last, look()))
 
 
 @app.command()
 def status(as_json: Json = False) -> None:
     """List the stages: passed, skipped, open, or locked."""
-    from grader.actions import standings
+    from grader.progress.actions import standings
     from grader.report.document import dumps
-    from grader.report.overview import status_document, status_lines
-    from grader.report.screen import look, show, write
+    from grader.report.terminal.overview import status_document, status_lines
+    from grader.report.terminal.screen import look, show, write
 
-    desk = _desk()
-    progress = desk.store.read()
-    found = standings(desk, progress)
+    workspace = _desk()
+    progress = workspace.store.read()
+    found = standings(workspace, progress)
     if as_json:
         write(dumps(status_document(found, progress, __version__)))
     else:
@@ -136,18 +136,18 @@ def check(
 
     When all its criteria pass, that is recorded, and the stages that waited for it open.
     """
-    from grader.actions import Wish, stage_or_current
     from grader.commands import grading
+    from grader.progress.actions import GradingRequest, stage_or_current
 
-    wish = Wish(submission, only, seed, isolation, require_isolation)
+    wanted = GradingRequest(submission, only, seed, isolation, require_isolation)
     if every and stage is not None:
         raise UsageError(f"--all grades every stage, and {stage!r} is one", "Leave one of them out.")
     telling = grading.telling(formats, as_json, feedback, verbose)
     telling = replace(telling, signing=classroom.signing(receipt, signing_key, only, every))
-    desk = _desk(key_file)
+    workspace = _desk(key_file)
     if every:
-        raise typer.Exit(grading.check_all(desk, wish, telling))
-    raise typer.Exit(grading.check(desk, stage_or_current(desk, stage), wish, telling))
+        raise typer.Exit(grading.check_all(workspace, wanted, telling))
+    raise typer.Exit(grading.check(workspace, stage_or_current(workspace, stage), wanted, telling))
 
 
 app.command()(exploring.explore)
@@ -161,13 +161,13 @@ def hint(stage: StageName, criterion: RowName = None) -> None:
 
     Without CRITERION it is the first row that a check finds not passed.
     """
-    from grader import lessons
-    from grader.report.overview import hint_lines
-    from grader.report.screen import look, say, show
+    from grader.progress import lessons
+    from grader.report.terminal.overview import hint_lines
+    from grader.report.terminal.screen import look, say, show
 
-    desk = _desk()
-    target = desk.course.find(stage)
-    found = lessons.hint(desk, target, criterion)
+    workspace = _desk()
+    target = workspace.course.find(stage)
+    found = lessons.hint(workspace, target, criterion)
     if found is None:
         say(f"Every row of {target.id} passes: no hint is needed.", f"`grader check {target.id}` records it.")
     else:
@@ -177,8 +177,8 @@ def hint(stage: StageName, criterion: RowName = None) -> None:
 @app.command()
 def show(stage: StageName) -> None:
     """Show a stage's README."""
-    from grader.lessons import readme
-    from grader.report.screen import show_markdown
+    from grader.progress.lessons import readme
+    from grader.report.terminal.screen import show_markdown
 
     show_markdown(readme(_desk().course.find(stage)))
 
@@ -189,12 +189,12 @@ def start(stage: StageName) -> None:
 
     Stages before it that have not passed are recorded as skipped, never as passed.
     """
-    from grader import lessons
-    from grader.report.screen import say
+    from grader.progress import lessons
+    from grader.report.terminal.screen import say
 
-    desk = _desk()
-    target = desk.course.find(stage)
-    skipped = lessons.start(desk, target)
+    workspace = _desk()
+    target = workspace.course.find(stage)
+    skipped = lessons.start(workspace, target)
     say(f"You are at {target.id} · {target.title}." + (f" Skipped: {', '.join(skipped)}." if skipped else ""))
     say(f"Write stages/{target.name}/{target.module}; `grader show {target.id}` explains it, `grader check` grades it.")
 
@@ -205,21 +205,21 @@ def reset(stage: StageName, yes: Annotated[bool, typer.Option("--yes", "-y", hel
 
     The old file is kept in .grader/backups/.
     """
-    from grader import lessons
-    from grader.report.screen import say
+    from grader.progress import lessons
+    from grader.report.terminal.screen import say
 
-    desk = _desk()
-    target = desk.course.find(stage)
+    workspace = _desk()
+    target = workspace.course.find(stage)
     file = f"stages/{target.name}/{target.module}"
     if not yes and not sys.stdin.isatty():
         raise UsageError(f"reset replaces {file}, and nobody is there to be asked", "Give --yes.")
     if not yes and not typer.confirm(f"Replace {file} by its stub, and count {target.id} as not passed?", err=True):
         say("Nothing was changed.")
         return
-    kept = lessons.reset(desk, target)
+    kept = lessons.reset(workspace, target)
     say(f"{file} is the stub again.")
     if kept is not None:
-        say(f"Your file is kept as {kept.relative_to(desk.course.root).as_posix()}.")
+        say(f"Your file is kept as {kept.relative_to(workspace.course.root).as_posix()}.")
 
 
 @app.command()
@@ -230,11 +230,11 @@ def solution(
     ] = None,
 ) -> None:
     """Show the solution of a stage that you have passed."""
-    from grader import lessons
-    from grader.report.screen import say, write
+    from grader.progress import lessons
+    from grader.report.terminal.screen import say, write
 
-    desk = _desk()
-    text = lessons.solution(desk, desk.course.find(stage))
+    workspace = _desk()
+    text = lessons.solution(workspace, workspace.course.find(stage))
     if output is None:
         write(text)
     else:
@@ -259,15 +259,15 @@ def demo(seed: Seed = None, isolation: Isolation = "auto", verbose: Verbose = Fa
 
     The example comes with the grader, is graded like any other module, and nothing is recorded.
     """
-    from grader.actions import Wish
     from grader.commands import grading
+    from grader.progress.actions import GradingRequest
 
-    raise typer.Exit(grading.demo(Wish(None, None, seed, isolation), verbose))
+    raise typer.Exit(grading.demo(GradingRequest(None, None, seed, isolation), verbose))
 
 
 def main() -> None:
     """Run the command line; every error ends as a message and an exit code, never as a traceback."""
-    from grader.report.screen import complain, prepare
+    from grader.report.terminal.screen import complain, prepare
 
     prepare()
     try:

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from grader.compare import Difference, compare, compare_shape, describe
-from grader.compare.distance import Array
-from grader.compare.exact import inequality
-from grader.compare.wording import KIND_NAMES, NUMPY_SCALARS, SCALARS, Shape, number_pair
-from grader.manifest import Tolerance
+from grader.course.manifest import Tolerance
+from grader.diagnosis.comparison import Difference, compare, compare_shape, describe
+from grader.diagnosis.comparison.distance import Array
+from grader.diagnosis.comparison.exact import inequality
+from grader.diagnosis.comparison.wording import KIND_NAMES, NUMPY_SCALARS, SCALARS, Shape, number_pair
 
 EXPECTED_TYPES = {np.ndarray, list, tuple} | SCALARS | NUMPY_SCALARS
 GRADIENT, SINGLE_GRADIENT = (1e-5, 1e-7), (1e-2, 1e-5)  # relative tolerance, and the least absolute one

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from grader.manifest import Criterion, Feedback, Stage
-from grader.run.outcome import Diagnosis, Outcome, Status, Where
-from grader.source_check import Problem
+from grader.course.manifest import Criterion, Feedback, Stage
+from grader.outcome import Diagnosis, Outcome, Status, Where
+from grader.submission.source import Problem
 
 SCHEMA = 1
 # The first of these that any test of a row has is the row's status.

@@ -15,9 +15,9 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from grader.manifest import Stage, find_course_root, load_course
-from grader.mistakes import hidden_folder
-from grader.run.sandbox import TIERS, why_missing
+from grader.course.answers import hidden_folder
+from grader.course.manifest import Stage, find_course_root, load_course
+from grader.isolation.tiers import TIERS, why_missing
 
 GOAL = 1.5
 TIER_GOAL = 1.15  # of bubblewrap beside process

@@ -15,10 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from grader.run import sandbox
-from grader.run.allowance import Allowance
-from grader.run.process import Job, LearnerProcess
-from grader.run.remote import RemoteModule
+from grader.isolation import tiers
+from grader.remote.limits import Allowance
+from grader.remote.process import Job, LearnerProcess
+from grader.remote.proxies import RemoteModule
 
 CALL_GOAL = 100e-6  # seconds
 RATE_GOAL = 0.5e9  # bytes a second
@@ -66,16 +66,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--isolation", default="auto")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args(arguments)
-    found = measure(sandbox.choose(options.isolation)[0], options.runs, options.calls)
+    found = measure(tiers.choose(options.isolation)[0], options.runs, options.calls)
     print(json.dumps(asdict(found)) if options.json else table(found))
     return 0 if found.met else 1
 
 
-def measure(tier: sandbox.Tier, runs: int, calls: int) -> Speed:
+def measure(tier: tiers.Tier, runs: int, calls: int) -> Speed:
     """Start one learner's process in a tier and time what tests do with it."""
     with tempfile.TemporaryDirectory() as hide:
         job = Job("bench.py", MODULE % (ARRAY_BYTES // 8), 60, 600, 1024, Path(hide))
-        process = LearnerProcess(job, tier, sandbox.start(tier, job.hide))
+        process = LearnerProcess(job, tier, tiers.start(tier, job.hide))
         try:
             process.load()
             return _speed(process, runs, calls)

@@ -1,1 +1,4 @@
-"""For instructors: the learner's copy of the course, and receipts for what was graded."""
+"""For instructors and their CI: learners' copies of the course, receipts for what was graded, published results.
+
+Only commands import it. Begin with `release.py` (copies), `receipt.py` (signed results) and `publish.py` (CI).
+"""

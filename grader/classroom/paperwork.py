@@ -9,8 +9,8 @@ from string import Template
 from typing import Any
 
 from grader import __version__
+from grader.course.manifest import Course, Stage, read_toml
 from grader.errors import CourseError
-from grader.manifest import Course, Stage, read_toml
 
 TEMPLATES = Path(__file__).parent / "templates"
 EXTRA = (

@@ -17,7 +17,7 @@ from grader.classroom.receipt import Receipt
 from grader.classroom.results import Result
 from grader.errors import GraderFault, UsageError
 from grader.report.escape import code_span, markdown
-from grader.report.layout import MARKS
+from grader.report.terminal.layout import MARKS
 
 TOKEN = "PUBLISH_TOKEN"  # nosec B105 # the environment's name for a token, not one
 SECONDS = 30.0

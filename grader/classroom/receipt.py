@@ -18,9 +18,9 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, get_args
 
 from grader.classroom.signing import key_id
+from grader.course.manifest import FEEDBACK
 from grader.errors import GraderFault
-from grader.manifest import FEEDBACK
-from grader.run.outcome import Status
+from grader.outcome import Status
 from grader.verdict import Verdict
 
 if TYPE_CHECKING:

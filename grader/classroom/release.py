@@ -10,20 +10,20 @@ from pathlib import Path
 from grader import __version__
 from grader.classroom.leaks import leaks
 from grader.classroom.paperwork import paperwork
+from grader.course.answers import hidden_folder, reference_source
+from grader.course.manifest import HIDDEN, Course, Stage
+from grader.course.sealed import SHIPPED_KEY, SealKey
+from grader.course.sealed.bundle import NONCE_BYTES, Content, Label, seal
+from grader.course.sealed.copy import RECORD, Record, digest, record_text
+from grader.course.sealed.keys import new_key
 from grader.course.stub import stub_of
 from grader.errors import CourseError, UsageError
-from grader.manifest import HIDDEN, Course, Stage
-from grader.mistakes import hidden_folder, reference_source
-from grader.sealed import SHIPPED_KEY, SealKey
-from grader.sealed.bundle import NONCE_BYTES, Content, Label, seal
-from grader.sealed.copy import RECORD, Record, digest, record_text
-from grader.sealed.keys import new_key
 
 HOME = HIDDEN.parent.parent
 SEALED = "grader/hidden"
 KINDS = (".py", ".json", ".ini", ".toml", ".typed")  # of the grader's own files
 STAGE_KINDS = (".py", ".md", ".toml", ".svg", ".png", ".npz", ".txt", ".csv")
-ROOMS = ("hidden", "tests", "bench", "demo", "course")  # of the grader, that only its author needs
+ROOMS = ("hidden", "tests", "bench", "demo", "authoring")  # of the grader, that only its author needs
 LEFT_OUT = (*ROOMS, *(f"classroom/{name}" for name in ("release.py", "leaks.py", "paperwork.py", "templates")))
 SHOWN = 20  # leaks in one message
 

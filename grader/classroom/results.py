@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn, get_args
 
+from grader.course.manifest import FEEDBACK, Stage
 from grader.errors import GraderFault
-from grader.manifest import FEEDBACK, Stage
-from grader.run.outcome import Status
+from grader.outcome import Status
 from grader.verdict import SCHEMA
 
 FILE = "verdict.json"

@@ -1,1 +1,4 @@
-"""The commands with more to them than one call: what is called in which order, what is printed, which exit code."""
+"""What each command of `grader` does with its options: parse, call, print, and set the exit code; no logic.
+
+Nothing imports it but `grader/cli.py`. Begin there.
+"""

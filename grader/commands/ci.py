@@ -15,7 +15,7 @@ from grader.errors import GraderFault, UsageError
 if TYPE_CHECKING:
     from grader.classroom.publish import Commit
     from grader.classroom.results import Result
-    from grader.manifest import Stage
+    from grader.course.manifest import Stage
 
 app = typer.Typer(
     help="For instructors: the jobs around grading on GitHub's runners (docs/ci.md).",
@@ -41,7 +41,7 @@ def pull(
     The environment's PULL_TOKEN, if there is one, needs to read the repository's contents and nothing else.
     """
     from grader.classroom import pull as pulling
-    from grader.report.screen import say
+    from grader.report.terminal.screen import say
 
     pulling.pull(pulling.wanted(server, repository, revision), folder, _secret(pulling.TOKEN))
     say(f"{repository}@{revision[:12]} is in {folder}.", f"Grade it with --submission {folder}@{revision}.")
@@ -106,7 +106,7 @@ def _tell(found: list[Result], commit: Commit) -> None:
     """Put results everywhere; the summary first, since it cannot be refused by anyone."""
     from grader.classroom.publish import TOKEN, post, status, summary
     from grader.report.github import SUMMARY
-    from grader.report.screen import say
+    from grader.report.terminal.screen import say
 
     if path := os.environ.get(SUMMARY):
         try:
@@ -130,7 +130,7 @@ def _secret(name: str) -> str | None:
 
 def _at_least(tier: str) -> tuple[str, ...]:
     """Return a tier and those that are stronger."""
-    from grader.run.sandbox import TIERS
+    from grader.isolation.tiers import TIERS
 
     if tier not in TIERS:
         raise UsageError(f"{tier!r} is no isolation", f"Choose {', '.join(TIERS)}.")
@@ -139,7 +139,7 @@ def _at_least(tier: str) -> tuple[str, ...]:
 
 def _stages(text: str) -> list[tuple[str, Stage]]:
     """Return the stages of a list in JSON, with the names that they are given there; raises UsageError."""
-    from grader.actions import open_desk
+    from grader.progress.actions import open_workspace
 
     try:
         names = json.loads(text)
@@ -149,7 +149,7 @@ def _stages(text: str) -> list[tuple[str, Stage]]:
         raise UsageError(f"{text!r} is no list of stages", 'Expected JSON, as in ["s15", "s16"].')
     if len(names) > MAX_STAGES:
         raise UsageError(f"{len(names)} stages are too many", f"Expected at most {MAX_STAGES}.")
-    course = open_desk(Path.cwd()).course
+    course = open_workspace(Path.cwd()).course
     found = [(name, course.find(name)) for name in names]
     for name, stage in found:
         if name != stage.id:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
     from grader.classroom.receipt import Receipt
-    from grader.manifest import Course, Stage
+    from grader.course.manifest import Course, Stage
     from grader.verdict import Verdict
 
 VALID, NOT_VALID = 0, 1
@@ -83,15 +83,15 @@ def release(
 
     Nothing is written where any text of a hidden file would be left in it.
     """
-    from grader.sealed import is_copy
+    from grader.course.sealed import is_copy
 
     if is_copy():
         raise UsageError("this is a learner's copy of the course already", "A release is made from the author's copy.")
     from grader.classroom.release import Plan
     from grader.classroom.release import release as build
-    from grader.manifest import find_course_root, load_course
-    from grader.report.screen import say, write
-    from grader.sealed.keys import read_key
+    from grader.course.manifest import find_course_root, load_course
+    from grader.course.sealed.keys import read_key
+    from grader.report.terminal.screen import say, write
 
     if (key_file is None) == (not self_paced):
         raise UsageError(
@@ -123,7 +123,7 @@ def verify(
     """
     from grader.classroom.receipt import InvalidReceiptError, verified
     from grader.classroom.signing import read_public_key
-    from grader.report.screen import say, write
+    from grader.report.terminal.screen import say, write
 
     key = read_public_key(public_key)
     try:
@@ -147,7 +147,7 @@ def verify(
 def _expect_graded(receipt: Receipt, submission: Path | None, stage: str | None) -> None:
     """Raise InvalidReceiptError where a receipt is of another stage, or of another module than what was handed in."""
     from grader.classroom.receipt import InvalidReceiptError
-    from grader.manifest import find_course_root, load_course
+    from grader.course.manifest import find_course_root, load_course
     from grader.submission import take
 
     if submission is None and stage is None:
@@ -179,8 +179,8 @@ def new(
 ) -> None:
     """Make a key for sealed tests and a pair of keys for receipts; the secret ones are readable by you only."""
     from grader.classroom.signing import new_signing_key
-    from grader.report.screen import say, write
-    from grader.sealed.keys import new_key, write_private
+    from grader.course.sealed.keys import new_key, write_private
+    from grader.report.terminal.screen import say, write
 
     private, public = new_signing_key()
     texts = {TESTS_KEY: new_key().text.encode(), SIGNING_KEY: private, PUBLIC_KEY: public}

@@ -23,7 +23,7 @@ MOST_SEEDS = 1000
 @app.callback()
 def course() -> None:
     """For authors: make stages, keep them whole, prove their tests."""
-    from grader.sealed import is_copy
+    from grader.course.sealed import is_copy
 
     if is_copy():
         raise UsageError("this is a learner's copy of the course, without what authors need", "Use the author's copy.")
@@ -52,12 +52,12 @@ def verify(
     The reference and the alternative solutions pass, the stub has not begun, each known mistake fails its row and is
     named, the files agree with each other. Exit code 1 where anything falls short.
     """
-    from grader.course.touched import touched
-    from grader.course.verify import Plan
-    from grader.course.verify import verify as prove
-    from grader.manifest import find_course_root, load_course
-    from grader.report import proof, screen
+    from grader.authoring.touched import touched
+    from grader.authoring.verify import Plan
+    from grader.authoring.verify import verify as prove
+    from grader.course.manifest import find_course_root, load_course
     from grader.report.document import dumps
+    from grader.report.terminal import proof, screen
 
     found = load_course(find_course_root(Path.cwd()))
     if stages and since:
@@ -85,9 +85,9 @@ def new(
     ] = None,
 ) -> None:
     """Make a stage's folder and its hidden mirror, around one example row."""
-    from grader.course.new import new_stage
-    from grader.manifest import find_course_root, load_course
-    from grader.report.screen import say, write
+    from grader.authoring.new import new_stage
+    from grader.course.manifest import find_course_root, load_course
+    from grader.report.terminal.screen import say, write
 
     found = load_course(find_course_root(Path.cwd()))
     files = new_stage(found, name, title, tuple(requires or ()))
@@ -107,11 +107,11 @@ def stub(
     ] = False,
 ) -> None:
     """Make the stub of a stage, or of every stage, from its solution."""
+    from grader.course.answers import reference_source
+    from grader.course.manifest import find_course_root, load_course
     from grader.course.stub import stub_of
-    from grader.manifest import find_course_root, load_course
-    from grader.mistakes import reference_source
-    from grader.progress import backup
-    from grader.report.screen import say, write
+    from grader.progress.store import backup
+    from grader.report.terminal.screen import say, write
 
     found = load_course(find_course_root(Path.cwd()))
     stages = found.stages if stage is None else (found.find(stage),)

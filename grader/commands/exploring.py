@@ -13,10 +13,10 @@ from grader.errors import UsageError
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from grader.actions import Desk
+    from grader.course.manifest import Stage
     from grader.explore.colour import Palette
     from grader.explore.model import Exploration
-    from grader.manifest import Stage
+    from grader.progress.actions import Workspace
 
 ALL_FINE, NOT_ALL = 0, 1
 
@@ -53,10 +53,10 @@ def explore(
     What is not written yet is named; the steps that work are shown. Nothing is graded or recorded. Pictures need
     matplotlib: `uv sync --extra plot`. The exit code is 0 where every step works, 1 where one does not.
     """
-    from grader.explore import picture
-    from grader.report import screen
+    from grader.explore.picture import files
+    from grader.report.terminal import screen
 
-    picture.expect_possible(png, svg)
+    files.expect_possible(png, svg)
     target, found = _explored(stage, (words, arrays, heads), seed, isolation, submission)
     pictures = _drawn(found, png, svg)
     _show(found, pictures, as_json)
@@ -75,34 +75,34 @@ def _explored(
     submission: Path | None,
 ) -> tuple[Stage, Exploration]:
     """Run the steps of the stage that is meant; sentence holds what --words, --input and --heads gave."""
-    from grader.actions import open_desk
     from grader.explore.example import example
     from grader.explore.session import PLANS
     from grader.explore.session import explore as explored
-    from grader.report import screen
+    from grader.progress.actions import open_workspace
+    from grader.report.terminal import screen
     from grader.submission import take
 
-    desk = open_desk(Path.cwd())
-    target = _stage(desk, name, tuple(PLANS))
+    workspace = open_workspace(Path.cwd())
+    target = _stage(workspace, name, tuple(PLANS))
     plan = PLANS[target.id]
     given = dict(zip(("--words", "--input", "--heads"), sentence, strict=True))
     _expect_sentence(target, plan.of_sentence, [option for option, value in given.items() if value is not None])
     made = example(*sentence) if plan.of_sentence else None
-    snapshot = take(target, submission, desk.course.root)
+    snapshot = take(target, submission, workspace.course.root)
     if seed is not None and not plan.random:
         screen.say(f"Nothing in {target.id} is drawn at random: --seed {seed} changes nothing.")
     with screen.ticking(target.id):
-        return target, explored(desk.course, target, snapshot, made, seed or 0, isolation)
+        return target, explored(workspace.course, target, snapshot, made, seed or 0, isolation)
 
 
-def _stage(desk: Desk, name: str | None, known: tuple[str, ...]) -> Stage:
+def _stage(workspace: Workspace, name: str | None, known: tuple[str, ...]) -> Stage:
     """Return the stage of that name, or the current one, if it can be explored."""
-    from grader.progress import current
+    from grader.progress.store import current
 
-    stage = desk.course.find(name) if name is not None else current(desk.course, desk.store.read())
+    stage = workspace.course.find(name) if name is not None else current(workspace.course, workspace.store.read())
     if stage is not None and stage.id in known:
         return stage
-    there = [each for each in desk.course.stages if each.id in known]
+    there = [each for each in workspace.course.stages if each.id in known]
     hint = f"{', '.join(f'{each.id} ({each.title})' for each in there)} can be explored." if there else None
     if stage is None:
         raise UsageError("no stage is left to work on, and none was named", hint)
@@ -119,21 +119,21 @@ def _expect_sentence(stage: Stage, of_sentence: bool, options: list[str]) -> Non
 
 
 def _drawn(found: Exploration, png: Path | None, svg: Path | None) -> tuple[str, ...]:
-    from grader.explore import picture
+    from grader.explore.picture import files
 
     wanted = [(kind, file) for kind, file in (("png", png), ("svg", svg)) if file is not None]
     something = bool(found.maps or found.drawings)
     for kind, file in wanted if something else ():
-        picture.draw(found, file, kind)
+        files.draw(found, file, kind)
     return tuple(str(file) for _, file in wanted) if something else ()
 
 
 def _show(found: Exploration, pictures: tuple[str, ...], as_json: bool) -> None:
     from grader.explore.document import exploration_document
-    from grader.explore.heatmap import View
-    from grader.explore.telling import exploration_lines
-    from grader.report import screen
+    from grader.explore.terminal.heatmap import View
+    from grader.explore.terminal.telling import exploration_lines
     from grader.report.document import dumps
+    from grader.report.terminal import screen
 
     if as_json:
         screen.write(dumps(exploration_document(found, pictures)))
@@ -150,7 +150,7 @@ def _palette(console: Console) -> Palette | None:
 
 def _what_next(stage: Stage, found: Exploration, pictures: tuple[str, ...], wanted: Path | None) -> None:
     """Tell what was drawn, and what comes next."""
-    from grader.report import screen
+    from grader.report.terminal import screen
 
     for name in pictures:
         screen.say(f"Drawn: {name}")

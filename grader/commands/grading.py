@@ -9,18 +9,18 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from grader import actions
+from grader.course.manifest import FEEDBACK
+from grader.course.sealed import expect_key
 from grader.errors import GraderError, StageLocked, SubmissionError, UsageError
-from grader.manifest import FEEDBACK
-from grader.report import screen
-from grader.sealed import expect_key
+from grader.progress import actions
+from grader.report.terminal import screen
 from grader.submission import holds_stages
 
 if TYPE_CHECKING:
-    from grader.actions import Desk, Wish
     from grader.commands.classroom import Signing
     from grader.commands.publishing import Press
-    from grader.manifest import Feedback, Stage
+    from grader.course.manifest import Feedback, Stage
+    from grader.progress.actions import GradingRequest, Workspace
     from grader.verdict import Verdict
 
 ALL_PASS, SOME_DO_NOT, FAULT = 0, 1, 4
@@ -53,83 +53,83 @@ def telling(formats: str, as_json: bool, feedback: str, verbose: bool) -> Tellin
     return Telling(press, level, verbose)
 
 
-def check(desk: Desk, stage: Stage, wish: Wish, telling: Telling) -> int:
+def check(workspace: Workspace, stage: Stage, wanted: GradingRequest, telling: Telling) -> int:
     """Grade one stage and tell the verdict; returns the exit code. What cannot be graded is told in every report."""
     try:
-        _expect_hidden(stage, wish, telling)
+        _expect_hidden(stage, wanted, telling)
         with screen.ticking(stage.id) as tick:
-            verdict = actions.check(desk, stage, wish, tick)
+            verdict = actions.check(workspace, stage, wanted, tick)
     except UsageError:
         raise
     except StageLocked:
-        first = tuple(each.id for each in actions.locked_by(desk, stage, desk.store.read()))
-        _publish(desk, telling, (actions.locked_verdict(stage, wish),), first)
+        first = tuple(each.id for each in actions.locked_by(workspace, stage, workspace.store.read()))
+        _publish(workspace, telling, (actions.locked_verdict(stage, wanted),), first)
         raise
     except Exception as error:
-        _publish(desk, telling, (_ungraded(stage, wish, error),))
+        _publish(workspace, telling, (_ungraded(stage, wanted, error),))
         raise
     verdict = _shown(stage, verdict, telling)
     if not telling.press.takes_stdout:
-        _print(verdict, _command(f"grader check {stage.id}", wish), telling.verbose)
-        _what_next(desk, stage, wish, verdict)
-    _publish(desk, telling, (verdict,))
+        _print(verdict, _command(f"grader check {stage.id}", wanted), telling.verbose)
+        _what_next(workspace, stage, wanted, verdict)
+    _publish(workspace, telling, (verdict,))
     if telling.signing is not None:
         telling.signing.give(verdict, datetime.now(UTC))
-    if wish.submission is not None and (note := verdict.run.isolation_note):
+    if wanted.submission is not None and (note := verdict.run.isolation_note):
         screen.say(f"warning: graded in isolation {verdict.run.isolation} only: {note}", style="yellow")
     return _exit_code((verdict,))
 
 
-def check_all(desk: Desk, wish: Wish, telling: Telling) -> int:
+def check_all(workspace: Workspace, wanted: GradingRequest, telling: Telling) -> int:
     """Grade stage after stage and tell all of it at the end; returns the exit code."""
-    from grader.report.terminal import summary_lines
+    from grader.report.terminal.checklist import summary_lines
 
-    if wish.only is not None:
+    if wanted.only is not None:
         raise UsageError("--all grades whole stages, --only one row", "Leave one of them out.")
-    if wish.submission is not None and not holds_stages(wish.submission):
-        message = f"--all needs a folder of stages, and {wish.submission} is none"
+    if wanted.submission is not None and not holds_stages(wanted.submission):
+        message = f"--all needs a folder of stages, and {wanted.submission} is none"
         raise UsageError(message, "Name a stage to grade one module.")
     found: list[Verdict] = []
     try:
-        for stage in desk.course.stages:
-            _expect_hidden(stage, wish, telling)
+        for stage in workspace.course.stages:
+            _expect_hidden(stage, wanted, telling)
         with screen.ticking("all stages") as tick:
-            for verdict in actions.check_all(desk, wish, tick):
-                found.append(_shown(desk.course.find(verdict.stage), verdict, telling))
+            for verdict in actions.check_all(workspace, wanted, tick):
+                found.append(_shown(workspace.course.find(verdict.stage), verdict, telling))
     except Exception as error:
         done = {verdict.stage for verdict in found}
-        at = next((each for each in desk.course.stages if each.id not in done), desk.course.stages[-1])
-        _publish(desk, telling, (*found, _ungraded(at, wish, error)), every=True)
+        at = next((each for each in workspace.course.stages if each.id not in done), workspace.course.stages[-1])
+        _publish(workspace, telling, (*found, _ungraded(at, wanted, error)), every=True)
         raise
     verdicts = tuple(found)
     if not telling.press.takes_stdout:
         screen.show(summary_lines(verdicts, screen.look()))
-    _publish(desk, telling, verdicts, every=True)
+    _publish(workspace, telling, verdicts, every=True)
     return _exit_code(verdicts)
 
 
-def demo(wish: Wish, verbose: bool) -> int:
+def demo(wanted: GradingRequest, verbose: bool) -> int:
     """Grade the bundled module without recording anything; returns 0 however many of its rows pass."""
     if not DEMO.is_file():
         message = "the demonstration is not part of a learner's copy: its module holds answers"
         raise UsageError(message, "`grader check` grades what you have written.")
-    desk = actions.open_desk(DEMO.parent)
-    stage = desk.course.find(DEMO_STAGE)
-    wish = replace(wish, submission=DEMO)
+    workspace = actions.open_workspace(DEMO.parent)
+    stage = workspace.course.find(DEMO_STAGE)
+    wanted = replace(wanted, submission=DEMO)
     with screen.ticking(stage.id) as tick:
-        verdict = actions.check(desk, stage, wish, tick)
+        verdict = actions.check(workspace, stage, wanted, tick)
     _print(verdict, "grader demo", verbose)
     screen.say(DEMO_NOTE.format(file=verdict.run.label))
     return FAULT if verdict.grader_fault else 0
 
 
-def _expect_hidden(stage: Stage, wish: Wish, telling: Telling) -> None:
+def _expect_hidden(stage: Stage, wanted: GradingRequest, telling: Telling) -> None:
     """Raise SealError where only public tests could be run, and the result is one that others go by."""
     if telling.signing is not None:
         expect_key(stage, "a receipt")
     if telling.press.gives_marks:
         expect_key(stage, "a format that gives marks")
-    if wish.submission is not None:
+    if wanted.submission is not None:
         expect_key(stage, "what somebody handed in")
 
 
@@ -142,19 +142,23 @@ def _shown(stage: Stage, verdict: Verdict, telling: Telling) -> Verdict:
 
 
 def _publish(
-    desk: Desk, telling: Telling, verdicts: tuple[Verdict, ...], first: tuple[str, ...] = (), every: bool = False
+    workspace: Workspace,
+    telling: Telling,
+    verdicts: tuple[Verdict, ...],
+    first: tuple[str, ...] = (),
+    every: bool = False,
 ) -> None:
     if telling.press.targets:
         from grader.report.graded import Report
 
-        telling.press.publish(Report(verdicts, every, first), desk.course.root, datetime.now(UTC))
+        telling.press.publish(Report(verdicts, every, first), workspace.course.root, datetime.now(UTC))
 
 
-def _ungraded(stage: Stage, wish: Wish, error: Exception) -> Verdict:
+def _ungraded(stage: Stage, wanted: GradingRequest, error: Exception) -> Verdict:
     """Return the verdict of a run that came to nothing; an unforeseen error may quote anything, so it is only named."""
-    from grader.source_check import Problem
+    from grader.submission.source import Problem
 
-    empty = replace(actions.locked_verdict(stage, wish), locked=False)
+    empty = replace(actions.locked_verdict(stage, wanted), locked=False)
     if isinstance(error, SubmissionError):
         return replace(empty, problem=Problem("missing", error.message, None, error.hint))
     said = error.message if isinstance(error, GraderError) else f"{type(error).__name__} in the grader"
@@ -162,39 +166,39 @@ def _ungraded(stage: Stage, wish: Wish, error: Exception) -> Verdict:
 
 
 def _print(verdict: Verdict, again: str, verbose: bool) -> None:
-    from grader.report.terminal import Style, verdict_lines
+    from grader.report.terminal.checklist import Style, verdict_lines
 
     screen.show(verdict_lines(verdict, Style(screen.look(), again, verbose)))
 
 
-def _what_next(desk: Desk, stage: Stage, wish: Wish, verdict: Verdict) -> None:
+def _what_next(workspace: Workspace, stage: Stage, wanted: GradingRequest, verdict: Verdict) -> None:
     """Tell a learner what a verdict on the own module leads to."""
-    if wish.submission is not None or verdict.grader_fault:
+    if wanted.submission is not None or verdict.grader_fault:
         return
-    if wish.only is not None:
-        screen.say(f"Only {wish.only} was graded, so nothing is recorded.")
+    if wanted.only is not None:
+        screen.say(f"Only {wanted.only} was graded, so nothing is recorded.")
     elif verdict.passed:
-        screen.say(f"{stage.id} has passed.", _after_pass(desk, verdict))
+        screen.say(f"{stage.id} has passed.", _after_pass(workspace, verdict))
     elif verdict.public_passed:
         said = f"The public tests of {stage.id} pass; hidden tests run when you submit."
-        screen.say(said, _after_pass(desk, verdict))
+        screen.say(said, _after_pass(workspace, verdict))
     elif verdict.problem is None and all(row.status == "not_started" for row in verdict.criteria):
         screen.say(f"Begin in {verdict.run.label}; `grader show {stage.id}` explains the stage.")
 
 
-def _after_pass(desk: Desk, verdict: Verdict) -> str:
-    opened = [desk.course.find(each) for each in verdict.unlocked]
+def _after_pass(workspace: Workspace, verdict: Verdict) -> str:
+    opened = [workspace.course.find(each) for each in verdict.unlocked]
     if opened:
         names = ", ".join(f"{each.id} ({each.title})" for each in opened)
         return f"Unlocked: {names}. `grader show {opened[0].id}` is next."
     return "`grader` says what is next."
 
 
-def _command(command: str, wish: Wish) -> str:
+def _command(command: str, wanted: GradingRequest) -> str:
     """Return the command that repeats a run, as it can be typed."""
     parts = [command]
-    parts += ["--submission", shlex.quote(str(wish.submission))] if wish.submission is not None else []
-    parts += ["--only", wish.only] if wish.only is not None else []
+    parts += ["--submission", shlex.quote(str(wanted.submission))] if wanted.submission is not None else []
+    parts += ["--only", wanted.only] if wanted.only is not None else []
     return " ".join(parts)
 
 

@@ -6,19 +6,20 @@ import sys
 from dataclasses import asdict
 from pathlib import Path
 
-from grader import __version__, doctor
+from grader import __version__
+from grader.doctor import health
 from grader.errors import GraderFault
-from grader.report import screen
 from grader.report.document import dumps
-from grader.report.overview import SCHEMA, finding_lines
+from grader.report.terminal import screen
+from grader.report.terminal.overview import SCHEMA, finding_lines
 
 
 def report(start: Path, as_json: bool) -> int:
     """Print what the doctor finds; returns 0 where nothing is broken."""
     console = screen.console()
     colour = console.color_system is not None and not console.no_color
-    found: list[doctor.Finding] = []
-    for finding in doctor.examine(start, sys.stdout.encoding or "", console.width, colour):
+    found: list[health.Finding] = []
+    for finding in health.examine(start, sys.stdout.encoding or "", console.width, colour):
         found.append(finding)
         if not as_json:
             screen.show(finding_lines(finding, screen.look()))

@@ -7,17 +7,17 @@ from typing import Annotated
 
 import typer
 
+from grader.course.manifest import FEEDBACK
+from grader.course.table import listed
 from grader.errors import GraderError, UsageError
-from grader.manifest import FEEDBACK
-from grader.table import listed
 
 
 def stage_names(incomplete: str) -> list[tuple[str, str]]:
     """Complete a stage by its id or its folder's name."""
-    from grader.actions import open_desk
+    from grader.progress.actions import open_workspace
 
     try:
-        stages = open_desk(Path.cwd()).course.stages
+        stages = open_workspace(Path.cwd()).course.stages
     except GraderError:
         return []
     names = [(name, stage.title) for stage in stages for name in (stage.id, stage.name)]
@@ -26,10 +26,10 @@ def stage_names(incomplete: str) -> list[tuple[str, str]]:
 
 def row_names(context: typer.Context, incomplete: str) -> list[tuple[str, str]]:
     """Complete a row of the stage that was named before it, or of all stages."""
-    from grader.actions import open_desk
+    from grader.progress.actions import open_workspace
 
     try:
-        course = open_desk(Path.cwd()).course
+        course = open_workspace(Path.cwd()).course
         stages = (course.find(name),) if (name := context.params.get("stage")) else course.stages
     except GraderError:
         return []
@@ -37,7 +37,7 @@ def row_names(context: typer.Context, incomplete: str) -> list[tuple[str, str]]:
 
 
 def _tier_names(incomplete: str) -> list[str]:
-    from grader.run.sandbox import TIERS
+    from grader.isolation.tiers import TIERS
 
     return [name for name in ("auto", *TIERS) if name.startswith(incomplete)]
 

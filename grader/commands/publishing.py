@@ -11,9 +11,10 @@ from datetime import datetime
 from pathlib import Path
 
 from grader.errors import GraderFault, UsageError
-from grader.report import classroom50, github, screen
+from grader.report import classroom50, github
 from grader.report.formats import RENDER, Target
 from grader.report.graded import Report, Scene
+from grader.report.terminal import screen
 
 MARKS = ("gradescope", "autograding", "classroom50")
 

@@ -8,7 +8,7 @@ from typing import Any
 from grader import __version__
 from grader.explore.drawing import Drawing
 from grader.explore.model import Example, Exploration, Part, StepResult, WeightMap
-from grader.source_check import Problem
+from grader.submission.source import Problem
 
 SCHEMA = 2  # from 1: inputs, source and heads may be null, and there are given and drawings
 Document = dict[str, Any]

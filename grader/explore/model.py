@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from grader.run.outcome import Status, Where
-from grader.source_check import Problem
+from grader.outcome import Status, Where
+from grader.submission.source import Problem
 
 if TYPE_CHECKING:
     from grader.explore.drawing import Drawing

@@ -5,37 +5,24 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 
-from grader.explore import (
-    s04,
-    s04_drawings,
-    s05,
-    s05_drawings,
-    s06,
-    s06_drawings,
-    s07,
-    s07_drawings,
-    s09,
-    s09_drawings,
-    s10,
-    s10_drawings,
-    s11,
-    s11_drawings,
-    s12,
-    s12_drawings,
-    s13,
-    s13_drawings,
-    s14,
-    s14_drawings,
-    s15,
-    s17,
-)
+from grader.course.manifest import Course, Stage
 from grader.explore.model import Example, Exploration, Plan, Ran, StepResult
+from grader.explore.stages import s04, s05, s06, s07, s09, s10, s11, s12, s13, s14, s15, s17
+from grader.explore.stages.drawings import s04 as s04_drawings
+from grader.explore.stages.drawings import s05 as s05_drawings
+from grader.explore.stages.drawings import s06 as s06_drawings
+from grader.explore.stages.drawings import s07 as s07_drawings
+from grader.explore.stages.drawings import s09 as s09_drawings
+from grader.explore.stages.drawings import s10 as s10_drawings
+from grader.explore.stages.drawings import s11 as s11_drawings
+from grader.explore.stages.drawings import s12 as s12_drawings
+from grader.explore.stages.drawings import s13 as s13_drawings
+from grader.explore.stages.drawings import s14 as s14_drawings
 from grader.explore.walk import Walk
-from grader.manifest import Course, Stage
-from grader.run import sandbox
-from grader.run.process import Job, LearnerProcess, LoadFailed
-from grader.source_check import check_source
+from grader.isolation import tiers
+from grader.remote.process import Job, LearnerProcess, LoadFailed
 from grader.submission import Snapshot
+from grader.submission.source import check_source
 
 PLANS: Mapping[str, Plan] = {
     "s04": Plan(s04.STEPS, s04.start, random=True, given=s04.GIVEN, drawings=s04_drawings.drawings),
@@ -59,14 +46,14 @@ def explore(
     """Run a stage's steps with someone's module; IsolationRefused where the wanted isolation is not to be had."""
     plan = PLANS[stage.id]
     known = dict(plan.start(example, seed))
-    tier, note = sandbox.choose(isolation)
+    tier, note = tiers.choose(isolation)
     ran = Ran(snapshot.label, snapshot.digest, tier, note, seed if plan.random else None)
     base = Exploration(stage.id, stage.title, example, ran, given=plan.given)
     if (problem := check_source(stage, snapshot)) is not None:
         return replace(base, problem=problem)
     limits = stage.limits
     job = Job(snapshot.label, snapshot.source, limits.call_seconds, limits.stage_seconds, limits.memory_mb, course.root)
-    process = LearnerProcess(job, tier, sandbox.start(tier, course.root))
+    process = LearnerProcess(job, tier, tiers.start(tier, course.root))
     try:
         process.load()
         return _walked(base, plan, Walk(stage, process, known, example is None or example.is_lesson))

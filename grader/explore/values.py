@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from grader.compare import compare_shape, describe
+from grader.diagnosis.comparison import compare_shape, describe
 from grader.explore.model import Array, Fact
 
 CLOSE = 1e-6

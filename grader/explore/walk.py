@@ -7,16 +7,16 @@ import warnings
 from dataclasses import replace
 from typing import Any
 
+from grader.course.manifest import Stage
+from grader.diagnosis import calls
 from grader.explore.model import Call, Part, PartStatus, Reading, Step, StepResult
 from grader.explore.values import Unfit
-from grader.manifest import Stage
-from grader.run import calls
-from grader.run.connection import Connection
-from grader.run.outcome import Status, Where
-from grader.run.process import LearnerProcess, LoadFailed
-from grader.run.raised import Unusable, WorkerFailed
-from grader.run.record import Frame, copied_value
-from grader.run.remote import MissingName, RemoteModule
+from grader.outcome import Status, Where
+from grader.remote.connection import Connection
+from grader.remote.exceptions import Unusable, WorkerFailed
+from grader.remote.process import LearnerProcess, LoadFailed
+from grader.remote.proxies import MissingName, RemoteModule
+from grader.remote.record import Frame, copied_value
 
 TEXT_LIMIT = 1500
 

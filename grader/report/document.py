@@ -6,9 +6,9 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
+from grader.outcome import Diagnosis, Where
 from grader.report.escape import obeyed
-from grader.run.outcome import Diagnosis, Where
-from grader.source_check import Problem
+from grader.submission.source import Problem
 from grader.verdict import SCHEMA, CriterionResult, Failure, Verdict
 
 Document = dict[str, Any]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import html
 import re
 
-from grader.report.layout import printable
+from grader.report.terminal.layout import printable
 
 # The runner obeys '::' where a line begins, after blanks, but '##[' anywhere; other services read '##name['.
 _LINE_COMMAND = re.compile(r"^[^\S\n]*(:)(?=:)", re.MULTILINE)

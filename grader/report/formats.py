@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from grader.course.table import listed, near
 from grader.errors import UsageError
 from grader.report import classroom50, github
 from grader.report.autograding import autograding
@@ -13,7 +14,6 @@ from grader.report.document import dumps, summary_document, verdict_document
 from grader.report.graded import Report, Scene
 from grader.report.gradescope import gradescope
 from grader.report.junit import junit
-from grader.table import listed, near
 
 
 def as_json(report: Report, scene: Scene) -> str:

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from grader.outcome import Where
 from grader.report.escape import code_span, command_data, command_property, markdown, preformatted
 from grader.report.graded import Report, Scene, details, first_told, place, problem, reached, title, unmarked
-from grader.report.layout import MARKS
-from grader.report.terminal import status_words
-from grader.run.outcome import Where
+from grader.report.terminal.checklist import status_words
+from grader.report.terminal.layout import MARKS
 from grader.verdict import CriterionResult, Verdict
 
 SUMMARY = "GITHUB_STEP_SUMMARY"  # the environment's name for the file that takes the summary

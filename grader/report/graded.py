@@ -6,10 +6,18 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from grader.outcome import Status, Where
 from grader.report.escape import one_line, plain
-from grader.report.layout import DETAIL_WIDTH, INDENT, Look
-from grader.report.terminal import FAULT, PUBLIC_ONLY, Style, count, detail_lines, status_words, told
-from grader.run.outcome import Status, Where
+from grader.report.terminal.checklist import (
+    FAULT,
+    PUBLIC_ONLY,
+    Style,
+    count,
+    detail_lines,
+    status_words,
+    told,
+)
+from grader.report.terminal.layout import DETAIL_WIDTH, INDENT, Look
 from grader.verdict import CriterionResult, Failure, Verdict
 
 LOOK = Look(DETAIL_WIDTH)

@@ -1,4 +1,8 @@
-"""A learner's files as data: the module of one stage, read once, bounded, and never followed through a link."""
+"""What was handed in, as data: the module of one stage, read once, bounded, and never followed through a link.
+
+Every room from `remote` on may import it; it imports `course`. Begin with `snapshot.py`; what a module's text alone
+tells is in `source/`.
+"""
 
 from __future__ import annotations
 

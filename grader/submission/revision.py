@@ -13,8 +13,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from grader.course.manifest import Stage
 from grader.errors import SubmissionError
-from grader.manifest import Stage
 from grader.submission.files import MAX_BYTES, expect_kind, expect_parent
 from grader.submission.git import Git
 from grader.submission.names import expected, folded, places, printable, shown, suggestion

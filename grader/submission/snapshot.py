@@ -7,8 +7,8 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
+from grader.course.manifest import Stage
 from grader.errors import SubmissionError
-from grader.manifest import Stage
 from grader.submission import files, members, revision
 from grader.submission.git import opened
 from grader.submission.names import expected, places, printable, suggestion

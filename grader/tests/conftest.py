@@ -14,13 +14,14 @@ from typing import Any
 
 import pytest
 
-from grader import check, testing
-from grader.manifest import Course, Stage, Tolerance, load_course
-from grader.run import sandbox
-from grader.run.connection import Connection
-from grader.run.outcome import Outcome, Status
-from grader.run.process import Job, LearnerProcess
-from grader.run.remote import RemoteModule
+from grader import testing
+from grader.course.manifest import Course, Stage, Tolerance, load_course
+from grader.isolation import tiers
+from grader.judging import grading
+from grader.outcome import Outcome, Status
+from grader.remote.connection import Connection
+from grader.remote.process import Job, LearnerProcess
+from grader.remote.proxies import RemoteModule
 from grader.submission import take
 from grader.verdict import Verdict
 
@@ -36,19 +37,19 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @functools.cache
-def why_missing(tier: sandbox.Tier) -> str | None:
-    return sandbox.why_missing(tier)
+def why_missing(tier: tiers.Tier) -> str | None:
+    return tiers.why_missing(tier)
 
 
-def need(tier: sandbox.Tier) -> sandbox.Tier:
+def need(tier: tiers.Tier) -> tiers.Tier:
     """Return the tier; skip the test, with the reason, where this machine lacks it."""
     if reason := why_missing(tier):
         pytest.skip(f"tier {tier} is missing here: {reason}")
     return tier
 
 
-@pytest.fixture(scope="module", params=sandbox.TIERS)
-def tier(request: pytest.FixtureRequest) -> sandbox.Tier:
+@pytest.fixture(scope="module", params=tiers.TIERS)
+def tier(request: pytest.FixtureRequest) -> tiers.Tier:
     """Each tier in turn."""
     return need(request.param)
 
@@ -86,17 +87,17 @@ def start(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Start]:
 
     def begin(
         source: str,
-        tier: sandbox.Tier = "process",
+        tier: tiers.Tier = "process",
         *,
         call_seconds: float = 10,
         cpu_seconds: float = 60,
         memory_mb: int = 1024,
-        fork: bool = sandbox.FORKS,
+        fork: bool = tiers.FORKS,
         load: bool = True,
     ) -> Learner:
         text = textwrap.dedent(source).encode()
         job = Job(LABEL, text, call_seconds, cpu_seconds, memory_mb, hide)
-        process = LearnerProcess(job, tier, sandbox.start(tier, hide, fork), fork)
+        process = LearnerProcess(job, tier, tiers.start(tier, hide, fork), fork)
         running.append(process)
         if load:
             process.load()
@@ -108,7 +109,7 @@ def start(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Start]:
 
 
 @pytest.fixture
-def worker(tier: sandbox.Tier, start: Start) -> Iterator[Callable[..., Learner]]:
+def worker(tier: tiers.Tier, start: Start) -> Iterator[Callable[..., Learner]]:
     """Start a learner's process from a module's text in each tier in turn; it is ended with the test."""
     made: list[Learner] = []
 
@@ -175,8 +176,8 @@ class SmallCourse:
         self._put(path, source)
         found: list[Outcome] = []
         snapshot = take(self.stage, path, self.root)
-        verdict = check.grade(
-            self.course, self.stage, snapshot, check.Options(seed, isolation, **options), found.append
+        verdict = grading.grade(
+            self.course, self.stage, snapshot, grading.Options(seed, isolation, **options), found.append
         )
         return Graded(verdict, {outcome.test.rpartition("::")[2]: outcome for outcome in found})
 

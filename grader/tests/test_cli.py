@@ -19,9 +19,10 @@ import pytest
 import grader
 from grader import cli
 from grader.course.stub import stub_of
-from grader.progress import Store
+from grader.progress.store import Store
+from grader.tests.support.places import HOUSE
 
-PACKAGE = Path(grader.__file__).parent
+PACKAGE = HOUSE
 RUN = "import sys; from grader.cli import main; sys.argv[0] = 'grader'; main()"
 MANIFEST = """\
 schema = 1
@@ -355,7 +356,7 @@ def here(place: Place, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.M
     monkeypatch.setenv("COLUMNS", "100")
     for name in ("LANG", "LC_ALL", "NO_COLOR", "FORCE_COLOR"):
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr("grader.mistakes.hidden_folder", lambda stage: place.package / "hidden" / stage.name)
+    monkeypatch.setattr("grader.course.answers.hidden_folder", lambda stage: place.package / "hidden" / stage.name)
     return Here(place, capsys, monkeypatch)
 
 
@@ -548,7 +549,7 @@ def test_an_unforeseen_error_is_a_grader_fault_without_a_traceback(here: Here) -
     def broken(*_: object) -> None:
         raise ZeroDivisionError("nothing [bold]left[/bold]")
 
-    here.monkeypatch.setattr("grader.actions.open_desk", broken)
+    here.monkeypatch.setattr("grader.progress.actions.open_workspace", broken)
     here.monkeypatch.delenv("GRADER_TRACEBACK", raising=False)
     done = here("status")
     assert (done.code, done.out) == (4, "")
@@ -563,7 +564,7 @@ def test_an_interrupted_check_is_no_verdict(here: Here) -> None:
     def interrupt(_: object) -> None:
         raise KeyboardInterrupt
 
-    here.monkeypatch.setattr("grader.report.screen.ticking", lambda name: nullcontext(interrupt))
+    here.monkeypatch.setattr("grader.report.terminal.screen.ticking", lambda name: nullcontext(interrupt))
     done = here("check", "s01", "--isolation", "process")
     assert (done.code, done.out) == (130, "")
     assert here.place.store.read().last is None
@@ -591,7 +592,7 @@ def test_light_commands_import_neither_numpy_nor_pytest(place: Place, arguments:
     loaded = set(done.err.split())
     assert done.code == 0
     assert {"grader.cli", "typer"} <= loaded
-    assert loaded.isdisjoint({"numpy", "pytest", "msgpack", "grader.check"})
+    assert loaded.isdisjoint({"numpy", "pytest", "msgpack", "grader.judging.grading"})
 
 
 @pytest.mark.parametrize(

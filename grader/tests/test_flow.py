@@ -6,26 +6,32 @@ import ast
 import subprocess
 import sys
 from collections.abc import Iterator
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
 
-HOUSE = Path(__file__).resolve().parents[1]
+from grader.tests.support.places import HOUSE
+
 ROOMS = (
-    ("errors", "table", "__init__"),
-    ("manifest",),
-    ("submission", "source_check", "compare", "mistakes", "sealed"),
-    ("testing",),
-    ("run", "diagnose", "evidence"),
-    ("verdict",),
-    ("progress", "report", "check"),
+    ("errors", "outcome", "__init__"),
+    ("course",),
+    ("submission",),
+    ("protocol",),
+    ("worker",),
+    ("isolation",),
+    ("remote",),
+    ("diagnosis",),
+    ("testing", "verdict"),
+    ("judging",),
+    ("progress",),
+    ("report",),
     ("explore",),
-)  # what is not named here, such as the commands, comes last
-LAST = len(ROOMS)
+    ("authoring", "classroom", "doctor"),
+    ("commands", "cli"),
+)
 FREE = {"__version__"}
 APART = ("tests", "hidden", "demo", "bench")
-WIRE = ("forms", "states", "encode", "decode", "wire")
-WORKER = (*WIRE, "channel", "serve", "worker", "confine", "fence", "guardian", "offspring")
 
 
 def modules() -> list[Path]:
@@ -35,7 +41,7 @@ def modules() -> list[Path]:
 def place(name: str) -> int:
     """Return how far along the way a module's room lies."""
     room = name.split(".")[0]
-    return next((position for position, rooms in enumerate(ROOMS) if room in rooms), LAST)
+    return next(position for position, rooms in enumerate(ROOMS) if room in rooms)
 
 
 def own_name(path: Path) -> str:
@@ -67,7 +73,7 @@ def imports(path: Path) -> Iterator[str]:
 
 def test_there_is_something_to_look_at() -> None:
     names = {own_name(path) for path in modules()}
-    assert {"manifest", "submission", "run.session", "verdict", "progress", "report.document"} <= names
+    assert {"course.manifest", "submission", "judging.session", "verdict", "progress.store", "report.document"} <= names
 
 
 @pytest.mark.parametrize("path", modules(), ids=own_name)
@@ -88,16 +94,28 @@ def test_nothing_imports_tests_or_hidden_answers(path: Path) -> None:
     ]
 
 
-@pytest.mark.parametrize("part", WORKER)
-def test_the_worker_imports_numpy_msgpack_and_its_own_modules(part: str) -> None:
-    allowed = {f"grader.run.{name}" for name in WORKER}
-    for name in imports(HOUSE / "run" / f"{part}.py"):
+def of_the_worker() -> list[Path]:
+    return [path for path in modules() if own_name(path).split(".")[0] in ("protocol", "worker")]
+
+
+@pytest.mark.parametrize("path", of_the_worker(), ids=own_name)
+def test_the_worker_imports_numpy_msgpack_and_the_protocol(path: Path) -> None:
+    own = ("grader.protocol",) if path.parent.name == "protocol" else ("grader.protocol", "grader.worker")
+    for name in imports(path):
         top = name.split(".")[0]
-        assert (
-            top in sys.stdlib_module_names
-            or top in ("numpy", "msgpack")
-            or any(name == a or name.startswith(f"{a}.") for a in allowed)
-        ), name
+        assert top in sys.stdlib_module_names or top in ("numpy", "msgpack") or name.startswith(own), name
+
+
+def test_no_module_imports_one_that_imports_it() -> None:
+    known = {f"grader.{own_name(path)}": path for path in modules()}
+    graph = {name: sorted({each for each in imports(path) if each in known} - {name}) for name, path in known.items()}
+    list(TopologicalSorter(graph).static_order())  # CycleError names a circle
+
+
+@pytest.mark.parametrize("room", sorted({path.parent for path in modules()} - {HOUSE}), ids=lambda room: room.name)
+def test_each_room_has_a_door(room: Path) -> None:
+    said = ast.get_docstring(ast.parse((room / "__init__.py").read_text(encoding="utf-8")))
+    assert said and said.endswith(".")
 
 
 def test_stage_tests_import_grader_testing_only() -> None:
@@ -109,22 +127,22 @@ def test_stage_tests_import_grader_testing_only() -> None:
 
 
 def test_what_runs_an_exploration_knows_nothing_of_how_it_is_shown() -> None:
-    stages = [path.stem for path in sorted((HOUSE / "explore").glob("s[0-9]*.py"))]
-    assert {"s05", "s15", "s17"} <= set(stages)
-    for name in ("model", "drawing", "values", "npz", "example", "notices", "walk", "session", *stages):
+    stages = [f"stages/{path.stem}" for path in sorted((HOUSE / "explore" / "stages").glob("s[0-9]*.py"))]
+    assert {"stages/s05", "stages/s15", "stages/s17"} <= set(stages)
+    for name in ("model", "drawing", "values", "npz", "example", "stages/notices", "walk", "session", *stages):
         found = set(imports(HOUSE / "explore" / f"{name}.py"))
         assert not [each for each in found if each.startswith(("grader.report", "rich", "matplotlib"))], name
 
 
 def test_only_pictures_need_matplotlib() -> None:
     users = {own_name(path) for path in modules() if any(name.startswith("matplotlib") for name in imports(path))}
-    assert users == {"explore.painting", "explore.panels", "explore.picture", "explore.strokes"}
-    for name in ("grader.explore.session", "grader.explore.telling", "grader.explore.picture"):
+    assert users == {f"explore.picture.{name}" for name in ("files", "painting", "panels", "strokes")}
+    for name in ("grader.explore.session", "grader.explore.terminal.telling", "grader.explore.picture.files"):
         assert "matplotlib" not in loaded(name)
 
 
 def test_only_the_manifest_reads_toml() -> None:
-    assert [own_name(path) for path in modules() if "tomllib" in imports(path)] == ["manifest"]
+    assert [own_name(path) for path in modules() if "tomllib" in imports(path)] == ["course.manifest"]
 
 
 def loaded(module: str) -> set[str]:
@@ -137,12 +155,12 @@ def loaded(module: str) -> set[str]:
 @pytest.mark.parametrize(
     "module",
     [
-        "grader.manifest",
+        "grader.course.manifest",
         "grader.cli",
         "grader.submission",
-        "grader.source_check",
-        "grader.progress",
-        "grader.check",
+        "grader.submission.source",
+        "grader.progress.store",
+        "grader.judging.grading",
         "grader.commands.exploring",
     ],
 )
@@ -151,4 +169,4 @@ def test_what_starts_often_imports_neither_numpy_nor_pytest(module: str) -> None
 
 
 def test_the_plugin_that_every_pytest_run_loads_imports_no_numpy() -> None:
-    assert "numpy" not in loaded("grader.run.plugin")
+    assert "numpy" not in loaded("grader.judging.plugin")

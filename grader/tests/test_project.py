@@ -6,11 +6,10 @@ import re
 import subprocess
 import sys
 import tomllib
-from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parent.parent.parent
+from grader.tests.support.places import ROOT
 
 
 def test_workflows_are_valid_against_the_published_schema() -> None:

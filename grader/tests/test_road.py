@@ -9,10 +9,11 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from grader.manifest import load_course
-from grader.mistakes import reference_source
+from grader.course.answers import reference_source
+from grader.course.manifest import load_course
+from grader.tests.support.places import ROOT
 
-COURSE = load_course(Path(__file__).parent.parent.parent)
+COURSE = load_course(ROOT)
 COMMAND = "import sys; from grader.cli import main; sys.exit(main())"
 STATUS, LOCKED = ("status", "--json"), 3
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from grader.manifest import Criterion, Stage
-from grader.run.outcome import Diagnosis, Outcome, Status, Where
-from grader.source_check import Problem
+from grader.course.manifest import Criterion, Stage
+from grader.outcome import Diagnosis, Outcome, Status, Where
+from grader.submission.source import Problem
 from grader.verdict import GRAVITY, CriterionResult, Run, Verdict, decide, the_one
 
 HINTS = ("a", "b", "c")

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from grader.course.answers import mistake
 from grader.hidden.s01_matrix_operations.solution import (
     dot_product,
     matmul,
@@ -9,7 +10,6 @@ from grader.hidden.s01_matrix_operations.solution import (
     trace,
     vector_norm,
 )
-from grader.mistakes import mistake
 
 
 @mistake(

@@ -5,6 +5,7 @@ A wrong answer that differs from the solution in one step takes the solution's o
 
 import numpy as np
 
+from grader.course.answers import mistake
 from grader.hidden.s02_linear_systems.solution import (
     _as_float,
     _factors,
@@ -23,7 +24,6 @@ from grader.hidden.s02_linear_systems.solution import (
     qr_decomposition,
     solve,
 )
-from grader.mistakes import mistake
 
 
 @mistake(

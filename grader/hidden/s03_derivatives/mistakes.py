@@ -7,6 +7,7 @@ import math
 
 import numpy as np
 
+from grader.course.answers import mistake
 from grader.hidden.s03_derivatives.solution import (
     Dual,
     Variable,
@@ -34,7 +35,6 @@ from grader.hidden.s03_derivatives.solution import (
     sin,
     tanh,
 )
-from grader.mistakes import mistake
 
 
 @mistake(

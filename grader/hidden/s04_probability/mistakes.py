@@ -7,6 +7,7 @@ import math
 
 import numpy as np
 
+from grader.course.answers import mistake
 from grader.hidden.s04_probability.solution import (
     bernoulli_log_pmf,
     categorical_sample,
@@ -21,7 +22,6 @@ from grader.hidden.s04_probability.solution import (
     normal_log_pdf,
     normal_pdf,
 )
-from grader.mistakes import mistake
 
 
 @mistake(

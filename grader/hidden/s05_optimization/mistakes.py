@@ -7,6 +7,7 @@ import math
 
 import numpy as np
 
+from grader.course.answers import mistake
 from grader.hidden.s05_optimization.solution import (
     _blend,
     _moved,
@@ -28,7 +29,6 @@ from grader.hidden.s05_optimization.solution import (
     step_decay,
     warmup_cosine,
 )
-from grader.mistakes import mistake
 
 
 @mistake(

@@ -7,6 +7,7 @@ import itertools
 
 import numpy as np
 
+from grader.course.answers import mistake
 from grader.hidden.s06_linear_regression.solution import (
     _require_table,
     _require_targets,
@@ -20,7 +21,6 @@ from grader.hidden.s06_linear_regression.solution import (
     standardize,
     train_test_split,
 )
-from grader.mistakes import mistake
 
 
 @mistake(

@@ -5,6 +5,7 @@ A wrong answer that differs from the solution in one step takes the solution's o
 
 import numpy as np
 
+from grader.course.answers import mistake
 from grader.hidden.s07_classification.solution import (
     _require_binary,
     _require_logits,
@@ -22,7 +23,6 @@ from grader.hidden.s07_classification.solution import (
     sigmoid,
     softmax,
 )
-from grader.mistakes import mistake
 
 
 @mistake(

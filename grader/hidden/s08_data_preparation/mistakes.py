@@ -5,6 +5,7 @@ A wrong answer that differs from the solution in one step takes the solution's o
 
 import numpy as np
 
+from grader.course.answers import mistake
 from grader.hidden.s08_data_preparation.solution import (
     _as_labels,
     _correlations,
@@ -21,7 +22,6 @@ from grader.hidden.s08_data_preparation.solution import (
     pad_sequences,
     robust_scale,
 )
-from grader.mistakes import mistake
 
 
 @mistake(

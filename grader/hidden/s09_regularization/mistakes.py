@@ -5,6 +5,7 @@ A wrong answer that differs from the solution in one step takes the solution's o
 
 import numpy as np
 
+from grader.course.answers import mistake
 from grader.hidden.s09_regularization.solution import (
     cross_val_score,
     dropout,
@@ -20,7 +21,6 @@ from grader.hidden.s09_regularization.solution import (
     soft_threshold,
     stratified_k_fold_indices,
 )
-from grader.mistakes import mistake
 
 
 @mistake(

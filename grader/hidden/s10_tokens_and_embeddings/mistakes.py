@@ -8,6 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from grader.course.answers import mistake
 from grader.hidden.s10_tokens_and_embeddings.solution import (
     _ids,
     _merged,
@@ -24,7 +25,6 @@ from grader.hidden.s10_tokens_and_embeddings.solution import (
     negative_sampling_loss,
     skip_gram_pairs,
 )
-from grader.mistakes import mistake
 
 
 @mistake(

@@ -7,6 +7,7 @@ import math
 
 import numpy as np
 
+from grader.course.answers import mistake
 from grader.hidden.s11_activations.solution import (
     _floating_type,
     _share_below,
@@ -22,7 +23,6 @@ from grader.hidden.s11_activations.solution import (
     swish,
     xor_network,
 )
-from grader.mistakes import mistake
 
 
 @mistake(

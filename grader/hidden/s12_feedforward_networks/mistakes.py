@@ -5,6 +5,7 @@ A wrong answer that differs from the solution in one step takes the solution's o
 
 import numpy as np
 
+from grader.course.answers import mistake
 from grader.hidden.s12_feedforward_networks.solution import (
     _ACTIVATIONS,
     Dense,
@@ -22,7 +23,6 @@ from grader.hidden.s12_feedforward_networks.solution import (
     train_step,
     xavier_uniform,
 )
-from grader.mistakes import mistake
 
 
 @mistake(

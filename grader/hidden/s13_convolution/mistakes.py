@@ -7,6 +7,7 @@ import math
 
 import numpy as np
 
+from grader.course.answers import mistake
 from grader.hidden.s13_convolution.solution import (
     Conv2D,
     Flatten,
@@ -30,7 +31,6 @@ from grader.hidden.s13_convolution.solution import (
     output_size,
     pad2d,
 )
-from grader.mistakes import mistake
 
 
 @mistake(

@@ -7,6 +7,7 @@ import math
 
 import numpy as np
 
+from grader.course.answers import mistake
 from grader.hidden.s14_recurrent_networks.solution import (
     LSTM,
     _check_step,
@@ -34,7 +35,6 @@ from grader.hidden.s14_recurrent_networks.solution import (
     rnn_forward,
     sequence_loss,
 )
-from grader.mistakes import mistake
 
 
 @mistake(

@@ -5,6 +5,7 @@ A wrong answer that differs from the solution in one step takes the solution's o
 
 import numpy as np
 
+from grader.course.answers import mistake
 from grader.hidden.s15_attention.solution import (
     MultiHeadAttention,
     TransformerEncoderBlock,
@@ -31,7 +32,6 @@ from grader.hidden.s15_attention.solution import (
     sinusoidal_encoding,
     split_heads,
 )
-from grader.mistakes import mistake
 
 
 @mistake(

@@ -7,8 +7,8 @@ the value at the moment when it is kept; what comes after follows from it.
 
 import numpy as np
 
+from grader.course.answers import mistake
 from grader.hidden.s16_attention_layer.solution import Attention, _allowed, _transposed, _weight_gradient
-from grader.mistakes import mistake
 
 
 @mistake(

@@ -7,6 +7,7 @@ import math
 
 import numpy as np
 
+from grader.course.answers import mistake
 from grader.hidden.s17_transformer_blocks.solution import (
     _PARTS,
     MLP,
@@ -28,7 +29,6 @@ from grader.hidden.s17_transformer_blocks.solution import (
     _sequences,
     _softmax,
 )
-from grader.mistakes import mistake
 
 
 @mistake(

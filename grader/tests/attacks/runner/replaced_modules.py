@@ -10,7 +10,14 @@ OUTCOME = "failed"
 TIERS = ("bubblewrap", "landlock", "process")
 
 
-for name in ("grader", "grader.testing", "grader.compare", "grader.check", "pytest", "numpy.testing"):
+for name in (
+    "grader",
+    "grader.testing",
+    "grader.diagnosis.comparison",
+    "grader.judging.grading",
+    "pytest",
+    "numpy.testing",
+):
     fake = types.ModuleType(name)
     fake.assert_array = fake.compare = fake.decide = lambda *args, **kwargs: None
     sys.modules[name] = fake

@@ -1,0 +1,232 @@
+"""What can be seen of a stage without grading anything: that its files agree, and that nothing is left out."""
+
+from __future__ import annotations
+
+import ast
+import doctest
+from collections import Counter
+from collections.abc import Container, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from grader.authoring.proof import Case, alternative_cases, alternative_files, mistake_cases, reference_cases
+from grader.course.answers import hidden_folder, load_mistakes, module_from, reference_source
+from grader.course.manifest import Stage, public_names
+from grader.course.stub import stub_of
+from grader.errors import CourseError
+from grader.submission import Snapshot
+from grader.submission.source import check_source
+
+LEAST = 3  # mistakes a row, and alternatives a stage
+
+
+@dataclass(frozen=True)
+class Shortfall:
+    """One thing that a stage lacks: the file (and line) where it is to be mended, what is wrong, and how to mend it."""
+
+    stage: str
+    place: str
+    message: str
+    fix: str
+
+
+def claims(stage: Stage) -> Iterator[Shortfall]:
+    """Yield what a stage's files lack; CourseError where one of them cannot be read."""
+    _require_python(stage)
+    for claim in (_stub, _names, _readme, _tests, _mistakes, _alternatives, _forbidden, _examples):
+        yield from claim(stage)
+
+
+def _require_python(stage: Stage) -> None:
+    hidden = hidden_folder(stage)
+    files = [(in_hidden(stage, file), hidden / file) for file in ("solution.py", "mistakes.py")]
+    files += [(in_hidden(stage, f"alternatives/{file.name}"), file) for file in alternative_files(stage)]
+    for place, file in [*files, *((_test_place(stage, file), file) for file in _test_files(stage))]:
+        try:
+            ast.parse(file.read_text(encoding="utf-8"))
+        except SyntaxError as error:
+            raise CourseError(f"{place}:{error.lineno}: {error.msg}") from error
+        except (OSError, ValueError) as error:  # no such file, no UTF-8, a null byte
+            raise CourseError(f"{place}: cannot be read: {error}") from error
+
+
+def in_stage(stage: Stage, file: str, line: int | None = None) -> str:
+    """Return the place of a file in the stage's folder, relative to the course."""
+    return f"stages/{stage.name}/{file}" + (f":{line}" if line else "")
+
+
+def in_hidden(stage: Stage, file: str, line: int | None = None) -> str:
+    """Return the place of a file in the stage's hidden folder, relative to the course."""
+    return f"grader/hidden/{stage.name}/{file}" + (f":{line}" if line else "")
+
+
+def _stub(stage: Stage) -> Iterator[Shortfall]:
+    wanted = stub_of(reference_source(stage))
+    if not stage.module_path.exists() or stage.module_path.read_text(encoding="utf-8") != wanted:
+        message = "the stub is not what the solution makes"
+        yield Shortfall(stage.id, in_stage(stage, stage.module), message, f"run `grader course stub {stage.id}`")
+
+
+def _definitions(stage: Stage) -> dict[str, ast.FunctionDef | ast.ClassDef]:
+    """Return the functions and classes of the solution, and methods as Class.method."""
+    found: dict[str, ast.FunctionDef | ast.ClassDef] = {}
+    for node in ast.parse(reference_source(stage)).body:
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            found[node.name] = node
+            children = node.body if isinstance(node, ast.ClassDef) else []
+            found |= {f"{node.name}.{each.name}": each for each in children if isinstance(each, ast.FunctionDef)}
+    return found
+
+
+def _defined(stage: Stage) -> dict[str, ast.FunctionDef | ast.ClassDef]:
+    """Return what of it a learner writes: public names, and methods such as __init__."""
+    return {name: node for name, node in _definitions(stage).items() if not _is_private(name)}
+
+
+def _is_private(name: str) -> bool:
+    return any(part.startswith("_") and not part.endswith("__") for part in name.split("."))
+
+
+def _can_be_replaced(name: str, known: Container[str]) -> bool:
+    """Say whether a mistake can stand in for a name: something defined, or a special method of a class that is."""
+    owner, _, method = name.rpartition(".")
+    return name in known or (owner in known and method.startswith("__") and method.endswith("__"))
+
+
+def _names(stage: Stage) -> Iterator[Shortfall]:
+    defined = _defined(stage)
+    for row in stage.criteria:
+        for name in row.functions:
+            if name not in defined:
+                message = f"row {row.id} is about {name}, which the solution does not define"
+                yield Shortfall(stage.id, in_stage(stage, "stage.toml"), message, "mend the row's functions")
+    for name in [name for name in defined if "." not in name and name not in public_names(stage)]:
+        message = f"{name} is public in the solution and in no row of the checklist"
+        yield Shortfall(stage.id, in_stage(stage, "stage.toml"), message, "give it a row, or a leading underscore")
+
+
+def _readme(stage: Stage) -> Iterator[Shortfall]:
+    text = stage.readme_path.read_text(encoding="utf-8") if stage.readme_path.exists() else ""
+    for name in public_names(stage):
+        if name not in text:
+            message = f"the README does not name {name}"
+            yield Shortfall(stage.id, in_stage(stage, "README.md"), message, "describe it in the contract")
+
+
+def _tests(stage: Stage) -> Iterator[Shortfall]:
+    defined = _defined(stage)
+    used: set[str] = set()
+    for path in _test_files(stage):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if not isinstance(node, ast.Attribute):
+                continue
+            used.add(node.attr)
+            if isinstance(node.value, ast.Name) and node.value.id == "learner" and node.attr not in defined:
+                message = f"the tests ask for {node.attr}, which the solution does not define"
+                yield Shortfall(stage.id, _test_place(stage, path, node.lineno), message, "mend the name")
+    for name in [name for name in defined if name.rpartition(".")[2] not in used and not name.endswith("__")]:
+        message = f"no test uses {name}"
+        yield Shortfall(stage.id, in_stage(stage, "tests/"), message, "write a public and a hidden test of it")
+
+
+def _test_files(stage: Stage) -> list[Path]:
+    return [file for folder in (stage.tests_path, hidden_folder(stage)) for file in sorted(folder.glob("test_*.py"))]
+
+
+def _test_place(stage: Stage, path: Path, line: int | None = None) -> str:
+    public = path.parent == stage.tests_path
+    return in_stage(stage, f"tests/{path.name}", line) if public else in_hidden(stage, path.name, line)
+
+
+def _mistakes(stage: Stage) -> Iterator[Shortfall]:
+    known = load_mistakes(stage)
+    rows, defined = {row.id for row in stage.criteria}, _definitions(stage)
+    for mistake in known:
+        place = in_hidden(stage, "mistakes.py", mistake.line)
+        if mistake.criterion not in rows:
+            yield Shortfall(stage.id, place, f"{mistake.id}: no row is called {mistake.criterion}", "mend criterion=")
+        if not _can_be_replaced(mistake.replaces, defined):
+            message = f"{mistake.id}: the solution does not define {mistake.replaces}"
+            yield Shortfall(stage.id, place, message, "mend replaces=")
+    counts = Counter(mistake.criterion for mistake in known)
+    for row in stage.criteria:
+        if counts[row.id] < LEAST:
+            message = f"row {row.id} has {counts[row.id]} known mistakes, expected at least {LEAST}"
+            yield Shortfall(stage.id, in_hidden(stage, "mistakes.py"), message, "add what people get wrong there")
+
+
+def _alternatives(stage: Stage) -> Iterator[Shortfall]:
+    cases = alternative_cases(stage, [0])
+    if len(cases) < LEAST:
+        message = f"{len(cases)} alternative solutions, expected at least {LEAST}"
+        yield Shortfall(stage.id, in_hidden(stage, "alternatives/"), message, "add one of another method")
+    seen = {_without_words(reference_source(stage)): "the solution"}
+    for case in cases:
+        other = seen.setdefault(_without_words(case.source), case.name)
+        if other != case.name:
+            message = f"{case.name} is the same program as {other}"
+            yield Shortfall(stage.id, in_hidden(stage, f"{case.name}.py"), message, "write it by another method")
+
+
+def _without_words(source: str) -> str:
+    """Return a module's program alone: without docstrings, comments and layout."""
+    tree = ast.parse(source)
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.Module, ast.FunctionDef, ast.ClassDef)) and ast.get_docstring(node) is not None:
+            node.body = node.body[1:]
+    return ast.dump(tree)
+
+
+def _forbidden(stage: Stage) -> Iterator[Shortfall]:
+    cases: list[Case] = [*reference_cases(stage, [0]), *alternative_cases(stage, [0]), *mistake_cases(stage, [0])]
+    for case in cases:
+        problem = check_source(stage, Snapshot(stage.module, case.source.encode(), "", stage.module_path, case.name))
+        if problem is not None:
+            yield Shortfall(stage.id, place_of(stage, case.name), f"{case.name}: {problem.message}", "do without it")
+
+
+def place_of(stage: Stage, name: str) -> str:
+    """Return the file that holds a case: the solution, the stub, an alternative, or a mistake with its line."""
+    kind, _, which = name.partition("/")
+    if kind == "mistakes":
+        lines = {mistake.id: mistake.line for mistake in load_mistakes(stage)}
+        return in_hidden(stage, "mistakes.py", lines.get(which))
+    if kind == "stub":
+        return in_stage(stage, stage.module)
+    return in_hidden(stage, f"{name}.py" if kind == "alternatives" else "solution.py")
+
+
+def _examples(stage: Stage) -> Iterator[Shortfall]:
+    for name, node in _defined(stage).items():
+        if "." not in name and "Example" not in (ast.get_docstring(node) or ""):
+            message = f"the docstring of {name} has no example"
+            yield Shortfall(stage.id, in_hidden(stage, "solution.py", node.lineno), message, "add one for doctest")
+    place = in_hidden(stage, "solution.py")
+    try:
+        module = module_from(reference_source(stage), f"{stage.name}_examples")
+    except Exception as error:  # whatever stands in the module has been run
+        message = f"the solution cannot be imported: {type(error).__name__}: {error}"
+        yield Shortfall(stage.id, place, message, "mend that line")
+        return
+    runner = doctest.DocTestRunner(verbose=False)
+    for test in doctest.DocTestFinder().find(module):
+        if runner.run(test, out=lambda text: None).failed:
+            yield Shortfall(stage.id, place, f"an example of {test.name} is not right", f"run doctest on {place}")
+    yield from _worked_examples(stage, vars(module))
+
+
+def _worked_examples(stage: Stage, names: dict[str, object]) -> Iterator[Shortfall]:
+    """Run the README's examples with the solution's names and NumPy's: the numbers that it teaches have to be right."""
+    if not stage.readme_path.exists():
+        return
+    text = stage.readme_path.read_text(encoding="utf-8")
+    program = "\n".join("" if line.lstrip().startswith("```") else line for line in text.splitlines())
+    told: list[str] = []
+    place = in_stage(stage, "README.md")
+    test = doctest.DocTestParser().get_doctest(program, {"np": np, **names}, "README.md", "README.md", 0)
+    if not test.examples:
+        yield Shortfall(stage.id, place, "the README works no example", "show numbers as `>>> function(...)`")
+    elif doctest.DocTestRunner(verbose=False).run(test, out=told.append).failed:
+        yield Shortfall(stage.id, place, "an example is not right: " + " ".join("".join(told).split()), "mend it")

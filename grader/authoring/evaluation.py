@@ -1,0 +1,191 @@
+"""What gradings prove of a stage's tests: pure functions from results to counts and shortfalls."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from grader.authoring.accepted import FILE, Equivalent, unused
+from grader.authoring.claims import Shortfall, in_hidden, in_stage, place_of
+from grader.authoring.proof import Result
+from grader.course.answers import Mistake
+from grader.course.manifest import Stage
+from grader.course.mutants import Mutant
+from grader.verdict import Verdict
+
+LEAST_KILLED = 0.98
+KEPT = 150  # characters of a long message at either end
+
+
+@dataclass(frozen=True)
+class Tally:
+    """How many of how many were as they should be."""
+
+    good: int
+    total: int
+
+
+@dataclass(frozen=True)
+class Mutation:
+    """What became of a stage's mutants: those accepted as equivalent, and those that survived without being so."""
+
+    total: int
+    accepted: int
+    survivors: tuple[Mutant, ...]
+
+    @property
+    def killed(self) -> int:
+        return self.total - self.accepted - len(self.survivors)
+
+    @property
+    def rate(self) -> float:
+        """The share of the mutants that are not equivalent which some test caught; 1 where there is none to catch."""
+        wanted = self.total - self.accepted
+        return self.killed / wanted if wanted else 1.0
+
+
+def right(stage: Stage, results: Iterable[Result]) -> tuple[Tally, list[Shortfall]]:
+    """Judge modules that have to pass every row for every seed: the reference, or the alternatives."""
+    found = sorted(((r.case.name, r.case.seed, _verdict(r)) for r in results), key=lambda each: each[:2])
+    lacking = [each for each in found if not each[2].passed]
+    shortfalls = []
+    for name in dict.fromkeys(name for name, _, _ in lacking):
+        own = [(seed, verdict) for other, seed, verdict in lacking if other == name]
+        seed, verdict = own[0]
+        seeds = f"seed {seed}" + (f" and {len(own) - 1} more" if len(own) > 1 else "")
+        fix = f"`grader check {stage.id} --submission {place_of(stage, name)} --seed {seed}` shows it"
+        message = f"{name} does not pass for {seeds}: {first_complaint(verdict)}"
+        shortfalls.append(Shortfall(stage.id, place_of(stage, name), message, fix))
+    return Tally(len(found) - len(lacking), len(found)), shortfalls
+
+
+def first_complaint(verdict: Verdict) -> str:
+    """Return the first thing that a verdict which did not pass complains of, on one line."""
+    if verdict.problem is not None:
+        return one_line(verdict.problem.message)
+    if verdict.faults:
+        return one_line(verdict.faults[0])
+    row = next(row for row in verdict.criteria if row.status != "passed")
+    if not row.failures:
+        return f"{row.id} {row.status}"
+    failure = row.failures[0]
+    return one_line(f"{row.id} {row.status}: {failure.test}: {failure.call} {failure.message}")
+
+
+def one_line(text: str) -> str:
+    """Return a text with its line breaks as spaces; of a long one its beginning and its end, where errors say why."""
+    words = " ".join(text.split())
+    return words if len(words) <= 2 * KEPT else f"{words[:KEPT]} … {words[-KEPT:]}"
+
+
+def faults(stage: Stage, results: Iterable[Result]) -> list[Shortfall]:
+    """Return what is wrong with the test files themselves, such as a test without a row of the checklist."""
+    lines = dict.fromkeys(fault for result in results for fault in _verdict(result).faults)
+    fix = "each test file loads, and each test has a name of its own and one `@pytest.mark.criterion` of the checklist"
+    return [Shortfall(stage.id, in_stage(stage, "tests/"), one_line(fault), fix) for fault in lines]
+
+
+def rows(stage: Stage, results: Iterable[Result]) -> list[Shortfall]:
+    """Return the rows of the checklist that lack a public or a hidden test."""
+    seen = {(outcome.criterion, outcome.hidden) for result in results for outcome in result.outcomes}
+    places = (("public", False, in_stage(stage, "tests/")), ("hidden", True, in_hidden(stage, "")))
+    return [
+        Shortfall(stage.id, place, f"row {row.id} has no {kind} test", "write one")
+        for row in stage.criteria
+        for kind, hidden, place in places
+        if (row.id, hidden) not in seen
+    ]
+
+
+def stub(stage: Stage, results: Iterable[Result]) -> tuple[Tally, list[Shortfall]]:
+    """Judge the stub: each of its rows has not been started."""
+    found = [row for result in results for row in _verdict(result).criteria]
+    begun = [row for row in found if row.status != "not_started"]
+    place, fix = in_stage(stage, stage.module), "a test of this row has to call one of the row's own functions first"
+    shortfalls = [
+        Shortfall(stage.id, place, f"the stub's row {row.id} is {row.status}, expected not_started", fix)
+        for row in begun
+    ]
+    return Tally(len(found) - len(begun), len(found)), shortfalls
+
+
+def mistakes(stage: Stage, known: Sequence[Mistake], results: Sequence[Result]) -> tuple[Tally, Tally, list[Shortfall]]:
+    """Judge the known mistakes: each fails its own row, and its answers are explained by it and nothing else."""
+    caught = named = 0
+    shortfalls: list[Shortfall] = []
+    for mistake in known:
+        own = [result for result in results if result.case.name == f"mistakes/{mistake.id}"]
+        own.sort(key=lambda result: result.case.seed)  # they come as they were done
+        complaints = [(result.case.seed, line) for result in own for line in _not_caught(mistake, result)]
+        misnamed = [(result.case.seed, line) for result in own for line in _not_named(mistake, result)]
+        caught += bool(own) and not complaints
+        named += bool(own) and not complaints and not misnamed
+        for seed, (message, fix) in (complaints or misnamed)[:1]:
+            text = f"{mistake.id} {message} (seed {seed})"
+            shortfalls.append(Shortfall(stage.id, in_hidden(stage, "mistakes.py", mistake.line), text, fix))
+    return Tally(caught, len(known)), Tally(named, len(known)), shortfalls
+
+
+Complaint = tuple[str, str]  # what is wrong, and how to mend it
+
+
+def _not_caught(mistake: Mistake, result: Result) -> Iterator[Complaint]:
+    verdict = _verdict(result)
+    if verdict.grader_fault or verdict.problem is not None:
+        yield f"cannot be graded: {first_complaint(verdict)}", "mend the mistake, or the test that fails of itself"
+        return
+    status = next((row.status for row in verdict.criteria if row.id == mistake.criterion), "not there")
+    if status in ("passed", "blocked", "not_started", "not there"):
+        yield f"is not caught: row {mistake.criterion} is {status}", f"sharpen a test of {mistake.criterion}"
+
+
+def _not_named(mistake: Mistake, result: Result) -> Iterator[Complaint]:
+    row = next((row for row in _verdict(result).criteria if row.id == mistake.criterion), None)
+    names = {failure.diagnosis.mistake for failure in (row.failures if row else ()) if failure.diagnosis}
+    if names == {mistake.id}:
+        return
+    explained = [{each.mistake for each in outcome.explains} for outcome in result.outcomes if outcome.explains]
+    shared = set.intersection(*explained) if explained else set()
+    if names - {mistake.id}:
+        others = ", ".join(sorted(names - {mistake.id}))
+        yield f"is called {others}", f"add a test of {mistake.criterion} on which they differ"
+    elif len(shared) > 1 and mistake.id in shared:
+        others = ", ".join(sorted(shared - {mistake.id}))
+        fix = f"add a test of {mistake.criterion} on which they differ, or keep one of them"
+        yield f"is ambiguous: {others} explains the same answers", fix
+    else:
+        yield "is caught but not named", "see that replaying the failed test's calls gives the same answers again"
+
+
+def mutation(
+    stage: Stage, made: Sequence[Mutant], accepted: Sequence[Equivalent], results: Iterable[Result]
+) -> tuple[Mutation, list[Shortfall]]:
+    """Judge the mutants: nearly all are caught, and whatever is accepted as equivalent did survive."""
+    ended = {int(result.case.name.partition("/")[2]): result.outcomes for result in results}
+    alive = [mutant for number, mutant in enumerate(made) if not ended.get(number)]
+    left = tuple(mutant for mutant in alive if not any(entry.covers(mutant) for entry in accepted))
+    found = Mutation(len(made), len(alive) - len(left), left)
+    shortfalls = [
+        Shortfall(
+            stage.id,
+            in_hidden(stage, "solution.py", made[number].line),
+            f"the grader failed on a mutant: {one_line(outcome.message)}",
+            "see whether a test fails of itself",
+        )
+        for number, outcomes in sorted(ended.items())
+        for outcome in outcomes
+        if outcome.status == "grader_fault"
+    ]
+    if found.rate < LEAST_KILLED:
+        message = f"{found.killed} of {len(made) - found.accepted} mutants are caught, {found.rate:.1%}"
+        fix = f"test what the survivors change, or accept equivalent ones in {FILE}; {LEAST_KILLED:.0%} are asked for"
+        shortfalls.append(Shortfall(stage.id, in_hidden(stage, "solution.py"), message, fix))
+    for entry in unused(accepted, alive):
+        message = f"{entry.function}: `{entry.was}` -> `{entry.now}` is accepted as equivalent and does not survive"
+        shortfalls.append(Shortfall(stage.id, in_hidden(stage, FILE), message, "take the entry out"))
+    return found, shortfalls
+
+
+def _verdict(result: Result) -> Verdict:
+    assert result.verdict is not None, f"{result.case.name} was hunted, not graded"
+    return result.verdict

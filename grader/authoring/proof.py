@@ -1,0 +1,139 @@
+"""Gradings of trusted modules on every core: a stage's reference, stub, alternatives, mistakes and mutants."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterable, Iterator
+from concurrent.futures import Executor, ProcessPoolExecutor, as_completed
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from multiprocessing import get_context
+from pathlib import Path
+
+from grader.course.answers import hidden_folder, load_mistakes, reference_source
+from grader.course.manifest import Course, Stage
+from grader.course.mutants import Mutant, reach
+from grader.judging.grading import Options, grade, hunt
+from grader.outcome import Outcome
+from grader.submission import Snapshot
+from grader.verdict import Verdict
+
+MUTANT_CALL_SECONDS = 5.0  # a mutant that loops for ever is caught by the clock; no test's call takes a tenth of this
+
+
+@dataclass(frozen=True)
+class Case:
+    """One module to grade with one seed; name is "reference", "alternatives/loops", "mistakes/no-scale"…
+
+    hunt holds the rows to try first, where the first test that the module does not pass is all that is wanted.
+    """
+
+    name: str
+    stage: str
+    source: str
+    seed: int
+    only: str | None = None
+    isolation: str = "auto"
+    hunt: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True)
+class Result:
+    """What came of a case: the verdict and every outcome or, of a hunt, no verdict and the outcome that ended it."""
+
+    case: Case
+    verdict: Verdict | None
+    outcomes: tuple[Outcome, ...]
+
+
+def reference_cases(stage: Stage, seeds: Iterable[int]) -> list[Case]:
+    """Return the reference solution, once a seed."""
+    return [Case("reference", stage.id, reference_source(stage), seed) for seed in seeds]
+
+
+def stub_cases(stage: Stage, seeds: Iterable[int]) -> list[Case]:
+    """Return the stub that lies in the stage's folder."""
+    return [Case("stub", stage.id, stage.module_path.read_text(encoding="utf-8"), seed) for seed in seeds]
+
+
+def alternative_files(stage: Stage) -> list[Path]:
+    """Return the modules of a stage's alternative solutions."""
+    return sorted(path for path in (hidden_folder(stage) / "alternatives").glob("*.py") if path.stem != "__init__")
+
+
+def alternative_cases(stage: Stage, seeds: Iterable[int]) -> list[Case]:
+    """Return each alternative correct solution, once a seed."""
+    seeds = tuple(seeds)
+    return [
+        Case(f"alternatives/{file.stem}", stage.id, file.read_text(encoding="utf-8"), seed)
+        for file in alternative_files(stage)
+        for seed in seeds
+    ]
+
+
+def mistake_cases(stage: Stage, seeds: Iterable[int]) -> list[Case]:
+    """Return the module of each known mistake, once a seed; only its own row is graded."""
+    reference, seeds = reference_source(stage), tuple(seeds)
+    return [
+        Case(f"mistakes/{mistake.id}", stage.id, f"{reference}\n\n{mistake.source}", seed, mistake.criterion)
+        for mistake in load_mistakes(stage)
+        for seed in seeds
+    ]
+
+
+def mutant_cases(stage: Stage, mutants: Iterable[Mutant], seed: int) -> list[Case]:
+    """Return each mutant as a hunt: the rows about the changed function first, then those that reach it."""
+    reached = reach(reference_source(stage))
+
+    def rank(mutant: Mutant, functions: tuple[str, ...]) -> int:
+        changed = {mutant.function, mutant.function.partition(".")[0]}
+        return 0 if changed & set(functions) else 1 if any(changed & reached(name) for name in functions) else 2
+
+    def rows(mutant: Mutant) -> tuple[str, ...]:
+        return tuple(row.id for row in sorted(stage.criteria, key=lambda row: rank(mutant, row.functions)))
+
+    return [
+        Case(f"mutants/{number}", stage.id, mutant.source, seed, hunt=rows(mutant))
+        for number, mutant in enumerate(mutants)
+    ]
+
+
+@contextmanager
+def workers(course: Course, number: int | None = None) -> Iterator[Executor]:
+    """Give an executor whose processes know the course; what has not begun is dropped when the block is left."""
+    pool = ProcessPoolExecutor(number or os.cpu_count(), get_context("spawn"), _remember, (course,))
+    try:
+        yield pool
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def results(executor: Executor, cases: Iterable[Case]) -> Iterator[Result]:
+    """Grade every case through the whole pipeline and yield each result as it comes."""
+    for future in as_completed([executor.submit(graded, case) for case in cases]):
+        yield future.result()
+
+
+_course: list[Course] = []
+
+
+def _remember(course: Course) -> None:
+    _course[:] = [course]
+
+
+def graded(case: Case) -> Result:
+    """Grade one case in a process that knows its course."""
+    (course,) = _course
+    stage = course.find(case.stage)
+    source = case.source.encode()
+    label = f"stages/{stage.name}/{stage.module}"
+    snapshot = Snapshot(stage.module, source, hashlib.sha256(source).hexdigest(), Path(label), label)
+    options = Options(case.seed, case.isolation, case.only)
+    if case.hunt is not None:
+        limits = replace(stage.limits, call_seconds=min(stage.limits.call_seconds, MUTANT_CALL_SECONDS))
+        outcome = hunt(course, replace(stage, limits=limits), snapshot, options, case.hunt)
+        return Result(case, None, () if outcome is None else (outcome,))
+    outcomes: list[Outcome] = []
+    verdict = grade(course, stage, snapshot, options, outcomes.append)
+    return Result(case, verdict, tuple(outcomes))

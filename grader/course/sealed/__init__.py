@@ -1,0 +1,101 @@
+"""What a learner does not get of a stage, in a learner's copy: sealed bundles, opened in memory only."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from grader import __version__
+from grader.course.manifest import HIDDEN, Stage
+from grader.course.sealed.bundle import Content, Label, unseal
+from grader.course.sealed.copy import RECORD, digest, expect_released, public_files, read_record
+from grader.course.sealed.keys import SealKey, read_key
+from grader.errors import CourseError, SealError
+
+__all__ = [
+    "SHIPPED_KEY",
+    "Content",
+    "SealKey",
+    "expect_key",
+    "is_copy",
+    "is_sealed",
+    "opened",
+    "public_only",
+    "public_tests",
+    "stub",
+    "wanted_key",
+]
+KEY_FILE = "GRADER_KEY_FILE"  # the environment's name for the file with the key to the hidden tests
+SHIPPED_KEY = "tests.key"  # lies beside the bundles where a copy is meant for self-study
+
+
+def is_copy(hidden: Path = HIDDEN) -> bool:
+    """Say whether this is a learner's copy, which has bundles in place of the hidden tests."""
+    return (hidden / RECORD).is_file()
+
+
+def is_sealed(stage: Stage) -> bool:
+    """Say whether a stage's hidden files are sealed; the author's copy has a folder of them."""
+    return is_copy(stage.hidden_root) and not (stage.hidden_root / stage.name).is_dir()
+
+
+def wanted_key(given: Path | None) -> Path | None:
+    """Return the key file that was asked for, by option or else by the environment."""
+    named = os.environ.get(KEY_FILE)
+    return given or (Path(named) if named else None)
+
+
+def public_only(stage: Stage) -> bool:
+    """Say whether only a stage's public tests can be run, since the key to the hidden ones is somewhere else."""
+    return is_sealed(stage) and _key_file(stage) is None
+
+
+def expect_key(stage: Stage, what: str) -> None:
+    """Raise SealError where only a stage's public tests can be run, and what asks for more."""
+    if public_only(stage):
+        hint = "Name the file with the key: --key-file KEY, or GRADER_KEY_FILE in the environment."
+        raise SealError(f"{what} needs the hidden tests of {stage.id}, which are sealed", hint)
+
+
+def opened(stage: Stage) -> Content:
+    """Return a stage's hidden files, and the released form of its public ones, without writing any of them anywhere.
+
+    Raises SealError where there is no key or the bundle is not what was sealed, CourseError where stage.toml is not
+    the released one: it says which answers pass.
+    """
+    file = _key_file(stage)
+    if file is None:
+        hint = "They run when you submit. Whoever has the key names its file with --key-file or GRADER_KEY_FILE."
+        raise SealError(f"the hidden tests and the solution of {stage.id} are sealed", hint)
+    key = read_key(file)
+    path = stage.hidden_root / f"{stage.name}.sealed"
+    content = unseal(_read(path), key, Label(stage.name, __version__, key.id), path.name)
+    expect_released(stage, {f"stages/{stage.name}/stage.toml": digest(content.manifest.encode())})
+    return content
+
+
+def public_tests(stage: Stage) -> tuple[Path, ...]:
+    """Return the public tests of a stage in a learner's copy; CourseError where one is not the released one.
+
+    Files that a learner adds beside them are left out.
+    """
+    record = read_record(stage.hidden_root)
+    return expect_released(stage, public_files(stage, record))
+
+
+def stub(stage: Stage) -> str:
+    """Return the stub that a learner's copy was released with."""
+    return _read(stage.hidden_root / f"{stage.name}.stub").decode("utf-8")
+
+
+def _key_file(stage: Stage) -> Path | None:
+    shipped = stage.hidden_root / SHIPPED_KEY
+    return stage.key_file or (shipped if shipped.is_file() else None)
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        hint = "It came with this copy of the course: fetch it again."
+        raise CourseError(f"{path.name} cannot be read: {error.strerror}", hint) from error

@@ -1,0 +1,71 @@
+"""What a learner's copy says of itself: the version and the digest of each file that it was released with."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from grader.course.manifest import Stage
+from grader.errors import CourseError
+
+RECORD = "release.json"
+SCHEMA = 1
+
+
+@dataclass(frozen=True)
+class Record:
+    """A release: course version, where the key is, the key's id, and path -> digest of every file but the bundles."""
+
+    course: str
+    key: str
+    self_paced: bool
+    files: Mapping[str, str]
+
+
+def digest(data: bytes) -> str:
+    """Return a file's SHA-256 in hexadecimal; a checkout that changes line ends changes nothing else."""
+    return hashlib.sha256(data.replace(b"\r\n", b"\n")).hexdigest()
+
+
+def record_text(record: Record) -> str:
+    """Return a record as it is written."""
+    return json.dumps({"schema": SCHEMA, **asdict(record)}, indent=2, sort_keys=True) + "\n"
+
+
+def read_record(hidden: Path) -> Record:
+    """Return the record of a copy; CourseError where it cannot be read."""
+    path = hidden / RECORD
+    try:
+        values = json.loads(path.read_bytes())
+        values = values if values["schema"] == SCHEMA else {}
+        return Record(values["course"], values["key"], values["self_paced"], dict(values["files"]))
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        what = f"{path.name} cannot be read: expected the record of a release, schema {SCHEMA}"
+        raise CourseError(what, "Fetch this copy of the course again.") from error
+
+
+def public_files(stage: Stage, record: Record) -> dict[str, str]:
+    """Return path -> digest of what a check without hidden tests goes by: the manifest and the public tests."""
+    own = f"stages/{stage.name}/"
+    return {
+        path: wanted
+        for path, wanted in record.files.items()
+        if path == f"{own}stage.toml" or (path.startswith(f"{own}tests/test_") and path.endswith(".py"))
+    }
+
+
+def expect_released(stage: Stage, wanted: Mapping[str, str]) -> tuple[Path, ...]:
+    """Return the tests among a stage's files, given as path -> digest; CourseError where one is not as released."""
+    root = stage.folder.parent.parent
+    for path, expected in wanted.items():
+        try:
+            found = digest((root / path).read_bytes())
+        except OSError as error:
+            raise CourseError(f"{path} cannot be read: {error.strerror}", "Put the released file back.") from error
+        if found != expected:
+            hint = "Put the released file back (git knows it); tests of your own go into a file of their own."
+            raise CourseError(f"{path} is not as it was released, so that it proves nothing", hint)
+    return tuple(root / path for path in sorted(wanted) if path.endswith(".py"))

@@ -1,0 +1,114 @@
+"""How a recorded call reads to the learner who wrote the function: names, shapes with their axes, small values."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from grader.course.manifest import Stage
+from grader.remote.proxies import RemoteValue
+from grader.remote.record import Record
+from grader.submission.source import plain_text
+
+SHORT = 30  # characters of a value that is shown rather than described
+FEW, LINE = 6, 48  # values of an array that are shown, where that takes no more characters
+ENTRIES = 4  # of a dict that are shown
+
+
+def last_call(records: list[Record]) -> Record | None:
+    """Return the last call of a function, class or method among the requests of a test."""
+    return next((record for record in reversed(records) if record.kind == "call"), None)
+
+
+def described(record: Record, stage: Stage, reference: object) -> str:
+    """Return a call as text: split_heads(x: float64 (batch 2, seq 6, d_model 8), num_heads=2)."""
+    axes = stage.axes.get(record.label, {})
+    names = parameter_names(reference, record.label)
+    parts = []
+    for position, value in enumerate(record.args):
+        name = names[position] if position < len(names) else f"argument {position + 1}"
+        parts.append(_argument(name, value, axes.get(name, ())))
+    parts += [_argument(name, value, axes.get(name, ())) for name, value in record.kwargs.items()]
+    return f"{record.label}({', '.join(parts)})"
+
+
+def parameter_names(reference: object, label: str) -> list[str]:
+    """Return the parameters of the reference's function, class or method of that name, without self."""
+    target: Any = reference
+    for part in label.split("."):
+        target = getattr(target, part, None)
+    try:
+        names = list(inspect.signature(target).parameters)
+    except (TypeError, ValueError):
+        return []
+    return names[1:] if names[:1] == ["self"] else names
+
+
+def _argument(name: str, value: Any, axes: tuple[str, ...]) -> str:
+    text = short(value, axes)
+    return f"{name}: {text}" if isinstance(value, np.ndarray) else f"{name}={text}"
+
+
+def short(value: Any, axes: tuple[str, ...] = ()) -> str:
+    """Return a value in a few words: an array by dtype and shape, a small one by its values."""
+    if isinstance(value, np.ndarray):
+        named = len(axes) == value.ndim
+        sizes = (
+            [f"{axis} {size}" for axis, size in zip(axes, value.shape, strict=True)]
+            if named
+            else list(map(str, value.shape))
+        )
+        shape = f"{value.dtype} ({', '.join(sizes)}{',' if len(sizes) == 1 and not named else ''})"
+        return f"{shape} {_few(value)}".rstrip()
+    if isinstance(value, RemoteValue):
+        return str(value.__dict__["_shown"])
+    if isinstance(value, np.random.Generator):
+        return "a random generator"
+    if isinstance(value, (list, tuple)) and any(isinstance(item, (np.ndarray, list, tuple)) for item in value):
+        return f"{type(value).__name__} of {len(value)}"
+    if isinstance(value, Mapping):
+        entries = [f"{key!r}: {short(item)}" for key, item in list(value.items())[:ENTRIES]]
+        return "{" + ", ".join(entries + ["…"] * (len(value) > ENTRIES)) + "}"
+    if isinstance(value, Callable):  # type: ignore[arg-type]
+        return f"<{getattr(value, '__name__', 'a function')}>"
+    text = repr(value.item() if isinstance(value, np.generic) else value)
+    return text if len(text) <= SHORT else f"{text[: SHORT - 1]}…"
+
+
+def _few(value: np.ndarray[Any, Any]) -> str:
+    """Return the values of a small array of plain numbers: [0.5, nan]; else nothing."""
+    if value.size > FEW or value.ndim == 0 or value.dtype.kind not in "biuf":
+        return ""
+
+    def numbers(items: Any) -> str:
+        if isinstance(items, list):
+            return f"[{', '.join(map(numbers, items))}]"
+        return f"{items:.6g}" if isinstance(items, float) else str(items)
+
+    text = numbers(value.tolist())
+    return text if len(text) <= LINE else ""
+
+
+def definition_lines(source: bytes) -> dict[str, int]:
+    """Return the line of each function, class and method of a plain module: {"MultiHeadAttention.forward": 142}."""
+    lines: dict[str, int] = {}
+
+    def visit(nodes: list[ast.stmt], prefix: str) -> None:
+        for node in nodes:
+            if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+                lines[prefix + node.name] = node.lineno
+                if isinstance(node, ast.ClassDef):
+                    visit(node.body, f"{prefix}{node.name}.")
+
+    text = plain_text(source)  # of another, reading it here may take too long
+    if text is None:
+        return {}
+    try:
+        visit(ast.parse(text).body, "")
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return {}
+    return lines

@@ -1,0 +1,105 @@
+"""Which explanations stand against everything that a stage's tests saw: a coincidence in one test names no mistake."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from grader.diagnosis.replay import Diagnostician, usable
+from grader.outcome import Diagnosis, Outcome
+from grader.remote.connection import Connection
+from grader.remote.record import Name, Record
+
+KEPT_BYTES = 64 << 20  # of what tests that passed sent and were given; past that they are no evidence
+SECONDS = 1.0  # of processor time, beyond that of the explanations themselves
+
+
+@dataclass
+class _Seen:
+    """What a test that passed asked of the learner's module; right says whether the reference answers alike."""
+
+    records: list[Record]
+    names: dict[str, Name]
+    right: bool | None = None
+
+
+@dataclass
+class Evidence:
+    """What the tests of one run saw, to question explanations with when all have ended."""
+
+    _passed: dict[str, list[_Seen]] = field(default_factory=dict)  # by row
+    _called: dict[str, set[str]] = field(default_factory=dict)  # by failed test that was replayed: what it called
+    _left: int = KEPT_BYTES
+    _contradicted: dict[tuple[str, str], bool] = field(default_factory=dict)  # by mistake and row
+
+    def keep(self, outcome: Outcome, connection: Connection, asked: bool) -> None:
+        """Remember one test; asked says whether its answers were held against every known mistake."""
+        records = connection.records
+        if outcome.status == "failed" and asked:
+            self._called[outcome.test] = {record.label for record in records if record.kind == "call"}
+        elif outcome.status == "passed" and _tells(records) and connection.allowance.held <= self._left:
+            self._left -= connection.allowance.held
+            self._passed.setdefault(outcome.criterion, []).append(_Seen(records, connection.names))
+
+    def settled(self, outcomes: Iterable[Outcome], answers: Diagnostician) -> list[Outcome]:
+        """Return the outcomes without the explanations that other tests speak against.
+
+        A mistake is not made where a test that passed would not have passed with it, nor where it explains no failure
+        of its own row; and where most tests of the same functions fail in a way that no mistake explains, the one that
+        it does explain is a coincidence.
+        """
+        ends_at = time.process_time() + SECONDS
+        with np.errstate(all="ignore"), warnings.catch_warnings(action="ignore"):
+            left = [self._uncontradicted(outcome, answers, ends_at) for outcome in outcomes]
+        return [self._prevailing(outcome, left) for outcome in left]
+
+    def _uncontradicted(self, outcome: Outcome, answers: Diagnostician, ends_at: float) -> Outcome:
+        stands = tuple(
+            each
+            for each in outcome.explains
+            if not any(self._speaks_against(each, row, answers, ends_at) for row in {outcome.criterion, each.criterion})
+        )
+        return replace(outcome, explains=stands)
+
+    def _speaks_against(self, diagnosis: Diagnosis, row: str, answers: Diagnostician, ends_at: float) -> bool:
+        key = diagnosis.mistake, row
+        if key not in self._contradicted:
+            seen = self._passed.get(row, [])
+            self._contradicted[key] = any(self._differs(each, diagnosis, answers, ends_at) for each in seen)
+        return self._contradicted[key]
+
+    @staticmethod
+    def _differs(seen: _Seen, diagnosis: Diagnosis, answers: Diagnostician, ends_at: float) -> bool:
+        """Say whether a module that answered as the reference does would have answered otherwise with the mistake."""
+        if time.process_time() > ends_at:
+            return False
+        if seen.right is None:
+            seen.right = answers.agrees(None, seen.records, seen.names)
+        return seen.right and not answers.agrees(diagnosis.mistake, seen.records, seen.names)
+
+    def _prevailing(self, outcome: Outcome, others: list[Outcome]) -> Outcome:
+        called = self._called.get(outcome.test, set())
+        asked = [other for other in others if other.test in self._called]
+        peers = [o for o in asked if o.criterion == outcome.criterion and called & self._called[o.test]]
+        unexplained = sum(not other.explains for other in peers)
+
+        def stands(diagnosis: Diagnosis) -> bool:
+            own_row = [other for other in asked if other.criterion == diagnosis.criterion]
+            known = not own_row or _explained(diagnosis, own_row) > 0
+            return known and (not peers or _explained(diagnosis, peers) > unexplained)
+
+        return replace(outcome, explains=tuple(filter(stands, outcome.explains)))
+
+
+def _tells(records: list[Record]) -> bool:
+    """Say whether what passed may speak against a mistake: refusals do not, since mistakes may leave them out."""
+    return usable(records) and all(record.error is None for record in records)
+
+
+def _explained(diagnosis: Diagnosis, outcomes: list[Outcome]) -> int:
+    """Return how many outcomes a mistake explains."""
+    return sum(any(diagnosis.mistake == found.mistake for found in other.explains) for other in outcomes)

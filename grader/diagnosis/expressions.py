@@ -1,0 +1,99 @@
+"""How what a test asked of a learner's objects reads as one expression: (Dual(2.0, 1.0) * 3.0) / Dual(4.0, 0.0)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from grader.course.manifest import Stage
+from grader.diagnosis.calls import described, last_call, short
+from grader.remote.proxies import RemoteValue
+from grader.remote.record import Record
+
+SYMBOLS = {
+    "add": "+", "sub": "-", "mul": "*", "truediv": "/", "floordiv": "//", "mod": "%", "pow": "**", "matmul": "@",
+    "and": "&", "or": "|", "xor": "^", "lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!=",
+}  # fmt: skip
+UNARY = {"neg": "-{}", "pos": "+{}", "invert": "~{}", "abs": "abs({})"}
+DEEPEST, LONGEST = 6, 200
+
+
+def shown(records: list[Record], stage: Stage, reference: object, actual: object = None) -> tuple[str, str]:
+    """Return the call or operation that gave actual, else a test's last one, and its label; empty where there is none.
+
+    A call reads as its function and arguments; where operators take part, what they were applied to is spelt out.
+    """
+    asked = [record for record in records if record.kind == "call" or _is_operation(record)]
+    if not asked:
+        return "", ""
+    last = next((record for record in reversed(asked) if _gave(record, actual)), asked[-1])
+    tree = _Tree(records)
+    text = tree.text(last)
+    if tree.operations and len(text) <= LONGEST:
+        return text, last.label
+    call = last if last.kind == "call" else last_call(records)
+    return (described(call, stage, reference), call.label) if call is not None else ("", "")
+
+
+def _gave(record: Record, actual: object) -> bool:
+    """Say whether a request returned that very object, alone or among others."""
+    if not isinstance(actual, (np.ndarray, float, list, tuple, dict)):  # of others there is one object of each value
+        return False
+    found = record.returned
+    parts = found.values() if isinstance(found, dict) else found if isinstance(found, (list, tuple)) else ()
+    return found is actual or any(part is actual for part in parts)
+
+
+def _is_operation(record: Record) -> bool:
+    name = record.name
+    return record.kind == "op" and (name in SYMBOLS or name in UNARY or (name[:1] == "r" and name[1:] in SYMBOLS))
+
+
+class _Tree:
+    """Spells out one request with those that made its operands; operations counts the operators in it."""
+
+    def __init__(self, records: list[Record]) -> None:
+        self.operations = 0
+        self._made: dict[int, Record] = {}
+        for record in records:
+            if isinstance(record.result, RemoteValue):
+                self._made.setdefault(_number(record.result), record)
+
+    def text(self, record: Record, depth: int = 0) -> str:
+        if _is_operation(record):
+            return self._operation(record, depth)
+        arguments = [self._operand(value, depth, "{}") for value in record.args]
+        arguments += [f"{name}={self._operand(value, depth, '{}')}" for name, value in record.kwargs.items()]
+        made = self._made.get(record.target)
+        method = made is not None and made.kind == "getattr" and made.target in self._made
+        function = f"{self._object(made.target, depth)}.{made.name}" if made and method else record.label
+        return f"{function}({', '.join(arguments)})"
+
+    def _operation(self, record: Record, depth: int) -> str:
+        self.operations += 1
+        own = self._object(record.target, depth)
+        if record.name in UNARY:
+            return UNARY[record.name].format(own)
+        reverse = record.name not in SYMBOLS
+        other = self._operand(record.args[0], depth)
+        first, second = (other, own) if reverse else (own, other)
+        return f"{first} {SYMBOLS[record.name.removeprefix('r') if reverse else record.name]} {second}"
+
+    def _operand(self, value: Any, depth: int, form: str = "({})") -> str:
+        made = isinstance(value, RemoteValue) and _number(value) in self._made
+        return self._object(_number(value), depth, form) if made else short(value)
+
+    def _object(self, number: int, depth: int, form: str = "({})") -> str:
+        """Return what made an object, an operation in the given form."""
+        record = self._made.get(number)
+        if record is None or depth >= DEEPEST:
+            return "…"
+        if record.kind == "getattr":
+            return short(record.result)
+        text = self.text(record, depth + 1)
+        return form.format(text) if _is_operation(record) else text
+
+
+def _number(value: RemoteValue) -> int:
+    return int(value.__dict__["_number"])

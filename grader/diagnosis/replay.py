@@ -1,0 +1,241 @@
+"""Which known mistakes explain a wrong answer: the recorded calls are replayed through each."""
+
+from __future__ import annotations
+
+import dis
+import re
+import time
+import types
+import warnings
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from grader.course.answers import Mistake, module_from
+from grader.course.manifest import Stage, Tolerance
+from grader.outcome import Diagnosis
+from grader.remote.exceptions import LEARNERS
+from grader.remote.proxies import RemoteValue
+from grader.remote.record import Frame, Name, Record, copied_value
+
+MAX_RECORDS = 400
+CONVENTIONS = 2e-5  # relative: as far as two correct conventions differ, such as eps inside or outside of a square root
+NOISE = 1e-9  # two answers that are right may differ by this where 0 is expected
+SECONDS = 1.5  # of processor time, for one stage's whole diagnosis: feedback is meant to come within a second or two
+_BY_HAND = re.compile(rb"\b(raise|assert)\b")
+
+
+class Replay:
+    """Repeats a test's requests on another module and says whether every answer is the recorded one."""
+
+    def __init__(
+        self, module: types.ModuleType, stage: Stage, names: dict[str, Name], exact: bool = True, learner: bytes = b""
+    ) -> None:
+        self.objects: dict[int, Any] = {0: module}
+        self.learner = learner
+        self.floor = 0.0  # differences up to this are none
+        self.exact = exact
+        self.tolerance = stage.tolerance
+        self.opaque = stage.opaque
+        self.given: dict[int, Any] = {}
+        for name, entry in names.items():
+            if entry.number and hasattr(module, name):
+                self.objects[entry.number] = getattr(module, name)
+
+    def agrees(self, records: Iterable[Record]) -> bool:
+        """Say whether the module answers each request as recorded; it stops at the first that it does not."""
+        return all(self._agrees(record) for record in records)
+
+    def _agrees(self, record: Record) -> bool:
+        args = tuple(self._local(*pair) for pair in zip(record.args, record.given, strict=True))
+        kwargs = {name: self._local(value, value) for name, value in record.kwargs.items()}
+        before = _frozen([args, kwargs])
+        try:
+            result = self._perform(record, args, kwargs)
+        except Exception as error:  # a wrong answer may well raise; it agrees where the learner's raised alike
+            return record.error is not None and self._same_error(record.error, error)
+        if record.error is not None or record.failed or record.changed != (_frozen([args, kwargs]) != before):
+            return False
+        if record.label in self.opaque and isinstance(record.result, tuple):
+            return self._same_but_cache(record, result)
+        return self._same(record.result, result)
+
+    def _same_error(self, recorded: BaseException, local: Exception) -> bool:
+        """Say whether both raised a kind of exception by hand, in their own words, or NumPy said the same to both."""
+        by_hand = _raised_by_hand(local)
+        if not isinstance(local, _builtin_class(recorded)) or by_hand != self._learner_raised(recorded):
+            return False
+        return by_hand or str(local) == str(recorded)
+
+    def _learner_raised(self, recorded: BaseException) -> bool:
+        frames: list[Frame] = getattr(recorded, "learner_frames", [])
+        lines = self.learner.splitlines()
+        place = frames[-1].line - 1 if frames else -1
+        return 0 <= place < len(lines) and bool(_BY_HAND.search(lines[place]))
+
+    def _perform(self, record: Record, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        target = self.objects[record.target]
+        if record.kind == "call":
+            return target(*args, **kwargs)
+        if record.kind == "getattr":
+            return getattr(target, record.name)
+        if record.kind == "setattr":
+            return setattr(target, record.name, args[0])
+        from grader.worker.server import OPERATIONS
+
+        return OPERATIONS[record.name](target, *args)
+
+    def _local(self, value: Any, given: Any) -> Any:
+        """Return this module's own object for a handle or an opaque value, and a copy of a plain one."""
+        if id(given) in self.given:
+            return self.given[id(given)]
+        if isinstance(value, RemoteValue):
+            return self.objects[value.__dict__["_number"]]
+        if isinstance(value, (np.ndarray, np.random.Generator)):
+            return copied_value(value)
+        if type(value) in (list, tuple):
+            return type(value)(self._local(item, item) for item in value)
+        if type(value) is dict:
+            return {key: self._local(item, item) for key, item in value.items()}
+        return value
+
+    def _same_but_cache(self, record: Record, local: Any) -> bool:
+        """Compare all but the last result, and remember which cache of this module stands for the learner's."""
+        if not isinstance(local, tuple) or len(local) != len(record.result):
+            return False
+        self.given[id(record.returned[-1])] = local[-1]
+        return self._same(record.result[:-1], local[:-1])
+
+    def _same(self, recorded: Any, local: Any) -> bool:
+        if isinstance(recorded, RemoteValue):
+            self.objects[recorded.__dict__["_number"]] = local
+            return True
+        if isinstance(recorded, np.ndarray) or isinstance(local, np.ndarray):
+            return same_array(recorded, local, self.tolerance, self.exact, self.floor)
+        if isinstance(recorded, (list, tuple)):
+            alike = isinstance(local, (list, tuple)) and len(local) == len(recorded)
+            return alike and all(self._same(a, b) for a, b in zip(recorded, local, strict=True))
+        if isinstance(recorded, dict):
+            alike = isinstance(local, dict) and set(map(repr, local)) == set(map(repr, recorded))
+            return alike and all(self._same(recorded[key], local[key]) for key in recorded if key in local)
+        if isinstance(recorded, (float, complex, np.generic)) or isinstance(local, (float, complex, np.generic)):
+            return same_array(recorded, local, self.tolerance, self.exact, self.floor)
+        return bool(recorded == local)
+
+
+def same_array(recorded: Any, local: Any, tolerance: Tolerance, exact: bool, floor: float = 0.0) -> bool:
+    """Say whether two values are one answer: shape, dtype (its kind, unless exact), numbers within tolerance."""
+    try:
+        a, b = np.asarray(recorded), np.asarray(local)
+    except ValueError:
+        return False
+    if a.shape != b.shape or a.dtype.kind != b.dtype.kind or a.dtype.kind == "O" or (exact and a.dtype != b.dtype):
+        return False
+    if a.dtype.kind not in "fc":
+        return bool((a == b).all())
+    coarse = max(float(np.finfo(x.dtype).eps) for x in (a, b)) > 1e-10
+    rtol = tolerance.float32 if coarse else max(tolerance.float64, 1e-9 if exact else CONVENTIONS)
+    with np.errstate(all="ignore"):
+        finite = np.isfinite(a) & np.isfinite(b)
+        if not np.array_equal(a[~finite], b[~finite], equal_nan=True):
+            return False
+        scale = float(np.abs(b[finite]).max(initial=0.0)) or 1.0
+        return bool(np.all(np.abs(a[finite] - b[finite]) <= max(rtol * scale, floor)))
+
+
+def _builtin_class(error: BaseException) -> type[BaseException]:
+    """Return the builtin or NumPy exception that a learner's own exception stands for."""
+    return next(cls for cls in type(error).__mro__ if cls.__module__ != LEARNERS)
+
+
+def _raised_by_hand(error: Exception) -> bool:
+    """Say whether a raise or an assert of our own module, rather than something it called, raised this."""
+    last = error.__traceback__
+    while last is not None and last.tb_next is not None:
+        last = last.tb_next
+    if last is None or not last.tb_frame.f_code.co_filename.startswith("<"):
+        return False
+    return dis.opname[last.tb_frame.f_code.co_code[last.tb_lasti]] == "RAISE_VARARGS"
+
+
+def _frozen(value: Any) -> Any:
+    """Return the content of mutable arguments in a form that can be compared later."""
+    if isinstance(value, np.ndarray):
+        return value.tobytes()
+    if isinstance(value, (list, tuple)):
+        return [_frozen(item) for item in value]
+    if isinstance(value, dict):
+        return [(repr(key), _frozen(item)) for key, item in value.items()]
+    return None
+
+
+def usable(records: list[Record]) -> bool:
+    """Say whether a test's requests can all be repeated."""
+    return 0 < len(records) <= MAX_RECORDS and all(record.replayable and not record.failed for record in records)
+
+
+class Diagnostician:
+    """Holds a stage's reference and mistakes, made into modules when the first wrong answer asks for them."""
+
+    def __init__(
+        self,
+        stage: Stage,
+        reference_text: str,
+        mistakes: tuple[Mistake, ...],
+        learner: bytes = b"",
+        is_stub: bool = False,
+    ) -> None:
+        self.stage = stage
+        self.learner = learner  # the text of the module whose answers are explained
+        self.is_stub = is_stub  # the reference knows the signatures only, and proves nothing
+        self.mistakes = mistakes
+        self._by_id = {mistake.id: mistake for mistake in mistakes}
+        self._code = compile(reference_text, "<reference>", "exec")
+        self.reference = module_from(self._code, "reference")
+        self._modules: dict[str, types.ModuleType] = {}
+        self._left = SECONDS
+
+    def explain(self, records: list[Record], names: dict[str, Name]) -> tuple[Diagnosis, ...] | None:
+        """Return the mistakes that answer every request as the learner's module did, where the reference does not.
+
+        None where that cannot be said: the requests cannot be repeated, the reference answers alike, time runs out.
+        """
+        if not usable(records):
+            return None
+        ends_at = time.process_time() + self._left
+        with np.errstate(all="ignore"), warnings.catch_warnings(action="ignore"):
+            found = self._agreeing(records, names, True, ends_at) or self._agreeing(records, names, False, ends_at)
+        self._left = max(0.0, ends_at - time.process_time())
+        if found is None:
+            return None
+        return tuple(Diagnosis(mistake.id, mistake.criterion, mistake.text, mistake.fix) for mistake in found)
+
+    def agrees(self, mistake: str | None, records: list[Record], names: dict[str, Name]) -> bool:
+        """Say whether the module of a mistake, or the reference, answers every request nearly as recorded."""
+        module = self.reference if mistake is None else self._module(self._by_id[mistake])
+        replay = Replay(module, self.stage, names, False, self.learner)
+        replay.floor = NOISE
+        return replay.agrees(records)
+
+    def _agreeing(
+        self, records: list[Record], names: dict[str, Name], exact: bool, ends_at: float
+    ) -> list[Mistake] | None:
+        """Return the mistakes that agree with every record; None where the reference does, or where time runs out."""
+        if Replay(self.reference, self.stage, names, exact, self.learner).agrees(records):
+            return None
+        found = []
+        for mistake in self.mistakes:
+            if time.process_time() > ends_at:
+                return None
+            if Replay(self._module(mistake), self.stage, names, exact, self.learner).agrees(records):
+                found.append(mistake)
+        return found
+
+    def _module(self, mistake: Mistake) -> types.ModuleType:
+        if mistake.id not in self._modules:
+            code = compile(mistake.source, f"<{mistake.id}>", "exec")
+            module = module_from(self._code, "wrong")
+            exec(code, module.__dict__)
+            self._modules[mistake.id] = module
+        return self._modules[mistake.id]

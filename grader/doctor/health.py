@@ -1,0 +1,211 @@
+"""What `grader doctor` looks at: Python, packages, isolation tiers, the terminal, the course, the progress file."""
+
+from __future__ import annotations
+
+import ast
+import os
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from grader.course.manifest import Course, Stage, find_course_root, load_course, public_names
+from grader.course.sealed import is_copy, is_sealed, opened, public_only, public_tests
+from grader.errors import CourseError, GraderError
+
+if TYPE_CHECKING:
+    from grader.doctor.guards import Guard
+    from grader.isolation.tiers import Tier
+
+Level = Literal["ok", "warning", "broken"]
+PACKAGES = ("numpy", "pytest", "msgpack", "rich", "typer", "filelock")
+LEAST_PYTHON = (3, 11)
+_PARTS = {False: "README, stub, tests and solution", True: "README, stub, public tests and sealed ones"}
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that was looked at: what it is, how it is, and what to do where it is not well."""
+
+    topic: str
+    level: Level
+    what: str
+    remedy: str = ""
+    guards: tuple[Guard, ...] = ()  # of a tier of isolation: what was tried in it
+
+
+def examine(start: Path, encoding: str, width: int, colour: bool) -> Iterator[Finding]:
+    """Look at everything, one finding after the other; a broken thing never hides the next one."""
+    yield _python()
+    yield from (_package(name) for name in PACKAGES)
+    yield from _isolation()
+    yield _terminal(encoding, width, colour)
+    yield from _course(start)
+
+
+def _python() -> Finding:
+    version, where = ".".join(map(str, sys.version_info[:3])), sys.prefix
+    if sys.version_info < LEAST_PYTHON:
+        return Finding(
+            "python", "broken", f"{version} in {where}", "Python 3.11 or newer is needed; `uv sync` fetches it."
+        )
+    return Finding("python", "ok", f"{version} in {where}")
+
+
+def _package(name: str) -> Finding:
+    try:
+        return Finding(name, "ok", metadata.version(name))
+    except metadata.PackageNotFoundError:
+        return Finding(name, "broken", "is not installed", "Run `uv sync`.")
+
+
+def _isolation() -> Iterator[Finding]:
+    """Set a probe to work in each tier, as a check would set a learner's module to work."""
+    from grader.isolation.tiers import TIERS, why_missing
+
+    works: list[str] = []
+    for tier in TIERS:
+        guards: tuple[Guard, ...] = ()
+        reason = why_missing(tier)
+        if reason is None:
+            reason, guards = _tried_out(tier)
+        if reason is None:
+            works.append(tier)
+            yield _working(tier, guards, used=len(works) == 1)
+        else:
+            level: Level = "warning" if tier != TIERS[-1] or works else "broken"
+            yield Finding(f"isolation {tier}", level, f"is not available: {reason}", _without(tier))
+
+
+def _working(tier: Tier, guards: tuple[Guard, ...], used: bool) -> Finding:
+    what = "works, and is what a check uses" if used else "works"
+    if holding := [guard.name for guard in guards if guard.holds]:
+        what += f". Tried, and held back: {', '.join(holding)}"
+    if open_still := [guard.name for guard in guards if not guard.holds and not guard.promised]:
+        what += f". It does not promise: {', '.join(open_still)}"
+    if broken := [guard.name for guard in guards if not guard.holds and guard.promised]:
+        remedy = "Do not grade other people's files in it. Where libseccomp is missing, install it."
+        return Finding(f"isolation {tier}", "warning", f"{what}. It fails at: {', '.join(broken)}", remedy, guards)
+    return Finding(f"isolation {tier}", "ok", what, guards=guards)
+
+
+def _without(tier: Tier) -> str:
+    if tier == "process":
+        return "Without it nothing can be graded here, unless another tier works."
+    return "Your own files can be checked without it. Before you grade other people's files, make it work."
+
+
+def _tried_out(tier: Tier) -> tuple[str | None, tuple[Guard, ...]]:
+    """Return why a probe cannot be loaded in a tier, or what came of it."""
+    from grader.doctor.guards import try_out
+    from grader.remote.process import LoadFailed
+
+    try:
+        return None, try_out(tier)
+    except LoadFailed as failed:
+        return failed.problem.message, ()
+    except (GraderError, OSError) as error:
+        return str(error), ()
+
+
+def _terminal(encoding: str, width: int, colour: bool) -> Finding:
+    shown = f"{width} columns, {encoding or 'unknown encoding'}, {'colour' if colour else 'no colour'}"
+    if not encoding.lower().startswith("utf"):
+        return Finding("terminal", "warning", shown, "Marks are shown in ASCII; PYTHONUTF8=1 gives UTF-8.")
+    if width < 80:
+        return Finding("terminal", "warning", shown, "Reports read best from 80 columns on.")
+    return Finding("terminal", "ok", shown)
+
+
+def _course(start: Path) -> Iterator[Finding]:
+    try:
+        root = find_course_root(start)
+        course = load_course(root)
+    except CourseError as error:
+        yield from (Finding("course", "broken", line, error.hint or "") for line in error.message.splitlines())
+        return
+    mistakes = [finding for stage in course.stages for finding in _stage(stage)]
+    if not mistakes:
+        yield Finding("stages", "ok", f"{len(course.stages)} in {root}, each with {_PARTS[is_copy()]}")
+    yield from mistakes
+    yield _progress(course)
+
+
+def _stage(stage: Stage) -> Iterator[Finding]:
+    """Return what a stage lacks; nothing where it is whole."""
+    from grader.course.answers import hidden_folder, load_mistakes, reference_source
+    from grader.submission.source import defined_names
+
+    topic = f"course {stage.id}"
+    hidden = hidden_folder(stage)
+    for path in (stage.readme_path, stage.module_path):
+        if not path.is_file():
+            remedy = f"`grader reset {stage.id}` puts the stub there." if path == stage.module_path else ""
+            yield Finding(topic, "warning", f"stages/{stage.name}/{path.name} is missing", remedy)
+    if is_sealed(stage):
+        yield from _sealed(stage)
+        return
+    for kind, folder in (("public", stage.tests_path), ("hidden", hidden)):
+        marked, all_seen = _marked_rows(folder)
+        for row in stage.criteria:
+            if all_seen and row.id not in marked:
+                yield Finding(topic, "broken", f"{row.id} has no {kind} test, so it can never pass")
+        for name in sorted(marked - {row.id for row in stage.criteria}):
+            yield Finding(topic, "broken", f"a {kind} test is marked {name!r}, which is no row of stage.toml")
+    try:
+        load_mistakes(stage)
+        absent = [name for name in public_names(stage) if name not in defined_names(reference_source(stage).encode())]
+        if absent:
+            yield Finding(topic, "broken", f"the solution does not define {', '.join(absent)}")
+    except (CourseError, SyntaxError) as error:
+        yield Finding(topic, "broken", str(error))
+
+
+def _sealed(stage: Stage) -> Iterator[Finding]:
+    """Return why a stage of a learner's copy cannot be graded, as far as that can be seen without its key."""
+    try:
+        if public_only(stage):
+            public_tests(stage)
+        else:
+            opened(stage)
+    except GraderError as error:
+        yield Finding(f"course {stage.id}", "broken", error.message, error.hint or "")
+
+
+def _marked_rows(folder: Path) -> tuple[set[str], bool]:
+    """Return the rows that tests of a folder are marked with, read from their text, and whether all could be read.
+
+    A mark may be computed, as for each of several rules; a check sees it all the same.
+    """
+    found: set[str] = set()
+    all_seen = True
+    for path in folder.glob("test_*.py"):
+        try:
+            tree = ast.parse(path.read_bytes())
+        except (OSError, SyntaxError, ValueError):
+            continue
+        for node in ast.walk(tree):
+            match node:
+                case ast.Call(func=ast.Attribute(attr="criterion"), args=[ast.Constant(value=str(name))]):
+                    found.add(name)
+                case ast.Call(func=ast.Attribute(attr="criterion")):
+                    all_seen = False
+    return found, all_seen
+
+
+def _progress(course: Course) -> Finding:
+    from grader.progress.store import Store
+
+    store = Store(course.root)
+    folder = store.folder if store.folder.exists() else course.root
+    try:
+        progress = store.read()
+    except GraderError as error:
+        return Finding("progress", "broken", error.message, error.hint or "")
+    if progress.notice:
+        return Finding("progress", "warning", progress.notice)
+    if not os.access(folder, os.W_OK):
+        return Finding("progress", "broken", f"{folder} cannot be written", "No pass can be recorded there.")
+    return Finding("progress", "ok", f"{len(progress.passed)} passed, {len(progress.skipped)} skipped, in {store.file}")

@@ -1,0 +1,156 @@
+"""An exploration as a learner reads it in a terminal: the example, the steps with their numbers, then the maps."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from grader.diagnosis.comparison.wording import shape_text
+from grader.explore.model import Example, Exploration, Part, StepResult
+from grader.explore.terminal.gallery import drawing_lines
+from grader.explore.terminal.heatmap import View, legend, map_lines
+from grader.report.terminal.layout import INDENT, Look, heading, paragraph, row, side_by_side, with_place
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+TABLE_ROWS, TABLE_FEATURES = 12, 8  # of embeddings that are shown in full
+MESSAGE_LINES, LINE_LENGTH = 6, 300
+WORDS = {
+    "failed": "something else came",
+    "crashed": "crashed",
+    "timed_out": "timed out",
+    "over_limit": "over a limit",
+    "warning": "look here",
+}
+
+
+def exploration_lines(found: Exploration, view: View) -> list[Text]:
+    """Return the whole of it."""
+    look = view.look
+    done = sum(step.status == "passed" for step in found.steps)
+    total = len(found.steps)
+    title = f"{found.stage} · {found.title}, step by step"
+    if found.problem is not None:
+        return [*heading(title, "", "", look), *_problem_lines(found, look)]
+    lines = heading(title, f"{done} of {total} steps", look.bar(done, total), look)
+    lines += paragraph(_given(found), look) if found.example is None else _example_lines(found.example, found, look)
+    for number, step in enumerate(found.steps, start=1):
+        lines += _step_lines(number, step, found.next_function, look)
+    if found.maps:
+        lines += _map_lines(found, view)
+    for drawing in found.drawings:
+        lines += drawing_lines(drawing, view)
+    return lines
+
+
+def _given(found: Exploration) -> str:
+    """Return what a stage's own data are."""
+    seed = "" if found.ran.seed is None else f" · drawn with seed {found.ran.seed}"
+    return f"{found.given}{seed}"
+
+
+def _problem_lines(found: Exploration, look: Look) -> list[Text]:
+    assert found.problem is not None
+    problem, file = found.problem, found.ran.file
+    place = f"{file}:{problem.line}" if problem.line else file
+    lines = row("failed", f"{place} cannot be explored as it is", "", look)
+    lines += paragraph(_short(problem.message), look)
+    return lines + (paragraph(problem.hint, look, "yellow") if problem.hint else [])
+
+
+def _example_lines(example: Example, found: Exploration, look: Look) -> list[Text]:
+    features = f"{_count(example.Q.shape[1], 'feature')} each"
+    roles = "words are queries, keys and values" if example.is_self else "Q, K and V are given"
+    if found.ran.seed is not None:
+        roles = f"weights drawn with seed {found.ran.seed}"
+    words = " ".join(example.words)
+    told = f"{_count(len(example.words), 'word')} · {features} · {_count(example.heads, 'head')} · {roles}"
+    return [
+        *paragraph(f"“{words}”", look, "bold"),
+        *paragraph(told, look),
+        *paragraph(f"from {example.source}", look, "dim"),
+        *_table_lines(example, look),
+    ]
+
+
+def _table_lines(example: Example, look: Look) -> list[Text]:
+    """Return the embeddings, where they are small enough to be read."""
+    rows, features = example.Q.shape
+    if not example.is_self or rows > TABLE_ROWS or features > TABLE_FEATURES:
+        return []
+    from rich.cells import cell_len
+    from rich.text import Text
+
+    labels = [look.clean(word) for word in example.words]
+    width = max(map(cell_len, labels))
+    lines = []
+    for label, values in zip(labels, example.Q, strict=True):
+        numbers = "".join(f"{value:8.4g}" for value in values)
+        lines.append(Text(f"{' ' * INDENT}{label}{' ' * (width - cell_len(label))}{numbers}", "dim"))
+    return lines if all(line.cell_len <= look.detail for line in lines) else []
+
+
+def _step_lines(number: int, step: StepResult, following: str | None, look: Look) -> list[Text]:
+    from rich.text import Text
+
+    status = _status(step, following)
+    lines = [Text(""), *row(step.status, f"{number} {step.title}", status, look)]
+    told = {f"waits for {step.parts[0].waits_for}"} if step.status == "blocked" else set()
+    for part in step.parts:
+        lines += _part_lines(part, told, look)
+    if step.status in ("passed", "warning"):
+        lines += paragraph(step.meaning, look)
+    if step.notice is not None:
+        lines += paragraph(f"Notice: {step.notice}", look, "cyan")
+    return lines
+
+
+def _status(step: StepResult, following: str | None) -> str:
+    part = next(part for part in step.parts if part.status == step.status)
+    if part.status == "not_started":
+        return "comes next" if part.waits_for == following else "not written yet"
+    return f"waits for {part.waits_for}" if part.status == "blocked" else WORDS.get(part.status, "")
+
+
+def _part_lines(part: Part, told: set[str], look: Look) -> list[Text]:
+    """Return the call and its numbers, or what came instead; told holds messages of this step that stand already."""
+    facts = [fact.text for fact in part.facts]
+    if part.shape is not None:
+        facts.append(f"shape {shape_text(part.shape, part.axes)}")
+    lines = paragraph(part.code, look, "bold" if facts else "dim", hanging=4)
+    lines += side_by_side(facts, look, "") if facts else []
+    if part.message and part.message not in told:
+        told.add(part.message)
+        waits = part.status in ("not_started", "blocked")
+        lines += paragraph(_short(part.message), look, "dim" if waits else "yellow")
+        if part.where is not None:
+            lines = with_place(lines, f"{part.where.file}:{part.where.line}", look)
+    for note in part.notes:
+        lines += paragraph(_short(note), look, "dim")
+    return lines
+
+
+def _map_lines(found: Exploration, view: View) -> list[Text]:
+    """Return plain and causal beside each other, and then the heads."""
+    from rich.text import Text
+
+    assert found.example is not None
+    words = found.example.words
+    lines = [Text(""), Text("Who attends to whom", "bold")]
+    lines += paragraph(legend(2, words, view), view.look, "dim")
+    whole = tuple(each for each in found.maps if each.head is None)
+    heads = tuple(each for each in found.maps if each.head is not None)
+    for group in (whole, heads):
+        if group:
+            lines += [Text(""), *map_lines(group, words, view)[:-1]]
+    return lines
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun if number == 1 else f'{noun}s'}"
+
+
+def _short(text: str) -> str:
+    """Return the lines of a text that are not blank, shortened, and not too many."""
+    lines = [line[:LINE_LENGTH] for line in text.splitlines() if line.strip()]
+    return "\n".join([*lines[:MESSAGE_LINES], *(["…"] if len(lines) > MESSAGE_LINES else [])])

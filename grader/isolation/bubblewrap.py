@@ -1,0 +1,125 @@
+"""The tier bubblewrap: name spaces of its own, in which nothing but the interpreter and two packages can be seen."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from grader.isolation import bundle
+from grader.worker.confine import NOBODY
+from grader.worker.supervisor import SCRATCH_BYTES
+
+SCRATCH = "/tmp"
+BUNDLE = "/grader"
+LEAST_FOR_NO_USERNS = (0, 8)  # bwrap's version that can forbid further user name spaces
+INSTALL = "bwrap is not installed: apt-get install bubblewrap (or your system's package of that name)"
+
+
+def why_missing() -> str | None:
+    """Return why the tier does not work on this machine, found by running a process in it; None where it works."""
+    if sys.platform != "linux":
+        return "bubblewrap runs on Linux only"
+    if shutil.which("bwrap") is None:
+        return INSTALL
+    command = [*_namespaces(), "--ro-bind", "/", "/", "--proc", "/proc", "--", shutil.which("true") or "true"]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=10, check=False)
+    except (OSError, subprocess.SubprocessError) as error:
+        return f"bwrap could not be run: {error}"
+    if done.returncode == 0:
+        return None
+    said = done.stderr.strip().splitlines()[-1:] or [f"exit {done.returncode}"]
+    return f"bwrap failed: {said[0][:200]}. {setting_in_the_way()}"
+
+
+def setting_in_the_way(root: str = "/") -> str:
+    """Return the system setting that most likely forbids name spaces here; root is where the system's files lie."""
+    for path, forbids, what in (
+        (
+            "proc/sys/kernel/apparmor_restrict_unprivileged_userns",
+            "1",
+            "set kernel.apparmor_restrict_unprivileged_userns=0",
+        ),
+        ("proc/sys/kernel/unprivileged_userns_clone", "0", "set kernel.unprivileged_userns_clone=1"),
+        ("proc/sys/user/max_user_namespaces", "0", "raise user.max_user_namespaces"),
+    ):
+        if _text(root + path).strip() == forbids:
+            return f"User namespaces are restricted here: {what}, or install an AppArmor profile for bwrap."
+    if re.search(r"^Seccomp:\s*2$", _text(f"{root}proc/self/status"), re.MULTILINE):
+        return (
+            "A seccomp filter is on here, as in a container, and may forbid namespaces "
+            "(Docker: --security-opt seccomp=unconfined --security-opt apparmor=unconfined)."
+        )
+    return "In a container, its seccomp profile may forbid namespaces (Docker: --security-opt seccomp=unconfined)."
+
+
+def _text(path: str) -> str:
+    with contextlib.suppress(OSError):
+        return Path(path).read_text()
+    return ""
+
+
+@functools.cache
+def _can_forbid_userns() -> bool:
+    """Say whether this bwrap can forbid that further user name spaces are made inside."""
+    try:
+        said = subprocess.run([_bwrap(), "--version"], capture_output=True, text=True, timeout=10, check=False).stdout
+    except (OSError, subprocess.SubprocessError):
+        return False
+    return tuple(map(int, re.findall(r"\d+", said)[:2])) >= LEAST_FOR_NO_USERNS
+
+
+def _bwrap() -> str:
+    return shutil.which("bwrap") or "bwrap"
+
+
+def _namespaces() -> list[str]:
+    command = [_bwrap(), "--die-with-parent", "--new-session"]
+    command += ["--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"]
+    if os.getuid() == 0:  # no user namespace: as real root the worker can become nobody, so that process limits hold
+        return [*command, "--cap-drop", "ALL", "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
+    forbid = ["--disable-userns"] if _can_forbid_userns() else []
+    return [*command, "--unshare-user", *forbid, "--uid", str(NOBODY), "--gid", str(NOBODY)]
+
+
+def enclosure(built: Path, hide: Path) -> list[str]:
+    """Return the command before which any other runs enclosed; hide is covered where it lies in what is shown."""
+    command = [*_namespaces(), "--clearenv"]
+    for name, value in bundle.ENVIRONMENT.items():
+        command += ["--setenv", name, value]
+    shown: list[str] = []
+    for top in ("/usr", "/lib", "/lib64", "/lib32", "/bin"):
+        if os.path.islink(top):
+            command += ["--symlink", os.readlink(top), top]
+        elif os.path.isdir(top):
+            command += ["--ro-bind", top, top]
+            shown.append(top)
+    command += ["--ro-bind-try", "/etc/ld.so.cache", "/etc/ld.so.cache"]
+    # before the interpreter, which may lie below it
+    command += ["--perms", "1777", "--size", str(SCRATCH_BYTES), "--tmpfs", SCRATCH]
+    base = os.path.realpath(sys.base_prefix)
+    if not any(Path(base).is_relative_to(top) for top in shown):
+        # bwrap would copy the mode of a home that is closed to others, which shuts nobody out.
+        for parent in reversed(Path(base).parents[:-1]):
+            command += ["--perms", "0755", "--dir", str(parent)] if str(parent) != SCRATCH else []
+        command += ["--ro-bind", base, base]
+        shown.append(base)
+    for hidden in (*bundle.site_folders(base), str(hide)):
+        if os.path.isdir(hidden) and any(Path(hidden).is_relative_to(top) for top in shown):
+            command += ["--tmpfs", hidden, "--remount-ro", hidden]
+    command += [*_packages(built), "--proc", "/proc", "--dev", "/dev", "--chdir", SCRATCH]
+    return [*command, "--remount-ro", "/dev", "--remount-ro", "/"]  # file systems in memory, too, and without a bound
+
+
+def _packages(built: Path) -> list[str]:
+    command = ["--ro-bind", str(built), BUNDLE]
+    for folder in bundle.package_folders():
+        (built / folder.name).mkdir()  # a place to mount on, since the bundle is read-only inside
+        command += ["--ro-bind", str(folder), f"{BUNDLE}/{folder.name}"]
+    return command

@@ -1,0 +1,91 @@
+"""What a learner's process is made of: an interpreter, two packages, our own few modules, and a few settings."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shutil
+import sys
+import sysconfig
+from pathlib import Path
+
+from grader.errors import IsolationRefused
+
+ROOMS = ("protocol", "worker")  # of the grader: what runs beside a learner's code
+PACKAGES = ("numpy", "msgpack")
+HOUSE = Path(__file__).resolve().parents[1]
+ENVIRONMENT = {
+    "LANG": "C.UTF-8",
+    "OPENBLAS_NUM_THREADS": "1",
+    "OMP_NUM_THREADS": "1",
+    "MKL_NUM_THREADS": "1",
+    "VECLIB_MAXIMUM_THREADS": "1",
+    "PYTHONHASHSEED": "0",
+}
+
+
+def interpreter() -> list[str]:
+    """Return the command of a Python without site packages, settings of a user, or the environment's."""
+    base = getattr(sys, "_base_executable", sys.executable) or sys.executable
+    return [os.path.realpath(base), "-I", "-S", "-X", "utf8"]
+
+
+def parts() -> list[Path]:
+    """Return the modules of the grader that a worker runs."""
+    return [path for room in ROOMS for path in sorted((HOUSE / room).glob("*.py"))]
+
+
+def build_bundle(folder: Path) -> Path:
+    """Copy the modules that a worker runs, with their bytecode, into a package of their own."""
+    built = folder / "bundle"
+    for room in ROOMS:
+        (built / "grader" / room / "__pycache__").mkdir(parents=True)
+    (built / "grader" / "__init__.py").touch()
+    for part in parts():
+        target = built / "grader" / part.parent.name
+        shutil.copy2(part, target)
+        compiled = Path(importlib.util.cache_from_source(str(part)))
+        if compiled.exists():
+            shutil.copy2(compiled, target / "__pycache__")
+    for path in (built, *built.rglob("*")):
+        path.chmod(0o755 if path.is_dir() else 0o644)
+    return built
+
+
+def package(name: str) -> Path:
+    """Return a package's folder without importing it."""
+    spec = importlib.util.find_spec(name)
+    if spec is None or not spec.submodule_search_locations:
+        raise IsolationRefused(f"{name} is not installed", "Run `uv sync`.")
+    return Path(spec.submodule_search_locations[0]).resolve()
+
+
+def package_folders() -> list[Path]:
+    """Return the folders that a worker's packages consist of, those of their libraries among them."""
+    found = [package(name) for name in PACKAGES]
+    beside = [each.parent / f"{each.name}.libs" for each in found]
+    return [*found, *(each for each in beside if each.is_dir())]
+
+
+def package_parents() -> list[str]:
+    """Return the folders to search for a worker's packages."""
+    return list(dict.fromkeys(str(package(name).parent) for name in PACKAGES))
+
+
+def standard_library() -> str:
+    """Return the folder of the interpreter's standard library."""
+    return os.path.realpath(sysconfig.get_path("stdlib", vars={"installed_base": sys.base_prefix}))
+
+
+def site_folders(base: str) -> list[str]:
+    """Return the folders of installed packages below an interpreter, which a learner's code has no business in."""
+    version = f"python{sys.version_info.major}.{sys.version_info.minor}"
+    found = [sysconfig.get_path("purelib", vars={"base": base}), sysconfig.get_path("platlib", vars={"platbase": base})]
+    found += [f"{base}/lib/{version}/site-packages", "/usr/lib/python3/dist-packages", f"/usr/local/lib/{version}"]
+    return list(dict.fromkeys(os.path.realpath(path) for path in found))
+
+
+def closed_folders() -> list[str]:
+    """Return what a worker imports from that no other user could open by its name: it lies in a closed home."""
+    needed = [standard_library(), *(str(package(name)) for name in PACKAGES)]
+    return [each for each in needed if not all(f.stat().st_mode & 0o001 for f in (Path(each), *Path(each).parents))]

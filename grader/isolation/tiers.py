@@ -1,0 +1,235 @@
+"""Isolation tiers: which one is taken, and how a learner's process is started and ended in it.
+
+bubblewrap  own user (or a dropped root), process, network, IPC and host name spaces; the interpreter, NumPy and msgpack
+            read-only; no file of the course; a small scratch folder in memory; an empty environment.
+landlock    a separate process whose reach the kernel bounds: the same files, a scratch folder, no network, no program,
+            no process but its own.
+process     a separate process with resource limits and an empty environment; the file system stays readable.
+
+In each, what is started as root becomes an ordinary user, and a supervisor ends all that is left.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from grader.course.table import listed
+from grader.errors import IsolationRefused
+from grader.isolation import bubblewrap, bundle, landlock
+from grader.isolation.bundle import ENVIRONMENT
+from grader.isolation.ptrace import PTRACE_GUARD
+from grader.isolation.seccomp import filter_program
+from grader.worker import supervisor
+from grader.worker.confine import NOBODY
+
+__all__ = ["ENVIRONMENT", "FORKS", "TIERS", "Started", "Tier", "choose", "program_for", "start", "why_missing"]
+
+Tier = Literal["bubblewrap", "landlock", "process"]
+TIERS: tuple[Tier, ...] = ("bubblewrap", "landlock", "process")  # the strongest first
+LEAVE_SECONDS = supervisor.END_SECONDS + 1
+LEAVE_ALONE_SECONDS = 0.5  # where nobody has to be ended first
+FORKS = sys.platform == "linux"  # elsewhere a fork after NumPy's libraries have started is not safe
+OVER = {
+    supervisor.TOO_MUCH_WRITTEN: f"its files took more than {supervisor.SCRATCH_BYTES >> 20} MB",
+    supervisor.TOO_MANY_FILES: f"it made more than {supervisor.SCRATCH_FILES} files",
+    supervisor.TOO_MUCH_MEMORY: "it and the processes that it started took more memory than two of them may",
+}
+
+
+@dataclass
+class Started:
+    """A learner's process that has just been started: the connection to it, and how to end it."""
+
+    process: subprocess.Popen[bytes]
+    connection: socket.socket
+    tier: Tier
+    folder: tempfile.TemporaryDirectory[str]
+    guarded: bool = False
+    _ended: bool = field(default=False, init=False)
+
+    def __post_init__(self) -> None:
+        PTRACE_GUARD.hold()
+
+    def kill(self) -> None:
+        """End the process and all it started, and remove its scratch folder."""
+        self.connection.close()
+        if self.tier != "bubblewrap":  # a name space ends with its first process; elsewhere they are looked for
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self.process.wait(LEAVE_SECONDS if self.guarded else LEAVE_ALONE_SECONDS)
+        if hasattr(os, "killpg"):
+            with contextlib.suppress(OSError):
+                os.killpg(self.process.pid, signal.SIGKILL)
+        with contextlib.suppress(OSError):
+            self.process.kill()
+        self.process.wait()
+        with contextlib.suppress(OSError):
+            self.folder.cleanup()
+        if not self._ended:
+            self._ended = True
+            PTRACE_GUARD.release()
+
+    def excess(self) -> str | None:
+        """Return which bound the process and those that it started went past, if that is why they were ended."""
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            return OVER.get(self.process.wait(LEAVE_ALONE_SECONDS))
+        return None
+
+
+def why_missing(tier: Tier) -> str | None:
+    """Return why a tier does not work on this machine; None where it works."""
+    if tier == "bubblewrap":
+        return bubblewrap.why_missing()
+    return landlock.why_missing() if tier == "landlock" else None
+
+
+def choose(wanted: str, least: str | None = None) -> tuple[Tier, str | None]:
+    """Return the tier, the strongest that works for auto, and what it leaves open; IsolationRefused below the least."""
+    for name in (wanted, least or "auto"):
+        if name not in ("auto", *TIERS):
+            raise IsolationRefused(f"isolation {name!r} is unknown", f"Choose auto, {listed(TIERS)}.")
+    enough = TIERS[: [*TIERS].index(least) + 1] if least in TIERS else TIERS
+    if wanted not in ("auto", *enough):
+        message = f"isolation {wanted!r} was asked for, and {least!r} is the least that is accepted"
+        raise IsolationRefused(message, f"Leave --isolation out, or ask for {listed(enough)}.")
+    missing: dict[Tier, str] = {}
+    for tier in enough if wanted == "auto" else (each for each in enough if each == wanted):
+        reason = why_missing(tier)
+        if reason is None:
+            return tier, _note(tier, missing)
+        missing[tier] = reason
+    reasons = "; ".join(f"isolation {tier!r} is not available: {reason}" for tier, reason in missing.items())
+    below = f"; {least!r} is the least that is accepted" if wanted == "auto" else ""
+    raise IsolationRefused(reasons + below, "`grader doctor` shows what works here.")
+
+
+def _note(tier: Tier, missing: dict[Tier, str]) -> str | None:
+    """Return what a verdict says of a tier that is not the strongest: why it was taken, and what it leaves open."""
+    found = [reason.rstrip(".") for reason in missing.values()]
+    if tier == "landlock" and (left_open := landlock.shortfall(bool(filter_program()))):
+        found.append(left_open)
+    return "; ".join(found) or None
+
+
+def program_for(tier: Tier) -> bytes:
+    """Return the filter of system calls for a tier; empty where it has none, or libseccomp is missing."""
+    return b"" if tier == "process" else filter_program()
+
+
+def start(tier: Tier, hide: Path, fork: bool = FORKS) -> Started:
+    """Start a worker in a tier; hide is the course, not to be seen even where it lies in a folder that is shown."""
+    folder = tempfile.TemporaryDirectory(prefix="grader-", ignore_cleanup_errors=True)
+    try:
+        return _start(tier, hide, fork, folder)
+    except IsolationRefused:
+        folder.cleanup()
+        raise
+    except OSError as error:
+        folder.cleanup()
+        raise IsolationRefused(f"a learner's process could not be started in tier {tier!r}: {error}") from error
+
+
+def _start(tier: Tier, hide: Path, fork: bool, folder: tempfile.TemporaryDirectory[str]) -> Started:
+    if tier != "process" and not fork:
+        raise IsolationRefused(f"{tier} needs a system that can fork")
+    built = bundle.build_bundle(Path(folder.name))
+    scratch = built.parent / "scratch"
+    scratch.mkdir()
+    scratch.chmod(0o777)
+    built.parent.chmod(0o755)
+    spec = _spec(tier, built, scratch, hide, fork)
+    if not fork:
+        return _started_over_tcp(spec, built, scratch, folder)
+    ours, theirs = socket.socketpair()
+    spec["fd"] = theirs.fileno()
+    command = _command(spec, str(built))
+    if tier == "bubblewrap":
+        command = [*bubblewrap.enclosure(built, hide), "--", *_command(spec, bubblewrap.BUNDLE)]
+    with theirs:
+        try:
+            process = _spawn(command, scratch, (theirs.fileno(),))
+        except OSError:
+            ours.close()
+            raise
+    return Started(process, ours, tier, folder, guarded=True)
+
+
+def _spec(tier: Tier, built: Path, scratch: Path, hide: Path, fork: bool) -> dict[str, Any]:
+    """Return what a worker has to know of its tier before it can be told anything."""
+    root = _is_root()
+    spec: dict[str, Any] = {"drop": root, "guard": str(scratch) if fork else "", "landlock": None, "must": False}
+    if tier == "bubblewrap":
+        inside = landlock.within_namespaces(bubblewrap.SCRATCH)
+        return {**spec, "path": [bubblewrap.BUNDLE], "reach": [], "guard": bubblewrap.SCRATCH, "landlock": inside}
+    if tier == "landlock":
+        spec |= {"landlock": landlock.plan(built, scratch, hide), "must": True}
+    reach = bundle.closed_folders() if root else []
+    return {**spec, "path": [str(built), *bundle.package_parents()], "reach": reach}
+
+
+def _command(spec: dict[str, Any], built: str) -> list[str]:
+    return [*bundle.interpreter(), f"{built}/grader/worker/main.py", json.dumps(spec)]
+
+
+def _started_over_tcp(
+    spec: dict[str, Any], built: Path, scratch: Path, folder: tempfile.TemporaryDirectory[str]
+) -> Started:
+    with socket.create_server(("127.0.0.1", 0), backlog=1) as listener:
+        token = os.urandom(32)
+        spec |= {"port": listener.getsockname()[1], "token": token.hex()}
+        process = _spawn(_command(spec, str(built)), scratch, ())
+        return Started(process, _accept(listener, token, process), "process", folder)
+
+
+def _accept(listener: socket.socket, token: bytes, process: subprocess.Popen[bytes]) -> socket.socket:
+    """Return the worker's connection: the first one that sends the token."""
+    listener.settimeout(20)
+    try:
+        while True:
+            connection, _ = listener.accept()
+            connection.settimeout(5)
+            if connection.recv(len(token), socket.MSG_WAITALL) == token:
+                connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+                return connection
+            connection.close()
+    except OSError:
+        process.kill()
+        process.wait()
+        raise
+
+
+def _spawn(command: list[str], folder: Path, descriptors: tuple[int, ...]) -> subprocess.Popen[bytes]:
+    environment = dict(ENVIRONMENT)
+    if sys.platform == "win32":  # sockets and the C runtime need these
+        environment |= {name: os.environ[name] for name in ("SYSTEMROOT", "TEMP", "PATH") if name in os.environ}
+    return subprocess.Popen(
+        command, cwd=folder, env=environment,
+        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        pass_fds=descriptors, start_new_session=True, close_fds=True,
+    )  # fmt: skip
+
+
+def _is_root() -> bool:
+    return hasattr(os, "getuid") and os.getuid() == 0
+
+
+def tasks_of_worker() -> int:
+    """Return how many tasks the worker's user has already: the limit on processes counts them all."""
+    if sys.platform != "linux":
+        return 0
+    user = NOBODY if _is_root() else os.getuid()
+    found = 0
+    for entry in os.scandir("/proc"):
+        with contextlib.suppress(OSError):  # a process that ends meanwhile
+            if entry.name.isdigit() and entry.stat().st_uid == user:
+                found += len(os.listdir(f"{entry.path}/task"))
+    return found

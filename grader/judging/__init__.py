@@ -1,0 +1,4 @@
+"""pytest over one stage's tests, against a learner's process: outcomes of tests, and from them a verdict.
+
+Rooms from `progress` on enter through `grading.py`: a stage, a snapshot and options give a verdict.
+"""

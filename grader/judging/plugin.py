@@ -1,0 +1,103 @@
+"""The pytest plugin: the fixtures of stage tests, under plain pytest and under `grader check` alike.
+
+Under plain pytest `learner` is the stage's module itself (for a hidden test: the reference). Under `grader check` a
+session has put a provider into the configuration, and `learner` is what that provider gives.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+import zlib
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+import pytest
+
+if TYPE_CHECKING:
+    import numpy as np
+
+PUBLIC_SEED = 0
+
+
+class Provider(Protocol):
+    """Gives each test its `learner` and its seed."""
+
+    seed: int
+
+    def learner(self, item: pytest.Item) -> Any:
+        """Return the object whose attributes are the stage module's functions and classes."""
+
+
+PROVIDER: pytest.StashKey[Provider] = pytest.StashKey()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add --seed for plain runs of a stage's tests."""
+    group = parser.getgroup("grader", "stages of the attention course")
+    group.addoption("--seed", type=int, default=PUBLIC_SEED, help="seed of the random inputs of a stage's tests")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Register the marks of stage tests."""
+    config.addinivalue_line("markers", "criterion(id): the row of the stage's checklist that a test belongs to")
+    config.addinivalue_line(
+        "markers", "changes_arguments: the tested function is meant to change its arguments in place"
+    )
+
+
+@pytest.fixture
+def learner(request: pytest.FixtureRequest) -> Any:
+    """The stage module under test: its functions and classes are attributes."""
+    provider = request.config.stash.get(PROVIDER, None)
+    return provider.learner(request.node) if provider else plain_module(request.path)
+
+
+@pytest.fixture
+def seed(request: pytest.FixtureRequest) -> int:
+    """The seed of this run; printed with every verdict and replayed by --seed."""
+    provider = request.config.stash.get(PROVIDER, None)
+    return provider.seed if provider else int(request.config.getoption("--seed"))
+
+
+@pytest.fixture
+def rng(seed: int, request: pytest.FixtureRequest) -> np.random.Generator:
+    """A random generator of this test's own: it depends on the run's seed and the test's name only."""
+    return generator_for(seed, request.node.name)
+
+
+def generator_for(seed: int, name: str) -> np.random.Generator:
+    """Return the generator that a test of this name gets."""
+    import numpy as np
+
+    return np.random.default_rng([seed, zlib.crc32(name.encode())])
+
+
+def plain_module(test: Path) -> Any:
+    """Return the module that a test file is about: the one beside tests/, or the reference beside a hidden test."""
+    folder = test.parent.parent if test.parent.name == "tests" else test.parent
+    found = folder / "solution.py" if test.parent.name != "tests" else _stage_module(folder)
+    name = f"{folder.name}_{found.stem}"
+    if name in sys.modules and getattr(sys.modules[name], "__file__", None) == str(found):
+        return sys.modules[name]
+    spec = importlib.util.spec_from_file_location(name, found)
+    if spec is None or spec.loader is None or not found.exists():
+        raise pytest.UsageError(f"`learner` is for a stage's tests; {test} has no stage module near it")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def _stage_module(folder: Path) -> Path:
+    """Return the module named in a stage's manifest, and let comparisons use the stage's tolerance."""
+    from grader import testing
+    from grader.course.manifest import load_stage
+    from grader.errors import CourseError
+
+    try:
+        stage = load_stage(folder)
+    except CourseError as error:
+        raise pytest.UsageError(str(error)) from error
+    testing.configure(stage.tolerance)
+    return stage.module_path

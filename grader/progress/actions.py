@@ -1,0 +1,204 @@
+"""What the commands do: they decide, grade and record, but print nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from grader import __version__
+from grader.course import sealed
+from grader.course.manifest import Course, Stage, find_course_root, load_course
+from grader.errors import StageLocked, SubmissionError, UsageError
+from grader.progress.store import Progress, State, Store, current, state_of, waits_for
+from grader.submission import Snapshot, take
+
+if TYPE_CHECKING:
+    from grader.outcome import Outcome
+    from grader.verdict import Run, Verdict
+
+    OnTest = Callable[[Outcome], None]
+
+
+@dataclass(frozen=True)
+class Workspace:
+    """A course and what its learner has reached in it."""
+
+    course: Course
+    store: Store
+
+
+@dataclass(frozen=True)
+class Standing:
+    """Where a learner stands with one stage; waits_for holds the ids that come first."""
+
+    stage: Stage
+    state: State
+    is_current: bool
+    waits_for: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class GradingRequest:
+    """What to grade and how: someone's files, not the learner's own, one row, the seed, the isolation, the least."""
+
+    submission: Path | None = None
+    only: str | None = None
+    seed: int | None = None
+    isolation: str = "auto"
+    require: str = "auto"
+
+
+def open_workspace(start: Path, key_file: Path | None = None) -> Workspace:
+    """Find the course that a folder lies in; key_file opens hidden tests that are sealed."""
+    root = find_course_root(start)
+    course = load_course(root)
+    if (key := sealed.wanted_key(key_file)) is not None:
+        course = replace(course, stages=tuple(replace(stage, key_file=key) for stage in course.stages))
+    return Workspace(course, Store(root))
+
+
+def standings(workspace: Workspace, progress: Progress) -> tuple[Standing, ...]:
+    """Return where the learner stands, stage by stage."""
+    here = current(workspace.course, progress)
+    found: list[Standing] = []
+    for stage in workspace.course.stages:
+        state = state_of(stage, progress, _digest(stage, workspace.course))
+        found.append(Standing(stage, state, stage is here, waits_for(stage, progress)))
+    return tuple(found)
+
+
+def stage_or_current(workspace: Workspace, name: str | None) -> Stage:
+    """Return the stage of that name or, without one, the one to work on; UsageError where no stage is left."""
+    if name is not None:
+        return workspace.course.find(name)
+    stage = current(workspace.course, workspace.store.read())
+    if stage is None:
+        raise UsageError("no stage is left to work on: each is passed or skipped", "Name one: `grader check s01`.")
+    return stage
+
+
+def locked_by(workspace: Workspace, stage: Stage, progress: Progress) -> tuple[Stage, ...]:
+    """Return the stages that come before a locked one; none where it is not locked."""
+    if state_of(stage, progress, None) != "locked":
+        return ()
+    return tuple(workspace.course.find(each) for each in waits_for(stage, progress))
+
+
+def locked_error(stage: Stage, first: tuple[Stage, ...]) -> StageLocked:
+    """Return the error that says what comes first, and how to begin here all the same."""
+    names = " and ".join(f"{each.id} ({each.title})" for each in first)
+    verb = "comes" if len(first) == 1 else "come"
+    hint = f"`grader check {first[0].id}` grades what comes first; `grader start {stage.id}` skips it and begins here."
+    return StageLocked(f"{stage.id} is locked: {names} {verb} first", hint)
+
+
+def locked_verdict(stage: Stage, wanted: GradingRequest) -> Verdict:
+    """Return the verdict of a stage that was not graded because others come first."""
+    from grader.verdict import Verdict
+
+    return Verdict(stage.id, stage.title, False, (), _no_run(stage, wanted), locked=True)
+
+
+def check(workspace: Workspace, stage: Stage, wanted: GradingRequest, on_test: OnTest | None = None) -> Verdict:
+    """Grade a stage; the learner's own is refused while it is locked, and a pass of it is recorded."""
+    if wanted.only is not None:
+        stage.criterion(wanted.only)
+    if wanted.submission is not None:
+        sealed.expect_key(stage, "what somebody handed in")
+        return graded(workspace, stage, take(stage, wanted.submission, workspace.course.root), wanted, on_test)
+    if first := locked_by(workspace, stage, workspace.store.read()):
+        raise locked_error(stage, first)
+    return _own(workspace, stage, take(stage, None, workspace.course.root), wanted, on_test)
+
+
+def check_all(workspace: Workspace, wanted: GradingRequest, on_test: OnTest | None = None) -> Iterator[Verdict]:
+    """Grade one stage after the other: all of someone's files, or the learner's own that are unlocked or begun."""
+    for stage in workspace.course.stages:
+        if (
+            wanted.submission is None
+            and locked_by(workspace, stage, workspace.store.read())
+            and not _is_begun(workspace, stage)
+        ):
+            continue
+        try:
+            snapshot = take(stage, wanted.submission, workspace.course.root)
+        except SubmissionError as error:
+            yield _ungraded(stage, wanted, error)
+            continue
+        grade = _own if wanted.submission is None else graded
+        yield grade(workspace, stage, snapshot, wanted, on_test)
+
+
+def stub_text(stage: Stage) -> str:
+    """Return what a stage's module is before anyone has worked on it."""
+    if sealed.is_sealed(stage):
+        return sealed.stub(stage)
+    from grader.course.answers import reference_source
+    from grader.course.stub import stub_of
+
+    return stub_of(reference_source(stage))
+
+
+def is_stub(stage: Stage) -> bool:
+    """Say whether the learner's module is still the stub, or not there at all."""
+    try:
+        return stage.module_path.read_bytes().replace(b"\r\n", b"\n") == stub_text(stage).encode()
+    except OSError:
+        return True
+
+
+def _is_begun(workspace: Workspace, stage: Stage) -> bool:
+    return stage.id in workspace.store.read().passed or not is_stub(stage)
+
+
+def graded(
+    workspace: Workspace, stage: Stage, snapshot: Snapshot, wanted: GradingRequest, on_test: OnTest | None = None
+) -> Verdict:
+    from grader.judging.grading import Options, fresh_seed, grade
+
+    seed = fresh_seed() if wanted.seed is None else wanted.seed
+    return grade(
+        workspace.course, stage, snapshot, Options(seed, wanted.isolation, wanted.only, require=wanted.require), on_test
+    )
+
+
+def _own(
+    workspace: Workspace, stage: Stage, snapshot: Snapshot, wanted: GradingRequest, on_test: OnTest | None
+) -> Verdict:
+    """Grade the learner's own module; record that it was worked on and, if all of it passes, the pass.
+
+    Where the hidden tests are sealed there is none to record, but that the public ones pass.
+    """
+    verdict = graded(workspace, stage, snapshot, wanted, on_test)
+    if not (verdict.passed or verdict.public_passed) or verdict.grader_fault or wanted.only is not None:
+        workspace.store.record_last(stage.id)
+        return verdict
+    before = workspace.store.read()
+    record = workspace.store.record_pass if verdict.passed else workspace.store.record_public
+    after = record(stage.id, snapshot.digest, verdict.run.seed, __version__, datetime.now(UTC))
+    closed = [each for each in workspace.course.stages if state_of(each, before, None) == "locked"]
+    return replace(verdict, unlocked=tuple(each.id for each in closed if state_of(each, after, None) == "open"))
+
+
+def _ungraded(stage: Stage, wanted: GradingRequest, error: SubmissionError) -> Verdict:
+    """Return the verdict of a stage whose module cannot be taken."""
+    from grader.submission.source import Problem
+    from grader.verdict import decide
+
+    return decide(stage, (), (), _no_run(stage, wanted), problem=Problem("missing", error.message, None, error.hint))
+
+
+def _no_run(stage: Stage, wanted: GradingRequest) -> Run:
+    from grader.verdict import Run
+
+    return Run(wanted.seed or 0, "none", None, 0.0, __version__, "", f"stages/{stage.name}/{stage.module}", wanted.only)
+
+
+def _digest(stage: Stage, course: Course) -> str | None:
+    try:
+        return take(stage, None, course.root).digest
+    except SubmissionError:
+        return None

@@ -1,0 +1,120 @@
+"""What helps a learner beside a check: hints, where to begin, starting over, the solution, the README."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from grader.course.manifest import Course, Criterion, Stage
+from grader.course.sealed import public_only
+from grader.errors import CourseError, ProgressError, StageLocked, SubmissionError, UsageError
+from grader.progress.actions import GradingRequest, Workspace, graded, is_stub, stub_text
+from grader.progress.store import backup
+from grader.submission import take
+
+
+@dataclass(frozen=True)
+class Hint:
+    """One hint of a row: its text, and which of how many it is, from 1."""
+
+    criterion: Criterion
+    text: str
+    number: int
+    total: int
+
+
+def hint(workspace: Workspace, stage: Stage, criterion: str | None) -> Hint | None:
+    """Return the next hint of a row, by default of the first that a check finds not passed; None where all pass."""
+    row = stage.criterion(criterion) if criterion is not None else _first_not_passed(workspace, stage)
+    if row is None:
+        return None
+    number = workspace.store.next_hint(stage.id, row.id, len(row.hints))
+    return Hint(row, row.hints[number], number + 1, len(row.hints))
+
+
+def start(workspace: Workspace, stage: Stage) -> tuple[str, ...]:
+    """Make a stage the current one and return the ids that are skipped now; what is passed stays passed.
+
+    Only stages before it, and those that it waits for, are skipped: from it on, what was skipped earlier is open again.
+    """
+    progress = workspace.store.read()
+    before = {each.id for each in workspace.course.stages if each.number < stage.number} | _needed(
+        workspace.course, stage
+    )
+    skipped = [each.id for each in workspace.course.stages if each.id in before and each.id not in progress.passed]
+    for each in workspace.course.stages:
+        if each.id in progress.skipped and each.id not in before:
+            workspace.store.forget(each.id)
+    workspace.store.record_skip(skipped)
+    workspace.store.record_last(stage.id)
+    return tuple(skipped)
+
+
+def reset(workspace: Workspace, stage: Stage) -> Path | None:
+    """Put the stub in place of the learner's module; return where the old file is kept, None if nothing was lost."""
+    stub = stub_text(stage)
+    path = stage.module_path
+    kept = None if is_stub(stage) else backup(workspace.course.root, path, datetime.now(UTC))
+    fresh = path.with_name(f".{path.name}.new")
+    try:
+        fresh.write_text(stub, encoding="utf-8", newline="\n")
+        fresh.replace(path)
+    except OSError as error:
+        fresh.unlink(missing_ok=True)
+        raise ProgressError(f"{path} cannot be written: {error.strerror}") from error
+    workspace.store.forget(stage.id)
+    return kept
+
+
+def solution(workspace: Workspace, stage: Stage) -> str:
+    """Return the reference solution of a stage that the learner has passed; StageLocked before that."""
+    from grader.course.answers import reference_source
+
+    if public_only(stage):
+        return reference_source(stage)  # says that it is sealed, which no pass could change
+    if stage.id not in workspace.store.read().passed:
+        more = f"`grader hint {stage.id}` helps one step further, and `grader show {stage.id}` explains the stage."
+        raise StageLocked(f"the solution of {stage.id} is shown once {stage.id} has passed", more)
+    return reference_source(stage)
+
+
+def write_new(path: Path, text: str) -> None:
+    """Write a file that does not exist yet; UsageError where something of that name does."""
+    try:
+        with path.open("x", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+    except FileExistsError as error:
+        raise UsageError(f"{path} exists already, and is not overwritten", "Name another file.") from error
+    except OSError as error:
+        raise UsageError(f"{path} cannot be written: {error.strerror}") from error
+
+
+def readme(stage: Stage) -> str:
+    """Return the text of a stage's README."""
+    try:
+        return stage.readme_path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise CourseError(f"stages/{stage.name}/README.md cannot be read: {error}") from error
+
+
+def _first_not_passed(workspace: Workspace, stage: Stage) -> Criterion | None:
+    """Grade without recording; a row that waits for another is not the first, unless nothing else is left."""
+    verdict = graded(workspace, stage, take(stage, None, workspace.course.root), GradingRequest())
+    if verdict.problem is not None:
+        hint = verdict.problem.hint or f"`grader check {stage.id}` shows where."
+        raise SubmissionError(f"{verdict.run.label}: {verdict.problem.message}", hint)
+    left = [row for row in verdict.criteria if row.status != "passed"]
+    left.sort(key=lambda row: row.status == "blocked")
+    return stage.criterion(left[0].id) if left else None
+
+
+def _needed(course: Course, stage: Stage) -> set[str]:
+    """Return the ids of all stages that a stage builds on, however far away."""
+    found: set[str] = set()
+    queue = list(stage.requires)
+    while queue:
+        if (each := queue.pop()) not in found:
+            found.add(each)
+            queue += course.find(each).requires
+    return found

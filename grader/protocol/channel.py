@@ -1,0 +1,151 @@
+"""Frames over a socket: sent whole, received into one allocation, never past an absolute deadline.
+
+Both ends use it, so it needs the standard library, NumPy and wire only.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import select
+import socket
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from grader.protocol import codec
+
+SMALL = 1 << 16  # bytes; a frame below this goes out, and comes in, with one system call
+IMPATIENT_SECONDS = 150e-6  # a sleeping processor takes about as long to wake as a small call takes to be answered
+_NOTHING: np.ndarray[Any, Any] = np.empty(0, np.uint8)
+
+
+class ChannelClosed(Exception):
+    """The other end is gone, or what it sent ends in the middle of a frame."""
+
+
+class DeadlinePassed(Exception):
+    """The other end did not send, or did not take, a whole frame in time."""
+
+
+class Channel:
+    """One end of a connection. Deadlines are on the clock of time.monotonic(); None waits for ever."""
+
+    def __init__(self, connection: socket.socket) -> None:
+        self.socket = connection
+        for option in (socket.SO_SNDBUF, socket.SO_RCVBUF):  # a hint; the system may grant less
+            connection.setsockopt(socket.SOL_SOCKET, option, 1 << 20)
+        connection.setblocking(False)
+        self._buffer = memoryview(bytearray(SMALL))
+        self._start = self._end = 0  # of what has arrived and is not taken yet
+
+    def send(self, buffers: list[Any], deadline: float | None = None) -> None:
+        """Send the buffers of one frame; ChannelClosed or DeadlinePassed where that fails."""
+        if len(buffers) > 1 and sum(map(_size, buffers)) <= SMALL:
+            buffers = [b"".join([part if isinstance(part, bytes) else part.tobytes() for part in buffers])]
+        for part in buffers:
+            view = memoryview(part) if isinstance(part, bytes) else memoryview(part.reshape(-1).view(np.uint8))
+            while view:
+                view = view[self._attempt(lambda rest=view: self.socket.send(rest), True, deadline) :]  # type: ignore[misc]
+
+    def receive(self, deadline: float | None = None) -> tuple[memoryview, np.ndarray[Any, Any]]:
+        """Return one frame's body, valid until the next call, and its blob; WireError for a header past a cap."""
+        magic, body_size, blob_size = codec.HEADER.unpack(self._taken(codec.HEADER.size, deadline))
+        if magic != codec.MAGIC:
+            raise codec.WireError("what arrived is not a frame of ours")
+        if body_size > codec.MAX_BODY or blob_size > codec.MAX_BLOB:
+            raise codec.WireError(
+                f"a frame of {body_size} + {blob_size} bytes; at most {codec.MAX_BODY} + {codec.MAX_BLOB}"
+            )
+        if body_size <= SMALL:
+            body = self._taken(body_size, deadline)
+        else:
+            body = self._fill(memoryview(bytearray(body_size)), deadline)
+        if not blob_size:
+            return body, _NOTHING
+        if self._start + blob_size > self._end:
+            body = memoryview(bytes(body))  # the buffer is about to be written over
+        blob = np.empty(blob_size, np.uint8)
+        self._fill(memoryview(blob), deadline)  # type: ignore[arg-type]
+        return body, blob
+
+    def pending(self) -> bool:
+        """Say whether the other end has sent what nobody has taken yet; never waits."""
+        if self._start < self._end:
+            return True
+        try:
+            return bool(self.socket.recv(1, socket.MSG_PEEK))
+        except OSError:  # nothing there, or nobody; whoever asks next is told
+            return False
+
+    def _taken(self, count: int, deadline: float | None) -> memoryview:
+        """Return the next bytes, at most SMALL of them, in the buffer."""
+        if self._start + count > SMALL:
+            waiting = self._end - self._start
+            self._buffer[:waiting] = bytes(self._buffer[self._start : self._end])
+            self._start, self._end = 0, waiting
+        while self._end - self._start < count:
+            self._end += self._read(self._buffer[self._end :], deadline)
+        taken = self._buffer[self._start : self._start + count]
+        self._start += count
+        if self._start == self._end:
+            self._start = self._end = 0
+        return taken
+
+    def _fill(self, view: memoryview, deadline: float | None) -> memoryview:
+        """Fill a view, first from the buffer, then straight from the socket, which copies nothing twice."""
+        count = min(len(view), self._end - self._start)
+        view[:count] = self._buffer[self._start : self._start + count]
+        self._start += count
+        rest = view[count:]
+        while rest:
+            rest = rest[self._read(rest, deadline) :]
+        return view
+
+    def _read(self, view: memoryview, deadline: float | None) -> int:
+        count = self._attempt(lambda: self.socket.recv_into(view), False, deadline)
+        if count == 0:
+            raise ChannelClosed("the connection ended")
+        return count
+
+    def _attempt(self, action: Callable[[], int], writing: bool, deadline: float | None) -> int:
+        """Do what would block: again and again for a moment, since most answers come soon, then when it can succeed."""
+        now = time.monotonic()
+        impatient_until = now + IMPATIENT_SECONDS
+        while deadline is None or now < deadline:
+            try:
+                return action()
+            except BlockingIOError:
+                now = time.monotonic()
+            except OSError as error:
+                raise ChannelClosed(str(error)) from None
+            if now < impatient_until:
+                _give_way()
+            else:
+                self._wait(writing, None if deadline is None else max(0.0, deadline - now))
+        raise DeadlinePassed
+
+    def _wait(self, writing: bool, seconds: float | None) -> None:
+        """Sleep until the socket can be read, or written, or the time is over."""
+        try:
+            if hasattr(select, "poll"):
+                poll = select.poll()
+                poll.register(self.socket, select.POLLOUT if writing else select.POLLIN)
+                poll.poll(None if seconds is None else math.ceil(seconds * 1000))
+            else:  # Windows
+                select.select([] if writing else [self.socket], [self.socket] if writing else [], [], seconds)
+        except (OSError, ValueError) as error:
+            raise ChannelClosed(str(error)) from None
+
+    def close(self) -> None:
+        """End the connection; the other side meets end of file."""
+        self.socket.close()
+
+
+def _size(part: Any) -> int:
+    return len(part) if isinstance(part, bytes) else int(part.nbytes)
+
+
+_give_way: Callable[[], None] = getattr(os, "sched_yield", lambda: time.sleep(0))

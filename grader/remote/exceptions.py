@@ -1,0 +1,108 @@
+"""Exceptions that a request may end with: the learner's, made again from plain values, and the connection's."""
+
+from __future__ import annotations
+
+import builtins
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from grader.outcome import Status
+from grader.protocol import codec
+from grader.remote.record import Frame
+
+MAX_NAMES, MAX_ARGS, MAX_FRAMES = 20, 20, 20
+TEXT_LIMIT = 4000  # characters of a message
+LEARNERS = "learner"  # the module of classes that stand for a learner's, and have no other of their own here
+LEAVING = ("SystemExit", "KeyboardInterrupt", "GeneratorExit")
+
+
+class WorkerFailed(Exception):
+    """The learner's process did not answer a request as it should; the test cannot go on."""
+
+    def __init__(self, status: Status, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+class Unusable(AssertionError):
+    """The learner's function returned something that is no plain value, or that cannot be passed on."""
+
+
+class LearnerExit(Exception):
+    """The learner's code called sys.exit, or raised KeyboardInterrupt or GeneratorExit."""
+
+
+@dataclass(frozen=True)
+class Described:
+    """A learner's exception as it came over the wire: nothing in it but bounded text, numbers and frames.
+
+    names are the builtin classes it extends, own is the handle of its class, or 0; args is None where they are not all
+    plain; token is the number of an exception that a function of the test's raised, or 0.
+    """
+
+    names: tuple[str, ...]
+    shown: str
+    own: int
+    message: str
+    args: tuple[Any, ...] | None
+    frames: tuple[Frame, ...]
+    token: int
+
+
+def described(form: Any) -> Described:
+    """Return what a worker tells of an exception; WireError for another form."""
+    match form:
+        case [list(names), str(shown), int(own), str(message), args, list(frames), int(token)] if own >= 0:
+            pass
+        case _:
+            raise codec.WireError("an exception of another form")
+    given = args if type(args) is list and len(args) <= MAX_ARGS else []
+    plain = all(type(a) in (str, int, float, bool, type(None)) for a in given)
+    lines = [Frame(f[0], f[1][:200]) for f in frames if isinstance(f, list) and [type(p) for p in f] == [int, str]]
+    return Described(
+        tuple(name for name in names[:MAX_NAMES] if type(name) is str),
+        shown[:100],
+        own,
+        message[:TEXT_LIMIT],
+        tuple(given) if type(args) is list and given == args and plain else None,
+        tuple(lines[-MAX_FRAMES:]),
+        token,
+    )
+
+
+def exception_from(found: Described, cls: type[BaseException] | None, label: str) -> BaseException:
+    """Return a local exception for a learner's, of its own class where it has one here."""
+    if found.names[:1] and found.names[0] in LEAVING:
+        called = "sys.exit()" if found.names[0] == "SystemExit" else found.names[0]
+        error: BaseException = LearnerExit(f"{label} left with {called} instead of returning")
+    else:
+        error = construct(cls or builtin_exception(list(found.names)), found.args, found.message)
+    error.learner_frames = list(found.frames)  # type: ignore[attr-defined]
+    error.learner_type = found.shown  # type: ignore[attr-defined]
+    return error
+
+
+def builtin_exception(names: list[Any]) -> type[Exception]:
+    """Return the most derived builtin (or NumPy) exception among names that a test may see raised."""
+    for name in names:
+        found = getattr(builtins, name, None) if isinstance(name, str) else None
+        if found is None and name in ("AxisError", "LinAlgError"):
+            found = np.exceptions.AxisError if name == "AxisError" else np.linalg.LinAlgError
+        if isinstance(found, type) and issubclass(found, Exception) and not issubclass(found, BaseExceptionGroup):
+            return found
+    return Exception
+
+
+def construct(cls: type[BaseException], args: tuple[Any, ...] | None, message: str) -> BaseException:
+    try:
+        error = cls(*args) if args is not None else cls(message)
+        if str(error) != message and args is not None and cls.__str__ is not KeyError.__str__:
+            error = cls(message)
+    except Exception:  # a class with arguments of its own, such as UnicodeDecodeError
+        body = {"__str__": lambda self: message, "__module__": LEARNERS}
+        speaking: type[BaseException] = type(cls.__name__, (cls,), body)
+        error = speaking.__new__(speaking)
+        error.args = (message,)
+    return error

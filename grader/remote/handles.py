@@ -1,0 +1,94 @@
+"""What stands on this side for what stays on the other, and the numbers of the functions that a test passes over."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from grader.protocol import codec
+from grader.remote.exceptions import LEARNERS, builtin_exception
+from grader.remote.limits import Allowance
+from grader.remote.proxies import RemoteClass, RemoteValue
+
+if TYPE_CHECKING:
+    from grader.remote.connection import Connection
+
+KINDS = frozenset({"function", "class", "exception", "object"})
+MAX_BASES = 100
+MAX_NUMBER = 1 << 62
+
+
+class Handles:
+    """The two-way table of one test: proxies and exception classes by number, the test's functions by number."""
+
+    def __init__(self, connection: Connection, allowance: Allowance) -> None:
+        self._connection = connection
+        self._allowance = allowance
+        self.proxies: dict[int, Any] = {}
+        self.classes: dict[int, type[BaseException]] = {}
+        self._kinds: dict[int, str] = {}
+        self._callbacks: dict[int, Callable[..., Any]] = {}
+        self._numbers: dict[int, int] = {}  # of the test's functions, by id
+
+    def wrap(self, value: object) -> list[Any] | None:
+        """Return the form of a proxy or of a function of the test's; None for any other value."""
+        if isinstance(value, RemoteValue):
+            if value.__dict__["_connection"] is not self._connection:
+                raise codec.WireError(f"{value!r} is of another test")
+            return [codec.HANDLE, value.__dict__["_number"]]
+        if isinstance(value, type) and issubclass(value, BaseException):
+            number = self.class_number(value)
+            return [codec.HANDLE, number] if number else None
+        if callable(value) and not isinstance(value, type):
+            number = self._numbers.setdefault(id(value), len(self._callbacks) + 1)
+            self._callbacks[number] = value  # held, so that no other function takes its id
+            return [codec.CALLBACK, number]
+        return None
+
+    def unwrap(self, tag: int, fields: list[Any], decode: Callable[[Any], Any]) -> Any:
+        """Return what a worker's form stands for; WireError for a function never passed or a malformed handle."""
+        if tag == codec.CALLBACK:
+            return self.function(fields[0] if len(fields) == 1 else None)
+        match fields:
+            case [int(number), str(kind), str(shown), list(classes), list(names)] if (
+                0 <= number < MAX_NUMBER
+                and kind in KINDS
+                and len(classes) <= MAX_BASES
+                and all(type(each) is int for each in classes)
+            ):
+                return self.proxy(number, kind, shown, tuple(classes), names)
+        raise codec.WireError("a handle of another form")
+
+    def function(self, number: Any) -> Callable[..., Any]:
+        """Return the function of the test's with this number."""
+        found = self._callbacks.get(number) if type(number) is int else None
+        if found is None:
+            raise codec.WireError("a function that was never passed")
+        return found
+
+    def proxy(
+        self, number: int, kind: str, shown: str, classes: tuple[int, ...] = (), names: list[Any] | None = None
+    ) -> Any:
+        """Return what stands here for an object that stays there: the same proxy, or exception class, each time."""
+        if self._kinds.setdefault(number, kind) != kind:
+            raise codec.WireError("a handle that was of another kind before")
+        if kind == "exception":
+            return self.exception_class(number, shown, names or [])
+        if number not in self.proxies:
+            self._allowance.handle()
+            cls = RemoteClass if kind == "class" else RemoteValue
+            self.proxies[number] = cls(self._connection, number, kind, shown[:200], classes)
+        return self.proxies[number]
+
+    def exception_class(self, number: int, shown: str, names: list[Any]) -> type[BaseException]:
+        """Return a local class for a learner's exception class, below the builtin ones that it extends."""
+        if number not in self.classes:
+            self._allowance.handle()
+            base = builtin_exception(names)
+            name = shown[:100] if shown.replace(".", "").isidentifier() else base.__name__
+            self.classes[number] = type(name, (base,), {"__module__": LEARNERS})
+        return self.classes[number]
+
+    def class_number(self, cls: type) -> int:
+        """Return the number of a learner's exception class that stands here as cls; 0 where it is none."""
+        return next((number for number, own in self.classes.items() if own is cls), 0)

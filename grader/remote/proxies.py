@@ -1,0 +1,149 @@
+"""What a test holds in its hands: proxies for the learner's module and for the objects that stay in its process."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    from grader.remote.connection import Connection
+
+T = TypeVar("T")
+MAX_LENGTH = 1 << 24
+
+
+class RemoteValue:
+    """Stands for an object that stays in the learner's process: a function, an instance, an iterator.
+
+    Attributes, calls, operators and iteration are carried over; dunder names beyond those are refused. Comparisons ask
+    the learner's object only about another of the learner's: it equals no plain value, whatever its __eq__ says.
+    """
+
+    __array_ufunc__ = None  # an ndarray operand leaves the operation to the object
+
+    def __init__(self, connection: Connection, number: int, kind: str, shown: str, classes: tuple[int, ...]) -> None:
+        fields = {"_connection": connection, "_number": number, "_kind": kind, "_shown": shown, "_classes": classes}
+        self.__dict__.update(fields)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(f"{self._shown} has no public attribute {name!r}")
+        return self._connection.request("getattr", self._number, name, label=f"{self._shown}.{name}")
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name.startswith("_"):
+            raise AttributeError(f"{name!r} of {self._shown} is not a public attribute")
+        self._connection.request("setattr", self._number, name, (value,), label=f"{self._shown}.{name}")
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self._connection.request("call", self._number, "", args, kwargs, label=self._shown)
+
+    def _operate(self, name: str, *args: Any) -> Any:
+        return self._connection.request("op", self._number, name, args, label=f"{self._shown}.__{name}__")
+
+    def __iter__(self) -> Any:
+        return self._operate("iter")
+
+    def __next__(self) -> Any:
+        return self._operate("next")
+
+    def __len__(self) -> int:
+        length = _expect(int, self._operate("len"))
+        if length > MAX_LENGTH:  # list() takes room for as many items as this says
+            raise ValueError(f"a length of {length}; at most {MAX_LENGTH} is expected")
+        return length
+
+    def __bool__(self) -> bool:
+        return _expect(bool, self._operate("bool"))
+
+    def __float__(self) -> float:
+        return _expect(float, self._operate("float"))
+
+    def __int__(self) -> int:
+        return _expect(int, self._operate("int"))
+
+    def __str__(self) -> str:
+        return _expect(str, self._operate("str"))
+
+    def __repr__(self) -> str:
+        return f"<{self._shown} of the learner's module>"
+
+    def __contains__(self, item: Any) -> bool:
+        return _expect(bool, self._operate("contains", item))
+
+    def __eq__(self, other: object) -> Any:
+        if other is self or not isinstance(other, RemoteValue):  # who is asked whether it is 3 may say yes
+            return other is self
+        return self._operate("eq", other)
+
+    def __ne__(self, other: object) -> Any:
+        if other is self or not isinstance(other, RemoteValue):
+            return other is not self
+        return self._operate("ne", other)
+
+    def _order(self, name: str, other: object) -> Any:
+        if not isinstance(other, RemoteValue):
+            raise TypeError(f"{self!r} is no number, and is not asked whether it is smaller or larger than one")
+        return self._operate(name, other)
+
+    def __hash__(self) -> int:
+        return hash((id(self._connection), self._number))
+
+
+def _expect(kind: type[T], value: Any) -> T:
+    """Return value where it is exactly of a kind that Python's own operator would give."""
+    if type(value) is not kind:
+        raise TypeError(f"expected {kind.__name__}, got {type(value).__name__}")
+    return value
+
+
+class RemoteClass(RemoteValue):
+    """Stands for a class of the learner's module; isinstance(x, learner.Layer) works."""
+
+    def __instancecheck__(self, instance: object) -> bool:
+        return isinstance(instance, RemoteValue) and self._number in instance._classes
+
+
+def _add_operators() -> None:
+    def method(name: str) -> Callable[..., Any]:
+        return lambda self, *args: self._operate(name, *args)
+
+    unary = ("abs", "neg", "pos", "invert")
+    binary = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and", "or", "xor")
+
+    def comparison(name: str) -> Callable[..., Any]:
+        return lambda self, other: self._order(name, other)
+
+    for name in (*unary, *binary, *(f"r{name}" for name in binary), "getitem", "setitem", "delitem"):
+        setattr(RemoteValue, f"__{name}__", method(name))
+    for name in ("lt", "le", "gt", "ge"):
+        setattr(RemoteValue, f"__{name}__", comparison(name))
+
+
+_add_operators()
+
+
+class RemoteModule(types.SimpleNamespace):
+    """The `learner` of a test: its attributes are the public names of the learner's module."""
+
+    def __init__(self, connection: Connection, title: str) -> None:
+        super().__init__()
+        self.__dict__.update(_connection=connection, _title=title)
+
+    def __getattr__(self, name: str) -> Any:
+        connection: Connection = self.__dict__["_connection"]
+        found = connection.names.get(name)
+        if found is None:
+            raise MissingName(self.__dict__["_title"], name)
+        if found.kind == "value":
+            return connection.request("getattr", 0, name, label=name)
+        return connection.handles.proxy(found.number, found.kind, name, (), list(found.bases))
+
+
+class MissingName(AttributeError):
+    """The learner's module does not define what the course asks for."""
+
+    def __init__(self, title: str, name: str) -> None:
+        super().__init__(f"{title} does not define {name}: was it renamed or deleted?")
+        self.missing = name

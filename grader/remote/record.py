@@ -1,0 +1,154 @@
+"""What a test asked of a learner's process and what came back: kept for messages and for the diagnosis."""
+
+from __future__ import annotations
+
+import builtins
+import warnings
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from grader.protocol import codec
+from grader.remote.limits import Allowance
+
+MAX_WARNINGS, KEPT_WARNINGS, MAX_PRINTED = 20, 50, 20_000
+_PLAIN = frozenset({type(None), bool, int, float, str, bytes, complex})
+
+
+@dataclass(frozen=True)
+class Frame:
+    """One line of the learner's own traceback."""
+
+    line: int
+    function: str
+
+
+@dataclass(slots=True)
+class Record:
+    """One request as the test made it and what came back, for messages and for the diagnosis."""
+
+    kind: str
+    target: int
+    name: str
+    label: str
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+    replayable: bool = True
+    given: tuple[Any, ...] = ()  # the test's own objects, to recognise one that it passes on
+    result: Any = None
+    returned: Any = None
+    error: BaseException | None = None
+    changed: bool = False
+    failed: bool = False
+
+
+@dataclass
+class Notes:
+    """What the learner's code printed and warned about during one test."""
+
+    printed: str = ""
+    warnings: list[tuple[str, str, int]] = field(default_factory=list)
+
+    def take(self, form: Any, seconds: Any, allowance: Allowance) -> float:
+        """Add what came with one answer, pass its warnings on, and return how long the call took as its process says.
+
+        Raises WireError for notes of another form.
+        """
+        match form:
+            case [str(printed), list(warned)] if type(seconds) is float and len(warned) <= MAX_WARNINGS:
+                found = [_warning(entry) for entry in warned]
+            case _:
+                raise codec.WireError("notes of another form")
+        self.printed = (self.printed + printed[:MAX_PRINTED])[:MAX_PRINTED]
+        for name, text, line in found:
+            if not allowance.warning():
+                break
+            if len(self.warnings) < KEPT_WARNINGS:
+                self.warnings.append((name, text, line))
+            category = getattr(builtins, name, None)
+            known = category if isinstance(category, type) and issubclass(category, Warning) else UserWarning
+            warnings.warn_explicit(text, known, "learner", min(max(1, line), 1 << 20))
+        return max(0.0, min(seconds, 1e6))
+
+
+def _warning(entry: Any) -> tuple[str, str, int]:
+    match entry:
+        case [str(name), str(text), int(line)] if name.isidentifier():
+            return name[:100], text[:500], line
+    raise codec.WireError("a warning of another form")
+
+
+@dataclass(frozen=True)
+class Name:
+    """A public name of the learner's module: what it is and its handle."""
+
+    kind: str
+    number: int
+    bases: tuple[str, ...] = ()
+
+
+def copied_value(value: Any, made: dict[int, Any] | None = None) -> Any:
+    """Return a value whose arrays, containers and generators are not shared with the test's; cycles stay cycles."""
+    if type(value) in _PLAIN:
+        return value
+    made = {} if made is None else made
+    if id(value) in made:
+        return made[id(value)]
+    if type(value) is np.ndarray:
+        made[id(value)] = value.copy(order="K")
+    elif type(value) is list:
+        copied: list[Any] = []
+        made[id(value)] = copied
+        copied.extend(copied_value(item, made) for item in value)
+    elif type(value) in (tuple, set, frozenset):
+        made[id(value)] = type(value)([copied_value(item, made) for item in value])
+    elif type(value) is dict:
+        table: dict[Any, Any] = {}
+        made[id(value)] = table
+        table.update((key, copied_value(item, made)) for key, item in value.items())
+    elif isinstance(value, np.random.Generator):
+        made[id(value)] = generator = np.random.Generator(type(value.bit_generator)())
+        generator.bit_generator.state = value.bit_generator.state
+    return made.get(id(value), value)
+
+
+def content_of(target: Any) -> Any:
+    """Return what apply_content needs to make an array, list, set or dict what it is now."""
+    if isinstance(target, np.ndarray):
+        return target.astype(target.dtype.newbyteorder("="))
+    return [part for item in target.items() for part in item] if isinstance(target, dict) else list(target)
+
+
+def change_of(form: Any, sent: list[Any]) -> tuple[Any, Any]:
+    """Return which of the objects that were sent changed, and its new content; WireError for another form."""
+    if type(form) is tuple and len(form) == 2 and type(form[0]) is int and 0 <= form[0] < len(sent):
+        return sent[form[0]], form[1]
+    raise codec.WireError("a change of nothing")
+
+
+def apply_content(target: Any, content: Any) -> None:
+    """Make an array, list, set or dict what content says; TypeError or ValueError where that does not fit."""
+    if isinstance(target, np.ndarray):
+        if (
+            type(content) is not np.ndarray
+            or content.shape != target.shape
+            or content.dtype != target.dtype.newbyteorder("=")
+        ):
+            raise ValueError("an array keeps its shape and dtype")
+        target[...] = content
+        return
+    if type(content) not in (list, tuple):  # anything else may be an object that is asked for its items without end
+        raise ValueError("the content of a container is a tuple")
+    if isinstance(target, list):
+        target[:] = content
+    elif isinstance(target, set):
+        fresh = set(content)
+        target.clear()
+        target.update(fresh)
+    elif isinstance(target, dict):
+        if len(content) % 2:
+            raise ValueError("a key without a value")
+        table = dict(zip(content[::2], content[1::2], strict=True))
+        target.clear()
+        target.update(table)

@@ -1,0 +1,195 @@
+"""A verdict as a learner reads it in a terminal: the checklist, and below a failed row what was called and found."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from grader.report.terminal.layout import Look, heading, paragraph, row, side_by_side, with_place
+from grader.verdict import CriterionResult, Failure, Verdict
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+SHOWN = 2  # failures of one row
+MESSAGE_LINES = 12
+NOTE_LINES = 5
+LINE_LENGTH = 600  # characters of one line of a message
+# A row's words where it is not simply passed, failed, not started or waiting.
+WORDS = {"crashed": "crashed", "timed_out": "timed out", "over_limit": "over a limit", "grader_fault": "grader fault"}
+PUBLIC = "public tests pass"
+PUBLIC_ONLY = " (public tests only)"
+FAULT = "Something failed in the grader or the course, not in your code: this result does not count."
+
+
+@dataclass(frozen=True)
+class Style:
+    """How to tell it: again is the command that repeats this run (without its seed), verbose leaves nothing out."""
+
+    look: Look
+    again: str
+    verbose: bool = False
+
+
+def verdict_lines(verdict: Verdict, style: Style) -> list[Text]:
+    """Return the whole report of one stage."""
+    look = style.look
+    done = sum(result.status == "passed" for result in verdict.criteria)
+    total = len(verdict.criteria)
+    reached = f"{done} of {count(total, 'criterion')}{PUBLIC_ONLY if verdict.run.public_only else ''}"
+    lines = heading(f"{verdict.stage} · {verdict.title}", reached, look.bar(done, total), look)
+    if verdict.problem is not None:
+        lines += _problem_lines(verdict, style)
+    if verdict.problem is None or style.verbose:
+        for result in verdict.criteria:
+            lines += _row_lines(result, verdict, style)
+    return [*lines, *_fault_lines(verdict, style), *_run_line(verdict, style)]
+
+
+def summary_lines(verdicts: tuple[Verdict, ...], look: Look) -> list[Text]:
+    """Return one row for each stage: how many of its criteria pass."""
+    passed = sum(verdict.passed for verdict in verdicts)
+    reached = f"{passed} of {count(len(verdicts), 'stage')}"
+    lines = heading("All stages", reached, look.bar(passed, len(verdicts)), look)
+    for verdict in verdicts:
+        done = sum(result.status == "passed" for result in verdict.criteria)
+        kind = "passed" if verdict.passed else "failed"
+        status = f"{done} of {count(len(verdict.criteria), 'criterion')}"
+        if verdict.grader_fault:
+            kind, status = "grader_fault", WORDS["grader_fault"]
+        elif verdict.public_passed:
+            kind, status = "public", PUBLIC
+        elif verdict.problem is not None:
+            status = "no module" if verdict.problem.kind == "missing" else "cannot be graded"
+        elif not verdict.passed and all(result.status == "not_started" for result in verdict.criteria):
+            kind, status = "not_started", "not started"
+        lines += row(kind, f"{verdict.stage} · {verdict.title}", status, look)
+        if verdict.problem is not None:
+            lines += paragraph(_trimmed(verdict.problem.message, MESSAGE_LINES), look)
+    return lines
+
+
+def _problem_lines(verdict: Verdict, style: Style) -> list[Text]:
+    """Say why the module cannot be graded as it is; no row can be told anything before that is mended."""
+    problem = verdict.problem
+    if problem is None:
+        return []
+    place = f"{verdict.run.label}:{problem.line}" if problem.line else verdict.run.label
+    lines = row("failed", f"{place} cannot be graded as it is", "", style.look)
+    lines += paragraph(_trimmed(problem.message, MESSAGE_LINES, style), style.look)
+    return lines + (paragraph(problem.hint, style.look, "yellow") if problem.hint else [])
+
+
+def _row_lines(result: CriterionResult, verdict: Verdict, style: Style) -> list[Text]:
+    return [*row(result.status, result.text, status_words(result), style.look), *detail_lines(result, verdict, style)]
+
+
+def detail_lines(result: CriterionResult, verdict: Verdict, style: Style) -> list[Text]:
+    """Return what stands below a row: its failures, and where to go from there; nothing where the row says it all."""
+    if result.status in ("passed", "not_started") or (result.status == "blocked" and not style.verbose):
+        return []
+    lines: list[Text] = []
+    for number, failure in enumerate(shown := told(result, style)):
+        lines += _failure_lines(failure, style, shown[0] if number else None)
+    left = len(result.failures) - len(shown)
+    if left:
+        lines += paragraph(f"and {left} more {'test' if left == 1 else 'tests'}", style.look, "dim")
+    called = any(failure.call for failure in shown)
+    if result.status not in ("grader_fault", "blocked") and (called or verdict.feedback != "full"):
+        hint = f"more help: grader hint {verdict.stage} {result.id}"
+        again = f"again with these inputs: {style.again} --seed {verdict.run.seed}"
+        lines += side_by_side([hint, again] if called else [hint], style.look)
+    return lines
+
+
+def status_words(result: CriterionResult) -> str:
+    """Return in a few words how a row did."""
+    total = count(result.tests_total, "test")
+    match result.status:
+        case "passed":
+            return total
+        case "failed":
+            return f"{result.tests_passed} of {total}"
+        case "not_started":
+            return "not started"
+        case "blocked":
+            more = f" and {len(result.waits_for) - 1} more" if len(result.waits_for) > 1 else ""
+            return f"waits for {result.waits_for[0]}{more}" if result.waits_for else "waits"
+        case _:
+            return WORDS[result.status]
+
+
+def told(result: CriterionResult, style: Style) -> list[Failure]:
+    """Return the failures to show, the ones that decided the row first; of those with the same cause only the first."""
+    failures = sorted(result.failures, key=lambda failure: failure.status != result.status)
+    if style.verbose:
+        return failures
+    shown: list[Failure] = []
+    for failure in failures:
+        if not any(_cause(failure) == _cause(other) for other in shown):
+            shown.append(failure)
+    return shown[:SHOWN]
+
+
+def _cause(failure: Failure) -> str:
+    return failure.diagnosis.mistake if failure.diagnosis else failure.message
+
+
+def _failure_lines(failure: Failure, style: Style, before: Failure | None) -> list[Text]:
+    """Return the call, what came of it, notes, the known mistake and the place; nothing that stands above already."""
+    look = style.look
+    lines: list[Text] = []
+    if style.verbose:
+        lines += paragraph(failure.test, look, "dim")
+    if failure.call:
+        lines += paragraph(failure.call, look, "bold", hanging=4)
+    if failure.message:
+        lines += paragraph(_trimmed(failure.message, MESSAGE_LINES, style), look)
+    for note in failure.notes if before is None or before.notes != failure.notes else ():
+        lines += paragraph(_trimmed(note, NOTE_LINES, style), look, "dim")
+    if failure.diagnosis and (before is None or before.diagnosis != failure.diagnosis):
+        lines += paragraph(failure.diagnosis.text, look, "yellow")
+        lines += paragraph(failure.diagnosis.fix, look, "yellow")
+    if failure.where and (before is None or before.where != failure.where):
+        lines = with_place(lines, f"{failure.where.file}:{failure.where.line}", look)
+    return lines
+
+
+def _fault_lines(verdict: Verdict, style: Style) -> list[Text]:
+    if not verdict.grader_fault:
+        return []
+    lines = paragraph(FAULT, style.look, "magenta", indent=0)
+    for fault in verdict.faults:
+        lines += paragraph(_trimmed(fault, MESSAGE_LINES, style), style.look)
+    return lines
+
+
+def _run_line(verdict: Verdict, style: Style) -> list[Text]:
+    """Return how the tests were run, which says how to run them again; nothing where none was run."""
+    if verdict.problem is not None:
+        return []
+    run = verdict.run
+    facts = f"seed {run.seed} · isolation {run.isolation} · {run.duration_s:.1f} s"
+    lines = paragraph(facts, style.look, "dim", indent=0)
+    if run.public_only:
+        lines += paragraph("Only public tests were run. Hidden tests run when you submit.", style.look, indent=0)
+    if run.isolation_note and style.verbose:
+        lines += paragraph(f"isolation: {run.isolation_note}", style.look, "dim", indent=0)
+    return lines
+
+
+def count(number: int, noun: str) -> str:
+    """Return a number with its noun, in the plural where it is not one."""
+    plural = {"criterion": "criteria"}.get(noun, f"{noun}s")
+    return f"{number} {noun if number == 1 else plural}"
+
+
+def _trimmed(text: str, most: int, style: Style | None = None) -> str:
+    """Return the lines of a text that are not blank, shortened and at most so many unless all is wanted."""
+    lines = [line for line in text.splitlines() if line.strip()]
+    if style is not None and style.verbose:
+        return "\n".join(lines)
+    lines = [line if len(line) <= LINE_LENGTH else f"{line[:LINE_LENGTH]}…" for line in lines]
+    if len(lines) <= most:
+        return "\n".join(lines)
+    return "\n".join([*lines[:most], f"… {len(lines) - most} more lines"])

@@ -1,0 +1,109 @@
+"""The screens around a check: where am I and what next, the table of stages, a hint, what the doctor found."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from grader.course.sealed import is_copy
+from grader.report.terminal.layout import Look, heading, paragraph, row
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+    from grader.course.manifest import Stage
+    from grader.doctor.health import Finding
+    from grader.progress.actions import Standing
+    from grader.progress.lessons import Hint
+    from grader.progress.store import Progress
+
+SCHEMA = 1
+STATES = {
+    "passed": "passed",
+    "changed": "changed since it passed",
+    "public": "public tests pass",
+    "skipped": "skipped",
+    "open": "open",
+}
+TOPIC = 23  # columns for the name of what was looked at
+LEVELS = {"ok": "passed", "warning": "warning", "broken": "failed"}
+
+
+def home_lines(standings: tuple[Standing, ...], last: str | None, look: Look) -> list[Text]:
+    """Return where the learner is and the commands that lead on."""
+    lines = _title(standings, look)
+    here = next((each for each in standings if each.is_current), None)
+    if here is None:
+        lines += paragraph("Every stage is passed or skipped. `grader status` lists them.", look, indent=0)
+        return lines
+    stage = here.stage
+    lines += paragraph(f"\nYou are at {stage.id} · {stage.title}.", look, "bold", indent=0)
+    lines += paragraph(f"You write stages/{stage.name}/{stage.module}.\n", look, indent=0)
+    commands = [
+        (f"grader show {stage.id}", "what it is about, and the contract of each function"),
+        ("grader check", "grade what you have written"),
+        (f"grader hint {stage.id}", "one step further, each time you ask"),
+        ("grader status", "all stages"),
+    ]
+    if not any(each.state in ("passed", "changed", "public", "skipped") for each in standings) and last is None:
+        if not is_copy():
+            commands += [("grader demo", "a half-finished stage, graded: what this looks like")]
+        if len(standings) > 1:
+            commands += [(f"grader start {standings[-1].stage.id}", "begin elsewhere, here at the last stage")]
+    width = max(len(command) for command, _ in commands) + 4
+    for command, what in commands:
+        lines += paragraph(f"{command:<{width}}{what}", look)
+    return lines
+
+
+def status_lines(standings: tuple[Standing, ...], look: Look) -> list[Text]:
+    """Return the table of stages."""
+    lines = _title(standings, look)
+    for each in standings:
+        kind = "current" if each.is_current else each.state
+        status = "you are here" if each.is_current else STATES.get(each.state, f"waits for {', '.join(each.waits_for)}")
+        lines += row(kind, f"{each.stage.id} · {each.stage.title}", status, look)
+    return lines
+
+
+def status_document(standings: tuple[Standing, ...], progress: Progress, course: str) -> dict[str, Any]:
+    """Return the table of stages as values that JSON has."""
+    here = next((each.stage.id for each in standings if each.is_current), None)
+    stages = [
+        {
+            "id": each.stage.id,
+            "title": each.stage.title,
+            "state": each.state,
+            "waits_for": list(each.waits_for) if each.state == "locked" else [],
+            "passed_at": progress.passed[each.stage.id].when if each.stage.id in progress.passed else None,
+        }
+        for each in standings
+    ]
+    return {"schema": SCHEMA, "course": course, "current": here, "stages": stages, "notice": progress.notice}
+
+
+def hint_lines(stage: Stage, hint: Hint, look: Look) -> list[Text]:
+    """Return a hint, and how to get the next one."""
+    row_id = hint.criterion.id
+    lines = paragraph(f"{stage.id} · {hint.criterion.text} · hint {hint.number} of {hint.total}", look, "bold", 0)
+    lines += paragraph(hint.text, look)
+    more = f"one step further: grader hint {stage.id} {row_id}"
+    if hint.number == hint.total:
+        more = f"this is the last hint; the idea behind it: grader show {stage.id}"
+    return [*lines, *paragraph(more, look, "dim")]
+
+
+def finding_lines(finding: Finding, look: Look) -> list[Text]:
+    """Return one finding of the doctor, with what to do about it."""
+    from rich.text import Text
+
+    mark, style = look.mark(LEVELS[finding.level])
+    label = Text.assemble((mark, style), f" {finding.topic:<{TOPIC}}")
+    lines = paragraph(finding.what, look, indent=label.cell_len)
+    lines[0] = label + lines[0][label.cell_len :]
+    return lines + (paragraph(finding.remedy, look, "yellow", indent=label.cell_len) if finding.remedy else [])
+
+
+def _title(standings: tuple[Standing, ...], look: Look) -> list[Text]:
+    done = sum(each.state in ("passed", "changed") for each in standings)
+    count = f"{done} of {len(standings)} stages passed"
+    return heading("Attention, from the ground up", count, look.bar(done, len(standings)), look)

@@ -1,0 +1,167 @@
+"""Where output goes: data to stdout, messages to stderr, and a progress line only where someone watches."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, TextIO
+
+from grader.report.escape import obeyed, spelt
+from grader.report.terminal.layout import Look, paragraph
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.text import Text
+
+    from grader.errors import GraderError
+    from grader.outcome import Outcome
+
+README_WIDTH = 100
+LOG_SECONDS = 30.0
+
+
+def prepare() -> None:
+    """Let no character that a stream cannot encode stop the output."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def console(error: bool = False) -> Console:
+    """Return a console that shows text as it is: no markup, no emoji codes, no highlighting, no wrapping of its own."""
+    from rich.console import Console
+
+    return Console(stderr=error, markup=False, emoji=False, highlight=False, soft_wrap=True)
+
+
+def look(error: bool = False) -> Look:
+    """Return what stdout, or stderr, can show."""
+    stream = sys.stderr if error else sys.stdout
+    return Look(console(error).width, is_ascii(stream.encoding, os.environ))
+
+
+def is_ascii(encoding: str | None, environment: Mapping[str, str]) -> bool:
+    """Say whether only ASCII can be shown: by encoding or, as Python takes the C locale for UTF-8, by locale."""
+    locale = environment.get("LC_ALL") or environment.get("LANG") or ""
+    return not (encoding or "").lower().startswith("utf") or locale in ("C", "POSIX")
+
+
+def show(lines: list[Text], error: bool = False) -> None:
+    """Print lines that are laid out already; what a build's log would obey is spelt out."""
+    target = console(error)
+    for line in lines:
+        target.print(_inert(line))
+
+
+def _inert(line: Text) -> Text:
+    from rich.text import Text
+
+    for place in reversed(obeyed(line.plain)):
+        line = line[:place] + Text(spelt(line.plain[place])) + line[place + 1 :]
+    return line
+
+
+def write(text: str, error: bool = False) -> None:
+    """Print data as it is."""
+    stream = sys.stderr if error else sys.stdout
+    stream.write(text if text.endswith("\n") else f"{text}\n")
+
+
+def show_markdown(text: str) -> None:
+    """Print Markdown: rendered on a terminal that can show it, as it is written elsewhere."""
+    view = look()
+    if view.ascii or not sys.stdout.isatty():
+        write(view.clean(text) if view.ascii else text)
+        return
+    from rich.markdown import Markdown
+
+    target = console()
+    target.print(Markdown(text, hyperlinks=False), width=min(target.width, README_WIDTH), soft_wrap=False)
+
+
+def say(message: str, hint: str | None = None, style: str = "") -> None:
+    """Print a message, and below it what to do, to stderr."""
+    view = look(error=True)
+    lines = paragraph(message, view, style, indent=0)
+    show([*lines, *(paragraph(hint, view, indent=0) if hint else [])], error=True)
+
+
+def complain(error: GraderError) -> None:
+    """Print an error and its hint to stderr."""
+    say(f"error: {error.message}", f"hint: {error.hint}" if error.hint else None, "red")
+
+
+@contextmanager
+def ticking(name: str) -> Iterator[Ticker | None]:
+    """Show a progress line on stderr while a stage is graded, if stderr is a terminal that can take a line back."""
+    if not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
+        yield None
+        return
+    ticker = Ticker(sys.stderr, name, look(error=True))
+    try:
+        yield ticker
+    finally:
+        ticker.clear()
+
+
+@contextmanager
+def counting(clock: Callable[[], float] = time.monotonic) -> Iterator[Callable[[int, int, str], None]]:
+    """Count on stderr while many modules are graded: a bar on a terminal, elsewhere a line every half minute."""
+    if not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
+        yield _lines_now_and_then(clock)
+        return
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    target = console(error=True)
+    target.soft_wrap = False
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=target, transient=True) as progress:
+        task = progress.add_task("starting", total=None)
+
+        def count(done: int, total: int, name: str) -> None:
+            progress.update(task, completed=done, total=total, description=name)
+
+        yield count
+
+
+def _lines_now_and_then(clock: Callable[[], float]) -> Callable[[int, int, str], None]:
+    told = clock()
+
+    def count(done: int, total: int, name: str) -> None:
+        nonlocal told
+        if clock() - told >= LOG_SECONDS:
+            told = clock()
+            say(f"{name}: {done} of {total} graded")
+
+    return count
+
+
+class Ticker:
+    """Counts tests on one line; it keeps the stream, because pytest puts another in its place meanwhile."""
+
+    def __init__(self, stream: TextIO, name: str, look: Look) -> None:
+        self._stream = stream
+        self._name = name
+        self._look = look
+        self._tests = 0
+        self._draw("starting")
+
+    def __call__(self, outcome: Outcome) -> None:
+        self._tests += 1
+        self._draw(f"{self._tests} {'test' if self._tests == 1 else 'tests'} · {outcome.criterion}")
+
+    def clear(self) -> None:
+        """Take the line back."""
+        self._put("", end="\r")
+
+    def _draw(self, what: str) -> None:
+        self._put(self._look.clean(f"{self._name} · {what}"))
+
+    def _put(self, text: str, end: str = "") -> None:
+        width = self._look.width - 1
+        self._stream.write(f"\r{text[:width]:<{width}}{end}")
+        self._stream.flush()

@@ -1,0 +1,80 @@
+"""What can be said about a learner's module from its text alone: does it read, what does it import, what is forbidden.
+
+Everything here looks at the syntax tree; nothing is run. What stands under `if __name__ == "__main__":` is left alone,
+because it never runs when a stage is checked: that is the place for trying things out and for plots.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from grader.course.manifest import Stage, public_names
+from grader.submission import Snapshot
+from grader.submission.source.apart import look_apart
+from grader.submission.source.forbidden import ARRAY_METHODS
+from grader.submission.source.imports import root
+from grader.submission.source.looking import look
+from grader.submission.source.parsing import parsed, without_main_block
+from grader.submission.source.plain import is_plain
+from grader.submission.source.problem import Problem
+from grader.submission.source.text import decoded, quick_to_decode
+
+__all__ = ["ARRAY_METHODS", "Problem", "check_source", "defined_names", "missing_names", "plain_text"]
+
+
+def check_source(stage: Stage, snapshot: Snapshot) -> Problem | None:
+    """The first thing that stands in the way: encoding, then syntax, then imports, then what the stage forbids.
+
+    A text that may take Python long is read in another process. Raises GraderFault where there is none to be had.
+    """
+    text = _plain(snapshot.source)
+    if text is None:
+        return look_apart(snapshot.source, stage.module, stage.forbidden)
+    return text if isinstance(text, Problem) else look(text, stage.module, stage.forbidden)
+
+
+def plain_text(source: bytes) -> str | None:
+    """The text of a module, if it is one that Python is known to read at once."""
+    text = _plain(source)
+    return text if isinstance(text, str) else None
+
+
+def _plain(source: bytes) -> str | Problem | None:
+    """The text, or why it has none; nothing where it is not plain."""
+    if not quick_to_decode(source):
+        return None
+    text = decoded(source)
+    return text if isinstance(text, Problem) or is_plain(text) else None
+
+
+def defined_names(source: bytes) -> set[str]:
+    """Names that the top level of a module of the course binds; none where the text is no Python."""
+    text = decoded(source)
+    tree = text if isinstance(text, Problem) else parsed(text)
+    if isinstance(tree, Problem):
+        return set()
+    return {name for statement in without_main_block(tree).body for name in _bound(statement)}
+
+
+def missing_names(stage: Stage, snapshot: Snapshot) -> tuple[str, ...]:
+    """Public names of the stage that the module's text does not define."""
+    defined = defined_names(snapshot.source)
+    return tuple(name for name in public_names(stage) if name not in defined)
+
+
+def _bound(statement: ast.stmt) -> Iterator[str]:
+    """Names that a statement binds around it; the inside of a function, class or comprehension is its own."""
+    queue: list[ast.AST] = [statement]
+    while queue:
+        match node := queue.pop():
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+                yield name
+            case ast.Import(names=aliases) | ast.ImportFrom(names=aliases):
+                yield from (alias.asname or root(alias.name) for alias in aliases)
+            case ast.Name(id=name, ctx=ast.Store()):
+                yield name
+            case ast.AnnAssign(value=None) | ast.comprehension():
+                continue
+            case _:
+                queue.extend(ast.iter_child_nodes(node))

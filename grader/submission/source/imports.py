@@ -1,0 +1,52 @@
+"""Which imports of a module are not there when a stage is checked."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Sequence
+
+from grader.submission.source.problem import Problem, clipped
+
+
+def import_problem(nodes: Sequence[ast.AST], module: str) -> Problem | None:
+    """The first import of something that is not there when the module is checked."""
+    foreign: dict[str, int] = {}
+    statements = [node for node in nodes if isinstance(node, ast.Import | ast.ImportFrom)]
+    for line, name in sorted((node.lineno, name) for node in statements for name in imported(node)):
+        if root(name) != "numpy" and root(name) not in sys.stdlib_module_names:
+            foreign.setdefault(root(name) or name, line)
+    if not foreign:
+        return None
+    name, line = next(iter(foreign.items()))
+    more = and_more(len(foreign) - 1)
+    message = f"line {line}: {clipped(name)} is imported, but is not there when a stage is checked{more}"
+    return Problem("import", message, line, _hint(name, module))
+
+
+def _hint(name: str, module: str) -> str:
+    if name == "grader":
+        return "Remove the import: a stage needs nothing from the grader."
+    if name == "stages" or name.startswith("."):
+        return f"A stage is one file: copy what you need into {module}."
+    needed = f"write, or copy into {module}, what you need from {clipped(name)}."
+    return f"A stage uses NumPy and the standard library only: {needed}"
+
+
+def and_more(count: int) -> str:
+    """How many others there are, in brackets; nothing where there are none."""
+    return f" (and {count} more)" if count else ""
+
+
+def imported(node: ast.Import | ast.ImportFrom) -> list[str]:
+    """The dotted names that an import statement names; a relative one begins with its dots."""
+    names = [alias.name for alias in node.names]
+    if isinstance(node, ast.Import):
+        return names
+    module = "." * node.level + (f"{node.module}." if node.module else "")
+    return [module + name for name in names]
+
+
+def root(path: str) -> str:
+    """The first part of a dotted name."""
+    return path.partition(".")[0]

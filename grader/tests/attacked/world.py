@@ -1,0 +1,238 @@
+"""The world that attacks are graded in: a small course with secrets in every corner, and services that listen."""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import json
+import os
+import re
+import secrets
+import select
+import shutil
+import signal
+import socket
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+from grader.course.manifest import Course, Stage, load_course
+from grader.errors import SubmissionError
+from grader.judging import grading
+from grader.remote import process
+from grader.report.document import dumps, verdict_document
+from grader.report.feedback import known_names, shown
+from grader.submission import take
+from grader.tests.attacked.archive import archive, filled, pack
+from grader.tests.attacked.catalogue import Attack
+from grader.tests.attacked.course import HIDDEN, HONEST, MANIFEST, MISTAKES, PLANTED, PUBLIC, ROW
+from grader.tests.conftest import SmallCourse
+from grader.tests.support.places import ROOT
+from grader.verdict import Verdict
+
+AUTHORS = load_course(ROOT)
+MEMORY_MB = 400  # more than the largest result takes on its way
+
+
+@dataclass(frozen=True)
+class Result:
+    """What became of a submission: a verdict, or why none was given, and the document that is shown of it."""
+
+    verdict: Verdict | None
+    text: str
+    seconds: float
+
+    def outcome(self, row: str) -> str:
+        if self.verdict is None:
+            return "refused"
+        if self.verdict.problem is not None:
+            return "not loaded"
+        return next(each.status for each in self.verdict.criteria if each.id == row)
+
+    def told(self, row: str) -> str:
+        """Return all that is told of a row, whatever the submission printed among it."""
+        document = json.loads(self.text)
+        rows = [each for each in document.get("criteria", ()) if each["id"] == row]
+        return json.dumps([rows, document.get("problem"), document.get("refused")], ensure_ascii=False)
+
+
+class World:
+    """A course, a gradebook, a neighbour's work and services, all in a folder that everyone may read."""
+
+    def __init__(self, stack: ExitStack) -> None:
+        self.root = Path(tempfile.mkdtemp(prefix="attacks-"))
+        stack.callback(shutil.rmtree, self.root, ignore_errors=True)
+        self.token = secrets.token_hex(8)
+        self.course = SmallCourse(self.root)
+        rows = "".join(map(ROW.format, ("double", "visit", "tell")))
+        self.course.write(
+            manifest=MANIFEST.format(rows=rows),
+            solution=f'{HONEST}\n\n    NOTE = "{self.token}-reference"\n',
+            public=PUBLIC,
+            hidden=HIDDEN.format(token=self.token, length=len(self.token) + 7),
+            mistakes=MISTAKES.format(token=self.token),
+        )
+        self._stage = self.course.stage
+        (self.root / "gradebook.json").write_text(f'{{"other": "{self.token}-marks"}}')
+        (self.root / "neighbour.py").write_text(f"# {self.token}-neighbour\n")
+        self.workers = self.root / "workers"
+        self.workers.mkdir()
+        for folder in (self.root, *(path for path in self.root.rglob("*") if path.is_dir())):
+            folder.chmod(0o755)
+        self._secret = ctypes.create_string_buffer(f"{self.token}-memory".encode(), 100)
+        stack.enter_context(mock.patch.dict(os.environ, {"GRADER_SECRET": f"{self.token}-environment"}))
+        stack.enter_context(mock.patch.object(tempfile, "tempdir", str(self.workers)))
+        stack.enter_context(mock.patch.object(process, "LOAD_SECONDS", 3.0))
+        self.signals: list[int] = []
+        before = signal.signal(signal.SIGUSR1, lambda number, frame: self.signals.append(number))
+        stack.callback(signal.signal, signal.SIGUSR1, before)
+        self._listen(stack)
+        self._files = dict(self._digests())
+
+    def _listen(self, stack: ExitStack) -> None:
+        self._tcp = stack.enter_context(socket.create_server(("127.0.0.1", 0)))
+        port = self._tcp.getsockname()[1]
+        self._udp = stack.enter_context(socket.socket(socket.AF_INET, socket.SOCK_DGRAM))
+        self._udp.bind(("127.0.0.1", port))
+        self._services = [self._tcp]
+        for name in (f"\0{self.root.name}", str(self.root / "service")):
+            service = stack.enter_context(socket.socket(socket.AF_UNIX))
+            service.bind(name)
+            service.listen()
+            self._services.append(service)
+        (self.root / "service").chmod(0o777)
+        self._places = {
+            "COURSE": self.course.root, "ANSWERS": self.course.hidden.parent, "GRADEBOOK": self.root / "gradebook.json",
+            "NEIGHBOUR": self.root / "neighbour.py", "PID": os.getpid(), "ADDRESS": ctypes.addressof(self._secret),
+            "AUTHORS": AUTHORS.root, "PORT": port, "ABSTRACT": self.root.name, "SOCKET": self.root / "service",
+            "TOKEN_HINT": self.token[:6],
+        }  # fmt: skip
+
+    def placed(self, text: str) -> str:
+        """Return a text with the places that it names; attackers know all of them."""
+        for name, value in self._places.items():
+            text = text.replace(f"@{name}@", str(value))
+        return text
+
+    def grade(self, attack: Attack, tier: str) -> Result:
+        """Grade an attack as `grader check --submission` does."""
+        course = self.course.course if attack.stage == "s90" else AUTHORS
+        stage = next(each for each in course.stages if each.id == attack.stage)
+        folder = self.root / "handed_in"
+        shutil.rmtree(folder, ignore_errors=True)
+        try:
+            self._write(folder, attack, stage.module)
+            handed_in = archive(folder, attack.packed) if attack.packed else folder
+            return self._graded(handed_in, tier, attack.feedback, course, stage)
+        finally:
+            shutil.rmtree(folder)
+
+    def _write(self, folder: Path, attack: Attack, module: str) -> None:
+        folder.mkdir()
+        linked = attack.links.keys() & {module, "stages"}
+        texts = {} if linked else {module: self.placed(attack.source)}
+        texts |= {name: self.placed(text.replace("@PLANTED@", PLANTED)) for name, text in attack.files.items()}
+        if attack.packed:
+            links = {name: self.placed(target) for name, target in attack.links.items()}
+            pack(folder, attack.packed, {self.placed(name): filled(text) for name, text in texts.items()}, links)
+            return
+        for name, text in texts.items():
+            path = folder / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(filled(text))
+        for name, target in attack.links.items():
+            (folder / name).symlink_to(self.placed(target))
+
+    def honest(self, tier: str) -> Result:
+        """Grade the honest submission."""
+        folder = self.root / "honest"
+        folder.mkdir(exist_ok=True)
+        self.course._put(folder / "small.py", HONEST)
+        return self._graded(folder, tier)
+
+    def runs_as_root(self, tier: str) -> bool:
+        """Say whether a tier leaves learners' code root's rights: then no attack is let loose in it."""
+        if os.getuid() != 0:
+            return False
+        asking = "import os\n\ndef double(x):\n    raise ValueError(f'user {os.getuid()}')\n"
+        folder = self.root / "asking"
+        folder.mkdir(exist_ok=True)
+        self.course._put(folder / "small.py", asking)
+        return re.search(r"user [1-9]", self._graded(folder, tier).text) is None
+
+    def _graded(
+        self, folder: Path, tier: str, feedback: Any = "full", course: Course | None = None, stage: Stage | None = None
+    ) -> Result:
+        course, stage = course or self.course.course, stage or self._stage
+        started = time.monotonic()
+        try:
+            snapshot = take(stage, folder, course.root)
+        except SubmissionError as error:
+            return Result(None, json.dumps({"refused": str(error)}), time.monotonic() - started)
+        found = grading.grade(course, stage, snapshot, grading.Options(1, tier))
+        verdict = shown(found, feedback, known_names(stage))
+        return Result(verdict, dumps(verdict_document(verdict)), time.monotonic() - started)
+
+    def visits(self) -> list[str]:
+        """Return what reached a service or the grader since the last call."""
+        found = [f"signal {number}" for number in self.signals]
+        self.signals.clear()
+        ready, _, _ = select.select([*self._services, self._udp], [], [], 0)
+        for service in ready:
+            if service is self._udp:
+                found.append(f"a datagram: {service.recv(1000)!r}")
+            else:
+                connection, _ = service.accept()
+                connection.close()
+                found.append(f"a connection to {service.getsockname()!r}")
+        return found
+
+    def changes(self) -> set[str]:
+        """Return the files that are not as they were; the world is put right again where one was added."""
+        now = dict(self._digests())
+        return {path for path in now.keys() | self._files.keys() if now.get(path) != self._files.get(path)}
+
+    def _digests(self) -> Iterator[tuple[str, str]]:
+        for top in (self.course.root, self.course.hidden.parent, self.root / "gradebook.json"):
+            for path in [top, *top.rglob("*")]:
+                if path.is_file() and "__pycache__" not in path.parts:
+                    yield str(path), hashlib.sha256(path.read_bytes()).hexdigest()
+
+    def secret_in_memory(self) -> bytes:
+        """Return what stands in the grader's memory where attackers know of a secret."""
+        return self._secret.value
+
+    def survivors(self) -> list[str]:
+        """Return the processes that are left of learners' processes, after a moment to end in."""
+        for _ in range(40):
+            if not (left := list(self._left())):
+                return []
+            time.sleep(0.05)
+        return left
+
+    def _left(self) -> Iterator[str]:
+        """Yield processes that were started with, run in, or have mounted a folder of our workers."""
+        mark = str(self.workers).encode()
+        for name in filter(str.isdigit, os.listdir("/proc")):
+            if int(name) == os.getpid():
+                continue
+            told = b""
+            for file in ("cmdline", "mountinfo"):
+                with suppress(OSError):
+                    told += Path(f"/proc/{name}/{file}").read_bytes()
+            with suppress(OSError):
+                told += os.readlink(f"/proc/{name}/cwd").encode()
+            if mark in told:
+                yield f"{name}: {told[:200]!r}"
+
+
+@contextmanager
+def world() -> Iterator[World]:
+    """Give a world and take all of it away again."""
+    with ExitStack() as stack:
+        yield World(stack)

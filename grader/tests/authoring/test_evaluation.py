@@ -1,0 +1,309 @@
+"""What gradings prove: results made by hand, and the counts and shortfalls that come of them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from grader.authoring import evaluation
+from grader.authoring.accepted import Equivalent
+from grader.authoring.claims import Shortfall
+from grader.authoring.evaluation import Mutation, Tally
+from grader.authoring.proof import Case, Result
+from grader.course.answers import Mistake
+from grader.course.manifest import Criterion, Stage
+from grader.course.mutants import Mutant
+from grader.outcome import Diagnosis, Outcome, Status
+from grader.submission.source import Problem
+from grader.verdict import CriterionResult, Failure, Run, Verdict
+
+HINTS = ("a", "b", "c")
+STAGE = Stage(
+    "s90",
+    Path("stages/s90_small"),
+    "Sums",
+    "small.py",
+    (),
+    (Criterion("total", "total", ("total",), (), HINTS), Criterion("half", "half", ("half",), (), HINTS)),
+)
+HIDDEN = "grader/hidden/s90_small"
+RUN = Run(7, "process", None, 0.1, "0.1.0", "0" * 64, "small.py")
+DIAGNOSIS = Diagnosis("whole", "half", "It is not halved.", "Halve it.")
+FAILURE = Failure("test_small.py::test_half", False, "failed", "half(x)", "expected 1.0,\n  got 2.0", DIAGNOSIS, None)
+WHOLE = Mistake("whole", "half", "half", "It is not halved.", "Halve it.", "…", 12)
+MUTANT = Mutant("half", 24, "return total(x) / 2", "return total(x) / 3", "…")
+
+
+def row(name: str, status: Status = "passed", *failures: Failure) -> CriterionResult:
+    return CriterionResult(name, name, status, 0, 1, failures)
+
+
+def verdict(*rows: CriterionResult, problem: Problem | None = None, faults: tuple[str, ...] = ()) -> Verdict:
+    rows = rows or (row("total"), row("half"))
+    passed = problem is None and not faults and all(each.status == "passed" for each in rows)
+    return Verdict("s90", "Sums", passed, rows, RUN, problem, faults)
+
+
+def result(name: str, seed: int, found: Verdict, *outcomes: Outcome) -> Result:
+    return Result(Case(name, "s90", "…", seed), found, outcomes)
+
+
+class TestRight:
+    def test_what_passes_for_every_seed_is_counted(self) -> None:
+        results = [result("reference", seed, verdict()) for seed in (1, 2, 3)]
+        assert evaluation.right(STAGE, results) == (Tally(3, 3), [])
+
+    def test_nothing_is_nothing_of_nothing(self) -> None:
+        assert evaluation.right(STAGE, []) == (Tally(0, 0), [])
+
+    def test_one_that_fails_is_named_with_its_seed_its_test_and_how_to_see_it(self) -> None:
+        wrong = verdict(row("total"), row("half", "failed", FAILURE))
+        tally, shortfalls = evaluation.right(
+            STAGE, [result("alternatives/loops", 2, wrong), result("alternatives/sums", 2, verdict())]
+        )
+        place = f"{HIDDEN}/alternatives/loops.py"
+        assert tally == Tally(1, 2)
+        assert shortfalls == [
+            Shortfall(
+                "s90",
+                place,
+                "alternatives/loops does not pass for seed 2: "
+                "half failed: test_small.py::test_half: half(x) expected 1.0, got 2.0",
+                f"`grader check s90 --submission {place} --seed 2` shows it",
+            )
+        ]
+
+    def test_of_one_that_fails_for_several_seeds_the_least_is_shown_whatever_came_first(self) -> None:
+        wrong = verdict(row("half", "failed", FAILURE))
+        results = [result("reference", seed, wrong) for seed in (9, 4, 6)] + [result("reference", 1, verdict())]
+        tally, (shortfall,) = evaluation.right(STAGE, results)
+        assert tally == Tally(1, 4)
+        assert "does not pass for seed 4 and 2 more: " in shortfall.message and "--seed 4`" in shortfall.fix
+        assert "does not pass for seed 6 and 1 more: " in evaluation.right(STAGE, results[::2])[1][0].message
+
+    def test_each_module_has_a_line_of_its_own(self) -> None:
+        wrong = verdict(row("half", "failed", FAILURE))
+        _, shortfalls = evaluation.right(STAGE, [result(f"alternatives/{name}", 1, wrong) for name in ("two", "one")])
+        assert [each.place for each in shortfalls] == [f"{HIDDEN}/alternatives/{name}.py" for name in ("one", "two")]
+        assert all("does not pass for seed 1: " in each.message for each in shortfalls)
+
+
+@pytest.mark.parametrize(
+    ("found", "said"),
+    [
+        (verdict(problem=Problem("syntax", "line 1:\n  no Python", 1, None)), "line 1: no Python"),
+        (verdict(faults=("a test belongs\nto no row", "more")), "a test belongs to no row"),
+        (verdict(row("total"), row("half", "blocked")), "half blocked"),
+        (verdict(row("half", "crashed", replace(FAILURE, call=""))), "half crashed: test_small.py::test_half:  exp"),
+    ],
+    ids=["problem", "fault", "no failure", "failure"],
+)
+def test_the_first_complaint_is_one_line(found: Verdict, said: str) -> None:
+    text = evaluation.first_complaint(found)
+    assert text.startswith(evaluation.one_line(said)) and "\n" not in text
+
+
+def test_a_long_text_keeps_its_beginning_and_its_end() -> None:
+    text = evaluation.one_line("a" * 400 + "\n" + "b" * 400)
+    assert text == "a" * evaluation.KEPT + " … " + "b" * evaluation.KEPT
+    assert " … " in evaluation.one_line("c" * (2 * evaluation.KEPT + 1))
+    assert evaluation.one_line("c" * 2 * evaluation.KEPT) == "c" * 2 * evaluation.KEPT
+    assert evaluation.one_line("  one\n\ttwo  three ") == "one two three"
+
+
+class TestFaults:
+    def test_test_files_without_fault(self) -> None:
+        assert evaluation.faults(STAGE, [result("reference", 1, verdict())]) == []
+
+    def test_a_fault_of_every_seed_is_one_line(self) -> None:
+        found = verdict(faults=("test_a belongs to no row", "test_b is\n  there twice"))
+        shortfalls = evaluation.faults(STAGE, [result("reference", seed, found) for seed in (1, 2)])
+        assert [each.message for each in shortfalls] == ["test_a belongs to no row", "test_b is there twice"]
+        assert {each.place for each in shortfalls} == {"stages/s90_small/tests/"}
+
+
+class TestRows:
+    OUTCOMES = tuple(
+        Outcome(f"test_{name}_{hidden}", name, hidden, "passed")
+        for name in ("total", "half")
+        for hidden in (False, True)
+    )
+
+    def test_each_row_has_a_public_and_a_hidden_test(self) -> None:
+        assert evaluation.rows(STAGE, [result("reference", 1, verdict(), *self.OUTCOMES)]) == []
+
+    @pytest.mark.parametrize(("left_out", "kind"), [(2, "public"), (3, "hidden")])
+    def test_a_row_without_one_is_named(self, left_out: int, kind: str) -> None:
+        outcomes = [outcome for number, outcome in enumerate(self.OUTCOMES) if number != left_out]
+        (shortfall,) = evaluation.rows(STAGE, [result("reference", 1, verdict(), *outcomes)])
+        assert shortfall.message == f"row half has no {kind} test"
+        assert shortfall.place == ("stages/s90_small/tests/" if kind == "public" else f"{HIDDEN}/")
+
+    def test_tests_of_any_seed_count(self) -> None:
+        split = [result("reference", seed, verdict(), *self.OUTCOMES[seed::2]) for seed in (0, 1)]
+        assert evaluation.rows(STAGE, split) == []
+
+
+class TestStub:
+    def test_rows_that_are_not_started(self) -> None:
+        found = verdict(row("total", "not_started"), row("half", "not_started"))
+        assert evaluation.stub(STAGE, [result("stub", 1, found)]) == (Tally(2, 2), [])
+
+    @pytest.mark.parametrize("status", ["passed", "failed", "blocked", "grader_fault"])
+    def test_a_row_that_is_anything_else(self, status: Status) -> None:
+        found = verdict(row("total", "not_started"), row("half", status))
+        tally, (shortfall,) = evaluation.stub(STAGE, [result("stub", 1, found)])
+        assert tally == Tally(1, 2) and shortfall.place == "stages/s90_small/small.py"
+        assert shortfall.message == f"the stub's row half is {status}, expected not_started"
+
+
+def mistaken(status: Status = "failed", *names: str | None, seed: int = 7) -> Result:
+    """Return the result of the mistake above: its row's status, and what each failure is called."""
+    failures = [replace(FAILURE, diagnosis=replace(DIAGNOSIS, mistake=name) if name else None) for name in names]
+    return result("mistakes/whole", seed, verdict(row("half", status, *failures)))
+
+
+def explained(*each: tuple[str, ...]) -> Result:
+    """Return the result of a mistake that is not named, and what explains each failing test."""
+    outcomes = [
+        Outcome("t", "half", True, "failed", explains=tuple(replace(DIAGNOSIS, mistake=name) for name in names))
+        for names in each
+    ]
+    return replace(mistaken("failed", None), outcomes=tuple(outcomes))
+
+
+class TestMistakes:
+    def test_one_that_is_caught_and_named(self) -> None:
+        found = evaluation.mistakes(STAGE, [WHOLE], [mistaken("failed", "whole", "whole")])
+        assert found == (Tally(1, 1), Tally(1, 1), [])
+
+    @pytest.mark.parametrize("status", ["failed", "crashed", "timed_out", "over_limit"])
+    def test_each_way_to_fail_catches_it(self, status: Status) -> None:
+        assert evaluation.mistakes(STAGE, [WHOLE], [mistaken(status, "whole")])[0] == Tally(1, 1)
+
+    def test_a_failure_without_a_name_beside_one_with_it_is_enough(self) -> None:
+        assert evaluation.mistakes(STAGE, [WHOLE], [mistaken("failed", "whole", None)])[1] == Tally(1, 1)
+
+    @pytest.mark.parametrize("status", ["passed", "blocked", "not_started"])
+    def test_one_that_its_row_does_not_catch(self, status: Status) -> None:
+        caught, named, (shortfall,) = evaluation.mistakes(STAGE, [WHOLE], [mistaken(status)])
+        assert (caught, named) == (Tally(0, 1), Tally(0, 1))
+        assert shortfall == Shortfall(
+            "s90",
+            f"{HIDDEN}/mistakes.py:12",
+            f"whole is not caught: row half is {status} (seed 7)",
+            "sharpen a test of half",
+        )
+
+    def test_one_that_is_not_caught_is_not_named_either(self) -> None:
+        assert evaluation.mistakes(STAGE, [WHOLE], [mistaken("blocked", "whole")])[:2] == (Tally(0, 1), Tally(0, 1))
+
+    def test_one_that_belongs_to_an_unknown_row(self) -> None:
+        _, _, (shortfall,) = evaluation.mistakes(
+            STAGE, [replace(WHOLE, criterion="third")], [mistaken("failed", "whole")]
+        )
+        assert shortfall.message == "whole is not caught: row third is not there (seed 7)"
+
+    def test_it_has_to_be_caught_for_every_seed_and_the_least_seed_that_does_not_is_told(self) -> None:
+        results = [mistaken("blocked", seed=3), mistaken("passed", seed=2), mistaken("failed", "whole", seed=1)]
+        caught, named, (shortfall,) = evaluation.mistakes(STAGE, [WHOLE], results)
+        assert (caught, named) == (Tally(0, 1), Tally(0, 1)) and shortfall.message.endswith("is passed (seed 2)")
+
+    def test_not_being_caught_is_told_rather_than_the_name(self) -> None:
+        results = [mistaken("failed", "twice", seed=1), mistaken("passed", seed=2)]
+        assert "is not caught" in evaluation.mistakes(STAGE, [WHOLE], results)[2][0].message
+
+    def test_one_that_is_called_by_anothers_name(self) -> None:
+        caught, named, (shortfall,) = evaluation.mistakes(
+            STAGE, [WHOLE], [mistaken("failed", "whole", "twice", "mean")]
+        )
+        assert (caught, named) == (Tally(1, 1), Tally(0, 1))
+        assert shortfall.message == "whole is called mean, twice (seed 7)"
+
+    def test_one_that_another_explains_equally_on_every_test(self) -> None:
+        results = [explained(("whole", "twice", "mean"), ("twice", "whole"))]
+        caught, named, (shortfall,) = evaluation.mistakes(STAGE, [WHOLE], results)
+        assert (caught, named) == (Tally(1, 1), Tally(0, 1))
+        assert shortfall.message == "whole is ambiguous: twice explains the same answers (seed 7)"
+
+    @pytest.mark.parametrize("each", [(), (("whole", "twice"), ("whole", "mean")), (("twice", "mean"),)])
+    def test_one_that_nothing_explains(self, each: tuple[tuple[str, ...], ...]) -> None:
+        _, named, (shortfall,) = evaluation.mistakes(STAGE, [WHOLE], [explained(*each)])
+        assert named == Tally(0, 1) and shortfall.message == "whole is caught but not named (seed 7)"
+
+    @pytest.mark.parametrize(
+        ("found", "said"),
+        [
+            (verdict(faults=("the tests\nare broken",)), "the tests are broken"),
+            (verdict(row("half", "grader_fault")), "half grader_fault"),
+            (verdict(problem=Problem("import-error", "no module", 1, None)), "no module"),
+        ],
+        ids=["fault", "row", "problem"],
+    )
+    def test_one_that_cannot_be_graded_is_not_caught(self, found: Verdict, said: str) -> None:
+        caught, _, (shortfall,) = evaluation.mistakes(STAGE, [WHOLE], [result("mistakes/whole", 7, found)])
+        assert caught == Tally(0, 1) and shortfall.message == f"whole cannot be graded: {said} (seed 7)"
+
+    def test_one_without_a_result_is_not_counted_as_caught(self) -> None:
+        other = replace(WHOLE, id="twice")
+        assert evaluation.mistakes(STAGE, [WHOLE, other], [mistaken("failed", "whole")]) == (
+            Tally(1, 2),
+            Tally(1, 2),
+            [],
+        )
+
+
+def hunted(number: int, status: Status | None) -> Result:
+    outcomes = () if status is None else (Outcome("t", "half", True, status, "why\nthis"),)
+    return Result(Case(f"mutants/{number}", "s90", "…", 7, hunt=()), None, outcomes)
+
+
+class TestMutation:
+    MADE = tuple(replace(MUTANT, line=number, now=f"return {number}") for number in range(100))
+    ENTRY = Equivalent("half", MUTANT.was, "return 3", "no test can see it")
+
+    def results(self, *alive: int) -> list[Result]:
+        return [hunted(number, None if number in alive else "failed") for number in reversed(range(100))]
+
+    def test_all_are_caught(self) -> None:
+        found, shortfalls = evaluation.mutation(STAGE, self.MADE, (), self.results())
+        assert (found, shortfalls) == (Mutation(100, 0, ()), []) and (found.killed, found.rate) == (100, 1.0)
+
+    def test_survivors_are_kept_and_few_enough_are_no_shortfall(self) -> None:
+        found, shortfalls = evaluation.mutation(STAGE, self.MADE, (), self.results(3, 7))
+        assert found.survivors == (self.MADE[3], self.MADE[7]) and (found.killed, found.rate) == (98, 0.98)
+        assert shortfalls == []
+
+    def test_too_many_survivors_are_one(self) -> None:
+        found, (shortfall,) = evaluation.mutation(STAGE, self.MADE, (), self.results(3, 7, 9))
+        assert found.killed == 97 and shortfall.place == f"{HIDDEN}/solution.py"
+        assert shortfall.message == "97 of 100 mutants are caught, 97.0%"
+
+    def test_what_is_accepted_counts_neither_way(self) -> None:
+        found, shortfalls = evaluation.mutation(STAGE, self.MADE, (self.ENTRY,), self.results(3, 7))
+        assert (found, shortfalls) == (Mutation(100, 1, (self.MADE[7],)), [])
+        assert (found.killed, found.rate) == (98, 98 / 99)
+
+    def test_an_entry_whose_mutant_is_caught_has_to_go(self) -> None:
+        found, (shortfall,) = evaluation.mutation(STAGE, self.MADE, (self.ENTRY,), self.results())
+        assert found == Mutation(100, 0, ()) and shortfall.place == f"{HIDDEN}/equivalent.toml"
+        assert shortfall.message == (
+            "half: `return total(x) / 2` -> `return 3` is accepted as equivalent and does not survive"
+        )
+
+    def test_a_fault_of_the_grader_is_told_with_the_mutants_line(self) -> None:
+        results = [*self.results()[:-1], hunted(0, "grader_fault")]
+        made = (replace(MUTANT, line=24), *self.MADE[1:])
+        found, (shortfall,) = evaluation.mutation(STAGE, made, (), results)
+        assert found.survivors == () and shortfall.place == f"{HIDDEN}/solution.py:24"
+        assert shortfall.message == "the grader failed on a mutant: why this"
+
+    def test_one_without_a_result_is_a_survivor(self) -> None:
+        assert evaluation.mutation(STAGE, (MUTANT,), (), [])[0].survivors == (MUTANT,)
+
+    def test_where_all_are_equivalent_nothing_is_asked_for(self) -> None:
+        entry = replace(self.ENTRY, now=MUTANT.now)
+        found, shortfalls = evaluation.mutation(STAGE, (MUTANT,), (entry,), [hunted(0, None)])
+        assert (found, found.rate, shortfalls) == (Mutation(1, 1, ()), 1.0, [])

@@ -1,0 +1,185 @@
+"""A new stage: both of its folders, or nothing; what is made is a whole stage that proves itself."""
+
+from __future__ import annotations
+
+import ast
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from grader.authoring import new
+from grader.authoring.new import new_stage
+from grader.course.manifest import Course, Stage, load_stage
+from grader.errors import UsageError
+from grader.tests.support.authors_copy import AuthorsCopy
+
+NAME = "s23_small_topic"
+FILES = [
+    f"grader/hidden/{NAME}/__init__.py",
+    f"grader/hidden/{NAME}/alternatives/__init__.py",
+    f"grader/hidden/{NAME}/alternatives/einsum.py",
+    f"grader/hidden/{NAME}/alternatives/loops.py",
+    f"grader/hidden/{NAME}/alternatives/norms.py",
+    f"grader/hidden/{NAME}/mistakes.py",
+    f"grader/hidden/{NAME}/oracles.py",
+    f"grader/hidden/{NAME}/solution.py",
+    f"grader/hidden/{NAME}/test_hidden_topic.py",
+    f"stages/{NAME}/README.md",
+    f"stages/{NAME}/stage.toml",
+    f"stages/{NAME}/tests/test_topic.py",
+    f"stages/{NAME}/topic.py",
+]
+
+
+@pytest.fixture
+def course(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Course:
+    """An author's copy with a first stage of which only the name matters."""
+    monkeypatch.setattr(new, "HIDDEN", tmp_path / "grader" / "hidden")
+    (tmp_path / "grader" / "hidden").mkdir(parents=True)
+    folder = tmp_path / "stages" / "s01_numbers"
+    folder.mkdir(parents=True)
+    return Course(tmp_path, (Stage("s01", folder, "Numbers", "numbers.py", (), ()),))
+
+
+def made(course: Course) -> list[str]:
+    """Return what stands in the course beside its first stage."""
+    found = [path.relative_to(course.root).as_posix() for path in course.root.rglob("*")]
+    return sorted(set(found) - {"grader", "grader/hidden", "stages", "stages/s01_numbers"})
+
+
+def stage(course: Course, name: str = NAME, title: str | None = None, requires: tuple[str, ...] = ()) -> Stage:
+    """Make a stage and read its manifest."""
+    new_stage(course, name, title, requires)
+    return load_stage(course.root / "stages" / name)
+
+
+class TestMade:
+    def test_both_folders_hold_every_file_and_each_is_told(self, course: Course) -> None:
+        told = new_stage(course, NAME, None, ())
+        assert sorted(file.relative_to(course.root).as_posix() for file in told) == sorted(FILES)
+        assert [file for file in made(course) if (course.root / file).is_file()] == sorted(FILES)
+
+    def test_no_word_of_the_templates_is_left_open(self, course: Course) -> None:
+        for file in new_stage(course, NAME, None, ()):
+            text = file.read_text(encoding="utf-8")
+            assert "$" not in text and "public" not in file.name
+            if file.suffix == ".py":
+                ast.parse(text)
+
+    def test_the_manifest_has_number_module_and_the_topic_as_its_title(self, course: Course) -> None:
+        found = stage(course)
+        assert (found.id, found.title, found.module, found.requires) == ("s23", "Small topic", "topic.py", ())
+
+    def test_a_title_and_what_comes_before_can_be_given(self, course: Course) -> None:
+        found = stage(course, title="Größen, don't: 50 % of $x", requires=("numbers", "1", "s01"))
+        assert (found.title, found.requires) == ("Größen, don't: 50 % of $x", ("s01",))
+
+    @pytest.mark.parametrize(
+        ("name", "module"), [("s23_topic", "topic.py"), ("s23_gpt_2", "gpt.py"), ("s123_a_2nd_part_3", "part.py")]
+    )
+    def test_the_module_is_named_by_the_last_word_that_can_be_a_name(
+        self, course: Course, name: str, module: str
+    ) -> None:
+        assert stage(course, name).module == module
+
+
+def refused(course: Course, name: str = NAME, title: str | None = None, requires: tuple[str, ...] = ()) -> UsageError:
+    """Return why no stage is made, which leaves nothing behind."""
+    before = made(course)
+    with pytest.raises(UsageError) as caught:
+        new_stage(course, name, title, requires)
+    assert made(course) == before and caught.value.hint and caught.value.exit_code == 2
+    return caught.value
+
+
+class TestRefused:
+    @pytest.mark.parametrize(
+        "name",
+        ["topic", "s23", "s2_topic", "23_topic", "s23_Topic", "s23_2nd", "s23_", "s23_a__b", "s23_a-b", "s23_a/b", ""],
+    )
+    def test_a_name_that_is_not_a_stages(self, course: Course, name: str) -> None:
+        assert refused(course, name).message == f"{name!r} is not the name of a stage"
+
+    def test_a_number_that_is_taken(self, course: Course) -> None:
+        assert refused(course, "s01_topic").message == "s01 is taken by s01_numbers"
+
+    @pytest.mark.parametrize("folder", ["stages", "grader/hidden"])
+    def test_a_folder_that_is_there_already(self, course: Course, folder: str) -> None:
+        taken = course.root / folder / NAME
+        taken.mkdir()
+        assert refused(course).message == f"{taken} is there already"
+
+    @pytest.mark.parametrize("title", ['The "best"', "a\\b", "two\nlines", " ", "", "\x1b"])
+    def test_a_title_that_a_file_cannot_hold(self, course: Course, title: str) -> None:
+        assert refused(course, title=title).message == f"{title!r} cannot be a title"
+
+    def test_an_unknown_stage_before_it(self, course: Course) -> None:
+        assert "'s02' is not a stage of this course" in refused(course, requires=("s01", "s02")).message
+
+    def test_a_course_that_is_not_the_copy_of_this_grader(
+        self, course: Course, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    ) -> None:
+        monkeypatch.setattr(new, "HIDDEN", tmp_path / "elsewhere" / "grader" / "hidden")
+        message = refused(course).message
+        assert re.search(r"is not the author's copy that this grader lies in, .*elsewhere$", message)
+
+    def test_a_template_that_cannot_be_filled_leaves_nothing_behind(
+        self, course: Course, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    ) -> None:
+        templates = tmp_path / "grader" / "template"
+        shutil.copytree(new.TEMPLATE, templates)
+        (templates / "stage" / "README.md.template").write_text("$unknown", encoding="utf-8")
+        monkeypatch.setattr(new, "TEMPLATE", templates)
+        before = made(course)
+        with pytest.raises(KeyError):
+            new_stage(course, NAME, None, ())
+        assert made(course) == before
+
+
+@pytest.fixture(scope="module")
+def copy(tmp_path_factory: pytest.TempPathFactory) -> AuthorsCopy:
+    """An author's copy in which a stage was made."""
+    copy = AuthorsCopy(tmp_path_factory.mktemp("author"))
+    done = copy.run("course", "new", NAME, "--requires", "s01")
+    assert (done.returncode, done.stdout.splitlines()) == (0, FILES), done.stderr
+    assert "grader course stub s23" in done.stderr and "grader course verify s23 --mutants" in done.stderr
+    return copy
+
+
+class TestCommand:
+    def test_what_it_makes_has_no_shortfall_with_every_mutant_caught(self, copy: AuthorsCopy) -> None:
+        done = copy.run("course", "verify", "s23", "--mutants", "--seeds", "1", "--isolation", "process")
+        assert done.returncode == 0, done.stdout + done.stderr
+        heads, row = done.stdout.splitlines()
+        assert heads.split()[:2] == ["stage", "rows"]
+        assert row.split()[:8] == ["s23", "1", "6", "1/1", "1/1", "3/3", "3/3", "3/3"] and row.endswith(" 100.0%")
+        assert done.stderr == "1 stage, no shortfall.\n"
+
+    def test_what_it_makes_is_as_ruff_asks(self, copy: AuthorsCopy) -> None:
+        folders = [f"stages/{NAME}", f"grader/hidden/{NAME}"]
+        pytest.importorskip("ruff")
+        for arguments in (["check"], ["format", "--check", "--exclude", "topic.py"]):
+            command = [sys.executable, "-m", "ruff", *arguments, "--no-cache", *folders]
+            done = subprocess.run(command, cwd=copy.root, capture_output=True, text=True, check=False)
+            assert done.returncode == 0, done.stdout + done.stderr
+
+    def test_a_number_that_is_taken_is_a_usage_error(self, copy: AuthorsCopy) -> None:
+        done = copy.run("course", "new", "s23_other")
+        assert (done.returncode, done.stdout) == (2, "") and f"s23 is taken by {NAME}" in done.stderr
+        assert not list(copy.root.rglob("s23_other"))
+
+    def test_a_course_elsewhere_is_a_usage_error(self, copy: AuthorsCopy, tmp_path: Path) -> None:
+        shutil.copytree(copy.root / "stages", tmp_path / "stages")
+        done = subprocess.run(
+            [sys.executable, "-c", "from grader.cli import main; main()", "course", "new", "s24_topic"],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 2 and "is not the author's copy" in " ".join(done.stderr.split())
+        assert not list(tmp_path.rglob("s24_topic"))

@@ -1,0 +1,213 @@
+"""The whole proof, on small stages: one that lacks nothing, one whose test was weakened, and others that fall short."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from grader.authoring.evaluation import Tally
+from grader.authoring.verify import FIRST_SEED, Plan, StageProof, verify
+from grader.course.manifest import Course, load_course
+from grader.course.mutants import mutants
+from grader.tests.support.good_stage import (
+    AMBIGUOUS,
+    FILES,
+    HIDDEN,
+    LOOPS,
+    MISTAKES,
+    PUBLIC,
+    SOLUTION,
+    WEAKENED,
+    write_stage,
+)
+
+Changes = Mapping[str, str | None]
+MUTANTS = len(mutants(SOLUTION))
+NO_ALTERNATIVES: Changes = dict.fromkeys(name for name in FILES if "alternatives" in name)  # to save time
+ODD = HIDDEN.replace("for row in x.tolist()])", "for row in x.tolist()] + np.array(seed % 2))").replace(
+    "(learner, rng)", "(learner, rng, seed)"
+)
+
+
+@dataclass(frozen=True)
+class Proven:
+    """The proof of each stage by name, and how the count of gradings went."""
+
+    proofs: dict[str, StageProof]
+    counts: list[tuple[int, int, str]]
+
+    def shortfalls(self, name: str) -> list[tuple[str, str]]:
+        """Return file and message of each shortfall, with the stage's folders left out."""
+        return [(each.place.partition("_small/")[2], each.message) for each in self.proofs[name].shortfalls]
+
+
+def prove(tmp_path_factory: pytest.TempPathFactory, plan: Plan, stages: Mapping[str, Changes]) -> Proven:
+    """Write a course of changed stages and prove all of it at once."""
+    root = tmp_path_factory.mktemp("proven")
+    for number, changes in enumerate(stages.values(), 1):
+        write_stage(root / "course" / "stages", root / "answers", f"s{number:02}_small", changes)
+    course = load_course(root / "course", root / "answers")
+    counts: list[tuple[int, int, str]] = []
+    proofs = verify(course, course.stages, plan, lambda *count: counts.append(count))
+    return Proven(dict(zip(stages, proofs, strict=True)), counts)
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Proven:
+    """A stage that lacks nothing, and the same with one hidden test that looks at the shape alone; with mutants."""
+    plan = Plan(seeds=1, mutants=True, isolation="process", workers=2)
+    return prove(tmp_path_factory, plan, {"good": {}, "weak": {"hidden/test_hidden.py": WEAKENED}})
+
+
+@pytest.fixture(scope="module")
+def mistaken(tmp_path_factory: pytest.TempPathFactory) -> Proven:
+    """Stages whose mistakes are graded with two seeds."""
+    stages: Mapping[str, Changes] = {
+        "ambiguous": {"hidden/mistakes.py": AMBIGUOUS, **NO_ALTERNATIVES},
+        "unsound": {"hidden/test_hidden.py": ODD, **NO_ALTERNATIVES},
+    }
+    return prove(tmp_path_factory, Plan(seeds=2, isolation="process", workers=2), stages)
+
+
+@pytest.fixture(scope="module")
+def broken(tmp_path_factory: pytest.TempPathFactory) -> Proven:
+    """Stages of which only what is right is graded, or nothing, as a file cannot be read."""
+    stub = FILES["stage/small.py"].replace('raise NotImplementedError("total")', "return x")
+    stages: Mapping[str, Changes] = {
+        "unmarked": {"hidden/test_hidden.py": f"{HIDDEN}\n\ndef test_more(learner):\n    pass\n", **NO_ALTERNATIVES},
+        "row": {"hidden/test_hidden.py": HIDDEN[: HIDDEN.rindex("@pytest")], **NO_ALTERNATIVES},
+        "public": {"stage/tests/test_small.py": PUBLIC[: PUBLIC.rindex("@pytest")], **NO_ALTERNATIVES},
+        "begun": {"stage/small.py": stub, **NO_ALTERNATIVES},
+        "alternative": {**NO_ALTERNATIVES, "hidden/alternatives/loops.py": LOOPS.replace("value / 2", "value / 3")},
+        "mistakes": {"hidden/mistakes.py": MISTAKES.replace('fix="Divide it by two."', "")},
+        "no mistakes": {"hidden/mistakes.py": None},
+        "equivalent": {"hidden/equivalent.toml": "[[mutant]]\nwas = 1\n"},
+        "solution": {"hidden/solution.py": f"{SOLUTION}\ndef (\n"},
+        "tests": {"hidden/test_hidden.py": f"{HIDDEN}\ndef (\n"},
+        "no stub": {"stage/small.py": None},
+    }
+    return prove(tmp_path_factory, Plan(seeds=1, mistakes=False, isolation="process", workers=2), stages)
+
+
+class TestWholeStage:
+    def test_it_has_no_shortfall(self, whole: Proven) -> None:
+        assert whole.shortfalls("good") == []
+
+    def test_what_was_seen_is_counted(self, whole: Proven) -> None:
+        proof = whole.proofs["good"]
+        assert (proof.stage, proof.title, proof.rows, proof.tests) == ("s01", "Sums", 2, 4)
+        assert (proof.reference, proof.stub, proof.alternatives) == (Tally(1, 1), Tally(2, 2), Tally(3, 3))
+        assert (proof.mistakes, proof.named) == (Tally(6, 6), Tally(6, 6))
+
+    def test_every_mutant_is_caught(self, whole: Proven) -> None:
+        mutation = whole.proofs["good"].mutation
+        assert mutation is not None and (mutation.total, mutation.killed, mutation.rate) == (MUTANTS, MUTANTS, 1.0)
+
+    def test_every_grading_is_counted_up_to_the_total(self, whole: Proven) -> None:
+        total = 2 * (1 + 1 + 3 + 6 + MUTANTS)
+        assert [(done, of) for done, of, _ in whole.counts] == [(number, total) for number in range(1, total + 1)]
+        assert {stage for _, _, stage in whole.counts} == {"s01", "s02"}
+
+
+class TestWeakenedTest:
+    """The one hidden test that looked at the values of half now looks at their shape."""
+
+    def test_the_mistake_that_is_no_longer_caught_is_named(self, whole: Proven) -> None:
+        line = MISTAKES[: MISTAKES.index("def mean_of_terms")].count("\n") + 1
+        place, message = whole.shortfalls("weak")[0]
+        assert (place, message) == (
+            f"mistakes.py:{line}",
+            f"mean-of-terms is not caught: row half is passed (seed {FIRST_SEED})",
+        )
+
+    def test_the_other_mistakes_still_are(self, whole: Proven) -> None:
+        assert (whole.proofs["weak"].mistakes, whole.proofs["weak"].named) == (Tally(5, 6), Tally(5, 6))
+
+    def test_the_rate_of_the_mutants_falls(self, whole: Proven) -> None:
+        mutation = whole.proofs["weak"].mutation
+        assert mutation is not None and mutation.killed == MUTANTS - 1 and mutation.rate < 0.98
+        assert whole.shortfalls("weak")[1:] == [
+            ("solution.py", f"{MUTANTS - 1} of {MUTANTS} mutants are caught, {mutation.rate:.1%}")
+        ]
+
+    def test_the_survivor_is_listed_with_its_line(self, whole: Proven) -> None:
+        mutation = whole.proofs["weak"].mutation
+        assert mutation is not None
+        (survivor,) = mutation.survivors
+        assert (survivor.function, survivor.was, survivor.now) == ("half", "return total(x) / 2", "return 2 / total(x)")
+        assert SOLUTION.splitlines()[survivor.line - 1].strip() == survivor.was
+
+    def test_what_is_right_still_passes(self, whole: Proven) -> None:
+        proof = whole.proofs["weak"]
+        assert (proof.reference, proof.stub, proof.alternatives) == (Tally(1, 1), Tally(2, 2), Tally(3, 3))
+
+
+def test_mistakes_that_no_test_tells_apart_are_ambiguous(mistaken: Proven) -> None:
+    messages = [message for _, message in mistaken.shortfalls("ambiguous") if " is " in message]
+    assert messages == [
+        f"whole is ambiguous: unhalved explains the same answers (seed {FIRST_SEED})",
+        f"unhalved is ambiguous: whole explains the same answers (seed {FIRST_SEED})",
+    ]
+    assert mistaken.proofs["ambiguous"].mistakes == Tally(2, 2) and mistaken.proofs["ambiguous"].named == Tally(0, 2)
+
+
+class TestReferenceThatFails:
+    def test_its_seed_and_the_failing_test_are_named(self, mistaken: Proven) -> None:
+        place, message = mistaken.shortfalls("unsound")[-1]
+        assert place == "solution.py" and f"reference does not pass for seed {FIRST_SEED + 1}: " in message
+        assert "test_total_of_any_rows" in message
+        assert mistaken.proofs["unsound"].reference == Tally(1, 2)
+
+    def test_nothing_wrong_is_graded(self, mistaken: Proven) -> None:
+        proof = mistaken.proofs["unsound"]
+        assert (proof.mistakes, proof.named, proof.mutation) == (Tally(0, 0), Tally(0, 0), None)
+
+    def test_the_total_falls_by_what_is_not_graded(self, mistaken: Proven) -> None:
+        before, after = 2 * 3 + 2 * 2 + 6 * 2, 2 * 3 + 2 * 2
+        assert [of for _, of, _ in mistaken.counts] == [before] * 6 + [after] * 4
+        assert mistaken.counts[-1] == (after, after, "s01")
+
+
+@pytest.mark.parametrize(
+    ("name", "place", "message"),
+    [
+        ("unmarked", "tests/", "test_hidden.py::test_more belongs to no row of the checklist: no criterion mark"),
+        ("row", "", "row half has no hidden test"),
+        ("public", "tests/", "row half has no public test"),
+        ("begun", "small.py", "the stub's row total is failed, expected not_started"),
+        ("alternative", "alternatives/loops.py", "alternatives/loops does not pass for seed 1000: half failed: "),
+        ("mistakes", "", "s06_small/mistakes.py:34: @mistake takes criterion, replaces, text, fix"),
+        ("no mistakes", "", "grader/hidden/s07_small/mistakes.py: cannot be read: "),
+        ("equivalent", "", "s08_small/equivalent.toml: mutant[0].function: is missing"),
+        ("solution", "", "grader/hidden/s09_small/solution.py:25: "),
+        ("tests", "", "grader/hidden/s10_small/test_hidden.py:20: "),
+        ("no stub", "small.py", "the stub is not what the solution makes"),
+    ],
+)
+def test_what_falls_short_is_told(broken: Proven, name: str, place: str, message: str) -> None:
+    found = broken.shortfalls(name)
+    assert any(where == place and text.startswith(message) for where, text in found), found
+
+
+def test_a_fault_of_the_tests_is_told_once(broken: Proven) -> None:
+    assert [place for place, _ in broken.shortfalls("unmarked")].count("tests/") == 1
+
+
+@pytest.mark.parametrize("name", ["mistakes", "no mistakes", "equivalent", "solution", "tests", "no stub"])
+def test_a_stage_with_a_file_that_cannot_be_read_is_not_graded(broken: Proven, name: str) -> None:
+    proof = broken.proofs[name]
+    assert (proof.reference, proof.stub, proof.alternatives, proof.tests) == (*[Tally(0, 0)] * 3, 0)
+    assert proof.shortfalls[-1].fix == "mend the file; nothing of the stage was graded"
+
+
+def test_without_mistakes_and_mutants_only_what_is_right_is_graded(broken: Proven) -> None:
+    assert broken.proofs["begun"].mistakes == broken.proofs["begun"].named == Tally(0, 0)
+    assert broken.proofs["begun"].mutation is None
+    assert broken.counts[-1][:2] == (11, 11)
+
+
+def test_no_stage_is_no_proof(tmp_path: Path) -> None:
+    assert verify(Course(tmp_path, ()), (), Plan()) == []

@@ -1,0 +1,85 @@
+"""The files around a learner's copy: what they say, and what they need."""
+
+from __future__ import annotations
+
+import shutil
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from grader import __version__
+from grader.classroom.paperwork import paperwork
+from grader.course.manifest import HIDDEN, Course, load_course
+from grader.errors import CourseError
+
+HOME = HIDDEN.parent.parent
+
+
+@pytest.fixture(scope="module")
+def course() -> Course:
+    return load_course(HOME)
+
+
+def made(course: Course, *names: str, home: Path = HOME, self_paced: bool = False) -> dict[str, str]:
+    stages = tuple(course.find(name) for name in names)
+    return {name: data.decode() for name, data in paperwork(course, stages, home, self_paced).items()}
+
+
+def test_the_project_needs_what_the_grader_and_sealed_tests_need(course: Course) -> None:
+    own = tomllib.loads((HOME / "pyproject.toml").read_text())["project"]
+    found = tomllib.loads(made(course, "s01")["pyproject.toml"])
+    project = found["project"]
+    assert set(project["dependencies"]) == {*own["dependencies"], *own["optional-dependencies"]["class"]}
+    assert [each for each in project["dependencies"] if each.startswith("cryptography")]
+    assert project["optional-dependencies"] == own["optional-dependencies"]
+    assert project["scripts"] == own["scripts"] and project["entry-points"] == own["entry-points"]
+    assert project["requires-python"] == own["requires-python"] and "dependency-groups" not in found
+
+
+def test_a_course_that_cannot_open_sealed_tests_is_not_released(course: Course, tmp_path: Path) -> None:
+    text = (HOME / "pyproject.toml").read_text()
+    lines = [line for line in text.splitlines(True) if not line.startswith("class = ")]
+    (tmp_path / "pyproject.toml").write_text("".join(lines))
+    shutil.copy(HOME / "LICENSE", tmp_path)
+    with pytest.raises(CourseError, match=r"pyproject\.toml has no extra 'class'"):
+        made(course, "s01", home=tmp_path)
+
+
+def test_a_missing_licence_is_named(course: Course, tmp_path: Path) -> None:
+    shutil.copy(HOME / "pyproject.toml", tmp_path)
+    with pytest.raises(CourseError, match="LICENSE cannot be read"):
+        made(course, "s01", home=tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("self_paced", "said", "unsaid"),
+    [
+        (False, "tests run when you submit", "the key to them lies beside them"),
+        (True, "the key to them lies beside them", "your instructor has the key"),
+    ],
+)
+def test_the_readme_says_who_has_the_key(course: Course, self_paced: bool, said: str, unsaid: str) -> None:
+    readme = made(course, "s01", "s15", self_paced=self_paced)["README.md"]
+    assert said in readme and unsaid not in readme
+    assert "stages/s01_matrix_operations/README.md" in readme and "`attention.py`" in readme
+    assert __version__ in readme and "$" not in readme and "s16" not in readme
+
+
+def test_the_index_lists_what_is_released(course: Course) -> None:
+    index = made(course, "s01", "s15")["stages/README.md"]
+    assert "(s15_attention/README.md)" in index and "(s17_transformer_blocks/" not in index
+    assert "## Conventions" in index
+
+
+def test_a_course_without_an_index_has_none(course: Course, tmp_path: Path) -> None:
+    assert "stages/README.md" not in made(Course(tmp_path, course.stages), "s01")
+
+
+def test_no_cache_and_no_progress_is_ever_committed(course: Course) -> None:
+    assert {"__pycache__/", ".venv/", ".grader/"} <= set(made(course, "s01")[".gitignore"].splitlines())
+
+
+def test_students_get_a_workflow_of_public_checks(course: Course) -> None:
+    workflows = [text for name, text in made(course, "s01").items() if name.startswith(".github/workflows/")]
+    assert workflows and all("contents: read" in text and "secrets." not in text for text in workflows)

@@ -1,0 +1,180 @@
+"""A receipt says what was graded; whatever is changed in it afterwards makes it invalid, and the field is named."""
+
+from __future__ import annotations
+
+import base64
+import json
+from dataclasses import asdict, replace
+from datetime import UTC, datetime, timedelta, timezone
+from typing import Any
+
+import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+from grader.classroom.receipt import DOMAIN, InvalidReceiptError, receipt_of, signed, verified
+from grader.classroom.signing import key_id
+from grader.errors import GraderFault
+from grader.tests.support.verdicts import EMPTY, PASSED, SYNTAX, UNMARKED, VERDICT
+from grader.verdict import Verdict
+
+KEY = Ed25519PrivateKey.from_private_bytes(bytes(32))
+OTHER = Ed25519PrivateKey.from_private_bytes(bytes([1]) * 32)
+PUBLIC = KEY.public_key()
+NOW = datetime(2026, 11, 21, 13, 30, 5, 999, timezone(timedelta(hours=1)))
+RECEIPT = receipt_of(VERDICT, NOW)
+TEXT = signed(RECEIPT, KEY)
+WHOLE: dict[str, Any] = json.loads(TEXT)
+
+
+def invalid(data: bytes | str) -> InvalidReceiptError:
+    with pytest.raises(InvalidReceiptError) as caught:
+        verified(data.encode() if isinstance(data, str) else data, PUBLIC)
+    return caught.value
+
+
+def resigned(body: dict[str, Any]) -> str:
+    """Return a receipt with any body, signed with the right key."""
+    data = DOMAIN + json.dumps(body, sort_keys=True, separators=(",", ":")).encode()
+    return json.dumps({**WHOLE, "receipt": body, "signature": base64.b64encode(KEY.sign(data)).decode()})
+
+
+def test_a_receipt_says_what_was_graded_and_how() -> None:
+    assert asdict(RECEIPT) == {
+        "course": "0.1.0",
+        "stage": "s15",
+        "submission": "ab" * 32,
+        "seed": 40817,
+        "isolation": "bubblewrap",
+        "feedback": "full",
+        "when": "2026-11-21T12:30:05+00:00",
+        "passed": False,
+        "criteria": {
+            "scores": "passed",
+            "split-heads": "failed",
+            "merge-heads": "not_started",
+            "forward": "blocked",
+            "crash": "crashed",
+        },
+    }
+
+
+@pytest.mark.parametrize("verdict", [VERDICT, PASSED, SYNTAX, replace(VERDICT, feedback="hint")])
+def test_a_signed_receipt_is_valid(verdict: Verdict) -> None:
+    receipt = receipt_of(verdict, NOW)
+    assert verified(signed(receipt, KEY).encode(), PUBLIC) == receipt
+
+
+def test_nothing_but_the_layout_may_change() -> None:
+    assert verified(json.dumps(WHOLE, sort_keys=True).encode(), PUBLIC) == RECEIPT
+
+
+def test_the_same_receipt_gives_the_same_bytes() -> None:
+    assert signed(RECEIPT, KEY) == TEXT
+
+
+@pytest.mark.parametrize("field", WHOLE["receipt"])
+def test_a_changed_field_does_not_fit_the_signature(field: str) -> None:
+    value = WHOLE["receipt"][field]
+    other = {str: f"{value}0", int: 1, bool: True, dict: {"scores": "passed"}}[type(value)]
+    changed = {**WHOLE["receipt"], field: other if other != value else 2}
+    assert invalid(json.dumps({**WHOLE, "receipt": changed})).field == "signature"
+    left_out = {name: kept for name, kept in WHOLE["receipt"].items() if name != field}
+    assert invalid(json.dumps({**WHOLE, "receipt": left_out})).field == "signature"
+
+
+def test_a_field_that_was_added_does_not_fit_the_signature() -> None:
+    assert invalid(json.dumps({**WHOLE, "receipt": {**WHOLE["receipt"], "bonus": 1}})).field == "signature"
+
+
+@pytest.mark.parametrize("signature", ["", "?", "AAAA", base64.b64encode(bytes(64)).decode()])
+def test_another_signature_is_refused(signature: str) -> None:
+    assert invalid(json.dumps({**WHOLE, "signature": signature})).field == "signature"
+
+
+def test_a_signature_for_something_else_is_refused() -> None:
+    body = json.dumps(WHOLE["receipt"], sort_keys=True, separators=(",", ":")).encode()
+    bare = base64.b64encode(KEY.sign(body)).decode()
+    assert invalid(json.dumps({**WHOLE, "signature": bare})).field == "signature"
+
+
+def test_another_key_is_named() -> None:
+    error = invalid(signed(RECEIPT, OTHER))
+    assert error.field == "key" and key_id(PUBLIC) in str(error)
+    claimed = {**json.loads(signed(RECEIPT, OTHER)), "key": key_id(PUBLIC)}
+    assert invalid(json.dumps(claimed)).field == "signature"
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b"null",
+        b"[]",
+        b"\xff\xfe",
+        b"[" * 100_000,
+        b'{"receipt": NaN}',
+        b" " * ((1 << 20) + 1),
+        TEXT.replace('"seed"', '"passed": true, "seed"'),
+        TEXT.replace("{", '{"key": "", ', 1),
+    ],
+)
+def test_what_is_no_receipt_is_refused(data: bytes | str) -> None:
+    assert invalid(data).field == "receipt"
+
+
+@pytest.mark.parametrize("field", ["receipt", "key", "signature"])
+@pytest.mark.parametrize("value", [None, 7, [], ["x"]])
+def test_a_part_of_another_type_is_named(field: str, value: object) -> None:
+    assert invalid(json.dumps({**WHOLE, field: value})).field == field
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("schema", 2),
+        ("course", ""),
+        ("course", "0.1.0\x1b[2J"),
+        ("stage", "x15"),
+        ("submission", "AB" * 32),
+        ("isolation", "none at all"),
+        ("feedback", "everything"),
+        ("when", "today"),
+        ("seed", True),
+        ("seed", "7"),
+        ("passed", 1),
+        ("criteria", []),
+        ("criteria", {"scores": "perfect"}),
+        ("criteria", {"scores": ["passed"]}),
+        ("criteria", {"\x1b[2J": "passed"}),
+        ("passed", True),
+    ],
+)
+def test_what_is_signed_and_of_another_form_is_named(field: str, value: object) -> None:
+    assert invalid(resigned({**WHOLE["receipt"], field: value})).field == field
+
+
+def test_what_is_signed_and_whole_is_valid_that_way() -> None:
+    assert verified(resigned(WHOLE["receipt"]).encode(), PUBLIC) == RECEIPT
+
+
+def test_a_pass_of_no_row_is_no_pass() -> None:
+    assert invalid(resigned({**WHOLE["receipt"], "passed": True, "criteria": {}})).field == "passed"
+
+
+@pytest.mark.parametrize("verdict", UNMARKED.values(), ids=UNMARKED)
+def test_what_gives_no_marks_gets_no_receipt(verdict: Verdict) -> None:
+    empty = replace(verdict.run, submission="") if verdict.problem is not None else verdict.run
+    with pytest.raises(GraderFault, match="no receipt is given"):
+        receipt_of(replace(verdict, run=empty), datetime.now(UTC))
+
+
+@pytest.mark.parametrize(
+    ("changes", "why"), [({"only": "scores"}, "only scores was graded"), ({"public_only": True}, "only public tests")]
+)
+def test_half_a_grading_gets_no_receipt(changes: dict[str, Any], why: str) -> None:
+    with pytest.raises(GraderFault, match=why):
+        receipt_of(replace(VERDICT, run=replace(VERDICT.run, **changes)), NOW)
+
+
+def test_an_empty_verdict_is_no_pass() -> None:
+    assert not receipt_of(EMPTY, NOW).passed

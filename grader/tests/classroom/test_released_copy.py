@@ -1,0 +1,198 @@
+"""A release of the real course, used as a learner, an instructor and someone who tampers with it would."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from grader.course.manifest import HIDDEN
+from grader.tests.conftest import need
+from grader.tests.support.authors_copy import AuthorsCopy
+from grader.tests.support.places import ROOT
+
+NAME = "s01_matrix_operations"
+REFERENCE = HIDDEN / NAME / "solution.py"
+RUN = "import sys; from grader.cli import main; sys.argv[0] = 'grader'; main()"
+IMPORTS = """
+import importlib, pathlib, sys
+for path in sorted(pathlib.Path("grader").rglob("*.py")):
+    name = ".".join(path.with_suffix("").parts).removesuffix(".__init__")
+    assert pathlib.Path(importlib.import_module(name).__file__).is_relative_to(pathlib.Path.cwd()), name
+"""
+
+
+class Copy:
+    """A learner's copy; what is run there imports the grader that lies in it."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.module = root / "stages" / NAME / "matrices.py"
+        self.key = root / "grader" / "hidden" / "tests.key"
+        self.bundle = root / "grader" / "hidden" / f"{NAME}.sealed"
+
+    def python(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        environment = {name: value for name, value in os.environ.items() if not name.startswith(("GRADER", "PYTEST"))}
+        environment["PYTHONPATH"] = str(self.root)
+        command = [sys.executable, *arguments]
+        return subprocess.run(
+            command, cwd=self.root, env=environment, capture_output=True, text=True, check=False, timeout=120
+        )
+
+    def grader(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        return self.python("-c", RUN, *arguments)
+
+
+@pytest.fixture(scope="module")
+def released(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A release of s01 for self-study."""
+    target = tmp_path_factory.mktemp("release") / "copy"
+    command = [sys.executable, "-c", RUN, "release", str(target), "--self-paced", "--stages", "s01"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return target
+
+
+@pytest.fixture
+def copy(released: Path, tmp_path: Path) -> Copy:
+    """A fresh one of it."""
+    return Copy(Path(shutil.copytree(released, tmp_path / "copy")))
+
+
+@pytest.fixture
+def keyed(copy: Copy, tmp_path: Path) -> Copy:
+    """A copy whose key lies elsewhere, as an instructor's does."""
+    copy.key = copy.key.rename(tmp_path / "instructors.key")
+    return copy
+
+
+def test_everything_in_a_copy_can_be_imported(copy: Copy) -> None:
+    done = copy.python("-c", IMPORTS)
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_reference_passes_all_tests_there_and_is_shown_then(copy: Copy) -> None:
+    assert copy.grader("solution", "s01").returncode == 3
+    shutil.copy(REFERENCE, copy.module)
+    done = copy.grader("check", "s01", "--json")
+    assert done.returncode == 0, done.stdout + done.stderr
+    found = json.loads(done.stdout)
+    assert found["passed"] and not found["public_only"] and not found["faults"]
+    collected = copy.python("-m", "pytest", "--collect-only", "-q", f"stages/{NAME}/tests").stdout.splitlines()
+    assert sum(row["tests_total"] for row in found["criteria"]) > sum("::" in line for line in collected) > 0
+    assert copy.grader("solution", "s01").stdout == REFERENCE.read_text()
+
+
+def test_a_known_mistake_is_named_there_as_it_is_here(copy: Copy, tmp_path: Path) -> None:
+    wrong = REFERENCE.read_text() + "\n\ndef trace(a):\n    return a.sum()\n"
+    copy.module.write_text(wrong)
+    there = json.loads(copy.grader("check", "s01", "--json", "--seed", "7").stdout)
+    command = [sys.executable, "-c", RUN, "check", "s01", "--json", "--seed", "7", "--submission", str(copy.module)]
+    here = json.loads(subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False).stdout)
+    assert not here["passed"]
+    changing = ("duration_s", "file", "criteria")
+    assert {key: there[key] for key in there if key not in changing} == {
+        key: here[key] for key in here if key not in changing
+    }
+    for mine, own in zip(there["criteria"], here["criteria"], strict=True):
+        assert [{**each, "where": None} for each in mine.pop("failures")] == [
+            {**each, "where": None} for each in own.pop("failures")
+        ]
+        assert mine == own
+
+
+def test_without_the_key_public_tests_are_run_and_no_pass_is_recorded(keyed: Copy) -> None:
+    shutil.copy(REFERENCE, keyed.module)
+    done = keyed.grader("check", "s01")
+    assert done.returncode == 0 and "Hidden tests run when you submit." in done.stdout
+    stages = json.loads(keyed.grader("status", "--json").stdout)["stages"]
+    assert [(each["id"], each["state"]) for each in stages] == [("s01", "public")]
+    refused = keyed.grader("solution", "s01")
+    assert refused.returncode == 4 and "are sealed" in refused.stderr and not refused.stdout
+
+
+def test_whoever_has_the_key_grades_what_was_handed_in(keyed: Copy) -> None:
+    shutil.copy(REFERENCE, keyed.root / "handed_in.py")
+    arguments = "check", "s01", "--submission", "handed_in.py"
+    assert keyed.grader(*arguments).returncode == 4
+    done = keyed.grader(*arguments, "--key-file", str(keyed.key), "--json")
+    assert done.returncode == 0 and json.loads(done.stdout)["passed"]
+
+
+def test_the_shipped_key_is_out_of_reach_of_a_learners_module(copy: Copy) -> None:
+    need("bubblewrap")
+    copy.module.write_text(f"open({str(copy.key)!r})\n")
+    done = copy.grader("check", "s01", "--json", "--isolation", "bubblewrap")
+    assert done.returncode == 1 and "FileNotFoundError" in json.loads(done.stdout)["problem"]["message"]
+
+
+@pytest.mark.parametrize("spoilt", ["altered", "cut off", "missing", "no bundle"])
+def test_a_bundle_that_is_not_what_was_sealed_is_our_fault(copy: Copy, spoilt: str) -> None:
+    data = copy.bundle.read_bytes()
+    shutil.copy(REFERENCE, copy.module)
+    if spoilt == "missing":
+        copy.bundle.unlink()
+    else:
+        middle = len(data) // 2
+        changed = data[:middle] + bytes([data[middle] ^ 1]) + data[middle + 1 :]
+        copy.bundle.write_bytes({"altered": changed, "cut off": data[:-1], "no bundle": b"pass\n"}[spoilt])
+    done = copy.grader("check", "s01", "--json")
+    assert done.returncode == 4 and f"{NAME}.sealed" in " ".join(done.stderr.split()) and "Traceback" not in done.stderr
+    assert not (copy.root / ".grader" / "progress.json").exists()
+    doctor = copy.grader("doctor", "--json")
+    assert f"{NAME}.sealed" in doctor.stdout
+
+
+def test_what_a_learner_does_first_works(copy: Copy) -> None:
+    for arguments in ((), ("status",), ("show", "s01"), ("hint", "s01", "matmul"), ("start", "s01"), ("--help",)):
+        done = copy.grader(*arguments)
+        assert done.returncode == 0, (arguments, done.stderr)
+        assert "grader demo" not in done.stdout
+    copy.module.write_text("x = 1\n")
+    assert copy.grader("reset", "s01", "--yes").returncode == 0
+    assert "NotImplementedError" in copy.module.read_text()
+    doctor = copy.grader("doctor")
+    assert "README, stub, public tests and sealed ones" in " ".join(doctor.stdout.split()), doctor.stdout
+
+
+@pytest.mark.parametrize("command", [("release", "x", "--self-paced"), ("course", "verify"), ("demo",)])
+def test_what_needs_the_authors_copy_says_so(copy: Copy, command: tuple[str, ...]) -> None:
+    done = copy.grader(*command)
+    assert done.returncode == 2 and "learner's copy" in " ".join(done.stderr.split())
+
+
+def test_public_tests_run_in_plain_pytest(copy: Copy) -> None:
+    shutil.copy(REFERENCE, copy.module)
+    done = copy.python("-m", "pytest", "-q", f"stages/{NAME}/tests")
+    assert done.returncode == 0, done.stdout
+
+
+def test_keys_and_receipts_work_there(copy: Copy, tmp_path: Path) -> None:
+    keys, receipt = tmp_path / "keys", tmp_path / "receipt.json"
+    assert copy.grader("keys", "new", str(keys)).returncode == 0
+    shutil.copy(REFERENCE, copy.module)
+    done = copy.grader("check", "s01", "--receipt", str(receipt), "--signing-key", str(keys / "signing.key"))
+    assert done.returncode == 0, done.stderr
+    module = f"stages/{NAME}/matrices.py"
+    done = copy.grader("verify", str(receipt), "--public-key", str(keys / "signing.pub"), "--submission", module)
+    assert done.returncode == 0 and done.stdout.startswith("valid: s01 passed")
+
+
+def test_a_leak_in_the_authors_own_files_stops_a_release(tmp_path: Path) -> None:
+    author = AuthorsCopy(tmp_path / "author")
+    shutil.copy(ROOT / "LICENSE", author.root)
+    oracle = HIDDEN / NAME / "oracles.py"
+    line = next(
+        line for line in oracle.read_text().splitlines() if line.strip().startswith("return ") and len(line) > 50
+    )
+    with (author.root / "grader" / "table.py").open("a") as file:
+        file.write(f"\n\ndef forgotten(x):\n    {line.strip()}\n")
+    done = author.run("release", str(tmp_path / "copy"), "--self-paced")
+    told = " ".join(done.stderr.split())
+    assert done.returncode == 4 and f"grader/table.py holds hidden text: grader/hidden/{NAME}/oracles.py:" in told
+    assert not (tmp_path / "copy").exists()

@@ -1,0 +1,59 @@
+"""The record of a copy, and what it says of a file that is not as it was released."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from grader.course.sealed.copy import RECORD, Record, digest, expect_released, public_files, read_record, record_text
+from grader.errors import CourseError
+from grader.tests.support.copies import NAME, SmallCopy
+
+TESTS = f"stages/{NAME}/tests/test_small.py"
+
+
+@pytest.fixture
+def copy(tmp_path: Path) -> SmallCopy:
+    return SmallCopy(tmp_path)
+
+
+def test_a_record_is_read_as_it_was_written(tmp_path: Path) -> None:
+    record = Record("0.1.0", "ab12", True, {"grader/cli.py": "cd"})
+    (tmp_path / RECORD).write_text(record_text(record))
+    assert read_record(tmp_path) == record
+
+
+@pytest.mark.parametrize("text", [None, "", "[]", "{}", '{"schema": 2}', record_text(Record("1", "2", True, {}))[:-40]])
+def test_a_record_that_cannot_be_read_is_an_error(tmp_path: Path, text: str | None) -> None:
+    if text is not None:
+        (tmp_path / RECORD).write_text(text)
+    with pytest.raises(CourseError, match="cannot be read"):
+        read_record(tmp_path)
+
+
+def test_line_ends_of_a_checkout_change_no_digest() -> None:
+    assert digest(b"a\r\nb\r\n") == digest(b"a\nb\n") != digest(b"a\nb")
+
+
+def test_manifest_and_public_tests_are_what_a_check_goes_by(copy: SmallCopy) -> None:
+    found = public_files(copy.stage(), read_record(copy.hidden))
+    assert set(found) == {TESTS, f"stages/{NAME}/stage.toml"}
+
+
+def test_released_tests_are_returned(copy: SmallCopy) -> None:
+    assert expect_released(copy.stage(), public_files(copy.stage(), read_record(copy.hidden))) == (copy.root / TESTS,)
+
+
+@pytest.mark.parametrize("name", [TESTS, f"stages/{NAME}/stage.toml"])
+@pytest.mark.parametrize("change", ["changed", "removed"])
+def test_a_file_that_is_not_as_released_is_named(copy: SmallCopy, name: str, change: str) -> None:
+    stage = copy.stage()
+    wanted = public_files(stage, read_record(copy.hidden))
+    if change == "changed":
+        (copy.root / name).write_text((copy.root / name).read_text() + "\n# mine\n")
+    else:
+        (copy.root / name).unlink()
+    with pytest.raises(CourseError, match=name) as caught:
+        expect_released(stage, wanted)
+    assert "released file back" in str(caught.value.hint)

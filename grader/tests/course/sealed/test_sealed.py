@@ -1,0 +1,143 @@
+"""What is sealed of a stage: found, opened in memory, and refused where the copy around it does not fit."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from grader.course import sealed
+from grader.course.answers import load_mistakes, reference_source
+from grader.course.sealed.copy import RECORD
+from grader.errors import CourseError, SealError
+from grader.tests.support.copies import NAME, OTHER_KEY, SmallCopy
+from grader.tests.support.good_stage import HIDDEN, MANIFEST, PUBLIC, SOLUTION
+
+
+@pytest.fixture
+def copy(tmp_path: Path) -> SmallCopy:
+    return SmallCopy(tmp_path)
+
+
+def test_the_authors_copy_is_not_sealed(copy: SmallCopy) -> None:
+    stage = copy.author.stages[0]
+    assert not sealed.is_copy(stage.hidden_root) and not sealed.is_sealed(stage) and not sealed.public_only(stage)
+
+
+def test_this_very_course_is_an_authors_copy() -> None:
+    assert not sealed.is_copy()
+
+
+def test_without_a_key_only_public_tests_can_be_run(copy: SmallCopy) -> None:
+    assert sealed.is_sealed(copy.stage()) and sealed.public_only(copy.stage())
+    assert not sealed.public_only(copy.keyed)
+
+
+def test_a_folder_of_hidden_files_is_used_even_beside_a_record(copy: SmallCopy) -> None:
+    (copy.hidden / NAME).mkdir()
+    assert not sealed.is_sealed(copy.stage())
+
+
+def test_everything_hidden_and_public_is_sealed(copy: SmallCopy) -> None:
+    content = sealed.opened(copy.keyed)
+    assert content.hidden["solution.py"] == SOLUTION and content.hidden["test_hidden.py"] == HIDDEN
+    assert content.public == {"test_small.py": PUBLIC}
+    assert content.manifest == MANIFEST.replace("{id}", "s90")
+
+
+def test_the_shipped_key_opens_a_copy_for_self_study(tmp_path: Path) -> None:
+    copy = SmallCopy(tmp_path, shipped=True)
+    assert not sealed.public_only(copy.stage())
+    assert sealed.opened(copy.stage()).hidden["solution.py"] == SOLUTION
+
+
+def test_a_key_that_is_named_goes_before_the_shipped_one(tmp_path: Path) -> None:
+    copy = SmallCopy(tmp_path, shipped=True)
+    copy.key_file.write_text(OTHER_KEY.text)
+    with pytest.raises(SealError, match=OTHER_KEY.id):
+        sealed.opened(copy.keyed)
+
+
+def test_the_answers_are_read_from_the_bundle(copy: SmallCopy) -> None:
+    assert reference_source(copy.keyed) == SOLUTION
+    assert {mistake.id for mistake in load_mistakes(copy.keyed)} == {
+        mistake.id for mistake in load_mistakes(copy.author.stages[0])
+    }
+
+
+def test_without_a_key_the_answers_are_refused(copy: SmallCopy) -> None:
+    with pytest.raises(SealError, match="are sealed") as caught:
+        reference_source(copy.stage())
+    assert "run when you submit" in str(caught.value.hint) and "GRADER_KEY_FILE" in str(caught.value.hint)
+
+
+def test_a_missing_bundle_is_named(copy: SmallCopy) -> None:
+    copy.bundle.unlink()
+    with pytest.raises(CourseError, match=f"{NAME}.sealed cannot be read"):
+        sealed.opened(copy.keyed)
+
+
+def test_a_bundle_under_another_stages_name_is_refused(copy: SmallCopy) -> None:
+    (copy.root / "stages" / NAME).rename(copy.root / "stages" / "s90_other")
+    copy.bundle.rename(copy.hidden / "s90_other.sealed")
+    with pytest.raises(SealError, match="holds the tests of 's90_small', not of 's90_other'"):
+        sealed.opened(copy.keyed)
+
+
+def test_a_changed_manifest_is_refused_with_the_key_as_well(copy: SmallCopy) -> None:
+    manifest = copy.root / "stages" / NAME / "stage.toml"
+    manifest.write_text(manifest.read_text() + "\n[tolerance]\nfloat64 = 0.9\n")
+    with pytest.raises(CourseError, match=r"stage\.toml is not as it was released"):
+        sealed.opened(copy.keyed)
+
+
+def test_a_manifest_with_other_line_ends_is_the_released_one(copy: SmallCopy) -> None:
+    manifest = copy.root / "stages" / NAME / "stage.toml"
+    manifest.write_bytes(manifest.read_bytes().replace(b"\n", b"\r\n"))
+    assert sealed.opened(copy.keyed).hidden
+
+
+def test_own_tests_beside_the_released_ones_are_left_out(copy: SmallCopy) -> None:
+    tests = copy.root / "stages" / NAME / "tests"
+    (tests / "test_mine.py").write_text("def test_mine(learner):\n    assert False\n")
+    assert sealed.public_tests(copy.stage()) == (tests / "test_small.py",)
+
+
+def test_a_changed_public_test_is_reported(copy: SmallCopy) -> None:
+    (copy.root / "stages" / NAME / "tests" / "test_small.py").write_text("")
+    with pytest.raises(CourseError, match=r"tests/test_small\.py is not as it was released"):
+        sealed.public_tests(copy.stage())
+
+
+def test_the_stub_needs_no_key(copy: SmallCopy) -> None:
+    assert sealed.stub(copy.stage()) == (copy.root / "stages" / NAME / "small.py").read_text()
+
+
+def test_what_asks_for_hidden_tests_is_refused_without_a_key(copy: SmallCopy) -> None:
+    sealed.expect_key(copy.keyed, "a receipt")
+    with pytest.raises(SealError, match="a receipt needs the hidden tests of s90, which are sealed"):
+        sealed.expect_key(copy.stage(), "a receipt")
+
+
+def test_the_option_goes_before_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("GRADER_KEY_FILE", raising=False)
+    assert sealed.wanted_key(None) is None
+    monkeypatch.setenv("GRADER_KEY_FILE", "from/environment")
+    assert sealed.wanted_key(None) == Path("from/environment")
+    assert sealed.wanted_key(Path("from/option")) == Path("from/option")
+
+
+def test_a_hidden_file_that_is_not_in_the_bundle_is_named(copy: SmallCopy, tmp_path: Path) -> None:
+    from grader.classroom.release import sealed as sealed_bundle
+    from grader.tests.support.copies import KEY
+
+    (tmp_path / "author" / "hidden" / NAME / "mistakes.py").unlink()
+    copy.bundle.write_bytes(sealed_bundle(copy.author.stages[0], KEY))
+    with pytest.raises(CourseError, match=f"{NAME}.sealed holds no mistakes.py"):
+        load_mistakes(copy.keyed)
+
+
+def test_a_copy_is_known_by_its_record(copy: SmallCopy) -> None:
+    assert sealed.is_copy(copy.hidden)
+    (copy.hidden / RECORD).unlink()
+    assert not sealed.is_copy(copy.hidden)

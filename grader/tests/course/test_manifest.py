@@ -1,0 +1,453 @@
+"""stage.toml: what is read, and that every mistake is reported with its place."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from grader.course import manifest
+from grader.course.manifest import Course, Forbidden, Limits, Tolerance, find_course_root, load_course, load_stage
+from grader.errors import CourseError, UnknownStage, UsageError
+
+HEAD = """\
+schema = 1
+id = "s15"
+title = "Attention mechanisms"
+module = "attention.py"
+"""
+SPLIT = """
+[[criteria]]
+id = "split-heads"
+text = "split_heads reshapes for multi-head"
+functions = ["split_heads"]
+hints = ["a nudge", "the idea", "nearly the answer"]
+"""
+FORWARD = """
+[[criteria]]
+id = "forward"
+text = "MultiHeadAttention joins the heads"
+functions = ["merge_heads", "MultiHeadAttention", "split_heads"]
+needs = ["split-heads"]
+hints = ["a nudge", "the idea", "nearly the answer"]
+"""
+TABLES = """
+[limits]
+stage_seconds = 30
+call_seconds = 2.5
+memory_mb = 256
+[tolerance]
+float64 = 1e-8
+float32 = 1e-3
+[forbidden]
+operators = ["@"]
+names = ["numpy.matmul", "numpy.linalg"]
+reason = "This stage is about writing them."
+[axes]
+split_heads = { x = "batch seq d_model", returns = "batch heads seq 2*d_k" }
+"""
+
+Write = Callable[..., Path]
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Write:
+    """Write a manifest; returns the stage's folder."""
+
+    def write(text: str, folder: str = "s15_attention") -> Path:
+        path = tmp_path / "stages" / folder
+        path.mkdir(parents=True, exist_ok=True)
+        (path / "stage.toml").write_text(text, encoding="utf-8")
+        return path
+
+    return write
+
+
+def other(stage_id: str, requires: str = "[]", module: str = "other.py") -> str:
+    return HEAD.replace("s15", stage_id).replace("attention.py", module) + f"requires = {requires}\n" + SPLIT
+
+
+def mistakes(folder: Path) -> list[str]:
+    with pytest.raises(CourseError) as caught:
+        load_stage(folder)
+    return [line.removeprefix("stages/s15_attention/stage.toml: ") for line in str(caught.value).splitlines()]
+
+
+def mistake(folder: Path) -> str:
+    (line,) = mistakes(folder)
+    return line
+
+
+class TestReading:
+    def test_a_full_manifest_becomes_a_stage(self, write: Write) -> None:
+        stage = load_stage(write(HEAD + 'requires = ["s01"]\nfeedback = "hint"\n' + TABLES + SPLIT + FORWARD))
+        assert (stage.id, stage.title, stage.module, stage.requires) == (
+            "s15",
+            "Attention mechanisms",
+            "attention.py",
+            ("s01",),
+        )
+        assert stage.limits == Limits(30.0, 2.5, 256)
+        assert stage.feedback == "hint"
+        assert stage.tolerance == Tolerance(1e-8, 1e-3)
+        assert stage.forbidden == Forbidden(
+            ("@",), ("numpy.matmul", "numpy.linalg"), "This stage is about writing them."
+        )
+        assert stage.axes == {
+            "split_heads": {"x": ("batch", "seq", "d_model"), "returns": ("batch", "heads", "seq", "2*d_k")}
+        }
+        assert [row.id for row in stage.criteria] == ["split-heads", "forward"]
+        assert stage.criteria[1].needs == ("split-heads",)
+        assert stage.criteria[0].hints == ("a nudge", "the idea", "nearly the answer")
+
+    def test_what_is_left_out_has_its_default(self, write: Write) -> None:
+        stage = load_stage(write(HEAD + SPLIT))
+        assert (stage.requires, stage.criteria[0].needs, stage.axes) == ((), (), {})
+        assert stage.feedback == "full"
+        assert (stage.limits, stage.tolerance, stage.forbidden) == (Limits(), Tolerance(), Forbidden())
+
+    def test_a_limit_in_whole_seconds_is_a_float(self, write: Write) -> None:
+        limits = load_stage(write(HEAD + "[limits]\nstage_seconds = 20" + SPLIT)).limits
+        assert (limits.stage_seconds, type(limits.stage_seconds)) == (20.0, float)
+
+    def test_a_stage_knows_its_name_number_and_files(self, write: Write) -> None:
+        folder = write(HEAD + SPLIT)
+        stage = load_stage(folder)
+        assert (stage.name, stage.number) == ("s15_attention", 15)
+        assert stage.module_path == folder / "attention.py"
+        assert stage.readme_path == folder / "README.md"
+        assert stage.tests_path == folder / "tests"
+
+    def test_a_stage_can_be_sent_to_another_process(self, write: Write) -> None:
+        stage = load_stage(write(HEAD + TABLES + SPLIT))
+        assert pickle.loads(pickle.dumps(stage)) == stage
+
+    def test_a_stage_can_be_a_key(self, write: Write) -> None:
+        stage = load_stage(write(HEAD + TABLES + SPLIT))
+        assert {stage: 1}[stage] == 1
+
+
+class TestRows:
+    def test_a_row_is_found_by_its_id(self, write: Write) -> None:
+        assert load_stage(write(HEAD + SPLIT + FORWARD)).criterion("forward").functions[0] == "merge_heads"
+
+    def test_an_unknown_row_names_a_near_one(self, write: Write) -> None:
+        with pytest.raises(UsageError, match="'split-head' is not a row of s15_attention") as caught:
+            load_stage(write(HEAD + SPLIT + FORWARD)).criterion("split-head")
+        assert caught.value.hint == "Did you mean split-heads?"
+
+    def test_a_row_like_no_other_lists_them_all(self, write: Write) -> None:
+        with pytest.raises(UsageError) as caught:
+            load_stage(write(HEAD + SPLIT + FORWARD)).criterion("xyz")
+        assert caught.value.hint == "The rows are split-heads, forward."
+
+    def test_a_function_belongs_to_the_first_row_that_names_it(self, write: Write) -> None:
+        row = load_stage(write(HEAD + SPLIT + FORWARD)).criterion_of("split_heads")
+        assert row is not None
+        assert row.id == "split-heads"
+
+    def test_a_method_belongs_to_the_row_of_its_class(self, write: Write) -> None:
+        row = load_stage(write(HEAD + SPLIT + FORWARD)).criterion_of("MultiHeadAttention.forward")
+        assert row is not None
+        assert row.id == "forward"
+
+    def test_a_method_that_a_row_names_belongs_to_that_row(self, write: Write) -> None:
+        named = FORWARD.replace('"MultiHeadAttention"', '"MultiHeadAttention.forward"')
+        classed = SPLIT.replace('"split_heads"]', '"MultiHeadAttention"]')
+        row = load_stage(write(HEAD + classed + named)).criterion_of("MultiHeadAttention.forward")
+        assert row is not None
+        assert row.id == "forward"
+
+    def test_a_function_that_no_row_names_belongs_to_none(self, write: Write) -> None:
+        assert load_stage(write(HEAD + SPLIT)).criterion_of("merge_heads") is None
+
+    def test_public_names_come_once_in_the_order_of_the_rows(self, write: Write) -> None:
+        named = FORWARD.replace('"MultiHeadAttention"', '"MultiHeadAttention.forward", "MultiHeadAttention.backward"')
+        stage = load_stage(write(HEAD + SPLIT + named))
+        assert manifest.public_names(stage) == ("split_heads", "merge_heads", "MultiHeadAttention")
+
+
+class TestMistakes:
+    def test_a_missing_manifest_is_named(self, tmp_path: Path) -> None:
+        with pytest.raises(CourseError, match=r"stages/s15_attention/stage.toml: cannot be read"):
+            load_stage(tmp_path / "stages" / "s15_attention")
+
+    def test_a_manifest_that_is_not_utf8_is_named(self, write: Write) -> None:
+        folder = write("")
+        (folder / "stage.toml").write_bytes(b'title = "\xff"')
+        assert mistake(folder).startswith("cannot be read: 'utf-8' codec can't decode byte 0xff")
+
+    def test_a_toml_mistake_is_given_with_its_line(self, write: Write) -> None:
+        assert mistake(write("schema = 1\nid = s15\n")) == "line 2, column 6: Invalid value"
+
+    def test_toml_that_ends_too_early_is_given_with_its_place(self, write: Write) -> None:
+        assert mistake(write('id = """s15')).startswith("end of document: ")
+
+    def test_another_schema_is_the_only_thing_reported(self, write: Write) -> None:
+        expected = "schema: 2 is not 1, the schema that this grader reads"
+        assert mistake(write("schema = 2\nnew = true")) == expected
+
+    @pytest.mark.parametrize("key", ["schema", "id", "title", "module"])
+    def test_each_required_key_is_missed(self, write: Write, key: str) -> None:
+        head = "".join(line for line in HEAD.splitlines(keepends=True) if not line.startswith(key))
+        assert mistake(write(head + SPLIT)).startswith(f"{key}: is missing; expected a ")
+
+    @pytest.mark.parametrize("key", ["id", "text", "functions"])
+    def test_each_required_key_of_a_row_is_missed(self, write: Write, key: str) -> None:
+        row = "".join(line for line in FORWARD.splitlines(keepends=True) if not line.startswith(key))
+        assert mistake(write(HEAD + SPLIT + row)).startswith(f"criteria[1].{key}: is missing; expected a ")
+
+    def test_a_stage_without_rows_is_incomplete(self, write: Write) -> None:
+        assert mistake(write(HEAD)) == "criteria: is missing; expected a list"
+
+    def test_rows_that_are_no_tables_are_named(self, write: Write) -> None:
+        assert mistake(write(HEAD + "criteria = [1]")) == "criteria[0]: 1 is not a table"
+
+    @pytest.mark.parametrize(
+        ("before", "after", "expected"),
+        [
+            ('id = "s15"', 'id = "attention"', "id: 'attention' is not a stage id such as 's15'"),
+            ('title = "Attention mechanisms"', "title = 3", "title: 3 is not a text"),
+            ('title = "Attention mechanisms"', 'title = " "', "title: ' ' is not a text that says something"),
+            ('"attention.py"', '"../attention.py"', "module: '../attention.py' is not the plain name of a Python file"),
+            ('"attention.py"', '"attention"', "module: 'attention' is not the plain name of a Python file"),
+            ('"split-heads"', '"Split Heads"', "criteria[0].id: 'Split Heads' is not kebab-case, as in 'split-heads'"),
+            ('["split_heads"]', '"split_heads"', "criteria[0].functions: 'split_heads' is not a list"),
+            ('["split_heads"]', "[]", "criteria[0].functions: is empty; expected at least one entry"),
+            ('["split_heads"]', "[true]", "criteria[0].functions[0]: True is not a text"),
+            ('["split_heads"]', '["split-heads"]', "criteria[0].functions[0]: 'split-heads' is not a Python name"),
+            ('["split_heads"]', '["f", "f"]', "criteria[0].functions[1]: 'f' stands here twice"),
+            ('["a nudge", "the idea", ', "[", "criteria[0].hints: has 1 texts; expected exactly 3"),
+            ('"the idea"', '""', "criteria[0].hints[1]: '' is not a text that says something"),
+        ],
+    )
+    def test_a_wrong_value_is_named_with_its_place(self, write: Write, before: str, after: str, expected: str) -> None:
+        lines = mistakes(write((HEAD + SPLIT).replace(before, after)))
+        assert expected in [line[: len(expected)] for line in lines]
+
+    @pytest.mark.parametrize(
+        ("lines", "expected"),
+        [
+            ('requires = ["attention"]', "requires[0]: 'attention' is not a stage id such as 's15'"),
+            ('feedback = "none"', "feedback: 'none' is not full, hint or verdict"),
+            ("feedback = 1", "feedback: 1 is not a text"),
+            ("[limits]\nstage_seconds = 0", "limits.stage_seconds: 0 is not positive and finite"),
+            ("[limits]\ncall_seconds = -1.5", "limits.call_seconds: -1.5 is not positive and finite"),
+            ("[limits]\nstage_seconds = inf", "limits.stage_seconds: inf is not positive and finite"),
+            ("[limits]\nstage_seconds = nan", "limits.stage_seconds: nan is not positive and finite"),
+            ("[limits]\nmemory_mb = 1.5", "limits.memory_mb: 1.5 is not a whole number"),
+            ("[limits]\nmemory_mb = true", "limits.memory_mb: True is not a whole number"),
+            ('[limits]\ncall_seconds = "1"', "limits.call_seconds: '1' is not a number"),
+            ("[limits]\ncall_seconds = 90", "limits.call_seconds: 90 is more than stage_seconds, 60"),
+            ("[tolerance]\nfloat64 = 1", "tolerance.float64: 1 is not between 0 and 1"),
+            ("[tolerance]\nfloat32 = 0.0", "tolerance.float32: 0.0 is not between 0 and 1"),
+            ("limits = 3", "limits: 3 is not a table"),
+            ('[forbidden]\noperators = ["@"]', "forbidden.reason: is missing; expected a text"),
+            (
+                '[forbidden]\nreason = "r"\noperators = ["matmul"]',
+                "forbidden.operators[0]: 'matmul' is not an operator",
+            ),
+            ('[forbidden]\nreason = "r"\nnames = ["numpy."]', "forbidden.names[0]: 'numpy.' is not a Python name"),
+            ('[axes.split_head]\nx = "n"', "axes.split_head: is not in a row's functions; did you mean 'split_heads'?"),
+            ('[axes.split_heads]\nx = "n, m"', "axes.split_heads.x: 'n, m' is not names of axes with spaces between"),
+            ('[axes.split_heads]\nx = "… m"', "axes.split_heads.x: '… m' is not names of axes"),
+            ('[axes.split_heads]\nx = ""', "axes.split_heads.x: '' is not names of axes"),
+            ('[axes.split_heads]\nx-1 = "n"', "axes.split_heads.x-1: is not the name of an argument"),
+            ("axes.split_heads = 3", "axes.split_heads: 3 is not a table"),
+        ],
+    )
+    def test_a_mistake_beside_the_rows_is_named_with_its_place(self, write: Write, lines: str, expected: str) -> None:
+        assert mistake(write(HEAD + lines + "\n" + SPLIT)).startswith(expected)
+
+    def test_an_id_must_be_what_the_folder_begins_with(self, write: Write) -> None:
+        expected = "id: 's16' is not what the folder's name begins with, 's15'"
+        assert mistake(write(HEAD.replace("s15", "s16") + SPLIT)) == expected
+
+    def test_an_unknown_key_is_named_with_a_near_one(self, write: Write) -> None:
+        lines = mistakes(write(HEAD + "requirse = []\n" + SPLIT + "hint = 3\n[limit]\n"))
+        assert lines == [
+            "criteria[0].hint: is not a key of this table; did you mean 'hints'?",
+            "requirse: is not a key of this table; did you mean 'requires'?",
+            "limit: is not a key of this table; did you mean 'limits'?",
+        ]
+
+    @pytest.mark.parametrize("table", ["limits", "tolerance", "forbidden"])
+    def test_an_unknown_key_of_a_table_is_named(self, write: Write, table: str) -> None:
+        lines = mistakes(write(HEAD + f"[{table}]\nseconds_of_time = 1\n" + SPLIT))
+        assert f"{table}.seconds_of_time: is not a key of this table" in lines
+
+    def test_two_rows_with_one_id_are_named(self, write: Write) -> None:
+        expected = "criteria[1].id: 'split-heads' is already the id of criteria[0]"
+        assert mistake(write(HEAD + SPLIT + SPLIT)) == expected
+
+    def test_a_row_needs_no_later_row(self, write: Write) -> None:
+        expected = "criteria[0].needs[0]: 'split-heads' is not an earlier row; a row needs only rows above it"
+        assert mistake(write(HEAD + FORWARD + SPLIT)) == expected
+
+    def test_a_row_does_not_need_itself(self, write: Write) -> None:
+        row = FORWARD.replace('["split-heads"]', '["forward"]')
+        assert mistake(write(HEAD + SPLIT + row)).startswith("criteria[1].needs[0]: 'forward' is not an earlier row")
+
+    def test_a_row_needs_a_row_that_exists(self, write: Write) -> None:
+        row = FORWARD.replace('["split-heads"]', '["split-head"]')
+        expected = "criteria[1].needs[0]: 'split-head' is not the id of a row; did you mean 'split-heads'?"
+        assert mistake(write(HEAD + SPLIT + row)) == expected
+
+    def test_all_mistakes_are_told_at_once_with_their_file(self, write: Write) -> None:
+        text = HEAD.replace('"attention.py"', "1") + "[limits]\nmemory_mb = 0\n" + SPLIT.replace("split-heads", "A B")
+        with pytest.raises(CourseError) as caught:
+            load_stage(write(text))
+        assert str(caught.value).splitlines() == [
+            "stages/s15_attention/stage.toml: module: 1 is not a text",
+            "stages/s15_attention/stage.toml: criteria[0].id: 'A B' is not kebab-case, as in 'split-heads'",
+            "stages/s15_attention/stage.toml: limits.memory_mb: 0 is not positive and finite",
+        ]
+
+
+class TestCourse:
+    def test_stages_come_in_the_order_of_their_numbers(self, write: Write, tmp_path: Path) -> None:
+        for stage_id in ("s100", "s02", "s15"):
+            write(other(stage_id), f"{stage_id}_topic")
+        assert [stage.id for stage in load_course(tmp_path).stages] == ["s02", "s15", "s100"]
+
+    def test_a_folder_without_stages_is_no_course(self, tmp_path: Path) -> None:
+        with pytest.raises(CourseError, match=r"has no stages: expected stages/<stage>/stage\.toml"):
+            load_course(tmp_path)
+
+    def test_the_mistakes_of_all_manifests_are_told_at_once(self, write: Write, tmp_path: Path) -> None:
+        write(other("s01") + "a = 1", "s01_a")
+        write(other("s02", '["s20"]'), "s02_b")
+        write("schema = 2", "s03_c")
+        with pytest.raises(CourseError) as caught:
+            load_course(tmp_path)
+        assert str(caught.value).splitlines() == [
+            "stages/s01_a/stage.toml: criteria[0].a: is not a key of this table",
+            "stages/s03_c/stage.toml: schema: 2 is not 1, the schema that this grader reads",
+            "stages/s02_b/stage.toml: requires[0]: 's20' is not a stage of this course, which has s01, s02, s03",
+        ]
+
+    def test_requiring_a_stage_whose_manifest_is_broken_is_no_second_mistake(
+        self, write: Write, tmp_path: Path
+    ) -> None:
+        write("schema = 2", "s01_a")
+        write(other("s02", '["s01"]'), "s02_b")
+        with pytest.raises(CourseError) as caught:
+            load_course(tmp_path)
+        assert len(str(caught.value).splitlines()) == 1
+
+    def test_two_stages_with_one_id_are_named(self, write: Write, tmp_path: Path) -> None:
+        write(other("s01"), "s01_a")
+        write(other("s01"), "s01_b")
+        with pytest.raises(CourseError, match=r"s01_b/stage.toml: id: 's01' is already the id of stages/s01_a"):
+            load_course(tmp_path)
+
+    def test_stages_that_wait_for_each_other_are_named(self, write: Write, tmp_path: Path) -> None:
+        write(other("s01", '["s03"]'), "s01_a")
+        write(other("s02", '["s01"]'), "s02_b")
+        write(other("s03", '["s02"]'), "s03_c")
+        with pytest.raises(CourseError) as caught:
+            load_course(tmp_path)
+        (line,) = str(caught.value).splitlines()
+        expected = "stages/s01_a/stage.toml: requires: stages wait for each other in a circle: s01 -> s03 -> s02 -> s01"
+        assert line == expected
+
+    def test_every_circle_is_named(self, write: Write, tmp_path: Path) -> None:
+        write(other("s01", '["s01"]'), "s01_a")
+        write(other("s02", '["s03"]'), "s02_b")
+        write(other("s03", '["s02"]'), "s03_c")
+        with pytest.raises(CourseError) as caught:
+            load_course(tmp_path)
+        assert len(str(caught.value).splitlines()) == 2
+
+
+@pytest.fixture
+def course(write: Write, tmp_path: Path) -> Course:
+    write(other("s01", module="matrices.py"), "s01_matrix_operations")
+    write(HEAD + SPLIT, "s15_attention")
+    write(other("s16", module="layer.py"), "s16_attention_layer")
+    write(other("s17", module="layer.py"), "s17_other_layer")
+    return load_course(tmp_path)
+
+
+class TestFinding:
+    @pytest.mark.parametrize(
+        ("text", "found"),
+        [
+            ("s15", "s15"),
+            ("S15", "s15"),
+            ("15", "s15"),
+            (" 15 ", "s15"),
+            ("1", "s01"),
+            ("01", "s01"),
+            ("s1", "s01"),
+            ("attention", "s15"),
+            ("Attention.py", "s15"),
+            ("s15_attention", "s15"),
+            ("S15-Attention", "s15"),
+            ("attention-layer", "s16"),
+            ("matrices", "s01"),
+            ("stages/s15_attention", "s15"),
+            ("stages/s15_attention/", "s15"),
+            ("./stages/S15_Attention/tests/test_attention.py", "s15"),
+            (r"stages\s16_attention_layer\layer.py", "s16"),
+            ("elsewhere/s01_matrix_operations/../s15_attention", "s15"),
+        ],
+    )
+    def test_a_stage_is_found_by(self, course: Course, text: str, found: str) -> None:
+        assert course.find(text).id == found
+
+    def test_a_stage_is_found_by_a_relative_path_from_within(
+        self, course: Course, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.chdir(course.root / "stages" / "s15_attention")
+        assert (course.find(".").id, course.find("./attention.py").id) == ("s15", "s15")
+
+    def test_a_name_is_no_path(self, course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.chdir(course.root / "stages" / "s15_attention")
+        with pytest.raises(UnknownStage):
+            course.find("tests")
+
+    @pytest.mark.parametrize(
+        ("text", "hint"),
+        [
+            ("atention", "Did you mean s15_attention?"),
+            ("attent", "Did you mean s15_attention or s16_attention_layer?"),
+            ("s61", "The stages are s01, s15, s16, s17."),
+            ("99", "The stages are s01, s15, s16, s17."),
+            ("", "The stages are s01, s15, s16, s17."),
+            ("stages/nothing", "The stages are s01, s15, s16, s17."),
+        ],
+    )
+    def test_an_unknown_stage_is_answered_with_near_ones(self, course: Course, text: str, hint: str) -> None:
+        with pytest.raises(UnknownStage, match="is not a stage of this course") as caught:
+            course.find(text)
+        assert caught.value.hint == hint
+
+    def test_a_name_of_two_stages_is_ambiguous(self, course: Course) -> None:
+        with pytest.raises(UnknownStage, match="'layer' may mean s16_attention_layer or s17_other_layer") as caught:
+            course.find("layer")
+        assert caught.value.hint == "Name the stage by its id."
+
+
+class TestCourseRoot:
+    def test_the_root_is_the_nearest_folder_upwards_that_has_stages(self, course: Course) -> None:
+        assert find_course_root(course.root / "stages" / "s15_attention") == course.root
+        assert find_course_root(course.root) == course.root
+
+    def test_a_file_will_do_as_the_start(self, course: Course) -> None:
+        assert find_course_root(course.root / "stages" / "s15_attention" / "stage.toml") == course.root
+
+    def test_elsewhere_the_root_is_where_the_grader_lies(
+        self, course: Course, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(manifest, "HOUSE", course.root / "grader")
+        assert find_course_root(tmp_path_factory.mktemp("elsewhere")) == course.root
+
+    def test_without_any_course_the_error_says_where_it_looked(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(manifest, "HOUSE", tmp_path / "grader")
+        with pytest.raises(CourseError, match=f"no course in {tmp_path} or above it"):
+            find_course_root(tmp_path)

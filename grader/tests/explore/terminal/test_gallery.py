@@ -1,0 +1,144 @@
+"""Drawings in a terminal: within its width, with colour, without, and in ASCII; every kind of them."""
+
+from __future__ import annotations
+
+import pytest
+from rich.text import Text
+
+from grader.explore.drawing import (
+    Chart,
+    Curves,
+    Drawing,
+    Field,
+    Image,
+    Images,
+    Map,
+    Path,
+    Plane,
+    Points,
+    Series,
+)  # fmt: skip
+from grader.explore.terminal.gallery import drawing_lines
+from grader.explore.terminal.heatmap import View
+from grader.explore.terminal.raster import mark_of
+from grader.report.terminal.layout import Look
+
+X = tuple(number / 10 for number in range(41))
+SQUARES = Series("squares", X, tuple(x * x for x in X))
+LINE = Series("lïne", X, X)
+DOTS = Series("data", X[::4], tuple(x + 1 for x in X[::4]), dots=True)
+CURVES = Curves("curves", "Curves", "They rise.", "x", "y", (Chart("both", (SQUARES, LINE)), Chart("dots", (DOTS,))))
+LOGS = Curves("logs", "Logs", "They fall.", "x", "y", (Chart("one", (SQUARES,)),), log_x=True, log_y=True)
+GRID = tuple(float(number) for number in range(5))
+REGIONS = Field("regions", GRID, GRID, tuple(tuple(float(a > b) for a in GRID) for b in GRID))
+LEVELS = Field("levels", GRID, GRID, tuple(tuple(a + b for a in GRID) for b in GRID))
+POINTS = (Points("class 0", (3.0,), (0.5,), ("low",)), Points("class 1", (0.5,), (3.0,)))
+PATHS = (Path("walk", (0.0, 1.0, 4.0), (0.0, 3.0, 4.0)),)
+PLANE = Plane(
+    "plane", "Plane", "Two sides.", "first", "second",
+    (Map("sides", (0, 4), (0, 4), POINTS, field=REGIONS), Map("valley", (0, 4), (0, 4), (), PATHS, LEVELS)),
+)  # fmt: skip
+SMALL = Image("filter", ((-1.0, 0.0, 1.0),) * 3)
+LARGE = Image("picture", tuple(tuple(float((a + b) % 2) for a in range(16)) for b in range(16)))
+NAMED = Image("memory", ((0.5, -0.5), (1.0, 0.0)), ("unit 1", "unit 2"), ("a", "b"))
+IMAGES = Images("images", "Images", "See.", "steps", "units", (SMALL, LARGE, NAMED), -1.0, 1.0, signed=True)
+SHADES = Images("shades", "Shades", "See.", "x", "y", (LARGE, Image("few", ((0.0, 1.0),))), 0.0, 1.0)
+ALL = (CURVES, LOGS, PLANE, IMAGES, SHADES)
+COLOUR, NONE, ASCII = View(Look(80), "truecolor"), View(Look(80), None), View(Look(80, ascii=True), None)
+
+
+def plain(lines: list[Text]) -> list[str]:
+    return [line.plain.rstrip() for line in lines]
+
+
+def styles(lines: list[Text]) -> set[str]:
+    return {str(span.style) for line in lines for span in line.spans}
+
+
+@pytest.mark.parametrize("each", ALL, ids=lambda each: each.id)
+@pytest.mark.parametrize("width", [24, 40, 60, 80, 100, 120, 200])
+@pytest.mark.parametrize("view", [COLOUR, NONE, ASCII])
+def test_every_drawing_stays_within_the_terminal(each: Drawing, width: int, view: View) -> None:
+    lines = drawing_lines(each, View(Look(width, view.look.ascii), view.palette))
+    assert max(line.cell_len for line in lines) <= min(width, 120)
+    assert lines[1].plain == each.title
+
+
+@pytest.mark.parametrize("each", ALL, ids=lambda each: each.id)
+def test_a_plain_terminal_gets_ascii_and_no_style_of_its_own(each: Drawing) -> None:
+    assert all(line.isascii() for line in plain(drawing_lines(each, ASCII)))
+    for view in (NONE, ASCII):
+        assert not [style for style in styles(drawing_lines(each, view)) if "#" in style]
+
+
+def test_curves_are_told_apart_by_marks_without_colour() -> None:
+    text = "\n".join(plain(drawing_lines(CURVES, ASCII)))
+    assert "o squares" in text
+    assert "+ line" in text
+    assert text.count("o") > 20
+    assert text.count("+") > 20
+
+
+def test_curves_are_braille_with_marks_where_there_is_colour() -> None:
+    lines = drawing_lines(CURVES, COLOUR)
+    text = "\n".join(plain(lines))
+    assert any("\u2801" <= character <= "\u28ff" for character in text)
+    assert {"●", "○"} <= set(text)
+    assert {"#3b8ed0", "#d55e00"} <= styles(lines)
+
+
+def test_the_ends_of_the_axes_are_told() -> None:
+    text = plain(drawing_lines(LOGS, NONE))
+    assert "Across: x (logarithmic). Up: y (logarithmic)." in text[3]
+    assert text[-1].split() == ["0.1", "x", "4"]
+
+
+def test_two_panels_stand_side_by_side_at_80_columns_and_below_each_other_at_60() -> None:
+    assert any(line.split() == ["sides", "valley"] for line in plain(drawing_lines(PLANE, NONE)))
+    narrow = plain(drawing_lines(PLANE, View(Look(60), None)))
+    assert [line.strip() for line in narrow if line.strip() in ("sides", "valley")] == ["sides", "valley"]
+
+
+def test_regions_points_labels_and_paths_are_there_without_colour() -> None:
+    text = "\n".join(plain(drawing_lines(PLANE, ASCII)))
+    for piece in ("....", "low", "o class 0", "+ class 1", "o walk"):
+        assert piece in text
+    assert any(" on #dbe9f6" in style for style in styles(drawing_lines(PLANE, COLOUR)))
+
+
+def test_small_images_have_numbers_and_large_ones_two_rows_in_a_line() -> None:
+    lines = plain(drawing_lines(IMAGES, NONE))
+    assert any("-1.00  0.00 █1.00" in line for line in lines), lines
+    counted = Images("table", "Table", "See.", "x", "y", (Image("counts", ((39.0, 1.0), (0.0, 40.0))),), 0.0, 40.0)
+    assert any("█  39     1" in line for line in plain(drawing_lines(counted, NONE)))
+    assert sum("▒" in line or "█" in line for line in lines) >= 8
+    assert "Cells: = and - below 0, ▒ and █ above, from -1 to 1." in " ".join(" ".join(lines).split())
+    assert "▀" in "\n".join(plain(drawing_lines(IMAGES, COLOUR)))
+
+
+def test_rows_and_columns_of_an_image_may_have_names() -> None:
+    lines = plain(drawing_lines(IMAGES, NONE))
+    assert any("unit 1" in line for line in lines)
+
+
+def test_what_does_not_fit_is_said() -> None:
+    wide = Images("w", "Wide", "See.", "x", "y", (Image("row", (tuple(range(90)),)),), 0.0, 90.0)
+    assert any("wider terminal" in line for line in plain(drawing_lines(wide, NONE)))
+    assert any("wider" in line for line in plain(drawing_lines(CURVES, View(Look(24), None))))
+
+
+def test_nothing_at_all_and_single_values_can_be_drawn() -> None:
+    flat = Chart("flat", (Series("one", (1.0,), (5.0,)), Series("none", (), ())))
+    still = Plane("p", "Still", "One place.", "x", "y", (Map("m", (0, 1), (0, 1), (), (Path("p", (0.5,), (0.5,)),)),))
+    for view in (COLOUR, NONE, ASCII):
+        assert drawing_lines(Curves("c", "Flat", "Nothing.", "x", "y", (flat,)), view)
+        assert drawing_lines(still, view)
+
+
+@pytest.mark.parametrize("view", [COLOUR, NONE, ASCII])
+def test_points_lie_on_lines(view: View) -> None:
+    x = (0.0, 1.0, 2.0, 3.0)
+    series = (Series("loss", x, (3.0, 2.0, 1.0, 0.0)), Series("best", (2.0,), (1.0,), dots=True))
+    lines = plain(drawing_lines(Curves("a", "A", "", "step", "size", (Chart("a", series),)), view))
+    mark = mark_of(1, view.look.ascii)
+    assert any(mark in line.partition("|" if view.look.ascii else "│")[2] for line in lines)

@@ -1,0 +1,72 @@
+"""What a learner's process is made of is found, copied, and nothing more."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from grader.errors import IsolationRefused
+from grader.isolation import bundle
+
+
+def test_a_bundle_holds_the_parts_and_nothing_else(tmp_path: Path) -> None:
+    built = bundle.build_bundle(tmp_path)
+    files = {path.relative_to(built).as_posix() for path in built.rglob("*.py")}
+    assert {"grader/protocol/codec.py", "grader/worker/main.py"} < files
+    rooms = {path for path in files if path.split("/")[1] in bundle.ROOMS}
+    assert rooms == {path.relative_to(bundle.HOUSE.parent).as_posix() for path in bundle.parts()}
+    assert files - rooms == {"grader/__init__.py"}
+    compiled = {path.name.split(".")[0] for path in built.rglob("*.pyc")}
+    assert compiled <= {part.stem for part in bundle.parts()}
+
+
+@pytest.mark.skipif(os.name != "posix", reason="modes of POSIX")
+def test_everybody_may_read_a_bundle(tmp_path: Path) -> None:
+    built = bundle.build_bundle(tmp_path)
+    assert all(path.stat().st_mode & 0o444 == 0o444 for path in (built, *built.rglob("*")))
+    assert not any(path.stat().st_mode & 0o022 for path in (built, *built.rglob("*")))
+
+
+def test_a_package_that_is_missing_is_refused() -> None:
+    with pytest.raises(IsolationRefused, match="no_such_package is not installed") as caught:
+        bundle.package("no_such_package")
+    assert caught.value.hint == "Run `uv sync`."
+
+
+def test_the_packages_are_found_with_their_libraries() -> None:
+    found = [path.name for path in bundle.package_folders()]
+    assert found[:2] == ["numpy", "msgpack"]
+    beside = {path.name for path in bundle.package("numpy").parent.glob("numpy.libs")}
+    assert set(found[2:]) == beside
+    assert all(
+        Path(parent, "numpy").is_dir() or Path(parent, "msgpack").is_dir() for parent in bundle.package_parents()
+    )
+
+
+def test_the_standard_library_is_the_interpreters_own() -> None:
+    assert os.path.samefile(bundle.standard_library(), os.path.dirname(os.__file__))
+
+
+def test_installed_packages_are_known_to_lie_beside_it() -> None:
+    base = os.path.realpath(sys.base_prefix)
+    if os.name == "posix":
+        assert any(Path(folder).name == "site-packages" for folder in bundle.site_folders(base))
+
+
+@pytest.mark.skipif(os.name != "posix", reason="modes of POSIX")
+def test_a_folder_below_a_closed_one_is_closed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "home" / "packages"
+    folder.mkdir(parents=True)
+    monkeypatch.setattr(bundle, "package", lambda name: folder)
+    (tmp_path / "home").chmod(0o700)
+    assert str(folder) in bundle.closed_folders()
+    monkeypatch.setattr(bundle, "package", lambda name: Path("/usr"))
+    assert "/usr" not in bundle.closed_folders()
+
+
+def test_the_interpreter_takes_nothing_from_its_surroundings() -> None:
+    program, *options = bundle.interpreter()
+    assert Path(program).is_file() and options[:2] == ["-I", "-S"]

@@ -1,0 +1,40 @@
+"""Which methods of a class a row has not started, and which it waits for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from grader.course.manifest import Criterion, Stage
+from grader.judging.assessment import Judge
+from grader.outcome import Outcome
+from grader.remote.process import Job
+from grader.remote.record import Frame
+
+
+def row(name: str, *functions: str) -> Criterion:
+    return Criterion(name, name, functions, (), ("a", "b", "c"))
+
+
+ROWS = (row("softmax", "Layer.softmax", "Layer"), row("forward", "Layer.forward", "Layer"), row("alone", "Layer.other"))
+STAGE = Stage("s90", Path("s90_small"), "Small", "small.py", (), ROWS)
+
+
+@pytest.mark.parametrize(
+    ("criterion", "missing", "status"),
+    [
+        ("softmax", "Layer.softmax", "not_started"),
+        ("forward", "Layer.forward", "not_started"),
+        ("forward", "Layer.softmax", "blocked"),  # another row is about it
+        ("forward", "Layer.helper", "not_started"),  # no other row is
+        ("forward", "Layer.__init__", "not_started"),  # every row of a class needs it
+        ("alone", "Layer.__init__", "blocked"),
+        ("alone", "Layer.other", "not_started"),
+        ("alone", "helper", "blocked"),
+    ],
+)
+def test_a_method_that_is_not_written(criterion: str, missing: str, status: str) -> None:
+    judge = Judge(STAGE, Job("small.py", b"", 1, 1, 64, Path()), 0, None)
+    found = judge._not_written(Outcome("test", criterion, False, "failed"), [Frame(3, missing)])
+    assert (found.status, found.message) == (status, f"{missing} is not written yet")

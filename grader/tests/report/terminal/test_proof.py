@@ -1,0 +1,178 @@
+"""What `grader course verify` shows: the table, the survivors, a line a shortfall; and the document."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+from rich.text import Text
+
+from grader.authoring.claims import Shortfall
+from grader.authoring.evaluation import Mutation, Tally
+from grader.authoring.verify import StageProof
+from grader.course.mutants import Mutant
+from grader.report.document import dumps
+from grader.report.terminal.layout import Look
+from grader.report.terminal.proof import proof_document, proof_lines, summary
+
+SURVIVOR = Mutant("half", 24, "return total(x) / 2", "return 2 / total(x)", "…")
+SHORTFALL = Shortfall(
+    "s02",
+    "grader/hidden/s02_sums/mistakes.py:33",
+    "mean-of-terms is not caught: row half is passed (seed 1000)",
+    "sharpen a test of half",
+)
+GOOD = StageProof(
+    "s01", "Numbers", 12, 240, Tally(20, 20), Tally(12, 12), Tally(100, 100), Tally(124, 124), Tally(124, 124),
+    Mutation(1250, 10, ()), (),
+)  # fmt: skip
+WEAK = StageProof(
+    "s02", "Sums", 2, 4, Tally(1, 1), Tally(2, 2), Tally(3, 3), Tally(5, 6), Tally(4, 6),
+    Mutation(12, 1, (SURVIVOR,)), (SHORTFALL,),
+)  # fmt: skip
+PICTURE = """\
+stage  rows  tests  reference   stub  alternatives  mistakes    named    mutants caught
+s01      12    240      20/20  12/12       100/100   124/124  124/124  1240/1240 100.0%
+s02       2      4        1/1    2/2           3/3       5/6      4/6       10/11 90.9%
+
+s02: mutants that no test notices
+    solution.py:24 half: return total(x) / 2  ->  return 2 / total(x)
+
+s02: 1 shortfall
+    grader/hidden/s02_sums/mistakes.py:33: mean-of-terms is not caught: row half is passed (seed 1000); sharpen a
+        test of half
+"""
+
+
+def text_of(lines: list[Text]) -> str:
+    return "".join(f"{line.plain}\n" for line in lines)
+
+
+def shown(*proofs: StageProof, width: int = 120, ascii: bool = False) -> str:
+    return text_of(proof_lines(proofs or (GOOD, WEAK), Look(width, ascii)))
+
+
+def test_the_report_as_a_whole() -> None:
+    assert shown() == PICTURE
+
+
+@pytest.mark.parametrize("width", [80, 95, 96, 120])
+def test_it_fits_the_terminal(width: int) -> None:
+    assert max(map(len, shown(width=width).splitlines())) <= width
+
+
+def test_at_80_columns_the_table_has_every_number() -> None:
+    wide, narrow = (shown(width=width).splitlines()[:3] for width in (120, 80))
+    assert [line.split() for line in wide] == [line.split() for line in narrow]
+
+
+def test_the_table_is_of_one_width() -> None:
+    assert len({len(line) for line in shown().splitlines()[:3]}) == 1
+
+
+def test_a_stage_that_falls_short_is_red_and_another_green() -> None:
+    assert [str(line.style) for line in proof_lines((GOOD, WEAK), Look(120))[:3]] == ["bold", "green", "red"]
+
+
+def test_what_was_not_graded_is_a_dash() -> None:
+    proof = replace(GOOD, mistakes=Tally(0, 0), named=Tally(0, 0), mutation=None)
+    assert shown(proof).splitlines()[1].split()[-4:] == ["100/100", "-", "-", "-"]
+
+
+def test_a_stage_without_shortfall_has_its_row_alone() -> None:
+    assert len(shown(GOOD).splitlines()) == 2
+
+
+def test_a_survivor_within_bounds_is_listed_without_a_shortfall() -> None:
+    lines = shown(replace(WEAK, shortfalls=())).splitlines()
+    assert lines[-2:] == PICTURE.splitlines()[4:6]
+
+
+def test_the_columns_stand_apart_where_there_is_room() -> None:
+    assert [shown(width=width).startswith("stage  rows  tests") for width in (95, 96)] == [False, True]
+
+
+def test_a_long_line_goes_on_further_in() -> None:
+    lines = shown(width=60).splitlines()
+    assert [len(line) - len(line.lstrip()) for line in lines[5:8]] == [4, 8, 0]
+    assert {len(line) - len(line.lstrip()) for line in lines[9:]} == {4, 8}
+
+
+def test_long_lines_keep_all_their_words() -> None:
+    words = " ".join(shown(width=60).split())
+    assert f"{SHORTFALL.place}: {SHORTFALL.message}; {SHORTFALL.fix}" in words
+    assert "half: return total(x) / 2 -> return 2 / total(x)" in words
+
+
+def test_several_shortfalls_are_counted_and_have_a_line_each() -> None:
+    lines = shown(replace(WEAK, mutation=None, shortfalls=(SHORTFALL, replace(SHORTFALL, message="no")))).splitlines()
+    assert "s02: 2 shortfalls" in lines and f"    {SHORTFALL.place}: no; {SHORTFALL.fix}" in lines
+
+
+def test_survivors_of_all_stages_stand_before_the_shortfalls() -> None:
+    titles = [line for line in shown(WEAK, replace(WEAK, stage="s03")).splitlines() if line.startswith("s0")]
+    assert [title.split(": ")[-1] for title in titles[2:]] == ["mutants that no test notices"] * 2 + ["1 shortfall"] * 2
+
+
+def test_where_only_ascii_can_be_shown_nothing_else_is() -> None:
+    proof = replace(WEAK, shortfalls=(replace(SHORTFALL, message="expected √2 … got é"),))
+    text = shown(proof, ascii=True)
+    assert text.isascii() and "expected sqrt 2 ... got e" in text
+
+
+def test_what_a_module_wrote_into_a_message_does_not_act() -> None:
+    proof = replace(WEAK, shortfalls=(replace(SHORTFALL, message="\x1b[2Jgone"),))
+    assert "\x1b" not in shown(proof) and "\\x1b[2Jgone" in shown(proof)
+
+
+@pytest.mark.parametrize(
+    ("proofs", "line"),
+    [
+        ((GOOD,), "1 stage, no shortfall."),
+        ((GOOD, GOOD), "2 stages, no shortfall."),
+        ((GOOD, WEAK), "2 stages, 1 shortfall."),
+        ((WEAK, WEAK), "2 stages, 2 shortfalls."),
+        ((), "0 stages, no shortfall."),
+    ],
+)
+def test_the_last_line_counts(proofs: tuple[StageProof, ...], line: str) -> None:
+    assert summary(proofs) == line
+
+
+class TestDocument:
+    def test_it_is_json_with_every_field(self) -> None:
+        document = json.loads(dumps(proof_document([GOOD, replace(WEAK, mutation=None)], 20, "0.1.0")))
+        stages = document.pop("stages")
+        assert document == {"schema": 1, "course": "0.1.0", "seeds": 20, "proven": False}
+        assert stages[0] == {
+            "stage": "s01",
+            "title": "Numbers",
+            "criteria": 12,
+            "tests": 240,
+            "reference": {"good": 20, "total": 20},
+            "stub": {"good": 12, "total": 12},
+            "alternatives": {"good": 100, "total": 100},
+            "mistakes": {"good": 124, "total": 124},
+            "named": {"good": 124, "total": 124},
+            "mutants": {"total": 1250, "equivalent": 10, "caught": 1240, "rate": 1.0, "survivors": []},
+            "shortfalls": [],
+        }
+        assert stages[1]["mutants"] is None
+        assert stages[1]["shortfalls"] == [
+            {"file": SHORTFALL.place, "message": SHORTFALL.message, "fix": SHORTFALL.fix}
+        ]
+
+    def test_survivors_are_told_with_line_and_statement(self) -> None:
+        (stage,) = proof_document([WEAK], 1, "0.1.0")["stages"]
+        assert stage["mutants"] == {
+            "total": 12,
+            "equivalent": 1,
+            "caught": 10,
+            "rate": 0.9091,
+            "survivors": [{"line": 24, "function": "half", "was": SURVIVOR.was, "now": SURVIVOR.now}],
+        }
+
+    @pytest.mark.parametrize(("proofs", "proven"), [((GOOD,), True), ((GOOD, WEAK), False), ((), True)])
+    def test_it_says_whether_all_is_proven(self, proofs: tuple[StageProof, ...], proven: bool) -> None:
+        assert proof_document(proofs, 1, "0.1.0")["proven"] is proven

@@ -1,0 +1,162 @@
+"""The machine-readable verdict: its shape is the published one, and its text survives every pipe."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from importlib import resources
+from typing import Any, get_args, get_type_hints
+
+import jsonschema
+import pytest
+
+from grader.isolation.tiers import TIERS
+from grader.outcome import Diagnosis, Status, Where
+from grader.report.document import dumps, summary_document, verdict_document
+from grader.submission.source import Problem
+from grader.verdict import CriterionResult, Failure, Run, Verdict
+
+SCHEMA: dict[str, Any] = json.loads(resources.files("grader.report").joinpath("verdict.schema.json").read_text("utf-8"))
+FAILURE = Failure(
+    "test_attention.py::TestHeads::test_split",
+    True,
+    "failed",
+    "split_heads(x: float64 (2, 6, 8), num_heads=2)",
+    "72 of 96 values differ",
+    Diagnosis("reshape-without-transpose", "split-heads", "Tokens are mixed across heads.", "Swap axes 1 and 2."),
+    Where("stages/s15_attention/attention.py", 142),
+    ("printed: hello",),
+)
+ROWS = (
+    CriterionResult("attention-scores", "scores are QKᵀ/√d_k", "passed", 5, 5),
+    CriterionResult("split-heads", "split_heads reshapes", "failed", 2, 4, (FAILURE,)),
+    CriterionResult("forward", "forward", "blocked", 0, 3, (), ("split_heads",)),
+)
+RUN = Run(40817, "bubblewrap", None, 0.61234, "0.1.0", "ab" * 32, "stages/s15_attention/attention.py")
+VERDICT = Verdict("s15", "Attention mechanisms", False, ROWS, RUN)
+
+
+def valid(document: dict[str, Any], definition: str = "verdict") -> dict[str, Any]:
+    """The document, after a round trip through its text, if the schema accepts it."""
+    read: dict[str, Any] = json.loads(dumps(document))
+    jsonschema.Draft202012Validator({**SCHEMA, "$ref": f"#/$defs/{definition}"}).validate(read)
+    return read
+
+
+def test_the_schema_is_a_schema() -> None:
+    jsonschema.Draft202012Validator.check_schema(SCHEMA)
+
+
+def test_a_verdict_has_the_keys_of_the_design_with_its_values() -> None:
+    document = valid(verdict_document(VERDICT))
+    assert {key: document[key] for key in ("schema", "stage", "passed", "locked", "seed", "isolation", "unlocked")} == {
+        "schema": 1,
+        "stage": "s15",
+        "passed": False,
+        "locked": False,
+        "seed": 40817,
+        "isolation": "bubblewrap",
+        "unlocked": [],
+    }
+    assert (document["duration_s"], document["course"], document["submission"]) == (0.612, "0.1.0", "ab" * 32)
+    assert document["criteria"][1] == {
+        "id": "split-heads",
+        "text": "split_heads reshapes",
+        "status": "failed",
+        "tests_passed": 2,
+        "tests_total": 4,
+        "waits_for": [],
+        "failures": [
+            {
+                "test": "test_attention.py::TestHeads::test_split",
+                "hidden": True,
+                "status": "failed",
+                "call": "split_heads(x: float64 (2, 6, 8), num_heads=2)",
+                "message": "72 of 96 values differ",
+                "diagnosis": {
+                    "mistake": "reshape-without-transpose",
+                    "criterion": "split-heads",
+                    "text": "Tokens are mixed across heads.",
+                    "fix": "Swap axes 1 and 2.",
+                },
+                "where": "stages/s15_attention/attention.py:142",
+                "notes": ["printed: hello"],
+            }
+        ],
+    }
+    assert document["criteria"][2]["waits_for"] == ["split_heads"]
+
+
+@pytest.mark.parametrize(
+    "verdict",
+    [
+        replace(VERDICT, problem=Problem("syntax", "line 3: expected ':'", 3, None)),
+        replace(VERDICT, problem=Problem("missing", "defines nothing", None, "Put it back.")),
+        replace(VERDICT, faults=("test_hidden.py cannot be collected",)),
+        replace(VERDICT, passed=True, criteria=ROWS[:1], unlocked=("s16", "s17")),
+        replace(VERDICT, run=replace(RUN, isolation="process", isolation_note="bwrap is missing", only="split-heads")),
+        replace(VERDICT, criteria=(replace(ROWS[1], failures=(replace(FAILURE, diagnosis=None, where=None),)),)),
+        replace(VERDICT, locked=True, criteria=(), run=replace(RUN, isolation="none", submission="")),
+    ],
+)
+def test_every_kind_of_verdict_is_valid(verdict: Verdict) -> None:
+    valid(verdict_document(verdict))
+
+
+def test_a_locked_verdict_names_what_comes_first() -> None:
+    locked = replace(VERDICT, locked=True, criteria=())
+    assert valid(verdict_document(locked, ["s01"]))["waits_for"] == ["s01"]
+
+
+def test_several_verdicts_are_one_document_that_passes_only_if_all_do() -> None:
+    passing = replace(VERDICT, passed=True, criteria=ROWS[:1])
+    assert valid(summary_document([passing, passing]), "summary")["passed"] is True
+    assert valid(summary_document([passing, VERDICT]), "summary")["passed"] is False
+    assert valid(summary_document([]), "summary")["passed"] is False
+
+
+def test_the_schema_describes_every_key_that_is_written() -> None:
+    document = verdict_document(replace(VERDICT, problem=Problem("syntax", "", 1, "")))
+    row = document["criteria"][1]
+    written = {
+        "verdict": document,
+        "criterion": row,
+        "failure": row["failures"][0],
+        "diagnosis": row["failures"][0]["diagnosis"],
+        "problem": document["problem"],
+        "summary": summary_document([]),
+    }
+    for name, part in written.items():
+        definition = SCHEMA["$defs"][name]
+        assert set(definition["properties"]) == set(definition["required"]) == set(part), name
+
+
+def test_the_schema_knows_every_status_tier_and_kind_of_problem() -> None:
+    definitions = SCHEMA["$defs"]
+    assert set(definitions["status"]["enum"]) == set(get_args(Status))
+    assert set(TIERS) | {"none"} <= set(definitions["verdict"]["properties"]["isolation"]["enum"])
+    assert set(definitions["problem"]["properties"]["kind"]["enum"]) == set(get_args(get_type_hints(Problem)["kind"]))
+
+
+@pytest.mark.parametrize("wrong", [{"schema": 2}, {"seed": -1}, {"isolation": "none at all"}, {"criteria": None}])
+def test_the_schema_refuses_what_is_wrong(wrong: dict[str, Any]) -> None:
+    with pytest.raises(jsonschema.ValidationError):
+        valid({**verdict_document(VERDICT), **wrong})
+
+
+def test_what_a_learner_wrote_is_data_and_nothing_else() -> None:
+    evil = "\x1b[2J\x9b31m\u202e\x00\udc80 [red]"
+    verdict = replace(VERDICT, criteria=(replace(ROWS[1], failures=(replace(FAILURE, message=evil, call=evil),)),))
+    text = dumps(verdict_document(verdict))
+    assert text.isascii()
+    assert all(char == "\n" or char.isprintable() for char in text)
+    message = json.loads(text)["criteria"][0]["failures"][0]["message"]
+    assert message == evil.replace("\udc80", "?")
+
+
+def test_a_build_s_log_obeys_no_document() -> None:
+    evil = "##[add-mask]x\n::error::y ##vso[task]"
+    text = dumps({"message": evil, "\\##[": [evil]})
+    assert "##[" not in text and "##vso[" not in text
+    assert not any(line.lstrip().startswith("::") for line in text.splitlines())
+    assert json.loads(text) == {"message": evil, "\\##[": [evil]}

@@ -1,0 +1,184 @@
+"""The job's summary and the annotations: their limits, and that no text in them is anything but text."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+
+import pytest
+from hypothesis import given
+from markdown_it import MarkdownIt
+
+from grader.outcome import Where
+from grader.report.escape import plain
+from grader.report.github import ANNOTATIONS, LIMIT, annotation_lines, summary, within
+from grader.report.graded import Scene, details
+from grader.tests.support.verdicts import (
+    CRASH,
+    LABEL,
+    NOW,
+    PASSED,
+    PUBLIC,
+    SCENE,
+    SPLIT,
+    SYNTAX,
+    TEXTS,
+    UNMARKED,
+    VERDICT,
+    obeyed_by_a_runner,
+    report,
+    unescaped,
+    written,
+)
+from grader.verdict import Verdict
+
+COMMAND = re.compile(r"::error (?:file=([^:,]*),line=(\d+),)?title=([^:,]*)::([^\r\n]*)")
+
+
+class Tags(HTMLParser):
+    """Which elements a page has, with what attributes, and its text."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.found: set[str] = set()
+        self.attributes: list[object] = []
+        self.text = ""
+        self.feed(page)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found.add(tag)
+        self.attributes += attrs
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+    def handle_comment(self, data: str) -> None:
+        self.found.add("comment")
+
+    def handle_decl(self, decl: str) -> None:
+        self.found.add("declaration")
+
+
+def page(*verdicts: Verdict) -> Tags:
+    """The summary as a reader of GitHub's Markdown shows it."""
+    reader = MarkdownIt("gfm-like", {"html": True, "linkify": False}).enable("table")
+    return Tags(reader.render(summary(report(*verdicts), SCENE)))
+
+
+def commands(*verdicts: Verdict, scene: Scene = SCENE) -> list[tuple[str, str, str, str]]:
+    """File, line, title and message of each annotation, as the runner reads them."""
+    found = []
+    for line in annotation_lines(report(*verdicts), scene):
+        match = COMMAND.fullmatch(line)
+        assert match is not None, line
+        file, number, name, message = (part or "" for part in match.groups())
+        found.append((unescaped(file), number, unescaped(name), unescaped(message)))
+    return found
+
+
+def test_the_summary_has_a_table_of_the_rows_and_tells_of_those_that_fail() -> None:
+    shown = page(VERDICT)
+    assert {"h2", "table", "h3", "pre", "code"} <= shown.found
+    for text in (
+        "s15 · Attention mechanisms",
+        "1 of 5 criteria",
+        "scores are QKᵀ/√d_k",
+        "waits for split_heads",
+        LABEL,
+    ):
+        assert text in shown.text
+    assert details(SPLIT, VERDICT) in shown.text
+    assert shown.text.count("not started") == 1
+
+
+@pytest.mark.parametrize("verdict", UNMARKED.values(), ids=list(UNMARKED))
+def test_what_gives_no_marks_heads_the_summary_and_is_an_annotation(verdict: Verdict) -> None:
+    assert page(verdict).text.startswith("Not graded")
+    file, line, name, message = commands(verdict)[0]
+    assert (file, line, name) == ("", "", "grader")
+    assert message
+
+
+def test_a_module_that_cannot_be_graded_is_told_and_annotated_on_its_line() -> None:
+    assert "expected ':'" in page(SYNTAX).text
+    assert [each[:3] for each in commands(SYNTAX)] == [(LABEL, "3", "s15 · Attention mechanisms")]
+
+
+@given(TEXTS)
+def test_whatever_a_learner_wrote_is_text_in_the_summary(text: str) -> None:
+    verdict = written(text)
+    shown = page(verdict)
+    assert shown.found <= {"h2", "h3", "p", "strong", "code", "pre", "table", "thead", "tbody", "tr", "th", "td"}
+    assert shown.attributes == []
+    assert details(verdict.criteria[0], verdict) in shown.text
+    assert obeyed_by_a_runner(summary(report(verdict), SCENE)) == []
+
+
+def test_a_summary_is_cut_between_blocks_and_says_so() -> None:
+    blocks = ["a" * 100, "b" * 100, "c" * 100]
+    assert within(iter(blocks), 1000) == "\n\n".join([*blocks, ""])
+    cut = within(iter(blocks), 300)
+    assert cut.startswith("\n\n".join(blocks[:2]))
+    assert (cut.count("c" * 9), "The rest is left out" in cut, len(cut) <= 300) == (0, True, True)
+    assert within(iter(blocks), 20) == ""
+
+
+def test_a_summary_keeps_within_what_github_takes() -> None:
+    row = replace(
+        SPLIT, failures=tuple(replace(PUBLIC, message=f"{n}\n" + "√" * 1400, diagnosis=None) for n in range(2))
+    )
+    text = summary(report(replace(VERDICT, criteria=(row,) * 300)), SCENE)
+    assert LIMIT - 20_000 < len(text.encode()) <= LIMIT
+    assert text.endswith("at most 1 MiB._\n")
+    assert text.count("<pre>") == text.count("</pre>")
+
+
+def test_an_annotation_stands_on_the_learner_s_own_line() -> None:
+    assert commands(replace(VERDICT, criteria=(SPLIT,))) == [
+        (
+            LABEL,
+            "142",
+            "s15 split-heads",
+            "split_heads reshapes: 2 of 4 tests\nsplit_heads(x: float64 (2, 6, 8), num_heads=2)\n"
+            "72 of 96 values differ\nTokens are mixed across heads.\nSwap axes 1 and 2.",
+        )
+    ]
+
+
+def test_a_file_outside_of_the_repository_is_named_in_the_message() -> None:
+    ((file, line, _, message),) = commands(replace(VERDICT, criteria=(SPLIT,)), scene=Scene(NOW))
+    assert (file, line) == ("", "")
+    assert message.endswith(f"\n{LABEL}:142")
+
+
+def test_rows_that_pass_wait_or_have_not_begun_are_not_annotated() -> None:
+    assert [each[2] for each in commands(VERDICT)] == ["s15 split-heads", "s15 crash"]
+    assert commands(PASSED) == []
+
+
+def test_a_step_has_at_most_so_many_annotations() -> None:
+    assert len(commands(replace(VERDICT, criteria=(SPLIT, CRASH) * 20))) == ANNOTATIONS == 10
+
+
+def test_a_long_message_is_cut() -> None:
+    row = replace(SPLIT, failures=(replace(PUBLIC, message="x" * 5000),))
+    assert 1000 < len(commands(replace(VERDICT, criteria=(row,)))[0][3]) < 1100
+
+
+@given(TEXTS)
+def test_whatever_a_learner_wrote_cannot_end_or_begin_a_command(text: str) -> None:
+    verdict = replace(written(text), problem=None)
+    for file, line, _, message in commands(verdict):
+        assert file == plain(text or "x")
+        assert line == "3"
+        assert message.startswith("split_heads reshapes: 2 of 4 tests")
+    lines = annotation_lines(report(verdict), SCENE)
+    assert len(lines) == 1
+    assert "##[" not in lines[0] and "\n" not in lines[0] and "\r" not in lines[0]
+
+
+def test_a_place_with_signs_of_its_own_is_read_back() -> None:
+    row = replace(SPLIT, failures=(replace(PUBLIC, where=Where("a,b:c%2C=d.py", 3)),))
+    assert commands(replace(VERDICT, criteria=(row,)))[0][0] == "a,b:c%2C=d.py"

@@ -1,0 +1,40 @@
+"""What is shown of a learner's file names, and which of them some file systems take for one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from grader.course.manifest import Stage
+from grader.submission.names import expected, folded, places, printable, shown, suggestion
+
+STAGE = Stage("s15", Path("stages/s15_attention"), "Attention", "attention.py", (), ())
+
+
+def test_control_characters_and_undecodable_bytes_are_not_shown() -> None:
+    assert printable("a\x1b[31m\udcff\u202eb") == "a\ufffd[31m\ufffd\ufffdb"
+
+
+def test_a_long_name_is_cut() -> None:
+    assert shown("a" * 200) == "a" * 159 + "…"
+    assert shown("a" * 160) == "a" * 160
+
+
+@pytest.mark.parametrize(("one", "other"), [("A", "a"), ("ß", "SS"), ("é", "e\u0301"), ("É", "e\u0301")])
+def test_names_that_one_file_system_takes_for_another_are_one(one: str, other: str) -> None:
+    assert folded([one]) == folded([other])
+
+
+def test_other_names_are_not() -> None:
+    assert folded(["a", "b"]) != folded(["a", "c"])
+
+
+def test_the_place_in_the_course_comes_first() -> None:
+    assert places(STAGE) == (("stages", "s15_attention", "attention.py"), ("attention.py",))
+    assert expected(STAGE) == "stages/s15_attention/attention.py or attention.py"
+
+
+def test_five_python_files_are_suggested_at_most() -> None:
+    assert suggestion(f"{name}.py" for name in "gfedcba") == "Python files in it: a.py, b.py, c.py, d.py, e.py"
+    assert suggestion(["notes.txt"]) is None

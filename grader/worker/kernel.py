@@ -1,0 +1,183 @@
+"""The kernel's own fences around a process: Landlock, filters of system calls, and what others may do to it.
+
+A worker runs it, so that it needs the standard library only. Landlock has no function in libc: its three system calls
+are made by number, which is the same on every architecture.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import os
+import stat
+import struct
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from typing import Any
+
+LEAST_ABI = 4  # of Landlock: the first that knows TCP
+SCOPING_ABI = 6  # the first that knows signals and abstract sockets
+PR_SET_PDEATHSIG, PR_GET_DUMPABLE, PR_SET_DUMPABLE, PR_SET_SECCOMP, PR_SET_NO_NEW_PRIVS = 1, 3, 4, 22, 38
+PR_SET_CHILD_SUBREAPER = 36
+SECCOMP_MODE_FILTER = 2
+CREATE_RULESET, ADD_RULE, RESTRICT_SELF = 444, 445, 446
+RULESET_VERSION = 1
+PATH_BENEATH = 1
+O_PATH = getattr(os, "O_PATH", 0)
+
+EXECUTE, WRITE_FILE, READ_FILE, READ_DIR = (1 << bit for bit in range(4))
+REMOVE, MAKE_DIR, MAKE_FILE = 1 << 4 | 1 << 5, 1 << 7, 1 << 8
+REFER, TRUNCATE, IOCTL_DEV = 1 << 13, 1 << 14, 1 << 15
+OF_FILES = EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE | IOCTL_DEV  # the only rights that a rule for a file may name
+MAY: dict[str, int] = {  # nothing may execute: a learner's function needs no other program
+    "around": READ_FILE | READ_DIR,
+    "read": READ_FILE | READ_DIR,
+    "use": READ_FILE | WRITE_FILE,
+    "write": READ_FILE | READ_DIR | WRITE_FILE | MAKE_DIR | MAKE_FILE | REMOVE | REFER | TRUNCATE,
+}
+FILE_RIGHTS = {1: 13, 2: 14, 3: 15, 4: 15}  # how many an ABI knows; since 5 there are 16
+BIND_AND_CONNECT = 0b11
+ABSTRACT_SOCKETS, SIGNALS = 0b01, 0b10
+
+
+class Unconfined(Exception):
+    """A guard that the tier promises cannot be put up; it says which, and why."""
+
+
+def landlock_abi() -> int:
+    """Return the version of Landlock that the kernel speaks; 0 where it has none."""
+    if sys.platform != "linux":
+        return 0
+    return max(0, _syscall(CREATE_RULESET, None, 0, RULESET_VERSION))
+
+
+def rules_for(plan: dict[str, list[str]]) -> int:
+    """Return the descriptor of Landlock's rules: what a plan names may be read, used or written, and nothing else.
+
+    What stands under "around" has the holes that stand under "holes".
+    """
+    abi = landlock_abi()
+    handled = (1 << FILE_RIGHTS.get(abi, 16)) - 1
+    scoped = ABSTRACT_SOCKETS | SIGNALS if abi >= SCOPING_ABI else 0
+    network = BIND_AND_CONNECT if abi >= LEAST_ABI else 0
+    size = 24 if abi >= SCOPING_ABI else 16 if abi >= LEAST_ABI else 8
+    rules = _syscall(CREATE_RULESET, struct.pack("=QQQ", handled, network, scoped)[:size], size, 0)
+    if rules < 0:
+        raise Unconfined(f"Landlock makes no rules here: {_said()}")
+    for kind, rights in MAY.items():
+        for folder in plan[kind]:
+            for path in around(folder, plan["holes"] if kind == "around" else ()):
+                _allow(rules, path, rights & handled)
+    return rules
+
+
+def around(folder: str, holes: Sequence[str]) -> Iterator[str]:
+    """Yield the fewest paths that cover a folder but for its holes: a rule of Landlock allows, it cannot forbid."""
+    if any(lies_in(folder, hole) for hole in holes):
+        return
+    if not any(lies_in(hole, folder) for hole in holes):
+        yield folder
+        return
+    with suppress(OSError):
+        for name in sorted(os.listdir(folder)):
+            yield from around(os.path.join(folder, name), holes)
+
+
+def lies_in(path: str, folder: str) -> bool:
+    """Say whether a path is a folder or below it, by their names."""
+    return path == folder or path.startswith(folder.rstrip("/") + "/")
+
+
+def _allow(rules: int, path: str, rights: int) -> None:
+    try:
+        place = os.open(path, O_PATH | os.O_CLOEXEC)
+    except OSError:  # what is not there, or out of reach, needs no rule
+        return
+    try:
+        if not stat.S_ISDIR(os.fstat(place).st_mode):
+            rights &= OF_FILES
+        if _syscall(ADD_RULE, rules, PATH_BENEATH, struct.pack("=Qi", rights, place), 0) < 0:
+            raise Unconfined(f"Landlock takes no rule for {path}: {_said()}")
+    finally:
+        os.close(place)
+
+
+def restrict(rules: int) -> None:
+    """Put up the rules behind a descriptor, for good, and close it; needs set_no_new_privileges first."""
+    try:
+        if _syscall(RESTRICT_SELF, rules, 0) < 0:
+            raise Unconfined(f"Landlock cannot be put up: {_said()}")
+    finally:
+        os.close(rules)
+
+
+def scope_signals() -> None:
+    """Let a process signal and trace none but itself and what it starts, where Landlock has that."""
+    if landlock_abi() < SCOPING_ABI:
+        return
+    rules = _syscall(CREATE_RULESET, struct.pack("=QQQ", 0, 0, SIGNALS), 24, 0)
+    if rules >= 0:
+        with suppress(Unconfined):  # a second wall within the one that the tier promises
+            restrict(rules)
+
+
+class _Program(ctypes.Structure):
+    _fields_ = (("length", ctypes.c_ushort), ("instructions", ctypes.c_void_p))
+
+
+def filter_calls(program: bytes) -> None:
+    """Load a filter of system calls, for good; needs set_no_new_privileges first."""
+    kept = ctypes.create_string_buffer(program, len(program))
+    described = _Program(len(program) // 8, ctypes.cast(kept, ctypes.c_void_p))
+    _set("the filter of system calls", PR_SET_SECCOMP, SECCOMP_MODE_FILTER, ctypes.addressof(described))
+
+
+def set_no_new_privileges() -> None:
+    """Let no program that is started from here gain rights by its file."""
+    _set("no_new_privs", PR_SET_NO_NEW_PRIVS, 1)
+
+
+def adopt_orphans() -> None:
+    """Become the parent of whatever a process below leaves behind."""
+    _set("the adoption of orphans", PR_SET_CHILD_SUBREAPER, 1)
+
+
+def end_with_parent() -> None:
+    """End when the parent ends; a change of user undoes this, so that it comes after."""
+    _set("the end with the parent", PR_SET_PDEATHSIG, 9)
+
+
+def is_open() -> bool:
+    """Say whether processes of the same user may trace this one and read its memory and environment."""
+    return sys.platform == "linux" and int(_libc().prctl(PR_GET_DUMPABLE, *_longs())) == 1
+
+
+def set_open(whether: bool) -> None:
+    """Let processes of the same user trace this one and read its memory and environment, or not."""
+    _set("who may look into the process", PR_SET_DUMPABLE, int(whether))
+
+
+def _set(what: str, option: int, *values: int) -> None:
+    if sys.platform == "linux" and _libc().prctl(option, *_longs(*values)) != 0:
+        raise Unconfined(f"{what} cannot be set: {_said()}")
+
+
+def _longs(*values: int) -> list[ctypes.c_ulong]:
+    return [ctypes.c_ulong(each) for each in (*values, 0, 0, 0, 0)[:4]]
+
+
+def _syscall(number: int, *arguments: int | bytes | None) -> int:
+    values = [ctypes.c_long(each) if isinstance(each, int) else each for each in arguments]
+    return int(_libc().syscall(ctypes.c_long(number), *values))
+
+
+@functools.cache
+def _libc() -> Any:
+    library = ctypes.CDLL(None, use_errno=True)
+    library.syscall.restype = ctypes.c_long
+    return library
+
+
+def _said() -> str:
+    return os.strerror(ctypes.get_errno())

@@ -1,0 +1,174 @@
+"""A learner's process from its start: confine itself, load the module once, then fork for each test.
+
+Untrusted from the moment the learner's module runs. It is started with a path that holds the standard library, NumPy,
+msgpack and this package's wire, channel and serve; the module arrives as text over the connection, so that no file of
+the course is needed. What it answers before that moment, the guards that are up, is beyond the learner's reach.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import json
+import linecache
+import os
+import signal
+import socket
+import struct
+import sys
+import time
+import types
+from typing import Any
+
+CONTROL = struct.Struct("<cQ")  # b"F" fork for a test, b"K" kill it; its number
+ENDED = struct.Struct("<Qi")  # a test's number and its process' wait status
+
+
+def connect(spec: dict[str, Any]) -> socket.socket:
+    """Return the connection to the grader: an inherited descriptor, or a loopback port that wants a token first."""
+    if "fd" in spec:
+        return socket.socket(fileno=spec["fd"])
+    connection = socket.create_connection(("127.0.0.1", spec["port"]))
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    connection.sendall(bytes.fromhex(spec["token"]))
+    return connection
+
+
+class OnlyAllowed:
+    """An import hook that lets the standard library, NumPy and msgpack through, and nothing else."""
+
+    allowed = sys.stdlib_module_names | {"numpy", "msgpack", "grader"}
+    of_this_build = "_sysconfigdata_"  # belongs to the standard library; its name differs from system to system
+
+    def find_spec(self, name: str, path: object = None, target: object = None) -> None:
+        if name.partition(".")[0] not in self.allowed and not name.startswith(self.of_this_build):
+            raise ModuleNotFoundError(
+                f"No module named {name!r}: only NumPy and the standard library are here", name=name
+            )
+
+
+def load(source: bytes, label: str) -> types.ModuleType:
+    """Run the learner's module and return it; whatever it raises passes through."""
+    module = types.ModuleType("learner_module")
+    module.__file__ = label
+    sys.modules["learner_module"] = module
+    text = source.decode("utf-8-sig", "replace")
+    linecache.cache[label] = (len(text), None, text.splitlines(True), label)
+    exec(compile(source, label, "exec", dont_inherit=True), module.__dict__)
+    return module
+
+
+def fork_for_tests(control: socket.socket, server: Any, children: Any) -> None:
+    """Fork one process for each test that the grader announces; end those that it is done with."""
+    from grader.protocol.channel import Channel, ChannelClosed
+    from grader.worker import kernel
+
+    running: dict[int, int] = {}
+    while True:
+        message, descriptors, _, _ = socket.recv_fds(control, CONTROL.size, 1)
+        if len(message) != CONTROL.size:
+            children.end()
+            return
+        operation, number = CONTROL.unpack(message)
+        if operation == b"F":
+            process = _forked()
+            if process == 0:
+                control.close()
+                children.close()
+                os.setpgid(0, 0)
+                kernel.end_with_parent()
+                kernel.scope_signals()
+                with contextlib.suppress(ChannelClosed):
+                    server.run(Channel(socket.socket(fileno=descriptors[0])))
+                return
+            os.close(descriptors[0])
+            running[number] = process
+        elif number in running:
+            status = _end(running.pop(number))
+            if not children.end(set(running.values())):
+                return  # then the supervisor ends them all, and the grader begins anew
+            control.sendall(ENDED.pack(number, status))
+
+
+def _forked() -> int:
+    """Fork, and wait a while for room where the user's other processes take up what the system allows."""
+    for _ in range(20):
+        try:
+            return os.fork()
+        except BlockingIOError:
+            time.sleep(0.1)
+    return os.fork()
+
+
+def _end(process: int) -> int:
+    """Kill one test's process and its group; return how it ended."""
+    done, status = os.waitpid(process, os.WNOHANG)
+    with contextlib.suppress(OSError):
+        os.killpg(process, signal.SIGKILL)
+    if not done:
+        with contextlib.suppress(OSError):
+            os.kill(process, signal.SIGKILL)
+        status = os.waitpid(process, 0)[1]
+    return status
+
+
+def main() -> None:
+    """Be one learner's process, from the connection to the end of the last test."""
+    spec = json.loads(sys.argv[1])
+    control = connect(spec)
+    sys.path[:] = [path for path in sys.path if path] + spec["path"]
+    children = _guarded(control, spec["guard"]) if spec["guard"] else None
+    import numpy.linalg
+    import numpy.random  # noqa: F401  (both before the limits and the drop: the interpreter may be unreadable afterwards)
+
+    from grader.protocol import codec
+    from grader.protocol.channel import Channel, ChannelClosed
+    from grader.worker import server as serve
+    from grader.worker.confine import confine
+    from grader.worker.kernel import Unconfined
+
+    channel = Channel(control)
+    body, blob = channel.receive()
+    decoder = codec.Decoder()
+    label, source, limits, program = (decoder.decode(form) for form in decoder.message(body, blob))
+    try:
+        channel.send(codec.Encoder().frame(["confined", confine(spec, limits, program)], []))
+    except Unconfined as error:
+        channel.send(codec.Encoder().frame(["unconfined", str(error)], []))
+        return
+    sys.meta_path.insert(0, OnlyAllowed())
+    server = serve.Server(types.ModuleType("learner_module"), label)
+    server.listen()
+    try:
+        server.module = load(source, label)
+        server.objects[0] = server.module
+        server.numbers = {id(server.module): 0}
+        channel.send(codec.Encoder().frame(["loaded", server.names(), server.notes()], []))
+    except BaseException as error:
+        channel.send(codec.Encoder().frame(["failed", [], server.notes()], [server.describe(error)]))
+        return
+    gc.freeze()  # what is loaded now stays: the collector need not touch, and so copy, its pages after each fork
+    with contextlib.suppress(ChannelClosed, OSError):
+        if children is not None:
+            control.setblocking(True)
+            fork_for_tests(control, server, children)
+        else:
+            server.run(channel)
+
+
+def _guarded(control: socket.socket, scratch: str) -> Any:
+    """Go on below a supervisor, as the parent of what the tests leave behind; return what knows this one's children."""
+    from grader.worker import kernel
+    from grader.worker.process_tree import Children
+    from grader.worker.supervisor import supervise
+
+    supervise(control, scratch)
+    kernel.adopt_orphans()
+    return Children()
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    finally:
+        os._exit(0)
