@@ -47,8 +47,8 @@ INTRODUCTION = """\
 
 Each row is a golden submission in `grader/tests/attacks/`, whose first line says what it tries.
 `grader/tests/attacked/test_attacks.py` grades each for real in every tier that claims to stop it, and sees that the
-attacked criterion is not passed, that the outcome is the declared one, that nothing hidden stands in the verdict, that no
-process and no change is left behind, and that the grader grades an honest submission afterwards. Where an attack
+attacked criterion is not passed, that the outcome is the declared one, that nothing hidden stands in the verdict, that
+no process and no change is left behind, and that the grader grades an honest submission afterwards. Where an attack
 succeeds in a tier that does not claim to stop it, that is tested as well: it shows that the attack is a real one.
 
 *Not loaded*: the module is not run, or stops while it is loaded. *Refused*: the submission is not taken at all. Where
