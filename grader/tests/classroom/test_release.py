@@ -210,7 +210,7 @@ def test_rooms_of_the_author_stay_behind() -> None:
     names = {path.relative_to(HIDDEN.parent).as_posix() for path in releasing._own_files()}
     assert {
         "cli.py",
-        "run/worker.py",
+        "worker/main.py",
         "judging/pytest.ini",
         "classroom/receipt.py",
         "report/verdict.schema.json",

@@ -6,9 +6,9 @@ TIERS = ("bubblewrap", "landlock")
 SAYS = "PermissionError|FileNotFoundError|ProcessLookupError|NotADirectoryError"
 
 
-FIRST = 1
+ONE = 1
 
 
 def double(x):
-    with open(f"/proc/{FIRST}/root/@GRADEBOOK@") as file:
+    with open(f"/proc/{ONE}/root/@GRADEBOOK@") as file:
         raise RuntimeError(file.read())
