@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from grader.course.manifest import Tolerance
+from grader.course.stage import Tolerance
 from grader.diagnosis.comparison import Difference, compare, compare_shape, describe
 from grader.diagnosis.comparison.distance import Array
 from grader.diagnosis.comparison.exact import inequality

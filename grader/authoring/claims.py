@@ -13,7 +13,7 @@ import numpy as np
 
 from grader.authoring.proof import Case, alternative_cases, alternative_files, mistake_cases, reference_cases
 from grader.course.answers import hidden_folder, load_mistakes, module_from, reference_source
-from grader.course.manifest import Stage, public_names
+from grader.course.stage import Stage, public_names
 from grader.course.stub import stub_of
 from grader.errors import CourseError
 from grader.submission import Snapshot

@@ -9,8 +9,8 @@ from grader.authoring.accepted import FILE, Equivalent, unused
 from grader.authoring.claims import Shortfall, in_hidden, in_stage, place_of
 from grader.authoring.proof import Result
 from grader.course.answers import Mistake
-from grader.course.manifest import Stage
 from grader.course.mutants import Mutant
+from grader.course.stage import Stage
 from grader.verdict import Verdict
 
 LEAST_KILLED = 0.98

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from string import Template
 
-from grader.course.manifest import HIDDEN, Course
+from grader.course.stage import HIDDEN, Course
 from grader.course.stub import stub_of
 from grader.errors import UsageError
 

@@ -12,8 +12,8 @@ from multiprocessing import get_context
 from pathlib import Path
 
 from grader.course.answers import hidden_folder, load_mistakes, reference_source
-from grader.course.manifest import Course, Stage
 from grader.course.mutants import Mutant, reach
+from grader.course.stage import Course, Stage
 from grader.judging.grading import Options, grade, hunt
 from grader.outcome import Outcome
 from grader.submission import Snapshot

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import subprocess
 
-from grader.course.manifest import Course, Stage
+from grader.course.stage import Course, Stage
 from grader.errors import UsageError
 
 

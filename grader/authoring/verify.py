@@ -12,8 +12,8 @@ from grader.authoring.claims import Shortfall, claims, in_hidden
 from grader.authoring.evaluation import Mutation, Tally
 from grader.authoring.proof import Case, Result
 from grader.course.answers import Mistake, load_mistakes, reference_source
-from grader.course.manifest import Course, Stage
 from grader.course.mutants import Mutant, mutants
+from grader.course.stage import Course, Stage
 from grader.errors import CourseError
 
 FIRST_SEED = 1000

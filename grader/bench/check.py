@@ -16,7 +16,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from grader.course.answers import hidden_folder
-from grader.course.manifest import Stage, find_course_root, load_course
+from grader.course.manifest import find_course_root, load_course
+from grader.course.stage import Stage
 from grader.isolation.tiers import TIERS, why_missing
 
 GOAL = 1.5

@@ -9,7 +9,8 @@ from string import Template
 from typing import Any
 
 from grader import __version__
-from grader.course.manifest import Course, Stage, read_toml
+from grader.course.manifest import read_toml
+from grader.course.stage import Course, Stage
 from grader.errors import CourseError
 
 TEMPLATES = Path(__file__).parent / "templates"

@@ -18,7 +18,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, get_args
 
 from grader.classroom.signing import key_id
-from grader.course.manifest import FEEDBACK
+from grader.course.stage import FEEDBACK
 from grader.errors import GraderFault
 from grader.outcome import Status
 from grader.verdict import Verdict

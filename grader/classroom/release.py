@@ -11,11 +11,11 @@ from grader import __version__
 from grader.classroom.leaks import leaks
 from grader.classroom.paperwork import paperwork
 from grader.course.answers import hidden_folder, reference_source
-from grader.course.manifest import HIDDEN, Course, Stage
 from grader.course.sealed import SHIPPED_KEY, SealKey
 from grader.course.sealed.bundle import NONCE_BYTES, Content, Label, seal
 from grader.course.sealed.copy import RECORD, Record, digest, record_text
 from grader.course.sealed.keys import new_key
+from grader.course.stage import HIDDEN, Course, Stage
 from grader.course.stub import stub_of
 from grader.errors import CourseError, UsageError
 

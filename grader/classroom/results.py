@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn, get_args
 
-from grader.course.manifest import FEEDBACK, Stage
+from grader.course.stage import FEEDBACK, Stage
 from grader.errors import GraderFault
 from grader.outcome import Status
 from grader.verdict import SCHEMA

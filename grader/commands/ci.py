@@ -15,7 +15,7 @@ from grader.errors import GraderFault, UsageError
 if TYPE_CHECKING:
     from grader.classroom.publish import Commit
     from grader.classroom.results import Result
-    from grader.course.manifest import Stage
+    from grader.course.stage import Stage
 
 app = typer.Typer(
     help="For instructors: the jobs around grading on GitHub's runners (docs/ci.md).",

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
     from grader.classroom.receipt import Receipt
-    from grader.course.manifest import Course, Stage
+    from grader.course.stage import Course, Stage
     from grader.verdict import Verdict
 
 VALID, NOT_VALID = 0, 1

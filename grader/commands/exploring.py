@@ -13,7 +13,7 @@ from grader.errors import UsageError
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from grader.course.manifest import Stage
+    from grader.course.stage import Stage
     from grader.explore.colour import Palette
     from grader.explore.model import Exploration
     from grader.progress.actions import Workspace

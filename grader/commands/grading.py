@@ -9,8 +9,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from grader.course.manifest import FEEDBACK
 from grader.course.sealed import expect_key
+from grader.course.stage import FEEDBACK
 from grader.errors import GraderError, StageLocked, SubmissionError, UsageError
 from grader.progress import actions
 from grader.report.terminal import screen
@@ -19,7 +19,7 @@ from grader.submission import holds_stages
 if TYPE_CHECKING:
     from grader.commands.classroom import Signing
     from grader.commands.publishing import Press
-    from grader.course.manifest import Feedback, Stage
+    from grader.course.stage import Feedback, Stage
     from grader.progress.actions import GradingRequest, Workspace
     from grader.verdict import Verdict
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from grader.course.manifest import FEEDBACK
+from grader.course.stage import FEEDBACK
 from grader.course.table import listed
 from grader.errors import GraderError, UsageError
 

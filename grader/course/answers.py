@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
-from grader.course.manifest import Stage
 from grader.course.sealed import is_sealed, opened
+from grader.course.stage import Stage
 from grader.errors import CourseError
 
 Wrong = TypeVar("Wrong")

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from grader.course.manifest import Stage
+from grader.course.stage import Stage
 from grader.remote.proxies import RemoteValue
 from grader.remote.record import Record
 from grader.submission.source import plain_text

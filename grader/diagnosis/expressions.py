@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from grader.course.manifest import Stage
+from grader.course.stage import Stage
 from grader.diagnosis.calls import described, last_call, short
 from grader.remote.proxies import RemoteValue
 from grader.remote.record import Record

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from grader.course.answers import Mistake, module_from
-from grader.course.manifest import Stage, Tolerance
+from grader.course.stage import Stage, Tolerance
 from grader.outcome import Diagnosis
 from grader.remote.exceptions import LEARNERS
 from grader.remote.proxies import RemoteValue

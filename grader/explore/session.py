@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 
-from grader.course.manifest import Course, Stage
+from grader.course.stage import Course, Stage
 from grader.explore.model import Example, Exploration, Plan, Ran, StepResult
 from grader.explore.stages import s04, s05, s06, s07, s09, s10, s11, s12, s13, s14, s15, s17
 from grader.explore.stages.drawings import s04 as s04_drawings

@@ -7,7 +7,7 @@ import warnings
 from dataclasses import replace
 from typing import Any
 
-from grader.course.manifest import Stage
+from grader.course.stage import Stage
 from grader.diagnosis import calls
 from grader.explore.model import Call, Part, PartStatus, Reading, Step, StepResult
 from grader.explore.values import Unfit

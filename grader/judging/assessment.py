@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from grader.course.manifest import Stage
+from grader.course.stage import Stage
 from grader.diagnosis import calls, expressions
 from grader.diagnosis.evidence import Evidence
 from grader.diagnosis.replay import Diagnostician

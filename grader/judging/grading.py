@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from grader import __version__
-from grader.course.manifest import Course, Stage
 from grader.course.sealed import public_only
+from grader.course.stage import Course, Stage
 from grader.isolation import tiers
 from grader.submission import Snapshot
 from grader.submission.source import Problem, check_source

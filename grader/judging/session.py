@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from grader import testing
-from grader.course.manifest import Stage
+from grader.course.stage import Stage
 from grader.diagnosis.replay import Diagnostician
 from grader.judging import plugin
 from grader.judging.assessment import TEXT_LIMIT, Attempt, Judge

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from grader import __version__
 from grader.course import sealed
-from grader.course.manifest import Course, Stage, find_course_root, load_course
+from grader.course.manifest import find_course_root, load_course
+from grader.course.stage import Course, Stage
 from grader.errors import StageLocked, SubmissionError, UsageError
 from grader.progress.store import Progress, State, Store, current, state_of, waits_for
 from grader.submission import Snapshot, take

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from grader.course.manifest import Course, Criterion, Stage
 from grader.course.sealed import public_only
+from grader.course.stage import Course, Criterion, Stage
 from grader.errors import CourseError, ProgressError, StageLocked, SubmissionError, UsageError
 from grader.progress.actions import GradingRequest, Workspace, graded, is_stub, stub_text
 from grader.progress.store import backup

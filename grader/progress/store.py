@@ -18,7 +18,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any, Literal
 
-from grader.course.manifest import Course, Stage
+from grader.course.stage import Course, Stage
 from grader.errors import ProgressError
 
 VERSION = 1

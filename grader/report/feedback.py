@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import replace
 
-from grader.course.manifest import FEEDBACK, Feedback, Stage
+from grader.course.stage import FEEDBACK, Feedback, Stage
 from grader.verdict import CriterionResult, Failure, Verdict
 
 HELD_BACK = "A hidden test does not pass; what it calls and what came back are not shown."

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from grader.course.manifest import Stage
+from grader.course.stage import Stage
 from grader.errors import SubmissionError
 from grader.submission.files import expect_kind, expect_parent, expect_size
 from grader.submission.names import expected, folded, places, printable, shown, suggestion

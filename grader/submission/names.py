@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterable
 
-from grader.course.manifest import Stage
+from grader.course.stage import Stage
 
 SHOWN = 160
 

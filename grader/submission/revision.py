@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from grader.course.manifest import Stage
+from grader.course.stage import Stage
 from grader.errors import SubmissionError
 from grader.submission.files import MAX_BYTES, expect_kind, expect_parent
 from grader.submission.git import Git

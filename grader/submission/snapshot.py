@@ -7,7 +7,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from grader.course.manifest import Stage
+from grader.course.stage import Stage
 from grader.errors import SubmissionError
 from grader.submission import files, members, revision
 from grader.submission.git import opened

@@ -15,7 +15,8 @@ from typing import Any
 import pytest
 
 from grader import testing
-from grader.course.manifest import Course, Stage, Tolerance, load_course
+from grader.course.manifest import load_course
+from grader.course.stage import Course, Stage, Tolerance
 from grader.isolation import tiers
 from grader.judging import grading
 from grader.outcome import Outcome, Status

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grader.course.manifest import Tolerance
+from grader.course.stage import Tolerance
 from grader.testing import (
     Mismatch,
     assert_array,

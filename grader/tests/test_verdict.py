@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.course.manifest import Criterion, Stage
+from grader.course.stage import Criterion, Stage
 from grader.outcome import Diagnosis, Outcome, Status, Where
 from grader.submission.source import Problem
 from grader.verdict import GRAVITY, CriterionResult, Run, Verdict, decide, the_one

@@ -6,10 +6,10 @@ import os
 from pathlib import Path
 
 from grader import __version__
-from grader.course.manifest import HIDDEN, Stage
 from grader.course.sealed.bundle import Content, Label, unseal
 from grader.course.sealed.copy import RECORD, digest, expect_released, public_files, read_record
 from grader.course.sealed.keys import SealKey, read_key
+from grader.course.stage import HIDDEN, Stage
 from grader.errors import CourseError, SealError
 
 __all__ = [

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from grader.course.manifest import Stage
+from grader.course.stage import Stage
 from grader.errors import CourseError
 
 RECORD = "release.json"

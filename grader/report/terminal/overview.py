@@ -10,7 +10,7 @@ from grader.report.terminal.layout import Look, heading, paragraph, row
 if TYPE_CHECKING:
     from rich.text import Text
 
-    from grader.course.manifest import Stage
+    from grader.course.stage import Stage
     from grader.doctor.health import Finding
     from grader.progress.actions import Standing
     from grader.progress.lessons import Hint

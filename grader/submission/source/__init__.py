@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from grader.course.manifest import Stage, public_names
+from grader.course.stage import Stage, public_names
 from grader.submission import Snapshot
 from grader.submission.source.apart import look_apart
 from grader.submission.source.forbidden import ARRAY_METHODS

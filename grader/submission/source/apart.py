@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from grader.course.manifest import Forbidden
+from grader.course.stage import Forbidden
 from grader.errors import GraderFault
 from grader.submission.source.problem import Problem
 

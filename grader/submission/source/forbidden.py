@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator, Sequence
 
-from grader.course.manifest import OPERATORS, Forbidden
+from grader.course.stage import OPERATORS, Forbidden
 from grader.submission.source.imports import and_more, imported, root
 from grader.submission.source.problem import Problem, clipped
 

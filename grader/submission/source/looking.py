@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from grader.course.manifest import Forbidden
+from grader.course.stage import Forbidden
 from grader.submission.source.forbidden import forbidden_problem
 from grader.submission.source.imports import import_problem
 from grader.submission.source.parsing import TOO_DEEP, parsed, without_main_block

@@ -10,7 +10,7 @@ import json
 import sys
 from dataclasses import asdict
 
-from grader.course.manifest import Forbidden
+from grader.course.stage import Forbidden
 from grader.submission.source.looking import look_at_bytes
 from grader.submission.source.parsing import TOO_DEEP
 from grader.submission.source.problem import Problem

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from grader import testing
-from grader.course.manifest import Tolerance
+from grader.course.stage import Tolerance
 from grader.isolation import tiers
 from grader.isolation.seccomp import filter_program
 from grader.tests.attacked.catalogue import FOLDER, GROUPS, HEADER, PAGE, TIERS, Attack, Broken, attacks, page, read

@@ -21,7 +21,8 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-from grader.course.manifest import Course, Stage, load_course
+from grader.course.manifest import load_course
+from grader.course.stage import Course, Stage
 from grader.errors import SubmissionError
 from grader.judging import grading
 from grader.remote import process

@@ -13,8 +13,8 @@ from grader.authoring.claims import Shortfall
 from grader.authoring.evaluation import Mutation, Tally
 from grader.authoring.proof import Case, Result
 from grader.course.answers import Mistake
-from grader.course.manifest import Criterion, Stage
 from grader.course.mutants import Mutant
+from grader.course.stage import Criterion, Stage
 from grader.outcome import Diagnosis, Outcome, Status
 from grader.submission.source import Problem
 from grader.verdict import CriterionResult, Failure, Run, Verdict

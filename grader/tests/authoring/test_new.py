@@ -13,7 +13,8 @@ import pytest
 
 from grader.authoring import new
 from grader.authoring.new import new_stage
-from grader.course.manifest import Course, Stage, load_stage
+from grader.course.manifest import load_stage
+from grader.course.stage import Course, Stage
 from grader.errors import UsageError
 from grader.tests.support.authors_copy import AuthorsCopy
 

@@ -10,8 +10,8 @@ import pytest
 
 from grader.authoring import proof
 from grader.authoring.proof import Case, Result
-from grader.course.manifest import Course, Stage
 from grader.course.mutants import Mutant, mutants
+from grader.course.stage import Course, Stage
 from grader.errors import UnknownStage
 from grader.tests.conftest import SmallCourse
 from grader.tests.support.good_stage import LOOPS, SOLUTION, write_stage

@@ -8,7 +8,8 @@ from __future__ import annotations
 import pytest
 
 from grader.authoring.verify import Plan, verify
-from grader.course.manifest import Stage, load_course
+from grader.course.manifest import load_course
+from grader.course.stage import Stage
 from grader.tests.support.places import ROOT
 
 COURSE = load_course(ROOT)

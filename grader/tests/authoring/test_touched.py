@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from grader.authoring.touched import touched
-from grader.course.manifest import Course, Stage
+from grader.course.stage import Course, Stage
 from grader.errors import UsageError
 
 STAGES = ("s01_numbers", "s02_sums", "s03_means")

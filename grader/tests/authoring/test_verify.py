@@ -10,8 +10,9 @@ import pytest
 
 from grader.authoring.evaluation import Tally
 from grader.authoring.verify import FIRST_SEED, Plan, StageProof, verify
-from grader.course.manifest import Course, load_course
+from grader.course.manifest import load_course
 from grader.course.mutants import mutants
+from grader.course.stage import Course
 from grader.tests.support.good_stage import (
     AMBIGUOUS,
     FILES,

@@ -10,7 +10,8 @@ import pytest
 
 from grader import __version__
 from grader.classroom.paperwork import paperwork
-from grader.course.manifest import HIDDEN, Course, load_course
+from grader.course.manifest import load_course
+from grader.course.stage import HIDDEN, Course
 from grader.errors import CourseError
 
 HOME = HIDDEN.parent.parent

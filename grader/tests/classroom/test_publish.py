@@ -16,7 +16,7 @@ from markdown_it import MarkdownIt
 
 from grader.classroom.publish import MAX_DESCRIPTION, Commit, Status, post, receipt, status, summary
 from grader.classroom.results import Result, Row
-from grader.course.manifest import Criterion, Stage
+from grader.course.stage import Criterion, Stage
 from grader.errors import GraderFault, UsageError
 
 STAGE = Stage("s15", Path("stages/s15_attention"), "Attention mechanisms", "attention.py", (), ())

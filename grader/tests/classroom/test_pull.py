@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from grader.classroom import pull
-from grader.course.manifest import Stage
+from grader.course.stage import Stage
 from grader.errors import GraderFault, SubmissionError, UsageError
 from grader.submission import take
 from grader.tests.support.repositories import commit, git, make, needs_git

@@ -14,10 +14,11 @@ import pytest
 from grader import __version__
 from grader.classroom import release as releasing
 from grader.classroom.release import Plan, copied, release, sealed
-from grader.course.manifest import HIDDEN, Course, load_course
+from grader.course.manifest import load_course
 from grader.course.sealed.bundle import Label, unseal
 from grader.course.sealed.copy import digest, read_record
 from grader.course.sealed.keys import read_key
+from grader.course.stage import HIDDEN, Course
 from grader.errors import CourseError, UsageError
 from grader.tests.support.copies import KEY, NAME
 from grader.tests.support.good_stage import HIDDEN as HIDDEN_TEST

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.course.manifest import HIDDEN
+from grader.course.stage import HIDDEN
 from grader.tests.conftest import need
 from grader.tests.support.authors_copy import AuthorsCopy
 from grader.tests.support.places import ROOT

@@ -13,7 +13,7 @@ from hypothesis import given
 
 from grader.classroom import results
 from grader.classroom.results import FILE, MAX_BYTES, Result, read
-from grader.course.manifest import Criterion, Stage
+from grader.course.stage import Criterion, Stage
 from grader.errors import GraderFault
 from grader.report.document import dumps, verdict_document
 from grader.tests.support.verdicts import PASSED, SYNTAX, TEXTS, UNMARKED, VERDICT, written

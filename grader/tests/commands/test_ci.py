@@ -14,7 +14,8 @@ from grader.classroom import publish as publishing
 from grader.classroom.publish import Commit, Status
 from grader.classroom.receipt import verified
 from grader.classroom.signing import new_signing_key, read_public_key
-from grader.course.manifest import Course, load_course
+from grader.course.manifest import load_course
+from grader.course.stage import Course
 from grader.isolation.tiers import TIERS
 from grader.report.document import dumps, verdict_document
 from grader.report.github import SUMMARY

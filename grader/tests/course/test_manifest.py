@@ -2,71 +2,15 @@
 
 from __future__ import annotations
 
-import pickle
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from grader.course import manifest
-from grader.course.manifest import Course, Forbidden, Limits, Tolerance, find_course_root, load_course, load_stage
-from grader.errors import CourseError, UnknownStage, UsageError
-
-HEAD = """\
-schema = 1
-id = "s15"
-title = "Attention mechanisms"
-module = "attention.py"
-"""
-SPLIT = """
-[[criteria]]
-id = "split-heads"
-text = "split_heads reshapes for multi-head"
-functions = ["split_heads"]
-hints = ["a nudge", "the idea", "nearly the answer"]
-"""
-FORWARD = """
-[[criteria]]
-id = "forward"
-text = "MultiHeadAttention joins the heads"
-functions = ["merge_heads", "MultiHeadAttention", "split_heads"]
-needs = ["split-heads"]
-hints = ["a nudge", "the idea", "nearly the answer"]
-"""
-TABLES = """
-[limits]
-stage_seconds = 30
-call_seconds = 2.5
-memory_mb = 256
-[tolerance]
-float64 = 1e-8
-float32 = 1e-3
-[forbidden]
-operators = ["@"]
-names = ["numpy.matmul", "numpy.linalg"]
-reason = "This stage is about writing them."
-[axes]
-split_heads = { x = "batch seq d_model", returns = "batch heads seq 2*d_k" }
-"""
-
-Write = Callable[..., Path]
-
-
-@pytest.fixture
-def write(tmp_path: Path) -> Write:
-    """Write a manifest; returns the stage's folder."""
-
-    def write(text: str, folder: str = "s15_attention") -> Path:
-        path = tmp_path / "stages" / folder
-        path.mkdir(parents=True, exist_ok=True)
-        (path / "stage.toml").write_text(text, encoding="utf-8")
-        return path
-
-    return write
-
-
-def other(stage_id: str, requires: str = "[]", module: str = "other.py") -> str:
-    return HEAD.replace("s15", stage_id).replace("attention.py", module) + f"requires = {requires}\n" + SPLIT
+from grader.course.manifest import find_course_root, load_course, load_stage
+from grader.course.stage import Course, Forbidden, Limits, Tolerance
+from grader.errors import CourseError
+from grader.tests.support.manifests import FORWARD, HEAD, SPLIT, TABLES, Write, other
 
 
 def mistakes(folder: Path) -> list[str]:
@@ -111,62 +55,6 @@ class TestReading:
     def test_a_limit_in_whole_seconds_is_a_float(self, write: Write) -> None:
         limits = load_stage(write(HEAD + "[limits]\nstage_seconds = 20" + SPLIT)).limits
         assert (limits.stage_seconds, type(limits.stage_seconds)) == (20.0, float)
-
-    def test_a_stage_knows_its_name_number_and_files(self, write: Write) -> None:
-        folder = write(HEAD + SPLIT)
-        stage = load_stage(folder)
-        assert (stage.name, stage.number) == ("s15_attention", 15)
-        assert stage.module_path == folder / "attention.py"
-        assert stage.readme_path == folder / "README.md"
-        assert stage.tests_path == folder / "tests"
-
-    def test_a_stage_can_be_sent_to_another_process(self, write: Write) -> None:
-        stage = load_stage(write(HEAD + TABLES + SPLIT))
-        assert pickle.loads(pickle.dumps(stage)) == stage
-
-    def test_a_stage_can_be_a_key(self, write: Write) -> None:
-        stage = load_stage(write(HEAD + TABLES + SPLIT))
-        assert {stage: 1}[stage] == 1
-
-
-class TestRows:
-    def test_a_row_is_found_by_its_id(self, write: Write) -> None:
-        assert load_stage(write(HEAD + SPLIT + FORWARD)).criterion("forward").functions[0] == "merge_heads"
-
-    def test_an_unknown_row_names_a_near_one(self, write: Write) -> None:
-        with pytest.raises(UsageError, match="'split-head' is not a row of s15_attention") as caught:
-            load_stage(write(HEAD + SPLIT + FORWARD)).criterion("split-head")
-        assert caught.value.hint == "Did you mean split-heads?"
-
-    def test_a_row_like_no_other_lists_them_all(self, write: Write) -> None:
-        with pytest.raises(UsageError) as caught:
-            load_stage(write(HEAD + SPLIT + FORWARD)).criterion("xyz")
-        assert caught.value.hint == "The rows are split-heads, forward."
-
-    def test_a_function_belongs_to_the_first_row_that_names_it(self, write: Write) -> None:
-        row = load_stage(write(HEAD + SPLIT + FORWARD)).criterion_of("split_heads")
-        assert row is not None
-        assert row.id == "split-heads"
-
-    def test_a_method_belongs_to_the_row_of_its_class(self, write: Write) -> None:
-        row = load_stage(write(HEAD + SPLIT + FORWARD)).criterion_of("MultiHeadAttention.forward")
-        assert row is not None
-        assert row.id == "forward"
-
-    def test_a_method_that_a_row_names_belongs_to_that_row(self, write: Write) -> None:
-        named = FORWARD.replace('"MultiHeadAttention"', '"MultiHeadAttention.forward"')
-        classed = SPLIT.replace('"split_heads"]', '"MultiHeadAttention"]')
-        row = load_stage(write(HEAD + classed + named)).criterion_of("MultiHeadAttention.forward")
-        assert row is not None
-        assert row.id == "forward"
-
-    def test_a_function_that_no_row_names_belongs_to_none(self, write: Write) -> None:
-        assert load_stage(write(HEAD + SPLIT)).criterion_of("merge_heads") is None
-
-    def test_public_names_come_once_in_the_order_of_the_rows(self, write: Write) -> None:
-        named = FORWARD.replace('"MultiHeadAttention"', '"MultiHeadAttention.forward", "MultiHeadAttention.backward"')
-        stage = load_stage(write(HEAD + SPLIT + named))
-        assert manifest.public_names(stage) == ("split_heads", "merge_heads", "MultiHeadAttention")
 
 
 class TestMistakes:
@@ -360,75 +248,6 @@ class TestCourse:
         with pytest.raises(CourseError) as caught:
             load_course(tmp_path)
         assert len(str(caught.value).splitlines()) == 2
-
-
-@pytest.fixture
-def course(write: Write, tmp_path: Path) -> Course:
-    write(other("s01", module="matrices.py"), "s01_matrix_operations")
-    write(HEAD + SPLIT, "s15_attention")
-    write(other("s16", module="layer.py"), "s16_attention_layer")
-    write(other("s17", module="layer.py"), "s17_other_layer")
-    return load_course(tmp_path)
-
-
-class TestFinding:
-    @pytest.mark.parametrize(
-        ("text", "found"),
-        [
-            ("s15", "s15"),
-            ("S15", "s15"),
-            ("15", "s15"),
-            (" 15 ", "s15"),
-            ("1", "s01"),
-            ("01", "s01"),
-            ("s1", "s01"),
-            ("attention", "s15"),
-            ("Attention.py", "s15"),
-            ("s15_attention", "s15"),
-            ("S15-Attention", "s15"),
-            ("attention-layer", "s16"),
-            ("matrices", "s01"),
-            ("stages/s15_attention", "s15"),
-            ("stages/s15_attention/", "s15"),
-            ("./stages/S15_Attention/tests/test_attention.py", "s15"),
-            (r"stages\s16_attention_layer\layer.py", "s16"),
-            ("elsewhere/s01_matrix_operations/../s15_attention", "s15"),
-        ],
-    )
-    def test_a_stage_is_found_by(self, course: Course, text: str, found: str) -> None:
-        assert course.find(text).id == found
-
-    def test_a_stage_is_found_by_a_relative_path_from_within(
-        self, course: Course, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        monkeypatch.chdir(course.root / "stages" / "s15_attention")
-        assert (course.find(".").id, course.find("./attention.py").id) == ("s15", "s15")
-
-    def test_a_name_is_no_path(self, course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.chdir(course.root / "stages" / "s15_attention")
-        with pytest.raises(UnknownStage):
-            course.find("tests")
-
-    @pytest.mark.parametrize(
-        ("text", "hint"),
-        [
-            ("atention", "Did you mean s15_attention?"),
-            ("attent", "Did you mean s15_attention or s16_attention_layer?"),
-            ("s61", "The stages are s01, s15, s16, s17."),
-            ("99", "The stages are s01, s15, s16, s17."),
-            ("", "The stages are s01, s15, s16, s17."),
-            ("stages/nothing", "The stages are s01, s15, s16, s17."),
-        ],
-    )
-    def test_an_unknown_stage_is_answered_with_near_ones(self, course: Course, text: str, hint: str) -> None:
-        with pytest.raises(UnknownStage, match="is not a stage of this course") as caught:
-            course.find(text)
-        assert caught.value.hint == hint
-
-    def test_a_name_of_two_stages_is_ambiguous(self, course: Course) -> None:
-        with pytest.raises(UnknownStage, match="'layer' may mean s16_attention_layer or s17_other_layer") as caught:
-            course.find("layer")
-        assert caught.value.hint == "Name the stage by its id."
 
 
 class TestCourseRoot:

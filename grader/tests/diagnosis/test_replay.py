@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from grader.course.answers import load_mistakes
-from grader.course.manifest import Tolerance
+from grader.course.stage import Tolerance
 from grader.diagnosis.replay import Diagnostician, same_array
 from grader.tests.conftest import Learner, SmallCourse, Start
 

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from grader.course.manifest import Limits, load_course
+from grader.course.manifest import load_course
+from grader.course.stage import Limits
 from grader.explore.drawing import Chart, Curves, Drawing, Image, Images, Map, Plane
 from grader.explore.model import Exploration, Part
 from grader.explore.session import explore

@@ -9,7 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from grader.course.manifest import Course, Criterion, Limits, Stage, load_course
+from grader.course.manifest import load_course
+from grader.course.stage import Course, Criterion, Limits, Stage
 from grader.errors import UsageError
 from grader.explore.example import LESSON, example
 from grader.explore.model import Array, Example, Exploration, Part

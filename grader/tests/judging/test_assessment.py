@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.course.manifest import Criterion, Stage
+from grader.course.stage import Criterion, Stage
 from grader.judging.assessment import Judge
 from grader.outcome import Outcome
 from grader.remote.process import Job

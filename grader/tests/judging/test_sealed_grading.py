@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.course.manifest import Course
+from grader.course.stage import Course
 from grader.doctor.health import _course
 from grader.errors import CourseError, GraderError, SealError
 from grader.judging import grading

@@ -12,7 +12,7 @@ from pathlib import Path
 import filelock
 import pytest
 
-from grader.course.manifest import Course, Stage
+from grader.course.stage import Course, Stage
 from grader.errors import ProgressError
 from grader.progress.store import Pass, Progress, Store, backup, current, state_of, waits_for
 

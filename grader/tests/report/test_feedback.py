@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from grader.course.manifest import FEEDBACK, Feedback
+from grader.course.stage import FEEDBACK, Feedback
 from grader.outcome import Where
 from grader.report.document import dumps, verdict_document
 from grader.report.feedback import FAULT, HELD_BACK, known_names, lower, shown

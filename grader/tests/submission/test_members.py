@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.course.manifest import Stage
+from grader.course.stage import Stage
 from grader.errors import SubmissionError
 from grader.submission.members import MAX_DEPTH, MAX_PATH, Member, choose
 

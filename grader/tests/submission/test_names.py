@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.course.manifest import Stage
+from grader.course.stage import Stage
 from grader.submission.names import expected, folded, places, printable, shown, suggestion
 
 STAGE = Stage("s15", Path("stages/s15_attention"), "Attention", "attention.py", (), ())

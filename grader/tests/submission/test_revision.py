@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.course.manifest import Stage
+from grader.course.stage import Stage
 from grader.errors import SubmissionError
 from grader.submission import MAX_BYTES, Snapshot, revision, take
 from grader.tests.support.repositories import blob, commit, commit_tree, git, make, needs_git

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.course.manifest import Stage
+from grader.course.stage import Stage
 from grader.errors import SubmissionError
 from grader.submission import MAX_BYTES, files, holds_stages, take
 

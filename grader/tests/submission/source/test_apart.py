@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from grader.course.manifest import Forbidden
+from grader.course.stage import Forbidden
 from grader.errors import GraderFault
 from grader.submission.source import apart
 from grader.submission.source.apart import BREAKS_DOWN, TOO_LONG, look_apart

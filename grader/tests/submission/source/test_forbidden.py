@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import time
 
-from grader.course.manifest import Forbidden
+from grader.course.stage import Forbidden
 from grader.submission.source.forbidden import MAX_MEANINGS, forbidden_problem
 from grader.submission.source.problem import Problem
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from grader.course.manifest import Forbidden
+from grader.course.stage import Forbidden
 from grader.submission.source import looking
 from grader.submission.source.looking import look, look_at_bytes
 from grader.submission.source.parsing import TOO_DEEP

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from grader.course.manifest import Forbidden
+from grader.course.stage import Forbidden
 from grader.submission.source import reader
 from grader.submission.source.parsing import TOO_DEEP
 from grader.submission.source.problem import Problem

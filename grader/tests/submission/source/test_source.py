@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from grader.course.manifest import Criterion, Forbidden, Stage
+from grader.course.stage import Criterion, Forbidden, Stage
 from grader.submission import Snapshot
 from grader.submission.source import ARRAY_METHODS, Problem, check_source, defined_names, missing_names, plain_text
 

@@ -1,0 +1,161 @@
+"""What a course is, as its manifests describe it: frozen records of stages and the rows of their checklists."""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal, get_args
+
+from grader.course.table import listed, near
+from grader.errors import UnknownStage, UsageError
+
+Feedback = Literal["full", "hint", "verdict"]  # what is told of a hidden test, the most first
+FEEDBACK: tuple[Feedback, ...] = get_args(Feedback)
+HIDDEN = Path(__file__).resolve().parents[1] / "hidden"
+OPERATORS: Mapping[str, type[ast.operator]] = {
+    "+": ast.Add, "-": ast.Sub, "*": ast.Mult, "/": ast.Div, "//": ast.FloorDiv, "%": ast.Mod, "**": ast.Pow,
+    "@": ast.MatMult, "<<": ast.LShift, ">>": ast.RShift, "&": ast.BitAnd, "|": ast.BitOr, "^": ast.BitXor,
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Criterion:
+    """A row of the checklist: the functions it is about, the earlier rows it builds on, three hints."""
+
+    id: str
+    text: str
+    functions: tuple[str, ...]
+    needs: tuple[str, ...]
+    hints: tuple[str, str, str]
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Wall-clock seconds of all tests and of one call, and MiB of address space added for one test."""
+
+    stage_seconds: float = 60.0
+    call_seconds: float = 10.0
+    memory_mb: int = 1024
+
+
+@dataclass(frozen=True)
+class Tolerance:
+    """Relative tolerance by the less precise dtype of the two arrays compared."""
+
+    float64: float = 1e-9
+    float32: float = 1e-4
+
+
+@dataclass(frozen=True)
+class Forbidden:
+    """Operators and dotted names that a stage's module may not use, and the reason a learner reads."""
+
+    operators: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One stage of the course, as its stage.toml describes it; axes is function -> argument -> names of its axes."""
+
+    id: str
+    folder: Path
+    title: str
+    module: str
+    requires: tuple[str, ...]
+    criteria: tuple[Criterion, ...]
+    limits: Limits = Limits()
+    tolerance: Tolerance = Tolerance()
+    forbidden: Forbidden = Forbidden()
+    axes: Mapping[str, Mapping[str, tuple[str, ...]]] = field(default_factory=dict, hash=False)
+    opaque: tuple[str, ...] = ()  # functions whose last result is a cache of the learner's own layout, never compared
+    feedback: Feedback = "full"
+    hidden_root: Path = HIDDEN  # holds, in a folder of this stage's name, its hidden tests and answers
+    key_file: Path | None = None  # opens them where they are sealed, as in a learner's copy
+
+    @property
+    def name(self) -> str:
+        return self.folder.name
+
+    @property
+    def number(self) -> int:
+        return int(self.id[1:])
+
+    @property
+    def module_path(self) -> Path:
+        return self.folder / self.module
+
+    @property
+    def readme_path(self) -> Path:
+        return self.folder / "README.md"
+
+    @property
+    def tests_path(self) -> Path:
+        return self.folder / "tests"
+
+    def criterion(self, criterion_id: str) -> Criterion:
+        """The row of that id; raises UsageError, with a near id, when there is none."""
+        ids = [row.id for row in self.criteria]
+        if criterion_id not in ids:
+            alike = near(criterion_id, ids)
+            hint = f"Did you mean {alike[0]}?" if alike else f"The rows are {', '.join(ids)}."
+            raise UsageError(f"{criterion_id!r} is not a row of {self.name}", hint)
+        return self.criteria[ids.index(criterion_id)]
+
+    def criterion_of(self, function: str) -> Criterion | None:
+        """The first row that names the function; for a method no row names, the first that names its class."""
+        names = (function, function.partition(".")[0])
+        return next((row for name in names for row in self.criteria if name in row.functions), None)
+
+
+def public_names(stage: Stage) -> tuple[str, ...]:
+    """The functions and classes that the rows are about, each once, in their order; a method counts as its class."""
+    return tuple(dict.fromkeys(name.partition(".")[0] for row in stage.criteria for name in row.functions))
+
+
+@dataclass(frozen=True)
+class Course:
+    """All stages below root/stages, in order."""
+
+    root: Path
+    stages: tuple[Stage, ...]
+
+    def find(self, text: str) -> Stage:
+        """The stage meant by s15, 15, attention, s15_attention, attention.py or a path into its folder, in any case.
+
+        Raises UnknownStage, with near names, when none or several are meant.
+        """
+        wanted = text.strip().lower()
+        at_path = self._at(wanted)
+        found = [at_path] if at_path else [s for s in self.stages if wanted.replace("-", "_") in _spoken_names(s)]
+        if len(found) > 1:
+            raise UnknownStage(f"{text!r} may mean {listed(s.name for s in found)}", "Name the stage by its id.")
+        if not found:
+            raise UnknownStage(f"{text!r} is not a stage of this course", self._suggestion(wanted))
+        return found[0]
+
+    def _suggestion(self, wanted: str) -> str:
+        names = {name: stage.name for stage in self.stages for name in _spoken_names(stage)}
+        alike = [name for name in names if wanted in name] or near(wanted, names)
+        if alike and not re.fullmatch(r"s?\d*", wanted):  # all numbers are alike
+            return f"Did you mean {listed([*dict.fromkeys(names[name] for name in alike)][:3])}?"
+        return f"The stages are {', '.join(stage.id for stage in self.stages)}."
+
+    def _at(self, path: str) -> Stage | None:
+        if not (set(path) & set("/\\") or path in {".", ".."}):
+            return None
+        parts = Path(os.path.abspath(path.replace("\\", "/"))).parts
+        folders = {stage.name.lower(): stage for stage in self.stages}
+        return next((folders[part.lower()] for part in reversed(parts) if part.lower() in folders), None)
+
+
+def _spoken_names(stage: Stage) -> tuple[str, ...]:
+    topic = stage.name.removeprefix(stage.id).lstrip("_")
+    numbers = (stage.id, stage.id[1:], f"s{stage.number}", str(stage.number))
+    names = (*numbers, stage.name, topic, stage.module, stage.module.removesuffix(".py"))
+    return tuple(name.lower() for name in names if name)
