@@ -31,7 +31,8 @@ class Outcome:
     """One test: which row it belongs to, how it ended, and what to tell about it.
 
     call is the last call as a learner would write it, waits_on the unwritten function that another one needed, explains
-    the mistakes that reproduce every recorded answer, notes what was printed or warned about.
+    the mistakes that reproduce every recorded answer, notes what was printed or warned about; unexplained is why an
+    explanation could not be made.
     """
 
     test: str
@@ -45,3 +46,4 @@ class Outcome:
     explains: tuple[Diagnosis, ...] = ()
     notes: tuple[str, ...] = ()
     seconds: float = 0.0
+    unexplained: str = ""

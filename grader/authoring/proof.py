@@ -14,7 +14,7 @@ from pathlib import Path
 from grader.course.answers import hidden_folder, load_mistakes, reference_source
 from grader.course.mutants import Mutant, reach
 from grader.course.stage import Course, Stage
-from grader.judging.grading import Options, grade, hunt
+from grader.judging.grading import Grader, Options
 from grader.outcome import Outcome
 from grader.submission import Snapshot
 from grader.verdict import Verdict
@@ -116,10 +116,17 @@ def results(executor: Executor, cases: Iterable[Case]) -> Iterator[Result]:
 
 
 _course: list[Course] = []
+_warm: dict[tuple[str, float], Grader] = {}  # by stage and the seconds that a call may take
 
 
 def _remember(course: Course) -> None:
     _course[:] = [course]
+    _warm.clear()
+
+
+def _grader(course: Course, stage: Stage) -> Grader:
+    """Return this process' grader of a stage, which keeps its tests."""
+    return _warm.setdefault((stage.id, stage.limits.call_seconds), Grader(course, stage))
 
 
 def graded(case: Case) -> Result:
@@ -132,8 +139,8 @@ def graded(case: Case) -> Result:
     options = Options(case.seed, case.isolation, case.only)
     if case.hunt is not None:
         limits = replace(stage.limits, call_seconds=min(stage.limits.call_seconds, MUTANT_CALL_SECONDS))
-        outcome = hunt(course, replace(stage, limits=limits), snapshot, options, case.hunt)
+        outcome = _grader(course, replace(stage, limits=limits)).hunt(snapshot, options, case.hunt)
         return Result(case, None, () if outcome is None else (outcome,))
     outcomes: list[Outcome] = []
-    verdict = grade(course, stage, snapshot, options, outcomes.append)
+    verdict = _grader(course, stage).grade(snapshot, options, outcomes.append)
     return Result(case, verdict, tuple(outcomes))

@@ -75,7 +75,7 @@ def measure(tier: tiers.Tier, runs: int, calls: int) -> Speed:
     """Start one learner's process in a tier and time what tests do with it."""
     with tempfile.TemporaryDirectory() as hide:
         job = Job("bench.py", MODULE % (ARRAY_BYTES // 8), 60, 600, 1024, Path(hide))
-        process = LearnerProcess(job, tier, tiers.start(tier, job.hide))
+        process = LearnerProcess(job, tier, tiers.Own(tier, job.hide))
         try:
             process.load()
             return _speed(process, runs, calls)

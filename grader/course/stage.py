@@ -35,11 +35,15 @@ class Criterion:
 
 @dataclass(frozen=True)
 class Limits:
-    """Wall-clock seconds of all tests and of one call, and MiB of address space added for one test."""
+    """Wall-clock seconds of all tests and of one call, and MiB of address space added for one test.
+
+    judge_mb is what the process that judges may take on top of the suite: values that arrive, tests and comparisons.
+    """
 
     stage_seconds: float = 60.0
     call_seconds: float = 10.0
     memory_mb: int = 1024
+    judge_mb: int = 384
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 if TYPE_CHECKING:
     from grader.isolation.tiers import Tier
@@ -183,7 +183,7 @@ def _scene(tier: Tier) -> Iterator[Scene]:
         os.environ[VARIABLE] = "x"
         stack.callback(os.environ.pop, VARIABLE, None)
         job = Job("probe.py", PROBE, SECONDS, SECONDS, MEMORY_MB, course)
-        process = LearnerProcess(job, tier, sandbox.start(tier, course))
+        process = LearnerProcess(job, tier, sandbox.Own(tier, course))
         stack.callback(process.kill)
         process.load()
         yield Scene(process, course, elsewhere, tcp, udp, abstract)
@@ -231,13 +231,14 @@ def _no_signal(scene: Scene) -> bool:
 
 def _no_survivor(scene: Scene) -> bool:
     """Have the probe leave a daemon, end everything, and look for it; so this is the last thing to try."""
+    from grader.isolation import tiers
     from grader.remote.proxies import RemoteModule
     from grader.worker.process_tree import below, parent_of
 
     connection = scene.process.open("probe", time.monotonic() + SECONDS)
     module: Any = RemoteModule(connection, "probe.py")
     module.attempt("leave_a_daemon")
-    running = below(scene.process._started.process.pid)
+    running = below(cast(tiers.Started, scene.process._started).process.pid)
     scene.process.kill()
     connection.channel.close()
     until = time.monotonic() + 2

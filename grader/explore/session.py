@@ -53,7 +53,7 @@ def explore(
         return replace(base, problem=problem)
     limits = stage.limits
     job = Job(snapshot.label, snapshot.source, limits.call_seconds, limits.stage_seconds, limits.memory_mb, course.root)
-    process = LearnerProcess(job, tier, tiers.start(tier, course.root))
+    process = LearnerProcess(job, tier, tiers.Own(tier, course.root))
     try:
         process.load()
         return _walked(base, plan, Walk(stage, process, known, example is None or example.is_lesson))

@@ -78,6 +78,10 @@ class Started:
             self._ended = True
             PTRACE_GUARD.release()
 
+    def running(self) -> bool:
+        """Say whether the process has not ended."""
+        return self.process.poll() is None
+
     def excess(self) -> str | None:
         """Return which bound the process and those that it started went past, if that is why they were ended."""
         with contextlib.suppress(subprocess.TimeoutExpired):
@@ -138,6 +142,36 @@ def start(tier: Tier, hide: Path, fork: bool = FORKS) -> Started:
         raise IsolationRefused(f"a learner's process could not be started in tier {tier!r}: {error}") from error
 
 
+@dataclass
+class Own:
+    """Workers that this process starts itself; one can be started ahead, so that it is there when it is asked for."""
+
+    tier: Tier
+    hide: Path
+    fork: bool = FORKS
+    _ahead: Started | None = None
+
+    def prepare(self) -> None:
+        """Start the next worker now."""
+        if self._ahead is None:
+            self._ahead = start(self.tier, self.hide, self.fork)
+
+    def start(self) -> Started:
+        """Return the worker that was started ahead, if it still runs, or a new one."""
+        ahead, self._ahead = self._ahead, None
+        if ahead is not None and ahead.running():
+            return ahead
+        if ahead is not None:
+            ahead.kill()
+        return start(self.tier, self.hide, self.fork)
+
+    def close(self) -> None:
+        """End the worker that nobody asked for."""
+        if self._ahead is not None:
+            self._ahead.kill()
+            self._ahead = None
+
+
 def _start(tier: Tier, hide: Path, fork: bool, folder: tempfile.TemporaryDirectory[str]) -> Started:
     if tier != "process" and not fork:
         raise IsolationRefused(f"{tier} needs a system that can fork")
@@ -187,12 +221,14 @@ def _started_over_tcp(
         token = os.urandom(32)
         spec |= {"port": listener.getsockname()[1], "token": token.hex()}
         process = _spawn(_command(spec, str(built)), scratch, ())
-        return Started(process, _accept(listener, token, process), "process", folder)
+        return Started(process, accepted(listener, token, process), "process", folder)
 
 
-def _accept(listener: socket.socket, token: bytes, process: subprocess.Popen[bytes]) -> socket.socket:
-    """Return the worker's connection: the first one that sends the token."""
-    listener.settimeout(20)
+def accepted(
+    listener: socket.socket, token: bytes, process: subprocess.Popen[bytes], seconds: float = 20
+) -> socket.socket:
+    """Return the connection of a process that was started: the first one that sends the token."""
+    listener.settimeout(seconds)
     try:
         while True:
             connection, _ = listener.accept()

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
+import types
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import pytest
 
@@ -13,9 +13,9 @@ from grader.course.stage import Stage
 from grader.diagnosis import calls, expressions
 from grader.diagnosis.evidence import Evidence
 from grader.diagnosis.replay import Diagnostician
-from grader.judging import plugin
+from grader.errors import IsolationRefused
 from grader.outcome import Outcome, Status, Where
-from grader.protocol.codec import WireError
+from grader.protocol.codec import Unsendable
 from grader.remote.connection import Connection
 from grader.remote.exceptions import LearnerExit, WorkerFailed
 from grader.remote.process import Job, LoadFailed
@@ -24,11 +24,12 @@ from grader.remote.record import Frame
 
 TEXT_LIMIT = 1500
 PHASES = {"setup", "call", "teardown"}
+EXPLAINED: tuple[Status, ...] = ("failed", "crashed", "timed_out", "over_limit")
 
 
 @dataclass
 class Attempt:
-    """One run of a test: its first exception, the phases that came to their end, the arguments of its function.
+    """One run of a test: its first exception and the phases that came to their end.
 
     asked says whether what it saw was held against every known mistake.
     """
@@ -37,21 +38,29 @@ class Attempt:
     connection: Connection | None = None
     error: BaseException | None = None
     phases: set[str] = field(default_factory=set)
-    arguments: dict[str, Any] = field(default_factory=dict)
     asked: bool = False
 
+    def fault(self) -> str | None:
+        """Return why the test did not pass; None where it did."""
+        if self.error is not None:
+            return f"{type(self.error).__name__}: {self.error}"
+        return None if self.phases == PHASES else "it did not run to its end"
 
-class Judge:
+
+class Assessor:
     """Turns attempts at one stage's tests into outcomes; without answers nothing is explained or excused."""
 
-    def __init__(self, stage: Stage, job: Job, seed: int, answers: Callable[[], Diagnostician] | None) -> None:
+    def __init__(self, stage: Stage, job: Job, answers: Callable[[], Diagnostician] | None) -> None:
         self.stage = stage
         self.job = job
-        self.seed = seed
         self._answers = answers
         self._made: Diagnostician | None = None
-        self._evidence = Evidence()
         self._lines = calls.definition_lines(job.source)
+
+    @property
+    def explains(self) -> bool:
+        """Whether there is anything to explain wrong answers with."""
+        return self._answers is not None
 
     @property
     def answers(self) -> Diagnostician | None:
@@ -60,60 +69,100 @@ class Judge:
             self._made = self._answers()
         return self._made
 
-    def outcome(self, base: Outcome, attempt: Attempt, ended: tuple[Status, str] | None) -> Outcome:
-        """Return base with how the attempt ended; ended is what the end of the learner's process tells."""
-        outcome = self._outcome(base, attempt, ended)
-        if attempt.connection is not None and self._answers is not None:
-            self._evidence.keep(outcome, attempt.connection, attempt.asked)
-        return outcome
+    @property
+    def reference(self) -> types.ModuleType | None:
+        """The module that decides whose fault a failure is; None where there is none that can be run."""
+        return None if self.answers is None or self.answers.is_stub else self.answers.reference
 
-    def settled(self, outcomes: list[Outcome]) -> list[Outcome]:
-        """Return the outcomes of a whole run, without explanations that some of them speak against."""
-        return outcomes if self._made is None else self._evidence.settled(outcomes, self._made)
+    def outcome(
+        self,
+        base: Outcome,
+        attempt: Attempt,
+        ended: tuple[Status, str] | None,
+        reference: Callable[[], str | None] = lambda: None,
+    ) -> Outcome:
+        """Return base with how the attempt ended, not yet explained.
 
-    def _outcome(self, base: Outcome, attempt: Attempt, ended: tuple[Status, str] | None) -> Outcome:
+        ended is what the end of the learner's process tells; reference runs the test with the reference and returns
+        its error, where even that fails: then the fault is ours, whatever the learner's module did.
+        """
         connection, error = attempt.connection, attempt.error
         if connection is not None and connection.failure is not None:
-            return self._described(base, attempt, *_failed_worker(connection.failure, ended))
-        if error is None and attempt.phases != PHASES:
-            return replace(base, status="grader_fault", message="the test did not run to its end")
-        if (
-            error is None
-            and connection is not None
-            and connection.changed
-            and not attempt.item.get_closest_marker("changes_arguments")
-        ):
-            message = f"{connection.changed[0]} changed an argument in place; it is meant to leave it as it was"
-            return self._described(base, attempt, "failed", message)
-        if error is None:
-            return self._described(base, attempt, "passed", "")
-        return self._judged(base, attempt, error)
-
-    def _judged(self, base: Outcome, attempt: Attempt, error: BaseException) -> Outcome:
-        if isinstance(error, LoadFailed):
+            status, message = _failed_worker(connection.failure, ended)
+        elif error is None and attempt.phases == PHASES:
+            status, message = _passed(attempt)
+        elif isinstance(error, LoadFailed):
             return replace(base, status="crashed", message=error.problem.message)
-        if isinstance(error, (pytest.skip.Exception, WireError)):
-            return replace(base, status="grader_fault", message=f"{type(error).__name__}: {error}"[:TEXT_LIMIT])
-        frames: list[Frame] = getattr(error, "learner_frames", [])
-        if isinstance(error, NotImplementedError) and frames:
-            return self._not_written(base, frames)
-        if (fault := self._reference_fails(attempt)) is not None:
+        elif isinstance(error, (IsolationRefused, Unsendable)):  # nothing of the learner's took part yet
+            said = f"this test could not be run: {error}"
+            return replace(base, status="grader_fault", message=said[:TEXT_LIMIT])
+        elif isinstance(error, NotImplementedError) and _frames(error):
+            return self._not_written(base, _frames(error))
+        elif (fault := reference()) is not None:
             message = f"the reference solution does not pass this test either: {fault}"
             return replace(base, status="grader_fault", message=message[:TEXT_LIMIT])
-        if frames or isinstance(error, (MissingName, LearnerExit)):
-            return self._raised(base, attempt, error, frames)
-        if attempt.connection is None or not attempt.connection.records:
-            message = f"the test fails before it calls the module: {type(error).__name__}: {error}"
-            return replace(base, status="grader_fault", message=message[:TEXT_LIMIT])
-        if isinstance(error, (AssertionError, pytest.fail.Exception)):
-            return self._described(base, attempt, "failed", self._mismatch(attempt, error))
-        said = f"{type(error).__name__}: {error}"
-        call = calls.last_call(attempt.connection.records)
-        if call is not None and attempt.connection.is_of_a_callback(error):
-            message = f"{call.label} called the function that it was given in another way than agreed: {said}"
         else:
-            message = f"what your function returned could not be used: {said}"
-        return self._described(base, attempt, "failed", message[:TEXT_LIMIT])
+            status, message = self._judged(attempt, error)
+        where = Where(self.job.label, _frames(error)[-1].line) if _frames(error) and status != "passed" else None
+        return replace(base, status=status, message=message[:TEXT_LIMIT], where=where, notes=_notes(connection))
+
+    def explained(self, outcome: Outcome, attempt: Attempt) -> Outcome:
+        """Return an outcome with the call that gave it, its line, and the mistakes that reproduce every answer.
+
+        What goes wrong here costs the explanation alone, and is noted.
+        """
+        if attempt.connection is None or outcome.status not in EXPLAINED:
+            return outcome
+        try:
+            return self._explained(outcome, attempt, attempt.connection)
+        except Exception as error:  # values of the learner's take part, and nothing that they do may change a result
+            return replace(outcome, unexplained=f"{type(error).__name__}: {error}"[:TEXT_LIMIT])
+
+    def _explained(self, outcome: Outcome, attempt: Attempt, connection: Connection) -> Outcome:
+        answers = self.answers
+        if answers is None:
+            return outcome
+        actual = getattr(attempt.error, "actual", None)
+        call, function = expressions.shown(connection.records, self.stage, answers.reference, actual)
+        line = self._lines.get(function)
+        where = outcome.where or (Where(self.job.label, line) if line else None)
+        outcome = replace(outcome, call=call, where=where)
+        if outcome.status != "failed":
+            return outcome
+        found = answers.explain(connection.records, connection.names)
+        attempt.asked = found is not None
+        return replace(outcome, explains=found or ())
+
+    def settled(self, outcomes: list[Outcome], evidence: Evidence) -> list[Outcome]:
+        """Return the outcomes of a whole run, without explanations that some of them speak against."""
+        if self._made is None:
+            return outcomes
+        try:
+            return evidence.settled(outcomes, self._made)
+        except Exception as error:
+            said = f"{type(error).__name__}: {error}"[:TEXT_LIMIT]
+            return [replace(each, explains=(), unexplained=said) if each.explains else each for each in outcomes]
+
+    def _judged(self, attempt: Attempt, error: BaseException | None) -> tuple[Status, str]:
+        """Return status and message of a test that the reference passes."""
+        try:
+            return self._said(attempt, error)
+        except Exception as inner:  # the message holds values of the learner's, and some cannot be shown
+            return "failed", f"what came back cannot be shown: {type(error).__name__}, then {type(inner).__name__}"
+
+    def _said(self, attempt: Attempt, error: BaseException | None) -> tuple[Status, str]:
+        if _frames(error) or isinstance(error, (MissingName, LearnerExit)):
+            return self._raised(error)
+        if isinstance(error, (AssertionError, pytest.fail.Exception)):
+            return "failed", self._mismatch(attempt, error)
+        said = "it did not run to its end" if error is None else f"{type(error).__name__}: {error}"
+        connection = attempt.connection
+        call = calls.last_call(connection.records) if connection else None
+        if connection is None or call is None:
+            return "failed", f"the test fails with this module, and passes with the reference: {said}"
+        if error is not None and connection.is_of_a_callback(error):
+            return "failed", f"{call.label} called the function that it was given in another way than agreed: {said}"
+        return "failed", f"what your function returned could not be used: {said}"
 
     def _mismatch(self, attempt: Attempt, error: BaseException) -> str:
         text = str(error)
@@ -141,12 +190,10 @@ class Judge:
             return replace(base, status="not_started", message=f"{missing} is not written yet", where=where)
         return replace(base, status="blocked", message=f"{missing} is not written yet", waits_on=owner, where=where)
 
-    def _raised(self, base: Outcome, attempt: Attempt, error: BaseException, frames: list[Frame]) -> Outcome:
-        where = Where(self.job.label, frames[-1].line) if frames else None
-        if isinstance(error, MissingName):
-            return self._described(base, attempt, "failed", str(error))
-        if isinstance(error, LearnerExit):
-            return self._described(base, attempt, "failed", str(error), where)
+    def _raised(self, error: BaseException | None) -> tuple[Status, str]:
+        if isinstance(error, (MissingName, LearnerExit)):
+            return "failed", str(error)
+        frames = _frames(error)
         shown = getattr(error, "learner_type", type(error).__name__)
         if isinstance(error, MemoryError):
             shown = f"this wants more memory than the {self.stage.limits.memory_mb} MB that a stage may use"
@@ -155,57 +202,33 @@ class Judge:
             message = f"{wanted} was expected; raised was {message}"
         if frames:
             message += f"   (line {frames[-1].line}: {self._line(frames[-1].line)})"
-        status: Status = "over_limit" if isinstance(error, MemoryError) else "failed"
-        return self._described(base, attempt, status, message[:TEXT_LIMIT], where)
+        return "over_limit" if isinstance(error, MemoryError) else "failed", message
 
     def _line(self, number: int) -> str:
         lines = self.job.source.decode("utf-8", "replace").splitlines()
         return lines[number - 1].strip()[:100] if 0 < number <= len(lines) else "?"
 
-    def _described(
-        self, base: Outcome, attempt: Attempt, status: Status, message: str, where: Where | None = None
-    ) -> Outcome:
-        connection = attempt.connection
-        if connection is None:
-            return replace(base, status=status, message=message, where=where)
-        notes = [f"printed: {connection.notes.printed.strip()}"] if connection.notes.printed.strip() else []
-        notes += [f"{name}: {text} (line {line})" for name, text, line in connection.notes.warnings[:3]]
-        if status == "passed":
-            return replace(base, status=status, notes=tuple(notes))
-        if self.answers is None:
-            return replace(base, status=status, message=message)
-        call, function = expressions.shown(
-            connection.records, self.stage, self.answers.reference, getattr(attempt.error, "actual", None)
-        )
-        line = self._lines.get(function)
-        label = self.job.label
-        found = self.answers.explain(connection.records, connection.names) if status == "failed" else None
-        attempt.asked = found is not None
-        return replace(
-            base,
-            status=status,
-            message=message,
-            call=call,
-            where=where or (Where(label, line) if line else None),
-            explains=found or (),
-            notes=tuple(notes),
-        )
 
-    def _reference_fails(self, attempt: Attempt) -> str | None:
-        """Run a failed test's body with the reference here; return its error where even that fails."""
-        item, answers = attempt.item, self.answers
-        if answers is None or answers.is_stub or not isinstance(item, pytest.Function):
-            return None
-        if "learner" not in attempt.arguments:
-            return None
-        arguments = attempt.arguments | {"learner": answers.reference}
-        if "rng" in arguments:
-            arguments["rng"] = plugin.generator_for(self.seed, item.name)
-        try:
-            item.obj(**arguments)
-        except (Exception, pytest.fail.Exception, pytest.skip.Exception) as error:
-            return f"{type(error).__name__}: {error}"
-        return None
+def _passed(attempt: Attempt) -> tuple[Status, str]:
+    """Return passed, unless a call changed what it was given; a test may say that it is meant to."""
+    connection = attempt.connection
+    if connection is None or not connection.changed or attempt.item.get_closest_marker("changes_arguments"):
+        return "passed", ""
+    return "failed", f"{connection.changed[0]} changed an argument in place; it is meant to leave it as it was"
+
+
+def _frames(error: BaseException | None) -> list[Frame]:
+    """Return the lines of the learner's module that an exception came through."""
+    found: list[Frame] = getattr(error, "learner_frames", [])
+    return found
+
+
+def _notes(connection: Connection | None) -> tuple[str, ...]:
+    """Return what was printed and warned about during a test."""
+    if connection is None:
+        return ()
+    notes = [f"printed: {connection.notes.printed.strip()}"] if connection.notes.printed.strip() else []
+    return (*notes, *(f"{name}: {text} (line {line})" for name, text, line in connection.notes.warnings[:3]))
 
 
 def _failed_worker(failure: WorkerFailed, ended: tuple[Status, str] | None) -> tuple[Status, str]:

@@ -1,28 +1,31 @@
-"""One grading run from a learner's snapshot to a verdict: the only place where the rooms of the house meet."""
+"""The one entry to grading: a stage, a learner's snapshot and options give a verdict."""
 
 from __future__ import annotations
 
 import secrets
-import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Self
 
 from grader import __version__
 from grader.course.sealed import public_only
 from grader.course.stage import Course, Stage
 from grader.isolation import tiers
+from grader.isolation.ptrace import PTRACE_GUARD
 from grader.submission import Snapshot
 from grader.submission.source import Problem, check_source
 from grader.verdict import Run, Verdict, decide
 
 if TYPE_CHECKING:
-    from grader.course.sealed import Content
-    from grader.diagnosis.replay import Diagnostician
-    from grader.judging.session import TestFiles
+    from grader.judging.judge import Charge
+    from grader.judging.subprocesses import Standing
+    from grader.judging.suite import Suite
+    from grader.judging.task import Findings
     from grader.outcome import Outcome
-    from grader.remote.process import LearnerProcess
+
+    OnTest = Callable[[Outcome], None]
 
 MAX_SEED = 100_000
 
@@ -43,159 +46,158 @@ def fresh_seed() -> int:
     return secrets.randbelow(MAX_SEED)
 
 
-def grade(
-    course: Course, stage: Stage, snapshot: Snapshot, options: Options, on_test: Callable[[Outcome], None] | None = None
-) -> Verdict:
+def grade(course: Course, stage: Stage, snapshot: Snapshot, options: Options, on_test: OnTest | None = None) -> Verdict:
     """Grade a snapshot of one stage's module.
 
     Raises IsolationRefused where the wanted isolation is not to be had, CourseError where the course lacks a file.
     """
-    started = time.monotonic()
-    tier, note = tiers.choose(options.isolation, options.require)
-    problem = check_source(stage, snapshot)
-    if problem is not None:
-        run = _run(stage, options, tier, note, started, snapshot)
-        return decide(stage, (), (), run, problem=problem)
-    process = _start(course, stage, snapshot, tier, options)
-    try:
-        return _test(course, stage, snapshot, options, (tier, note), process, started, on_test)
-    finally:
-        process.kill()
+    with Grader(course, stage) as grader:
+        return grader.grade(snapshot, options, on_test)
 
 
-def hunt(course: Course, stage: Stage, snapshot: Snapshot, options: Options, rows: tuple[str, ...]) -> Outcome | None:
-    """Return the first test that a module does not pass, those of rows first; None where it passes all.
+class Grader:
+    """Grades modules of one stage; kept, it stays warm: the tests are loaded once, and a worker is started ahead."""
 
-    Nothing is diagnosed, and whether the reference passes is not asked: this is for modules that are known to be wrong.
-    """
-    from grader.judging.session import Session
-    from grader.outcome import Outcome
-    from grader.remote.process import LoadFailed
+    def __init__(self, course: Course, stage: Stage, warm: bool = False) -> None:
+        self.course = course
+        self.stage = stage
+        self.warm = warm
+        self._suite: Suite | None = None
+        self._standing: Standing | None = None
+        self._own: dict[tuple[tiers.Tier, bool], tiers.Own] = {}
 
-    problem = check_source(stage, snapshot)
-    if problem is not None:
-        return Outcome("the source", "", False, "failed", problem.message)
-    process = _start(course, stage, snapshot, tiers.choose(options.isolation)[0], options)
-    try:
-        process.load()
-        found = Session(stage, process, _test_files(stage), options.seed, None, hunt=rows).run()
-    except LoadFailed as failed:
-        return Outcome("the import", "", False, "crashed", failed.problem.message)
-    finally:
-        process.kill()
-    if found.faults:
-        return Outcome("the run", "", False, "grader_fault", found.faults[0])
-    return next((outcome for outcome in found.outcomes if outcome.status != "passed"), None)
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Forget the tests, and end the worker that was started ahead."""
+        if self._suite is not None:
+            self._suite.close()
+            self._suite = None
+            PTRACE_GUARD.release()
+        if self._standing is not None:
+            self._standing.close()
+        for own in self._own.values():
+            own.close()
+
+    def grade(self, snapshot: Snapshot, options: Options, on_test: OnTest | None = None) -> Verdict:
+        """Grade a snapshot; on_test is told of each test as soon as its outcome is known.
+
+        Raises IsolationRefused where the wanted isolation is not to be had, CourseError where the course lacks a file.
+        """
+        started = time.monotonic()
+        tier, note = tiers.choose(options.isolation, options.require)
+        problem = check_source(self.stage, snapshot)
+
+        def run() -> Run:
+            seconds = time.monotonic() - started
+            public = public_only(self.stage)
+            return Run(
+                options.seed, tier, note, seconds, __version__, snapshot.digest, snapshot.label, options.only, public
+            )
+
+        if problem is not None:
+            return decide(self.stage, (), (), run(), problem=problem)
+        found = self._judged(snapshot, options, tier, None, on_test)
+        if found.problem is not None:
+            return decide(self.stage, (), (), run(), problem=found.problem)
+        missing = None if found.names or not found.outcomes else _missing(self.stage, snapshot.label)
+        return decide(self.stage, found.expected, found.outcomes, run(), problem=missing, faults=found.faults)
+
+    def hunt(self, snapshot: Snapshot, options: Options, rows: tuple[str, ...]) -> Outcome | None:
+        """Return the first test that a module does not pass, those of rows first; None where it passes all.
+
+        Nothing is diagnosed, and whether the reference passes is not asked: this is for modules known to be wrong.
+        """
+        from grader.outcome import Outcome
+
+        problem = check_source(self.stage, snapshot)
+        if problem is not None:
+            return Outcome("the source", "", False, "failed", problem.message)
+        found = self._judged(snapshot, options, tiers.choose(options.isolation)[0], rows, None)
+        if found.problem is not None:
+            return Outcome("the import", "", False, "crashed", found.problem.message)
+        if found.faults:
+            return Outcome("the run", "", False, "grader_fault", found.faults[0])
+        return next((outcome for outcome in found.outcomes if outcome.status != "passed"), None)
+
+    def _judged(
+        self,
+        snapshot: Snapshot,
+        options: Options,
+        tier: tiers.Tier,
+        hunt: tuple[str, ...] | None,
+        on_test: OnTest | None,
+    ) -> Findings:
+        """Start a worker, and load the tests while it starts; then have judges go through them."""
+        own = self._own.setdefault((tier, options.fork), tiers.Own(tier, self.course.root, options.fork))
+        if options.fork:
+            own.prepare()
+        else:
+            self._stands().prepare()
+        from grader.judging import content
+        from grader.judging.judge import Charge
+        from grader.judging.slate import Slate
+        from grader.judging.task import Findings, Task
+        from grader.remote.process import Job
+
+        suite = self._loaded()
+        if suite.faults and not suite.items:
+            return Findings((), faults=tuple(suite.faults))
+        limits = self.stage.limits
+        label, root = snapshot.label, self.course.root
+        job = Job(label, snapshot.source, limits.call_seconds, limits.stage_seconds, limits.memory_mb, root)
+        task = Task(options.seed, time.monotonic() + limits.stage_seconds, options.only, hunt)
+        answers = None if hunt is not None else partial(content.answers, self.stage, snapshot.source)
+        charge = Charge(suite, task, job, tier, options.fork, answers, Slate())
+        found = self._watched(charge, own, on_test)
+        return replace(found, faults=(*suite.faults, *found.faults))
+
+    def _watched(self, charge: Charge, own: tiers.Own, on_test: OnTest | None) -> Findings:
+        from grader.judging.forked import Forked
+        from grader.judging.watchdog import Watchdog
+        from grader.judging.workers import Lending
+
+        if not charge.fork:
+            standing = self._stands()
+            return Watchdog(replace(charge, slate=standing.slate), standing, on_test).run()
+        lending = Lending(own)
+        try:
+            lending.start()
+            if self.warm:
+                own.prepare()
+            return Watchdog(charge, Forked(lending), on_test).run()
+        finally:
+            lending.end()
+
+    def _stands(self) -> Standing:
+        """Return the process that judges where this one cannot be forked."""
+        from grader.judging.subprocesses import Standing
+
+        if self._standing is None:
+            self._standing = Standing(self.course, self.stage)
+        return self._standing
+
+    def _loaded(self) -> Suite:
+        """Return the stage's tests; they are loaded once."""
+        from grader.judging import bounds
+
+        bounds.one_thread()
+        from grader.judging.content import test_files
+        from grader.judging.suite import Suite
+
+        if self._suite is None:
+            self._suite = Suite(self.stage, test_files(self.stage))
+            PTRACE_GUARD.hold()
+        return self._suite
 
 
-def _start(course: Course, stage: Stage, snapshot: Snapshot, tier: tiers.Tier, options: Options) -> LearnerProcess:
-    """Start the learner's process; pytest is imported meanwhile, for both take a quarter of a second."""
-    importing = threading.Thread(target=_import_session, daemon=True)
-    importing.start()
-    started = tiers.start(tier, course.root, options.fork)
-    from grader.remote.process import Job, LearnerProcess
-
-    limits = stage.limits
-    job = Job(snapshot.label, snapshot.source, limits.call_seconds, limits.stage_seconds, limits.memory_mb, course.root)
-    process = LearnerProcess(job, tier, started, options.fork)
-    importing.join()
-    return process
-
-
-def _import_session() -> None:
-    import grader.judging.session  # noqa: F401
-
-
-def _test(
-    course: Course,
-    stage: Stage,
-    snapshot: Snapshot,
-    options: Options,
-    isolation: tuple[str, str | None],
-    process: LearnerProcess,
-    started: float,
-    on_test: Callable[[Outcome], None] | None,
-) -> Verdict:
-    from grader.judging.session import Session
-    from grader.remote.process import LoadFailed
-
-    files = _test_files(stage)  # what is sealed is opened while the learner's process still starts
-    try:
-        process.load()
-    except LoadFailed as failed:
-        return decide(stage, (), (), _run(stage, options, *isolation, started, snapshot), problem=failed.problem)
-    collected = Session(
-        stage, process, files, options.seed, lambda: _answers(stage, snapshot), on_test, options.only
-    ).run()
-    run = _run(stage, options, *isolation, started, snapshot)
-    missing = _missing(stage, process)
-    return decide(stage, collected.expected, collected.outcomes, run, problem=missing, faults=collected.faults)
-
-
-def _answers(stage: Stage, snapshot: Snapshot) -> Diagnostician:
-    """Return the reference and the known mistakes; without the key to them what the stub tells."""
-    from grader.course import sealed
-    from grader.course.answers import load_mistakes, reference_source
-    from grader.diagnosis.replay import Diagnostician
-
-    if public_only(stage):
-        return Diagnostician(stage, sealed.stub(stage), (), is_stub=True)
-    return Diagnostician(stage, reference_source(stage), load_mistakes(stage), snapshot.source)
-
-
-def _test_files(stage: Stage) -> TestFiles:
-    from grader.course import sealed
-    from grader.course.answers import hidden_folder
-    from grader.judging.session import TestFiles
-
-    if public_only(stage):
-        return TestFiles(sealed.public_tests(stage), ())
-    if sealed.is_sealed(stage):
-        return _in_memory(stage, sealed.opened(stage))
-    public, hidden = (sorted(folder.glob("test_*.py")) for folder in (stage.tests_path, hidden_folder(stage)))
-    return TestFiles(tuple(public), tuple(hidden))
-
-
-def _in_memory(stage: Stage, content: Content) -> TestFiles:
-    """Return the tests that were sealed, under the names that they have in the author's copy."""
-    from grader.course.answers import hidden_folder
-    from grader.judging.session import TestFiles
-
-    folder = hidden_folder(stage)
-    tests = {name for name in content.hidden if name.startswith("test_")}
-    public = {stage.tests_path / name: text for name, text in sorted(content.public.items())}
-    hidden = {folder / name: content.hidden[name] for name in sorted(tests)}
-    package = f"grader.hidden.{stage.name}"
-    others = {
-        f"{package}.{name.removesuffix('.py')}": text for name, text in content.hidden.items() if name not in tests
-    }
-    return TestFiles(tuple(public), tuple(hidden), public | hidden, others)
-
-
-def _missing(stage: Stage, process: LearnerProcess) -> Problem | None:
+def _missing(stage: Stage, label: str) -> Problem:
     """Say so where the module loads and yet defines nothing that the stage asks for."""
     wanted = [name for row in stage.criteria for name in row.functions]
-    if any(name in process.names for name in wanted):
-        return None
-    message = f"{process.job.label} defines none of this stage's functions ({', '.join(wanted[:3])}, …)"
-    return Problem(
-        "missing",
-        message,
-        None,
-        f"`grader reset {stage.id}` puts the stub back and keeps your file in .grader/backups/.",
-    )
-
-
-def _run(stage: Stage, options: Options, tier: str, note: str | None, started: float, snapshot: Snapshot) -> Run:
-    seconds = time.monotonic() - started
-    return Run(
-        options.seed,
-        tier,
-        note,
-        seconds,
-        __version__,
-        snapshot.digest,
-        snapshot.label,
-        options.only,
-        public_only(stage),
-    )
+    message = f"{label} defines none of this stage's functions ({', '.join(wanted[:3])}, …)"
+    hint = f"`grader reset {stage.id}` puts the stub back and keeps your file in .grader/backups/."
+    return Problem("missing", message, None, hint)

@@ -1,206 +1,170 @@
-"""Drives pytest over one stage's tests: one connection to the learner's process a test, one outcome a test."""
+"""Runs one stage's tests within a judge: one connection to the learner's process a test, one outcome a test."""
 
 from __future__ import annotations
 
-import contextlib
-import os
-import sys
 import time
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
-from pathlib import Path
-from typing import Any
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any, Protocol
 
 import pytest
 
-from grader import testing
-from grader.course.stage import Stage
-from grader.diagnosis.replay import Diagnostician
-from grader.judging import plugin
-from grader.judging.assessment import TEXT_LIMIT, Attempt, Judge
-from grader.judging.expectations import noted
-from grader.judging.memory_files import MemoryFiles, importable, set_aside
+from grader.diagnosis.evidence import Evidence
+from grader.judging import bounds, plugin
+from grader.judging.assessment import EXPLAINED, Assessor, Attempt
+from grader.judging.slate import Slate
+from grader.judging.suite import Suite, criterion_of, name_of
+from grader.judging.task import Task
 from grader.outcome import Outcome
 from grader.remote.exceptions import WorkerFailed
 from grader.remote.process import LearnerProcess
 from grader.remote.proxies import RemoteModule
 
-PYTEST_INI = Path(__file__).parent / "pytest.ini"
+
+class Report(Protocol):
+    """Takes what a judge has to tell."""
+
+    def send(self, kind: str, *fields: Any) -> None:
+        """Tell one thing."""
 
 
-@dataclass(frozen=True)
-class TestFiles:
-    """The test files of one stage that the grader vouches for.
-
-    sources holds the text of those that lie in memory only; modules what they import, by full name.
-    """
-
-    __test__ = False
-    public: tuple[Path, ...]
-    hidden: tuple[Path, ...]
-    sources: Mapping[Path, str] = field(default_factory=dict)
-    modules: Mapping[str, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class Collected:
-    """What pytest found and what came of it; faults are mistakes of the course itself."""
-
-    expected: tuple[tuple[str, str, bool], ...]  # test, criterion, hidden
-    outcomes: tuple[Outcome, ...]
-    faults: tuple[str, ...]
+class Swelled(BaseException):
+    """The judge has no more memory; what its next step would find is not to be relied on."""
 
 
 class Session:
-    """A pytest plugin object that grades one stage; it is also the provider of the `learner` fixture."""
+    """A pytest plugin object that judges one module's tests; it is also the provider of the `learner` fixture."""
 
-    def __init__(
-        self,
-        stage: Stage,
-        process: LearnerProcess,
-        files: TestFiles,
-        seed: int,
-        answers: Callable[[], Diagnostician] | None,
-        on_test: Callable[[Outcome], None] | None = None,
-        only: str | None = None,
-        hunt: tuple[str, ...] | None = None,
-    ) -> None:
-        self.stage = stage
+    def __init__(self, suite: Suite, task: Task, process: LearnerProcess, assessor: Assessor, slate: Slate) -> None:
+        self.suite = suite
+        self.task = task
         self.process = process
-        self.files = files
-        self.seed = seed
-        self.only = only
-        self.hunt = hunt  # rows to run first; the first test that does not pass ends the run, and nothing is explained
-        self.on_test = on_test
-        self.outcomes: list[Outcome] = []
-        self.expected: list[tuple[str, str, bool]] = []
-        self.faults: list[str] = []
-        self.ends_at = time.monotonic() + stage.limits.stage_seconds
-        self._judge = Judge(stage, process.job, seed, answers)
+        self.seed = task.seed
+        self.slate = slate
+        self.slow_rows: set[str] = set()  # rows of which a test did not end in time: their others are left out
+        self._assessor = assessor
         self._attempt: Attempt | None = None
-        self._interrupted = False
+        self._reference: Any = None  # where set, what `learner` is instead of the module that was handed in
+        self._evidence = Evidence()
         self._left_out = ""
-        self._too_slow: set[str] = set()
+        self._place = 0
 
-    def run(self) -> Collected:
-        """Run every test to its end and return what happened."""
-        testing.configure(self.stage.tolerance)
-        root = str(self.stage.folder.parent.parent)
-        options = ["-c", str(PYTEST_INI), "--rootdir", root, "--noconftest", "-p", "grader.judging.plugin"]
-        files = [str(path) for path in (*self.files.public, *self.files.hidden)]
-        in_memory = MemoryFiles(self.stage.folder, self.files.sources)
-        places = list(in_memory.places(files))
-        with _no_other_plugins(), _modules_of(files), importable(self.files.modules), noted():
-            code = pytest.main([*options, *places], plugins=[self, in_memory])
-        if self._interrupted:
-            raise KeyboardInterrupt
-        caught = self.hunt is not None and any(outcome.status != "passed" for outcome in self.outcomes)
-        if code not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED) and not caught:
-            self.faults.append(f"pytest ended with {pytest.ExitCode(code).name} instead of running the tests")
-        return Collected(tuple(self.expected), tuple(self._judge.settled(self.outcomes)), tuple(self.faults))
+    def begin(self) -> None:
+        """Become what gives the suite's tests their `learner`."""
+        self.suite.config.stash[plugin.PROVIDER] = self
+        self.suite.config.pluginmanager.register(self)
+
+    def doubt(self, items: list[pytest.Item], place: int) -> str | None:
+        """Return why the reference does not pass a test; None where it does. Nothing of a learner's takes part."""
+        self._place = place
+        bounds.bound_time(bounds.TEST_SECONDS)
+        return self._with_reference(*items[place : place + 2])
+
+    def run(self, items: list[pytest.Item], first: int, report: Report) -> None:
+        """Judge the tests from the first on."""
+        outcomes: list[Outcome] = []
+        for place in range(first, len(items)):
+            self._place = place
+            bounds.bound_time(bounds.TEST_SECONDS)
+            outcomes.append(self._judged(report, *items[place : place + 2]))
+            if self.task.hunt is not None and outcomes[-1].status != "passed":
+                break
+        self._settle(outcomes, report)
+
+    def end(self) -> None:
+        """Leave the suite's tests as they were."""
+        self.suite.config.pluginmanager.unregister(self)
+        del self.suite.config.stash[plugin.PROVIDER]
+
+    def _judged(self, report: Report, item: pytest.Item, following: pytest.Item | None = None) -> Outcome:
+        """Run one test and tell its outcome; then, in a second message, what explains it."""
+        started = time.perf_counter()
+        self.slate.at("test", self._place)
+        base = Outcome(name_of(item), criterion_of(item), self.suite.is_hidden(item), "failed")
+        if left_out := self._no_time_for(item):
+            self._attempted(item, following, left_out)  # pytest takes down what the test before it had set up
+            outcome = replace(base, status="timed_out", message=left_out)
+            report.send("outcome", self._place, outcome, False)
+            return outcome
+        attempt = self._attempted(item, following)
+        ended = None if attempt.connection is None else self.process.done(attempt.connection)
+        _expect_memory(attempt.error)
+
+        def reference() -> str | None:
+            return self._with_reference(item, following)
+
+        outcome = self._assessor.outcome(base, attempt, ended, reference)
+        outcome = replace(outcome, seconds=time.perf_counter() - started)
+        more = self._assessor.explains and outcome.status in EXPLAINED
+        report.send("outcome", self._place, outcome, more)
+        if outcome.status == "timed_out":
+            self.slow_rows.add(outcome.criterion)
+        if more:
+            self.slate.at("explaining", self._place)
+            outcome = self._assessor.explained(outcome, attempt)
+            report.send("explained", self._place, outcome)
+        if attempt.connection is not None and self._assessor.explains:
+            self._evidence.keep(outcome, attempt.connection, attempt.asked)
+        return outcome
+
+    def _attempted(self, item: pytest.Item, following: pytest.Item | None, left_out: str = "") -> Attempt:
+        """Run a test to its end, whatever comes of it; one that is left out ends before it begins."""
+        self._left_out = left_out
+        attempt = self._attempt = Attempt(item)
+        try:
+            item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
+        except Exception as error:  # inside pytest, or in a fixture's finaliser: an error of this test as any other
+            attempt.error = attempt.error or error
+        finally:
+            self._attempt = None
+        return attempt
+
+    def _with_reference(self, item: pytest.Item, following: pytest.Item | None = None) -> str | None:
+        """Run a test with the reference in the learner's place; return its error where even that fails."""
+        reference = self._assessor.reference
+        if reference is None:
+            return None
+        self.slate.at("reference", self._place)
+        self._reference = reference
+        try:
+            attempt = self._attempted(item, following)
+        finally:
+            self._reference = None
+        return attempt.fault()
+
+    def _settle(self, outcomes: list[Outcome], report: Report) -> None:
+        """Tell which explanations stand against everything that the tests saw."""
+        if not any(outcome.explains for outcome in outcomes):
+            return
+        self.slate.at("settling", self._place)
+        bounds.bound_time(bounds.TEST_SECONDS)
+        for before, after in zip(outcomes, self._assessor.settled(outcomes, self._evidence), strict=True):
+            if before.explains != after.explains:
+                report.send("settled", after)
 
     def learner(self, item: pytest.Item) -> Any:
         """Return the remote module of one test."""
-        criterion = self._criterion(item)
-        connection = self.process.open(criterion, self.ends_at)
+        if self._reference is not None:
+            return self._reference
+        connection = self.process.open(criterion_of(item), self.task.ends_at)
+        connection.on_request = self.slate.call
         if self._attempt is not None:
             self._attempt.connection = connection
         return RemoteModule(connection, self.process.job.label)
 
-    def pytest_configure(self, config: pytest.Config) -> None:
-        """Become the provider of the fixtures."""
-        config.stash[plugin.PROVIDER] = self
-        config.option.tbstyle = "native"  # the long form of a failure, seen by nobody here, takes longer than its test
-
-    def pytest_keyboard_interrupt(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
-        """Note that the user ended the run; pytest's own interruptions are of a class derived from this one."""
-        self._interrupted = type(excinfo.value) is KeyboardInterrupt
-
-    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
-        """A test file that cannot be collected is the course's fault, never the learner's."""
-        if report.failed or report.skipped:
-            self.faults.append(f"{Path(report.nodeid).name} cannot be collected: {str(report.longrepr)[-TEXT_LIMIT:]}")
-
-    def pytest_internalerror(self, excrepr: object, excinfo: pytest.ExceptionInfo[BaseException]) -> bool:
-        """Keep an error inside pytest, or in this class, as a fault of ours instead of printing it."""
-        what = f"{excinfo.typename}: {excinfo.value}"
-        self.faults.append(f"the grader failed: {what[:TEXT_LIMIT]}\n{str(excrepr)[-TEXT_LIMIT:]}")
-        return True
-
-    @pytest.hookimpl(trylast=True)
-    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        """Note which tests the verdict must see; one without a row of the checklist is the course's fault."""
-        names = Counter(map(self._name, items))
-        self.faults += [
-            f"{name} is there twice: test files and tests need names of their own" for name, n in names.items() if n > 1
-        ]
-        empty = {*self.files.public, *self.files.hidden} - {item.path for item in items}
-        self.faults += [f"{path.name} holds no test" for path in sorted(empty)]
-        for item in list(items):
-            criterion = self._criterion(item)
-            if criterion not in {row.id for row in self.stage.criteria}:
-                self.faults.append(
-                    f"{self._name(item)} belongs to no row of the checklist: {criterion or 'no criterion mark'}"
-                )
-            if self.only is not None and criterion != self.only:
-                items.remove(item)
-            else:
-                self.expected.append((self._name(item), criterion, self._is_hidden(item)))
-        if self.hunt is not None:
-            rank = {row: place for place, row in enumerate(self.hunt)}
-            items.sort(key=lambda item: rank.get(self._criterion(item), len(rank)))
-
-    @staticmethod
-    def _criterion(item: pytest.Item) -> str:
-        marks = [str(mark.args[0]) for mark in item.iter_markers("criterion") if mark.args]
-        return marks[0] if len(marks) == 1 else ""
-
-    @staticmethod
-    def _name(item: pytest.Item) -> str:
-        return f"{item.path.name}::{item.nodeid.partition('::')[2]}"
-
-    def _is_hidden(self, item: pytest.Item) -> bool:
-        return item.path in self.files.hidden
-
-    @pytest.hookimpl(wrapper=True)
-    def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
-        """Give one test its connection, end it afterwards, and record its outcome."""
-        attempt = self._attempt = Attempt(item)
-        started = time.perf_counter()
-        self._left_out = self._no_time_for(item)
-        result = yield
-        base = Outcome(self._name(item), self._criterion(item), self._is_hidden(item), "failed")
-        if self._left_out:
-            self._record(replace(base, status="timed_out", message=self._left_out))
-            return result
-        ended = None if attempt.connection is None else self.process.done(attempt.connection)
-        outcome = self._judge.outcome(base, attempt, ended)
-        self._record(replace(outcome, seconds=time.perf_counter() - started))
-        if self.hunt is not None and outcome.status != "passed":
-            item.session.shouldstop = "a test that does not pass was found"
-        if outcome.status == "timed_out":
-            self._too_slow.add(outcome.criterion)
-        return result
-
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_runtest_setup(self) -> None:
-        """Stop a test that there is no time for before it begins; pytest still takes down what the last one set up."""
-        if self._left_out:
-            raise WorkerFailed("timed_out", self._left_out)
-
     def _no_time_for(self, item: pytest.Item) -> str:
         """Return why a test is left out; empty where it is run. A hanging function costs its row one wait, not six."""
-        if time.monotonic() >= self.ends_at:
-            return f"the stage's {self.stage.limits.stage_seconds:g} s were used up before this test"
-        if self._criterion(item) in self._too_slow:
+        if time.monotonic() >= self.task.ends_at:
+            return f"the stage's {self.suite.stage.limits.stage_seconds:g} s were used up before this test"
+        if criterion_of(item) in self.slow_rows:
             return "left out, since an earlier test of this row did not come to its end in time"
         return ""
 
-    def _record(self, outcome: Outcome) -> None:
-        self.outcomes.append(outcome)
-        if self.on_test is not None:
-            self.on_test(outcome)
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_setup(self) -> None:
+        """Stop a test that is left out before it begins."""
+        if self._left_out:
+            raise WorkerFailed("timed_out", self._left_out)
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[None]) -> Iterator[None]:
@@ -210,36 +174,12 @@ class Session:
             return report  # type: ignore[no-any-return]
         if call.excinfo is not None and attempt.error is None:
             attempt.error = call.excinfo.value
-        if call.when == "call" and isinstance(item, pytest.Function):
-            attempt.arguments = {name: item.funcargs[name] for name in item._fixtureinfo.argnames}
         if report.passed and not hasattr(report, "wasxfail"):
             attempt.phases.add(report.when)
         return report  # type: ignore[no-any-return]
 
 
-@contextlib.contextmanager
-def _modules_of(files: list[str]) -> Iterator[None]:
-    """Forget test files after their run, and what they import: its name is the same in every course."""
-    try:
-        with set_aside({"grader.hidden"}):
-            yield
-    finally:
-        for name, module in list(sys.modules.items()):
-            if getattr(module, "__file__", None) in files:
-                del sys.modules[name]
-
-
-@contextlib.contextmanager
-def _no_other_plugins() -> Iterator[None]:
-    """Keep plugins that happen to be installed, and options from the environment, out of a grading run."""
-    names = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTEST_ADDOPTS": "", "PYTEST_PLUGINS": ""}
-    before = {name: os.environ.get(name) for name in (*names, "PYTEST_CURRENT_TEST", "PYTEST_VERSION")}
-    os.environ.update(names)
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                os.environ.pop(name, None)
-            else:
-                os.environ[name] = value
+def _expect_memory(error: BaseException | None) -> None:
+    """Raise Swelled where an error means that this process, not the learner's, has no more memory."""
+    if isinstance(error, MemoryError) and not hasattr(error, "learner_frames"):
+        raise Swelled

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 import time
+from collections.abc import Callable
 from typing import Any, NoReturn
 
 import numpy as np
@@ -48,6 +49,7 @@ class Connection:
         self.failure: WorkerFailed | None = None
         self.ended = False
         self.changed: list[str] = []
+        self.on_request: Callable[[str], None] | None = None  # is told of each request before it is made
         self.notes = Notes()
         self.seconds = 0.0
         self._originals: dict[int, tuple[Any, Any]] = {}
@@ -63,6 +65,8 @@ class Connection:
             raise self.failure
         if self.ended:
             raise codec.WireError(f"{label or name} is of another test")
+        if self.on_request is not None:
+            self.on_request(label or name)
         kwargs = kwargs or {}
         encoder = codec.Encoder(self.handles.wrap)
         serial = secrets.randbits(ID_BITS)

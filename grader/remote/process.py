@@ -7,7 +7,7 @@ import socket
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from grader.errors import IsolationRefused
 from grader.isolation import tiers
@@ -45,10 +45,32 @@ class LoadFailed(Exception):
         self.problem = problem
 
 
+class Worker(Protocol):
+    """A worker that has been started: the connection to it, and its end."""
+
+    connection: socket.socket
+
+    def running(self) -> bool:
+        """Say whether it has not ended."""
+
+    def excess(self) -> str | None:
+        """Return which bound it went past, if that is why it ended."""
+
+    def kill(self) -> None:
+        """End it and all that it started."""
+
+
+class Workers(Protocol):
+    """Where workers come from: the process that judges need not be the one that starts and ends them."""
+
+    def start(self) -> Worker:
+        """Return a new worker, or one that was started ahead; IsolationRefused where there is none."""
+
+
 class LearnerProcess:
     """Gives each test a connection of its own to the learner's module."""
 
-    def __init__(self, job: Job, tier: tiers.Tier, started: tiers.Started, fork: bool = tiers.FORKS) -> None:
+    def __init__(self, job: Job, tier: tiers.Tier, workers: Workers, fork: bool = tiers.FORKS) -> None:
         self.job = job
         self.tier = tier
         self.fork = fork
@@ -60,7 +82,8 @@ class LearnerProcess:
         self._spare: tuple[int, socket.socket] | None = None
         self._key: str | None = None
         self._fresh = True
-        self._started = started
+        self._workers = workers
+        self._started = workers.start()
 
     def load(self) -> None:
         """Have the module loaded; LoadFailed where its code does not allow it."""
@@ -111,7 +134,7 @@ class LearnerProcess:
 
     def open(self, key: str, ends_at: float) -> Connection:
         """Return the connection of a new test; without forks, tests with the same key share a process."""
-        if self._started.process.poll() is not None:
+        if not self._started.running():
             self._restart()
         if not self.fork:
             if not self._fresh and key != self._key:
@@ -152,7 +175,7 @@ class LearnerProcess:
 
     def _restart(self) -> None:
         self.kill()
-        self._started = tiers.start(self.tier, self.job.hide, self.fork)
+        self._started = self._workers.start()
         self._fresh = True
         self.load()
 

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -76,6 +76,11 @@ class Learner:
     def connection(self) -> Connection:
         return self.connections[-1]
 
+    @property
+    def started(self) -> tiers.Started:
+        """What was started for the process."""
+        return cast(tiers.Started, self.process._started)
+
 
 Start = Callable[..., Learner]
 
@@ -98,7 +103,7 @@ def start(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Start]:
     ) -> Learner:
         text = textwrap.dedent(source).encode()
         job = Job(LABEL, text, call_seconds, cpu_seconds, memory_mb, hide)
-        process = LearnerProcess(job, tier, tiers.start(tier, hide, fork), fork)
+        process = LearnerProcess(job, tier, tiers.Own(tier, hide, fork), fork)
         running.append(process)
         if load:
             process.load()

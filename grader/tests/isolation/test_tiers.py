@@ -475,7 +475,7 @@ def test_the_limit_on_processes_comes_on_top_of_those_that_the_user_has_already(
 
 @needs_proc
 def test_processes_that_are_closed_to_others_are_counted_too(start: Start) -> None:
-    guardian = start("", "process").process._started.process.pid
+    guardian = start("", "process").started.process.pid
     (worker,) = children_of(guardian)
     assert os.stat(f"/proc/{worker}").st_uid == (65534 if os.getuid() == 0 else os.getuid())
     assert tiers.tasks_of_worker() >= 1

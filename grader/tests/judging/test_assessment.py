@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from grader.course.stage import Criterion, Stage
-from grader.judging.assessment import Judge
+from grader.judging.assessment import Assessor
 from grader.outcome import Outcome
 from grader.remote.process import Job
 from grader.remote.record import Frame
@@ -35,6 +35,6 @@ STAGE = Stage("s90", Path("s90_small"), "Small", "small.py", (), ROWS)
     ],
 )
 def test_a_method_that_is_not_written(criterion: str, missing: str, status: str) -> None:
-    judge = Judge(STAGE, Job("small.py", b"", 1, 1, 64, Path()), 0, None)
+    judge = Assessor(STAGE, Job("small.py", b"", 1, 1, 64, Path()), None)
     found = judge._not_written(Outcome("test", criterion, False, "failed"), [Frame(3, missing)])
     assert (found.status, found.message) == (status, f"{missing} is not written yet")

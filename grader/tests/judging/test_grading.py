@@ -28,7 +28,8 @@ def hunt(course: SmallCourse, source: str, *rows: str, seed: int = 1) -> Outcome
     path = course.root.parent / "hunted.py"
     path.write_text(source, encoding="utf-8")
     snapshot = take(course.stage, path, course.root)
-    return grading.hunt(course.course, course.stage, snapshot, grading.Options(seed, "process"), rows)
+    with grading.Grader(course.course, course.stage) as grader:
+        return grader.hunt(snapshot, grading.Options(seed, "process"), rows)
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from typing import Any
 import msgpack
 import numpy as np
 
-from grader.judging.assessment import PHASES, Attempt, Judge
+from grader.judging.assessment import PHASES, Assessor, Attempt
 from grader.outcome import Outcome, Status
 from grader.protocol import codec
 from grader.protocol.channel import Channel, ChannelClosed
@@ -106,7 +106,7 @@ def status_of(connection: Connection, error: BaseException | None) -> Status:
     """Return the outcome of a test that ended with an error, or with none, on this connection."""
     job = Job("small.py", b"", connection.call_seconds, 60, 256, Path())
     attempt: Any = Attempt(_NoItem(), connection, error, set(PHASES))  # type: ignore[arg-type]  # of an item, only marks
-    judge: Any = Judge(None, job, 1, None)  # type: ignore[arg-type]  # without answers the stage is not looked at
+    judge: Any = Assessor(None, job, None)  # type: ignore[arg-type]  # without answers the stage is not looked at
     found: Outcome = judge.outcome(Outcome("test", "row", True, "failed"), attempt, None)
     return found.status
 

@@ -506,7 +506,7 @@ def below(process: int) -> set[int]:
 
 def of_the_worker(learner: Learner) -> list[str]:
     """Return the commands that still run in a worker's scratch folder, or with its kit."""
-    name = Path(learner.process._started.folder.name).name
+    name = Path(learner.started.folder.name).name
     found = []
     for path in Path("/proc").glob("[0-9]*/cmdline"):
         with suppress(OSError):
@@ -529,7 +529,7 @@ needs_proc = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="pr
 class TestNothingIsLeft:
     def test_after_a_test(self, learner: Learner) -> None:
         remote: Any = learner.open()
-        root = learner.process._started.process.pid
+        root = learner.started.process.pid
         remote.fine(1)
         before = below(root)
         remote.leave_a_child()
@@ -543,8 +543,8 @@ class TestNothingIsLeft:
         remote: Any = learner.open()
         remote.leave_a_child()
         remote.threads()
-        running = below(learner.process._started.process.pid)
-        scratch = Path(learner.process._started.folder.name)
+        running = below(learner.started.process.pid)
+        scratch = Path(learner.started.folder.name)
         assert len(running) >= 3 and scratch.exists()
         learner.process.kill()
         assert gone(running) and not scratch.exists()
@@ -553,7 +553,7 @@ class TestNothingIsLeft:
         learner = worker(SOURCE)
         remote: Any = learner.open()
         remote.leave_a_daemon()
-        running = below(learner.process._started.process.pid)
+        running = below(learner.started.process.pid)
         learner.done()
         learner.process.kill()
         assert gone(running)
@@ -562,7 +562,7 @@ class TestNothingIsLeft:
         learner = worker(SOURCE)
         remote: Any = learner.open()
         remote.stop_everything_that_is_left()
-        running = below(learner.process._started.process.pid)
+        running = below(learner.started.process.pid)
         assert len(running) >= 6  # guardian, worker, two tests, and the two
         learner.process.kill()
         assert gone(running)
@@ -570,7 +570,7 @@ class TestNothingIsLeft:
     def test_of_a_bomb(self, worker: Callable[..., Learner], tier: tiers.Tier) -> None:
         learner = worker(SOURCE, call_seconds=HANG_SECONDS)
         failure(learner, lambda remote: remote.fork_for_ever(), HANG_SECONDS)
-        root = learner.process._started.process.pid
+        root = learner.started.process.pid
         learner.process.kill()
         assert not below(root) - {root} and not of_the_worker(learner)
 
@@ -582,7 +582,7 @@ class TestNothingIsLeft:
             from grader.remote.process import Job, LearnerProcess
             process = LearnerProcess(
                 Job("x.py", b"import time\\ndef f():\\n    while True: pass", 60, 60, 512, Path({str(tmp_path)!r})),
-                {tier!r}, tiers.start({tier!r}, Path({str(tmp_path)!r})),
+                {tier!r}, tiers.Own({tier!r}, Path({str(tmp_path)!r})),
             )
             process.load()
             from grader.remote.proxies import RemoteModule
@@ -607,7 +607,7 @@ class TestNothingIsLeft:
             learner.open()
         remote: Any = learner.open()
         assert remote.fine(1) == 2
-        assert len(below(learner.process._started.process.pid)) <= 7
+        assert len(below(learner.started.process.pid)) <= 7
 
 
 class TestWithoutFork:

@@ -1,0 +1,60 @@
+"""What a judge needs of the course for one stage: test files, from disk or opened in memory, and the answers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from grader.course import sealed
+from grader.course.answers import hidden_folder, load_mistakes, reference_source
+from grader.course.sealed import Content, public_only
+from grader.course.stage import Stage
+from grader.diagnosis.replay import Diagnostician
+
+
+@dataclass(frozen=True)
+class TestFiles:
+    """The test files of one stage that the grader vouches for.
+
+    sources holds the text of those that lie in memory only; modules what they import, by full name.
+    """
+
+    __test__ = False
+    public: tuple[Path, ...]
+    hidden: tuple[Path, ...]
+    sources: Mapping[Path, str] = field(default_factory=dict)
+    modules: Mapping[str, str] = field(default_factory=dict)
+
+
+def test_files(stage: Stage) -> TestFiles:
+    """Return the public and hidden tests of a stage; CourseError or SealError where they cannot be read."""
+    if public_only(stage):
+        return TestFiles(sealed.public_tests(stage), ())
+    if sealed.is_sealed(stage):
+        return _in_memory(stage, sealed.opened(stage))
+    public, hidden = (sorted(folder.glob("test_*.py")) for folder in (stage.tests_path, hidden_folder(stage)))
+    return TestFiles(tuple(public), tuple(hidden))
+
+
+def _in_memory(stage: Stage, content: Content) -> TestFiles:
+    """Return the tests that were sealed, under the names that they have in the author's copy."""
+    folder = hidden_folder(stage)
+    tests = {name for name in content.hidden if name.startswith("test_")}
+    public = {stage.tests_path / name: text for name, text in sorted(content.public.items())}
+    hidden = {folder / name: content.hidden[name] for name in sorted(tests)}
+    package = f"grader.hidden.{stage.name}"
+    others = {
+        f"{package}.{name.removesuffix('.py')}": text for name, text in content.hidden.items() if name not in tests
+    }
+    return TestFiles(tuple(public), tuple(hidden), public | hidden, others)
+
+
+def answers(stage: Stage, source: bytes) -> Diagnostician:
+    """Return the reference and the known mistakes; without the key to them what the stub tells.
+
+    source is the text of the module whose answers are explained.
+    """
+    if public_only(stage):
+        return Diagnostician(stage, sealed.stub(stage), (), is_stub=True)
+    return Diagnostician(stage, reference_source(stage), load_mistakes(stage), source)

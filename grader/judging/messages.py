@@ -1,0 +1,99 @@
+"""What a judge tells the process that watches it: frozen records as msgpack, each with its length before it."""
+
+from __future__ import annotations
+
+import socket
+import struct
+import time
+from dataclasses import asdict
+from typing import Any
+
+import msgpack
+
+from grader.outcome import Diagnosis, Outcome, Where
+from grader.submission.source import Problem
+
+LENGTH = struct.Struct("<I")
+MOST_BYTES = 64 << 20
+PIECE = 1 << 16
+
+
+class JudgeGone(Exception):
+    """The other end is closed."""
+
+
+class TimeIsUp(Exception):
+    """Nothing whole arrived before the deadline."""
+
+
+class Messages:
+    """One end of the connection between a judge and the process that watches it; both are trusted."""
+
+    def __init__(self, connection: socket.socket) -> None:
+        self.socket = connection
+        self._received = bytearray()
+
+    def send(self, kind: str, *fields: Any) -> None:
+        """Send one message; JudgeGone where nobody takes it."""
+        body = msgpack.packb([kind, *fields], unicode_errors="surrogatepass")
+        try:
+            self.socket.settimeout(None)
+            self.socket.sendall(LENGTH.pack(len(body)) + body)
+        except OSError as error:
+            raise JudgeGone(str(error)) from None
+
+    def receive(self, deadline: float | None = None) -> tuple[str, list[Any]]:
+        """Return the next message's kind and fields; TimeIsUp at the (monotonic) deadline, JudgeGone at the end."""
+        (length,) = LENGTH.unpack(self._taken(LENGTH.size, deadline))
+        if length > MOST_BYTES:
+            raise JudgeGone(f"a message of {length} bytes")
+        kind, *fields = msgpack.unpackb(self._taken(length, deadline), unicode_errors="surrogatepass")
+        return kind, fields
+
+    def _taken(self, count: int, deadline: float | None) -> bytes:
+        while len(self._received) < count:
+            left = None if deadline is None else deadline - time.monotonic()
+            if left is not None and left <= 0:
+                raise TimeIsUp
+            self.socket.settimeout(left)
+            try:
+                piece = self.socket.recv(PIECE)
+            except TimeoutError:
+                raise TimeIsUp from None
+            except OSError as error:
+                raise JudgeGone(str(error)) from None
+            if not piece:
+                raise JudgeGone("the connection ended")
+            self._received += piece
+        taken = bytes(self._received[:count])
+        del self._received[:count]
+        return taken
+
+    def close(self) -> None:
+        self.socket.close()
+
+
+def packed_outcome(outcome: Outcome) -> dict[str, Any]:
+    """Return an outcome as plain values."""
+    return asdict(outcome)
+
+
+def unpacked_outcome(plain: dict[str, Any]) -> Outcome:
+    """Return the outcome that packed_outcome made plain."""
+    where = plain["where"]
+    rest = {
+        "where": Where(**where) if where else None,
+        "explains": tuple(Diagnosis(**each) for each in plain["explains"]),
+        "notes": tuple(plain["notes"]),
+    }
+    return Outcome(**{**plain, **rest})
+
+
+def packed_problem(problem: Problem) -> dict[str, Any]:
+    """Return a problem as plain values."""
+    return asdict(problem)
+
+
+def unpacked_problem(plain: dict[str, Any]) -> Problem:
+    """Return the problem that packed_problem made plain."""
+    return Problem(**plain)

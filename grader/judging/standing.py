@@ -1,0 +1,69 @@
+"""A judge where the system cannot fork: a process that stays, loads a stage's tests once, and judges what it is given.
+
+Run by `subprocesses.Standing`, with the port, the token and the file of the slate as its only argument.
+"""
+
+from __future__ import annotations
+
+import json
+import socket
+import sys
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from grader.course.manifest import load_course
+from grader.course.stage import Limits, Stage
+from grader.isolation import tiers
+from grader.judging import bounds
+from grader.judging.messages import JudgeGone, Messages
+from grader.judging.slate import Slate
+
+
+def main() -> None:
+    """Connect, then judge one charge after the other until the other end closes."""
+    spec = json.loads(sys.argv[1])
+    connection = socket.create_connection(("127.0.0.1", spec["port"]))
+    connection.sendall(bytes.fromhex(spec["token"]))
+    messages = Messages(connection)
+    bounds.one_thread()
+    from grader.judging.content import test_files
+    from grader.judging.suite import Suite
+
+    stage = stage_of(spec)
+    suite = Suite(stage, test_files(stage))
+    bounds.die_of_it()
+    bounds.bound_memory(stage.limits.judge_mb)
+    slate = Slate(Path(spec["slate"]))
+    try:
+        while True:
+            _, (plain,) = messages.receive()
+            _judge(suite, slate, plain, messages)
+    except JudgeGone:
+        pass
+
+
+def stage_of(spec: dict[str, Any]) -> Stage:
+    """Return the stage that a judge is for, as the other process knows it."""
+    course = load_course(Path(spec["root"]), Path(spec["hidden"]))
+    stage = course.find(spec["stage"])
+    key = Path(spec["key"]) if spec["key"] else None
+    return Stage(**{**vars(stage), "limits": Limits(**spec["limits"]), "key_file": key})
+
+
+def _judge(suite: Any, slate: Slate, plain: dict[str, Any], messages: Messages) -> None:
+    from grader.judging import content
+    from grader.judging.judge import Charge, judge
+    from grader.judging.task import Task
+    from grader.remote.process import Job
+
+    task = Task(**{**plain["task"], "hunt": tuple(plain["task"]["hunt"]) if plain["task"]["hunt"] else None})
+    job = Job(**{**plain["job"], "hide": Path(plain["job"]["hide"])})
+    answers = partial(content.answers, suite.stage, job.source) if plain["explains"] else None
+    rows = frozenset(plain["slow_rows"])
+    charge = Charge(suite, task, job, plain["tier"], False, answers, slate, plain["first"], plain["doubted"], rows)
+    judge(charge, messages, tiers.Own(charge.tier, job.hide, False))
+
+
+if __name__ == "__main__":
+    main()

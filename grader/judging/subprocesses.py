@@ -1,0 +1,102 @@
+"""Judges where the system cannot fork: one process that stays from grading to grading, and a new one where it dies."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+from contextlib import suppress
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from grader.course.stage import Course, Stage
+from grader.errors import GraderFault
+from grader.isolation.tiers import accepted
+from grader.judging import bounds
+from grader.judging.judge import Charge
+from grader.judging.messages import Messages
+from grader.judging.slate import SIZE, Slate
+from grader.outcome import Status
+
+START_SECONDS = 60.0
+HOUSE = Path(__file__).resolve().parents[2]
+
+
+class Standing:
+    """Gives charges to a judge that is a process of its own; it has its own workers."""
+
+    def __init__(self, course: Course, stage: Stage) -> None:
+        self._folder = tempfile.TemporaryDirectory(prefix="grader-judge-", ignore_cleanup_errors=True)
+        self._spec: dict[str, Any] = {
+            "root": str(course.root), "stage": stage.id, "hidden": str(stage.hidden_root),
+            "key": str(stage.key_file or ""), "limits": asdict(stage.limits), "slate": f"{self._folder.name}/slate",
+        }  # fmt: skip
+        Path(self._spec["slate"]).write_bytes(bytes(SIZE))
+        self.slate = Slate(Path(self._spec["slate"]))
+        self._process: subprocess.Popen[bytes] | None = None
+        self._messages: Messages | None = None
+
+    def prepare(self) -> None:
+        """Start the process, so that it loads the tests while this one does."""
+        if self._process is not None and self._process.poll() is None:
+            return
+        with socket.create_server(("127.0.0.1", 0), backlog=1) as listener:
+            token = secrets.token_bytes(32)
+            spec = {**self._spec, "port": listener.getsockname()[1], "token": token.hex()}
+            environment = {**os.environ, "TMPDIR": self._folder.name, "TEMP": self._folder.name}
+            environment |= {"PYTHONPATH": os.pathsep.join([str(HOUSE), *filter(None, [os.environ.get("PYTHONPATH")])])}
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "grader.judging.standing", json.dumps(spec)],
+                env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                start_new_session=True,
+            )  # fmt: skip
+            try:
+                self._messages = Messages(accepted(listener, token, self._process, START_SECONDS))
+            except OSError as error:
+                raise GraderFault(f"the process that judges did not start: {error}") from error
+
+    def begin(self, charge: Charge) -> Messages:
+        """Give the charge to the process, or to a new one where it has ended."""
+        self.prepare()
+        assert self._messages is not None
+        plain = {
+            "task": asdict(charge.task), "job": {**asdict(charge.job), "hide": str(charge.job.hide)},
+            "tier": charge.tier, "first": charge.first, "doubted": charge.doubted,
+            "explains": charge.answers is not None, "slow_rows": sorted(charge.slow_rows),
+        }  # fmt: skip
+        self._messages.send("judge", plain)
+        return self._messages
+
+    def answer(self, what: str) -> None:
+        """Nothing is asked for: the process starts and ends its workers itself."""
+
+    def end(self, done: bool) -> tuple[Status, str]:
+        """Keep the process that came to the end of its charge; end another, and say what ended it."""
+        if done or self._process is None:
+            return "crashed", "an end before its time"
+        return self._killed()
+
+    def _killed(self) -> tuple[Status, str]:
+        process, self._process = self._process, None
+        if self._messages is not None:
+            self._messages.close()
+        if process is None:
+            return "crashed", "an end before its time"
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(0.2)  # one that ended by itself says why
+        process.kill()
+        status = process.wait()
+        if (bound := bounds.why_ended(-status)) is not None:
+            return "timed_out", bound
+        return "crashed", f"signal {-status}" if status not in (0, -signal.SIGTERM) else "an end before its time"
+
+    def close(self) -> None:
+        """End the process, and remove its folder."""
+        self._killed()
+        self._folder.cleanup()

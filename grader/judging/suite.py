@@ -1,0 +1,154 @@
+"""One stage's tests, collected by pytest and kept: what a judge is forked from, and what it runs."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import sys
+import types
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from _pytest.config import _prepareconfig  # pytest.main would run the tests at once, and unload them afterwards
+
+from grader import testing
+from grader.course.stage import Stage
+from grader.judging.content import TestFiles
+from grader.judging.expectations import noted
+from grader.judging.memory_files import MemoryFiles, importable, set_aside
+
+PYTEST_INI = Path(__file__).parent / "pytest.ini"
+TEXT_LIMIT = 1500
+HIDDEN = "grader.hidden"
+
+
+class Suite:
+    """The tests of one stage, ready to be run by any number of judges; close ends it.
+
+    expected is (test, criterion, hidden) of each test; faults are mistakes of the course itself.
+    """
+
+    def __init__(self, stage: Stage, files: TestFiles) -> None:
+        self.stage = stage
+        self.files = files
+        self.items: list[pytest.Item] = []
+        self.expected: list[tuple[str, str, bool]] = []
+        self.faults: list[str] = []
+        self._modules: dict[str, types.ModuleType] = {}
+        testing.configure(stage.tolerance)
+        paths = [str(path) for path in (*files.public, *files.hidden)]
+        in_memory = MemoryFiles(stage.folder, files.sources)
+        root = str(stage.folder.parent.parent)
+        options = ["-c", str(PYTEST_INI), "--rootdir", root, "--noconftest", "-p", "grader.judging.plugin"]
+        options += ["--tb=native"]  # the long form of a failure, seen by nobody here, takes longer than its test
+        with _alone(), self._imports(), noted():
+            self.config = _prepareconfig([*options, *in_memory.places(paths)], [self, in_memory])
+            self._collect()
+            self._keep_modules(paths)
+
+    def _collect(self) -> None:
+        self.config._do_configure()
+        session = pytest.Session.from_config(self.config)
+        try:
+            self.config.hook.pytest_sessionstart(session=session)
+            self.config.hook.pytest_collection(session=session)
+        except Exception as error:  # of pytest itself or of a plugin; a test file's own errors come as reports
+            self.faults.append(f"the tests cannot be collected: {type(error).__name__}: {error}"[:TEXT_LIMIT])
+        self.items = [] if session.testsfailed else list(session.items)
+        if not self.items and not self.faults:
+            self.faults.append("pytest collected no test")
+
+    def _keep_modules(self, paths: list[str]) -> None:
+        """Take what the tests imported out of the modules that are loaded: its names are the same in every course."""
+        for name, module in list(sys.modules.items()):
+            own = getattr(module, "__file__", None) in paths
+            if own or name == HIDDEN or name.startswith((f"{HIDDEN}.", "sealed_")):
+                self._modules[name] = module
+                if own or name.startswith("sealed_"):
+                    del sys.modules[name]
+
+    def _imports(self) -> contextlib.AbstractContextManager[object]:
+        stack = contextlib.ExitStack()
+        stack.enter_context(set_aside({HIDDEN}))
+        stack.enter_context(importable(self.files.modules))
+        return stack
+
+    @contextlib.contextmanager
+    def in_place(self) -> Iterator[None]:
+        """Have everything that the tests import and ask for in place while the block lasts."""
+        testing.configure(self.stage.tolerance)
+        with self._imports(), noted():
+            sys.modules.update(self._modules)
+            try:
+                yield
+            finally:
+                for name in self._modules:
+                    sys.modules.pop(name, None)
+
+    def chosen(self, only: str | None = None, first: tuple[str, ...] = ()) -> list[pytest.Item]:
+        """Return the tests of one row, or all; those of the rows that are to come first before the others."""
+        rank = {row: place for place, row in enumerate(first)}
+        found = [item for item in self.items if only in (None, criterion_of(item))]
+        return sorted(found, key=lambda item: rank.get(criterion_of(item), len(rank)))
+
+    def is_hidden(self, item: pytest.Item) -> bool:
+        return item.path in self.files.hidden
+
+    def close(self) -> None:
+        """Forget the tests."""
+        self.config._ensure_unconfigure()
+        self.items = []
+        self._modules.clear()
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        """A test file that cannot be collected is the course's fault, never the learner's."""
+        if report.failed or report.skipped:
+            self.faults.append(f"{Path(report.nodeid).name} cannot be collected: {str(report.longrepr)[-TEXT_LIMIT:]}")
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        """Note which tests a verdict must see; one without a row of the checklist is the course's fault."""
+        names = Counter(map(name_of, items))
+        self.faults += [
+            f"{name} is there twice: test files and tests need names of their own" for name, n in names.items() if n > 1
+        ]
+        empty = {*self.files.public, *self.files.hidden} - {item.path for item in items}
+        self.faults += [f"{path.name} holds no test" for path in sorted(empty)]
+        known = {row.id for row in self.stage.criteria}
+        for item in items:
+            criterion = criterion_of(item)
+            if criterion not in known:
+                said = criterion or "no criterion mark"
+                self.faults.append(f"{name_of(item)} belongs to no row of the checklist: {said}")
+            self.expected.append((name_of(item), criterion, self.is_hidden(item)))
+
+
+def criterion_of(item: pytest.Item) -> str:
+    """Return the row of the checklist that a test belongs to; empty where it names none, or several."""
+    marks = [str(mark.args[0]) for mark in item.iter_markers("criterion") if mark.args]
+    return marks[0] if len(marks) == 1 else ""
+
+
+def name_of(item: pytest.Item) -> str:
+    """Return a test's name in outcomes and verdicts: test_attention.py::test_shape[2]."""
+    return f"{item.path.name}::{item.nodeid.partition('::')[2]}"
+
+
+@contextlib.contextmanager
+def _alone() -> Iterator[None]:
+    """Keep plugins that happen to be installed, options from the environment, and output out of a collection."""
+    names = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTEST_ADDOPTS": "", "PYTEST_PLUGINS": ""}
+    before = {name: os.environ.get(name) for name in names}
+    os.environ.update(names)
+    try:
+        with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+            yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value

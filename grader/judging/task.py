@@ -1,0 +1,37 @@
+"""What a judge is asked to do, and what becomes of it: frozen records between it and the process that watches it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from grader.outcome import Outcome
+from grader.submission.source import Problem
+
+
+@dataclass(frozen=True)
+class Task:
+    """One grading: the seed of its inputs, when its time is used up (on the monotonic clock), and which rows.
+
+    only is the one row that was asked for. hunt holds rows to run first: then the first test that does not pass ends
+    the run, nothing is explained, and whether the reference passes is not asked.
+    """
+
+    seed: int
+    ends_at: float
+    only: str | None = None
+    hunt: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What came of a task: every test that had to end, every outcome, and what stood in the way.
+
+    expected is (test, criterion, hidden) of each test; faults are mistakes of the course; names are those of the
+    stage's functions that the module defines.
+    """
+
+    expected: tuple[tuple[str, str, bool], ...]
+    outcomes: tuple[Outcome, ...] = ()
+    faults: tuple[str, ...] = ()
+    problem: Problem | None = None
+    names: frozenset[str] = frozenset()
