@@ -6,6 +6,7 @@ The judge asks, in one byte each, over the connection that its messages go throu
 from __future__ import annotations
 
 import os
+import select
 import socket
 from contextlib import suppress
 from dataclasses import dataclass
@@ -28,12 +29,9 @@ class Lent:
 
     def running(self) -> bool:
         """Say whether the worker's end of the connection is open."""
-        try:
-            return bool(self.connection.recv(1, socket.MSG_PEEK | getattr(socket, "MSG_DONTWAIT", 0)))
-        except BlockingIOError:
-            return True
-        except OSError:
-            return False
+        poll = select.poll()
+        poll.register(self.connection, 0)  # its end is told without being asked for
+        return not poll.poll(0)
 
     def excess(self) -> str | None:
         """Return which bound the worker went past, if that is why it ended."""
