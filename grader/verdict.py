@@ -26,6 +26,7 @@ class Failure:
     diagnosis: Diagnosis | None
     where: Where | None
     notes: tuple[str, ...] = ()
+    unexplained: str = ""  # why an explanation could not be made
 
 
 @dataclass(frozen=True)
@@ -176,7 +177,7 @@ def _failure(outcome: Outcome, found: list[Outcome]) -> Failure:
     others = (other.explains for other in found if other is not outcome and other.explains)
     diagnosis = the_one(outcome.explains, others)
     place = (outcome.test, outcome.hidden, outcome.status)
-    return Failure(*place, outcome.call, outcome.message, diagnosis, outcome.where, outcome.notes)
+    return Failure(*place, outcome.call, outcome.message, diagnosis, outcome.where, outcome.notes, outcome.unexplained)
 
 
 def the_one(own: tuple[Diagnosis, ...], others: Iterable[tuple[Diagnosis, ...]]) -> Diagnosis | None:

@@ -90,8 +90,10 @@ class Watchdog:
                 elif kind == "swelled":
                     mb = self._charge.suite.stage.limits.judge_mb
                     reason = "over_limit", f"more than {mb} MB of memory"
+                    break
                 elif kind == "fault":
                     reason = "failed", f"an error ({fields[0]})"
+                    break
                 elif kind in ("done", "problem", "refused", "course"):
                     done = True
                     return self._ended(kind, fields)

@@ -78,6 +78,7 @@ def _failure(failure: Failure) -> Document:
         "diagnosis": _diagnosis(failure.diagnosis),
         "where": _where(failure.where),
         "notes": [_text(note) for note in failure.notes],
+        "unexplained": _text(failure.unexplained) or None,
     }
 
 

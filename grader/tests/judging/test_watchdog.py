@@ -1,0 +1,177 @@
+"""What ends a judge costs the test that it was at, and nothing else; whose fault it was, the reference decides."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import pytest
+
+from grader.isolation import tiers
+from grader.judging import bounds, watchdog
+from grader.report.document import verdict_document
+from grader.tests.conftest import Graded, SmallCourse
+
+pytestmark = pytest.mark.skipif(not tiers.FORKS, reason="a judge that is a fork")
+
+MANIFEST = """
+    schema = 1
+    id = "s90"
+    title = "Small things"
+    module = "small.py"
+    requires = []
+
+    [limits]
+    stage_seconds = {seconds}
+    call_seconds = 5
+    memory_mb = 256
+    judge_mb = 100
+
+    [[criteria]]
+    id = "size"
+    text = "size is small"
+    functions = ["size"]
+    needs = []
+    hints = ["a", "b", "c"]
+
+    [[criteria]]
+    id = "double"
+    text = "double doubles"
+    functions = ["double"]
+    needs = []
+    hints = ["a", "b", "c"]
+"""
+SOLUTION = """
+    def size():
+        return 1
+
+
+    def double(x):
+        return 2 * x
+"""
+HIDDEN = """
+    import ctypes
+    import time
+
+
+    @pytest.mark.criterion("size")
+    def test_before(learner):
+        assert learner.size() > 0
+
+
+    @pytest.mark.criterion("size")
+    def test_size(learner):
+        size = learner.size()
+        {use}
+        assert size == 1
+
+
+    @pytest.mark.criterion("size")
+    def test_after(learner):
+        assert learner.size() > 0
+
+
+    @pytest.mark.criterion("double")
+    def test_double(learner):
+        assert learner.double(2) == 4
+"""
+MISTAKES = """
+    @mistake(criterion="size", replaces="size", text="It is large.", fix="Return 1.")
+    def large():
+        return 7
+"""
+LARGE = SOLUTION.replace("return 1", "return 7")
+SWELLS = "held = [np.ones(1 << 22) for _ in range(size if size == 1 else 100)]"
+SPINS = "[None for _ in range(1 if size == 1 else 1 << 40)]"
+FALLS = "size == 1 or ctypes.string_at(1)"
+STALLS = "time.sleep(0 if size == 1 else 60)"
+ALWAYS = "held = [np.ones(1 << 22) for _ in range(100)]"
+Use = Callable[..., Graded]
+
+
+@pytest.fixture
+def graded(small_course: SmallCourse) -> Use:
+    """Grade a module with tests that use what size returns in some way."""
+
+    def grade(
+        use: str, source: str = LARGE, *, seconds: int = 30, mistakes: str = MISTAKES, fork: bool = True
+    ) -> Graded:
+        manifest, hidden = MANIFEST.format(seconds=seconds), HIDDEN.format(use=use)
+        public = (
+            "@pytest.mark.criterion('double')\n    def test_public(learner):\n        assert learner.double(1) == 2\n"
+        )
+        small_course.write(
+            manifest=manifest, solution=SOLUTION, public=f"    {public}", hidden=hidden, mistakes=mistakes
+        )
+        return small_course.grade(source, fork=fork)
+
+    return grade
+
+
+def others_passed(graded: Graded) -> bool:
+    found = {name: outcome.status for name, outcome in graded.outcomes.items() if name != "test_size"}
+    return found == dict.fromkeys(("test_public", "test_before", "test_after", "test_double"), "passed")
+
+
+@pytest.mark.parametrize("fork", [True, False])
+class TestOneTest:
+    def test_that_takes_all_memory(self, graded: Use, fork: bool) -> None:
+        found = graded(SWELLS, fork=fork)
+        outcome = found.outcomes["test_size"]
+        assert outcome.status == "over_limit"
+        assert outcome.message == "judging what size returned took more than 100 MB of memory"
+        assert others_passed(found) and not found.verdict.grader_fault
+
+    def test_that_takes_too_much_processor_time(self, graded: Use, fork: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+        if not fork:
+            pytest.skip("the bound is that of another process, and longer than a test may take")
+        monkeypatch.setattr(bounds, "TEST_SECONDS", 0.5)
+        found = graded(SPINS, fork=fork)
+        outcome = found.outcomes["test_size"]
+        assert outcome.status == "timed_out"
+        assert outcome.message == "judging what size returned took more than 0.5 s of processor time"
+        assert "left out" in found.outcomes["test_after"].message and found.row("double") == "passed"
+        assert not found.verdict.grader_fault
+
+    def test_that_ends_the_process(self, graded: Use, fork: bool) -> None:
+        found = graded(FALLS, fork=fork)
+        outcome = found.outcomes["test_size"]
+        assert outcome.status == "crashed" and "judging what size returned took signal 11" in outcome.message
+        assert others_passed(found) and not found.verdict.grader_fault
+
+    def test_that_stalls_is_ended_with_the_stage(self, graded: Use, fork: bool) -> None:
+        started = time.monotonic()
+        found = graded(STALLS, seconds=5, fork=fork)
+        assert time.monotonic() - started < 5 + watchdog.OVERTIME_SECONDS + 30  # a busy machine loads the tests slowly
+        assert found.outcomes["test_before"].status == "passed"
+        assert {found.outcomes[name].status for name in ("test_size", "test_after", "test_double")} == {"timed_out"}
+        assert not found.verdict.grader_fault and found.row("size") == "timed_out"
+
+    def test_that_takes_all_memory_with_the_reference_too_is_ours(self, graded: Use, fork: bool) -> None:
+        found = graded(ALWAYS, fork=fork)
+        outcome = found.outcomes["test_size"]
+        assert outcome.status == "grader_fault" and "the reference solution alone takes the judge" in outcome.message
+        assert others_passed(found) and found.verdict.grader_fault
+
+
+def test_a_module_whose_tests_all_end_the_judge_gets_a_verdict(graded: Use) -> None:
+    source = SOLUTION.replace("return 1", "return 7").replace("return 2 * x", "return 7")
+    found = graded(FALLS, source)
+    assert [row.status for row in found.verdict.criteria] == ["crashed", "failed"]
+
+
+def test_a_mistake_that_never_ends_costs_the_explanation_alone(graded: Use, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bounds, "TEST_SECONDS", 0.5)
+    found = graded("pass", mistakes=MISTAKES.replace("return 7", "\n            while True: pass"))
+    outcome = found.outcomes["test_size"]
+    assert outcome.status == "failed" and "1" in outcome.message and not outcome.explains
+    assert outcome.unexplained == "the explanation took more than 0.5 s of processor time"
+    assert others_passed(found) and not found.verdict.grader_fault
+    failures = verdict_document(found.verdict)["criteria"][0]["failures"]
+    assert [failure["unexplained"] for failure in failures] == [outcome.unexplained]
+
+
+def test_a_mistake_is_named_where_nothing_goes_wrong(graded: Use) -> None:
+    found = graded("pass")
+    (named,) = found.outcomes["test_size"].explains
+    assert named.text == "It is large." and found.outcomes["test_size"].unexplained == ""
