@@ -150,7 +150,7 @@ class TestOneTest:
     def test_that_takes_all_memory_with_the_reference_too_is_ours(self, graded: Use, fork: bool) -> None:
         found = graded(ALWAYS, fork=fork)
         outcome = found.outcomes["test_size"]
-        assert outcome.status == "grader_fault" and "the reference solution alone takes the judge" in outcome.message
+        assert outcome.status == "grader_fault" and outcome.message.startswith("the reference")
         assert others_passed(found) and found.verdict.grader_fault
 
 
