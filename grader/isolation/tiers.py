@@ -68,6 +68,8 @@ def _note(tier: Tier, missing: dict[Tier, str]) -> str | None:
     found = [reason.rstrip(".") for reason in missing.values()]
     if tier == "landlock" and (left_open := landlock.shortfall(bool(filter_program()))):
         found.append(left_open)
+    if tier == "bubblewrap" and (told := landlock.told_within_namespaces()):
+        found.append(told)
     return "; ".join(found) or None
 
 
