@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 from grader.bench.neighbours import beside
-from grader.isolation import tiers
+from grader.isolation import tiers, users
 from grader.remote import process as remote_process
 from grader.remote.exceptions import WorkerFailed
 from grader.tests.conftest import Learner, Start
-from grader.worker.confine import COUNTED_APART
+from grader.worker.confine import COUNTED_APART, NOBODY
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="where tests run in forks")
 
@@ -69,6 +69,24 @@ class TestNeighbour:
                 assert learner.fine(1) == 2
         finally:
             for each in (honest, *bombs):
+                each.done()
+                each.process.kill()
+
+    @pytest.mark.skipif(os.getuid() != 0, reason="needs root")
+    def test_where_runs_are_counted_together_a_fresh_worker_finds_room(
+        self, tier: tiers.Tier, start: Start, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(users, "draw", lambda: NOBODY)
+        honest, bomb = start(HONEST, tier), start(BOMB, tier)
+        assert COUNTED_APART not in honest.process.guards
+        try:
+            remote: Any = bomb.open()
+            assert remote.hold() >= 40
+            for _ in range(3):
+                learner: Any = honest.open()
+                assert learner.fine(1) == 2
+        finally:
+            for each in (honest, bomb):
                 each.done()
                 each.process.kill()
 
