@@ -17,6 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+from grader.doctor.probe import PROBE
+
 if TYPE_CHECKING:
     from grader.isolation.tiers import Tier
     from grader.remote.process import LearnerProcess
@@ -27,96 +29,6 @@ MANY = 200  # processes
 LINUX = sys.platform == "linux"
 POSIX = hasattr(os, "fork")
 VARIABLE = "GRADER_PROBE"
-
-PROBE = b"""
-import ctypes
-import os
-import socket
-import time
-
-import numpy as np
-
-
-def read(path):
-    with open(path, "rb") as file:
-        return file.read(1)
-
-
-def write(folder):
-    with open(os.path.join(folder, "probe"), "wb") as file:
-        file.write(b"x")
-
-
-def tcp(port):
-    socket.create_connection(("127.0.0.1", port), timeout=2).close()
-
-
-def udp(port):
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as out:
-        out.sendto(b"x", ("127.0.0.1", port))
-
-
-def abstract(name):
-    with socket.socket(socket.AF_UNIX) as out:
-        out.connect(b"\\0" + name)
-
-
-def signal(process, started):
-    try:
-        with open("/proc/%d/stat" % process) as file:
-            found = file.read().rpartition(")")[2].split()[19]
-    except OSError:
-        found = started
-    if found != started:  # another one, that has the same number in this name space
-        raise ProcessLookupError
-    os.kill(process, 0)
-
-
-def look_into(process):
-    open("/proc/%d/mem" % process, "rb").close()
-
-
-def name_space():
-    if ctypes.CDLL(None).unshare(0x10000000) != 0:
-        raise PermissionError
-
-
-def many_processes(number):
-    for _ in range(number):
-        if os.fork() == 0:
-            time.sleep(60)
-            os._exit(0)
-
-
-def much_memory(size):
-    np.ones(size, np.uint8)
-
-
-def environment(name):
-    return os.environ[name]
-
-
-def be_root():
-    if os.getuid() != 0:
-        raise PermissionError
-
-
-def leave_a_daemon():
-    if os.fork() == 0:
-        os.setsid()
-        if os.fork() == 0:
-            time.sleep(60)
-        os._exit(0)
-    time.sleep(0.1)
-
-
-def attempt(name, *arguments):
-    try:
-        globals()[name](*arguments)
-    except BaseException as error:
-        return type(error).__name__
-    return ""
-"""
 
 
 @dataclass(frozen=True)
@@ -202,12 +114,42 @@ def _trials() -> Iterator[tuple[str, Callable[[Scene], bool], tuple[str, ...]]]:
         yield "not root", lambda scene: scene.stopped("be_root"), every
         yield "no signal to the grader", _no_signal, strong
         yield "few processes", lambda scene: scene.stopped("many_processes", MANY), every
+        yield "processes of its own", _own_processes, _where_processes_count_apart()
     if LINUX:
         yield "little memory", lambda scene: scene.stopped("much_memory", 4 * MEMORY_MB << 20), every
         yield "no abstract socket", _no_abstract_socket, strong
         yield "no look into the grader", lambda scene: scene.stopped("look_into", os.getpid()), every
         yield "no name space of its own", lambda scene: scene.stopped("name_space"), ("bubblewrap",)
         yield "no survivor", _no_survivor, every
+
+
+def _where_processes_count_apart() -> tuple[str, ...]:
+    """Return the tiers that promise it: with root all, since each run has a user; else where there is a name space."""
+    from grader.worker.kernel import counts_by_name_space
+
+    if os.getuid() == 0:
+        return ("bubblewrap", "landlock", "process")
+    return ("bubblewrap",) if counts_by_name_space() else ()
+
+
+def _own_processes(scene: Scene) -> bool:
+    """Have a second run take all the processes that it may; say whether the first can still start one."""
+    from grader.isolation import tiers as sandbox
+    from grader.remote.process import LearnerProcess
+    from grader.remote.proxies import RemoteModule
+
+    own = scene.process
+    neighbour = LearnerProcess(own.job, own.tier, sandbox.Own(own.tier, own.job.hide))
+    try:
+        neighbour.load()
+        connection = neighbour.open("probe", time.monotonic() + SECONDS)
+        module: Any = RemoteModule(connection, "probe.py")
+        took_all = module.attempt("many_processes", MANY) != ""
+        held_back = scene.stopped("read", os.devnull)
+        neighbour.done(connection)
+        return took_all and not held_back
+    finally:
+        neighbour.kill()
 
 
 def _no_udp(scene: Scene) -> bool:

@@ -82,7 +82,7 @@ def _bwrap() -> str:
 def _namespaces() -> list[str]:
     command = [_bwrap(), "--die-with-parent", "--new-session"]
     command += ["--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"]
-    if os.getuid() == 0:  # no user namespace: as real root the worker can become nobody, so that process limits hold
+    if os.getuid() == 0:  # no user namespace: as real root the worker can become another, so that process limits hold
         return [*command, "--cap-drop", "ALL", "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
     forbid = ["--disable-userns"] if _can_forbid_userns() else []
     return [*command, "--unshare-user", *forbid, "--uid", str(NOBODY), "--gid", str(NOBODY)]

@@ -59,8 +59,15 @@ def plan(built: Path, scratch: Path, hide: Path) -> Plan:
 
 
 def within_namespaces(scratch: str) -> Plan:
-    """Return the plan for a worker in bubblewrap, which sees nothing that it may not read anyway."""
-    return {"around": [], "holes": [], "read": ["/"], "use": DEVICES, "write": [scratch]}
+    """Return the plan for a worker in bubblewrap: all that it sees but /proc, which names folders of the host."""
+    return {"around": ["/"], "holes": ["/proc"], "read": [], "use": DEVICES, "write": [scratch]}
+
+
+def told_within_namespaces() -> str | None:
+    """Return what a worker in bubblewrap can learn where the kernel cannot keep it from /proc; None where it can."""
+    if kernel.landlock_abi() >= LEAST_ABI:
+        return None
+    return f"without Landlock's ABI {LEAST_ABI} it can read names of this system's folders in /proc"
 
 
 def _libraries(base: str) -> list[str]:

@@ -20,9 +20,16 @@ OPTIMISE, BINARY_TREE = 8, 2
 NOT_EQUAL, MASKED_EQUAL = 1, 7
 NAME_SPACES = (0x00020000, 0x02000000, 0x04000000, 0x08000000, 0x10000000, 0x20000000, 0x40000000)
 TERMINAL_INPUT = (0x5412, 0x541C)  # TIOCSTI, TIOCLINUX
+LOCKS = {  # commands of fcntl by which two that open the same file could talk, or have signals sent
+    "F_GETLK": 5, "F_SETLK": 6, "F_SETLKW": 7, "F_SETOWN": 8, "F_SETSIG": 10, "F_GETLK64": 12, "F_SETLK64": 13,
+    "F_SETLKW64": 14, "F_SETOWN_EX": 15, "F_OFD_GETLK": 36, "F_OFD_SETLK": 37, "F_OFD_SETLKW": 38,
+    "F_SETLEASE": 1024, "F_GETLEASE": 1025, "F_NOTIFY": 1026, "F_GET_RW_HINT": 1035, "F_SET_RW_HINT": 1036,
+    "F_SETDELEG": 1040, "F_GETDELEG": 1039,
+}  # fmt: skip
 NEWER = {  # than many a libseccomp, whose kernel has them all the same; such numbers are the same on every architecture
     "process_madvise": 440, "mount_setattr": 442, "quotactl_fd": 443, "process_mrelease": 448, "fchmodat2": 452,
-    "setxattrat": 463, "removexattrat": 466, "open_tree_attr": 467, "file_setattr": 469,
+    "statmount": 457, "listmount": 458, "setxattrat": 463, "removexattrat": 466, "open_tree_attr": 467,
+    "file_setattr": 469,
 }  # fmt: skip
 
 FAMILIES = {
@@ -35,7 +42,8 @@ FAMILIES = {
         "perf_event_open"
     ),
     "name spaces, mounts and roots": (
-        "unshare setns mount umount umount2 pivot_root chroot mount_setattr move_mount open_tree open_tree_attr fsopen "
+        "unshare setns statmount listmount "
+        "mount umount umount2 pivot_root chroot mount_setattr move_mount open_tree open_tree_attr fsopen "
         "fsconfig fsmount fspick swapon swapoff quotactl quotactl_fd"
     ),
     "the kernel itself": (
@@ -50,6 +58,7 @@ FAMILIES = {
         "utimensat_time64 futimesat setxattr lsetxattr fsetxattr setxattrat removexattr lremovexattr fremovexattr "
         "removexattrat mknod mknodat file_setattr"
     ),
+    "locks of files that all can open": "flock",
     "memory that outlives its process, or that no limit counts": (
         "shmget shmat shmctl semget semop semctl semtimedop msgget msgsnd msgrcv msgctl mq_open mq_unlink "
         "memfd_create memfd_secret"
@@ -101,6 +110,9 @@ def rules() -> Iterator[tuple[str, tuple[Condition, ...], int]]:
     yield "clone3", (), errno.ENOSYS  # its flags lie in memory, where no filter looks; libc falls back to clone
     for request in TERMINAL_INPUT:
         yield "ioctl", ((1, MASKED_EQUAL, 0xFFFFFFFF, request),), errno.EPERM
+    for name in ("fcntl", "fcntl64"):
+        for command in LOCKS.values():
+            yield name, ((1, MASKED_EQUAL, 0xFFFFFFFF, command),), errno.EPERM
     yield "prlimit64", ((0, NOT_EQUAL, 0, 0), (2, NOT_EQUAL, 0, 0)), errno.EPERM  # another process' limits
 
 

@@ -11,82 +11,30 @@ In each, what is started as root becomes an ordinary user, and a supervisor ends
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
-import signal
 import socket
 import subprocess
 import sys
 import tempfile
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 from grader.course.table import listed
 from grader.errors import IsolationRefused
-from grader.isolation import bubblewrap, bundle, landlock
+from grader.isolation import bubblewrap, bundle, landlock, users
 from grader.isolation.bundle import ENVIRONMENT
-from grader.isolation.ptrace import PTRACE_GUARD
 from grader.isolation.seccomp import filter_program
-from grader.worker import supervisor
+from grader.isolation.started import Started
+from grader.worker import kernel
 from grader.worker.confine import NOBODY
 
 __all__ = ["ENVIRONMENT", "FORKS", "TIERS", "Started", "Tier", "choose", "program_for", "start", "why_missing"]
 
 Tier = Literal["bubblewrap", "landlock", "process"]
 TIERS: tuple[Tier, ...] = ("bubblewrap", "landlock", "process")  # the strongest first
-LEAVE_SECONDS = supervisor.END_SECONDS + 1
-LEAVE_ALONE_SECONDS = 0.5  # where nobody has to be ended first
 FORKS = sys.platform == "linux"  # elsewhere a fork after NumPy's libraries have started is not safe
-OVER = {
-    supervisor.TOO_MUCH_WRITTEN: f"its files took more than {supervisor.SCRATCH_BYTES >> 20} MB",
-    supervisor.TOO_MANY_FILES: f"it made more than {supervisor.SCRATCH_FILES} files",
-    supervisor.TOO_MUCH_MEMORY: "it and the processes that it started took more memory than two of them may",
-}
-
-
-@dataclass
-class Started:
-    """A learner's process that has just been started: the connection to it, and how to end it."""
-
-    process: subprocess.Popen[bytes]
-    connection: socket.socket
-    tier: Tier
-    folder: tempfile.TemporaryDirectory[str]
-    guarded: bool = False
-    _ended: bool = field(default=False, init=False)
-
-    def __post_init__(self) -> None:
-        PTRACE_GUARD.hold()
-
-    def kill(self) -> None:
-        """End the process and all it started, and remove its scratch folder."""
-        self.connection.close()
-        if self.tier != "bubblewrap":  # a name space ends with its first process; elsewhere they are looked for
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                self.process.wait(LEAVE_SECONDS if self.guarded else LEAVE_ALONE_SECONDS)
-        if hasattr(os, "killpg"):
-            with contextlib.suppress(OSError):
-                os.killpg(self.process.pid, signal.SIGKILL)
-        with contextlib.suppress(OSError):
-            self.process.kill()
-        self.process.wait()
-        with contextlib.suppress(OSError):
-            self.folder.cleanup()
-        if not self._ended:
-            self._ended = True
-            PTRACE_GUARD.release()
-
-    def running(self) -> bool:
-        """Say whether the process has not ended."""
-        return self.process.poll() is None
-
-    def excess(self) -> str | None:
-        """Return which bound the process and those that it started went past, if that is why they were ended."""
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            return OVER.get(self.process.wait(LEAVE_ALONE_SECONDS))
-        return None
 
 
 def why_missing(tier: Tier) -> str | None:
@@ -121,6 +69,8 @@ def _note(tier: Tier, missing: dict[Tier, str]) -> str | None:
     found = [reason.rstrip(".") for reason in missing.values()]
     if tier == "landlock" and (left_open := landlock.shortfall(bool(filter_program()))):
         found.append(left_open)
+    if tier == "bubblewrap" and (told := landlock.told_within_namespaces()):
+        found.append(told)
     return "; ".join(found) or None
 
 
@@ -178,9 +128,9 @@ def _start(tier: Tier, hide: Path, fork: bool, folder: tempfile.TemporaryDirecto
     built = bundle.build_bundle(Path(folder.name))
     scratch = built.parent / "scratch"
     scratch.mkdir()
-    scratch.chmod(0o777)
     built.parent.chmod(0o755)
     spec = _spec(tier, built, scratch, hide, fork)
+    _hand_over(scratch, spec["user"] if spec["apart"] else 0)
     if not fork:
         return _started_over_tcp(spec, built, scratch, folder)
     ours, theirs = socket.socketpair()
@@ -194,20 +144,30 @@ def _start(tier: Tier, hide: Path, fork: bool, folder: tempfile.TemporaryDirecto
         except OSError:
             ours.close()
             raise
-    return Started(process, ours, tier, folder, guarded=True)
+    return Started(process, ours, tier, folder, guarded=True, user=spec["user"] if spec["apart"] else 0)
 
 
 def _spec(tier: Tier, built: Path, scratch: Path, hide: Path, fork: bool) -> dict[str, Any]:
     """Return what a worker has to know of its tier before it can be told anything."""
-    root = _is_root()
-    spec: dict[str, Any] = {"drop": root, "guard": str(scratch) if fork else "", "landlock": None, "must": False}
+    user = users.draw() if _is_root() else 0
+    apart = user not in (0, NOBODY)
+    spec: dict[str, Any] = {"user": user, "apart": apart, "try_apart": not user, "landlock": None, "must": False}
+    spec["guard"] = str(scratch) if fork else ""
     if tier == "bubblewrap":
         inside = landlock.within_namespaces(bubblewrap.SCRATCH)
+        spec |= {"apart": apart or (not user and kernel.counts_by_name_space()), "try_apart": False}
         return {**spec, "path": [bubblewrap.BUNDLE], "reach": [], "guard": bubblewrap.SCRATCH, "landlock": inside}
     if tier == "landlock":
         spec |= {"landlock": landlock.plan(built, scratch, hide), "must": True}
-    reach = bundle.closed_folders() if root else []
+    reach = bundle.closed_folders() if user else []
     return {**spec, "path": [str(built), *bundle.package_parents()], "reach": reach}
+
+
+def _hand_over(scratch: Path, user: int) -> None:
+    """Give the scratch folder to the run's own user alone, or to everyone where it has none."""
+    if user:
+        os.chown(scratch, user, user)
+    scratch.chmod(0o700 if user else 0o777)
 
 
 def _command(spec: dict[str, Any], built: str) -> list[str]:
@@ -256,16 +216,3 @@ def _spawn(command: list[str], folder: Path, descriptors: tuple[int, ...]) -> su
 
 def _is_root() -> bool:
     return hasattr(os, "getuid") and os.getuid() == 0
-
-
-def tasks_of_worker() -> int:
-    """Return how many tasks the worker's user has already: the limit on processes counts them all."""
-    if sys.platform != "linux":
-        return 0
-    user = NOBODY if _is_root() else os.getuid()
-    found = 0
-    for entry in os.scandir("/proc"):
-        with contextlib.suppress(OSError):  # a process that ends meanwhile
-            if entry.name.isdigit() and entry.stat().st_uid == user:
-                found += len(os.listdir(f"{entry.path}/task"))
-    return found

@@ -19,6 +19,7 @@ from grader.judging.messages import JudgeGone, Messages, TimeIsUp, unpacked_outc
 from grader.judging.slate import At
 from grader.judging.suite import criterion_of, name_of
 from grader.judging.task import Findings
+from grader.judging.workers import ASKED
 from grader.outcome import Outcome, Status
 from grader.submission.source import Problem
 
@@ -85,7 +86,7 @@ class Watchdog:
         try:
             while True:
                 kind, fields = messages.receive(self._hard_end)
-                if kind in ("start", "end", "excess"):
+                if kind in ASKED:
                     self._judges.answer(kind)
                 elif kind == "swelled":
                     mb = self._charge.suite.stage.limits.judge_mb

@@ -17,6 +17,7 @@ from grader.judging.messages import JudgeGone, Messages
 
 ANSWER_SECONDS = 60.0  # an answer waits for the end of a worker and all that it started, and for a new one's start
 TEXT_BYTES = 4096
+ASKED = ("start", "end", "excess", "own", "others")  # what a judge asks for
 STARTED, REFUSED, SAID = b"W", b"R", b"S"
 
 
@@ -35,7 +36,15 @@ class Lent:
 
     def excess(self) -> str | None:
         """Return which bound the worker went past, if that is why it ended."""
-        return self.workers.ask("excess")[1:].decode("utf-8", "replace") or None
+        return self.workers.ask("excess") or None
+
+    def others(self) -> int:
+        """Return how many tasks the kernel may count with those of this run, when it begins."""
+        return int(self.workers.ask("others") or 0)
+
+    def own(self) -> int:
+        """Return how many tasks the run has."""
+        return int(self.workers.ask("own") or 0)
 
     def kill(self) -> None:
         """Have the worker ended, with all that it started."""
@@ -66,13 +75,13 @@ class Asked:
             raise IsolationRefused(message, hint or None)
         raise JudgeGone("no answer to a request for a worker")
 
-    def ask(self, what: str) -> bytes:
+    def ask(self, what: str) -> str:
         """Return the answer to a request that is not about a new worker."""
         self._messages.send(what)
         data = self._waiting().recv(TEXT_BYTES)
         if not data:
             raise JudgeGone("no answer to a request about a worker")
-        return data
+        return data[1:].decode("utf-8", "replace")
 
     def _waiting(self) -> socket.socket:
         self._messages.socket.settimeout(ANSWER_SECONDS)
@@ -109,12 +118,17 @@ class Lending:
         with suppress(OSError):
             if what == "start":
                 self._answer_start(connection)
-            elif what == "excess":
-                said = self._current.excess() if self._current is not None else None
-                connection.sendall(SAID + (said or "").encode()[: TEXT_BYTES - 1])
             else:
-                self.end()
-                connection.sendall(SAID)
+                connection.sendall(SAID + self._said(what).encode()[: TEXT_BYTES - 1])
+
+    def _said(self, what: str) -> str:
+        current = self._current
+        if what == "end" or current is None:
+            self.end()
+            return ""
+        if what == "excess":
+            return current.excess() or ""
+        return str(current.own() if what == "own" else current.others())
 
     def _answer_start(self, connection: socket.socket) -> None:
         try:

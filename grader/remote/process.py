@@ -14,15 +14,19 @@ from grader.isolation import tiers
 from grader.outcome import Status
 from grader.protocol import codec
 from grader.protocol.channel import Channel, ChannelClosed, DeadlinePassed
+from grader.remote import room
 from grader.remote.connection import Connection
+from grader.remote.control import Control
+from grader.remote.exceptions import WorkerFailed
 from grader.remote.record import Name
 from grader.submission.source import Problem
-from grader.worker.main import CONTROL, ENDED
+from grader.worker.confine import COUNTED_APART, OTHERS
 
 LOAD_SECONDS = 20.0
 MAX_OPEN_FILES = 64
-MAX_PROCESSES = 64  # beyond those that the worker's user has already
+MAX_PROCESSES = 64  # of a run; beyond those of others, where the kernel counts them together
 MAX_FILE_BYTES = 16 << 20
+TRIES, FRESH = 4, 2  # to have a process for a test, and from which on the worker is a fresh one
 
 
 @dataclass(frozen=True)
@@ -56,6 +60,12 @@ class Worker(Protocol):
     def excess(self) -> str | None:
         """Return which bound it went past, if that is why it ended."""
 
+    def others(self) -> int:
+        """Return how many tasks the kernel may count with those of this run, when it begins."""
+
+    def own(self) -> int:
+        """Return how many tasks the run has."""
+
     def kill(self) -> None:
         """End it and all that it started."""
 
@@ -77,19 +87,22 @@ class LearnerProcess:
         self.names: dict[str, Name] = {}
         self.printed = ""
         self.guards: tuple[str, ...] = ()  # what the worker said is up before the learner's module was loaded
-        self._serial = 0
         self._numbers: dict[int, int] = {}  # of each test's process, by the connection's id
         self._spare: tuple[int, socket.socket] | None = None
+        self._before = 0  # tasks that may count with the run's own, when it began
+        self._crowded: WorkerFailed | None = None  # why no test of this module will find room
         self._key: str | None = None
         self._fresh = True
         self._workers = workers
         self._started = workers.start()
+        self._control = Control(self._started.connection)
 
     def load(self) -> None:
         """Have the module loaded; LoadFailed where its code does not allow it."""
+        self._before = self._started.others()
         limits = {
             "AS": self.job.memory_mb << 20, "CPU": int(self.job.cpu_seconds) + 1, "NOFILE": MAX_OPEN_FILES,
-            "NPROC": MAX_PROCESSES + tiers.tasks_of_worker(), "FSIZE": MAX_FILE_BYTES, "CORE": 0, "MSGQUEUE": 0,
+            "NPROC": MAX_PROCESSES, OTHERS: self._before, "FSIZE": MAX_FILE_BYTES, "CORE": 0, "MSGQUEUE": 0,
         }  # fmt: skip
         channel = Channel(self._started.connection)
         deadline = time.monotonic() + LOAD_SECONDS + self.job.call_seconds
@@ -141,41 +154,55 @@ class LearnerProcess:
                 self._restart()
             self._key, self._fresh = key, False
             return Connection(Channel(self._started.connection), self.names, self.job.call_seconds, ends_at)
-        try:
-            number, ours = self._taken()
-        except OSError:  # the parent of the tests is gone: one test ended it, the others get a new one
-            self._restart()
-            number, ours = self._taken()
-        connection = Connection(Channel(ours), self.names, self.job.call_seconds, ends_at)
-        self._numbers[id(connection)] = number
+        begun = self._begun(ends_at)
+        if isinstance(begun, WorkerFailed):  # told of this test by its first request, like any failure of its process
+            connection = Connection(Channel(_closed()), self.names, self.job.call_seconds, ends_at)
+            connection.failure = begun
+            return connection
+        connection = Connection(Channel(begun[1]), self.names, self.job.call_seconds, ends_at)
+        self._numbers[id(connection)] = begun[0]
         return connection
+
+    def _begun(self, ends_at: float) -> tuple[int, socket.socket] | WorkerFailed:
+        """Return a test's process: forked ahead, forked again, or forked from a fresh worker; or why there is none."""
+        is_gone = False
+        for tries in range(TRIES if self._crowded is None else 0):
+            if is_gone or tries == FRESH:
+                self._restart()
+            try:
+                number, ours = self._taken()
+                if self._control.started(number, min(self.job.call_seconds, max(0.0, ends_at - time.monotonic()))):
+                    return number, ours
+                ours.close()
+                is_gone = False
+            except OSError:  # the parent of the tests is gone: one test ended it, the others get a new one
+                is_gone = True
+        if self._crowded is None:
+            failed = room.ended(self.job.label) if is_gone else self._no_room()
+            self._crowded = failed if failed.status == "over_limit" else None  # every test would begin so
+            return failed
+        return self._crowded
+
+    def _no_room(self) -> WorkerFailed:
+        own, is_apart = self._started.own(), COUNTED_APART in self.guards
+        others = 0 if is_apart else max(0, self._started.others() - own)
+        return room.failure(own, others, MAX_PROCESSES + (0 if is_apart else self._before), self.job.label)
 
     def _taken(self) -> tuple[int, socket.socket]:
         """Return the process that was forked ahead, and have the next one forked while this test runs."""
-        taken = self._spare or self._forked()
+        taken = self._spare or self._control.fork()
         self._spare = None
         try:
-            self._spare = self._forked()
+            self._spare = self._control.fork()
         except OSError:
             taken[1].close()
             raise
         return taken
 
-    def _forked(self) -> tuple[int, socket.socket]:
-        self._serial += 1
-        ours, theirs = socket.socketpair()
-        with theirs:
-            try:
-                self._started.connection.settimeout(5)
-                socket.send_fds(self._started.connection, [CONTROL.pack(b"F", self._serial)], [theirs.fileno()])
-            except OSError:
-                ours.close()
-                raise
-        return self._serial, ours
-
     def _restart(self) -> None:
         self.kill()
         self._started = self._workers.start()
+        self._control = Control(self._started.connection)
         self._fresh = True
         self.load()
 
@@ -187,26 +214,18 @@ class LearnerProcess:
                 self._started.kill()
             return None
         connection.channel.close()
-        number = self._numbers.pop(id(connection), 0)
+        number = self._numbers.pop(id(connection), None)
+        if number is None:  # its test never began
+            return None
         try:
-            self._started.connection.sendall(CONTROL.pack(b"K", number))
-            return None if connection.failure is None else self._why(number)
+            self._control.end(number)
+            if connection.failure is None:
+                return None
+            status = self._control.status(number, 1.0)
+            return None if status is None else _reading(status)
         except OSError:  # the parent of the tests is gone, or does not say
             over = None if connection.failure is None else self._started.excess()
             return ("over_limit", over) if over else None
-
-    def _why(self, number: int) -> tuple[Status, str] | None:
-        """Return what the wait status of a test's process says, if it is told within a second."""
-        control = self._started.connection
-        control.settimeout(1)
-        for _ in range(10_000):
-            data = control.recv(ENDED.size, socket.MSG_WAITALL)
-            if len(data) != ENDED.size:
-                raise ConnectionResetError("the connection ended")
-            ended, status = ENDED.unpack(data)
-            if ended == number:
-                return _reading(status)
-        return None
 
     def kill(self) -> None:
         """End the process and everything that it started."""
@@ -214,6 +233,12 @@ class LearnerProcess:
             self._spare[1].close()
             self._spare = None
         self._started.kill()
+
+
+def _closed() -> socket.socket:
+    ours, theirs = socket.socketpair()
+    theirs.close()
+    return ours
 
 
 def _reading(status: int) -> tuple[Status, str] | None:

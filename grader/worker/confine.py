@@ -13,6 +13,8 @@ from grader.worker import kernel
 from grader.worker.kernel import Unconfined
 
 NOBODY = 65534
+OTHERS = "OTHERS"  # among the limits: processes that the kernel counts with the run's own, unless it counts apart
+COUNTED_APART = "a count of its own"
 
 
 def confine(spec: dict[str, Any], limits: dict[str, int], program: bytes) -> list[str]:
@@ -23,10 +25,15 @@ def confine(spec: dict[str, Any], limits: dict[str, int], program: bytes) -> lis
     rules = _rules(spec["landlock"], spec["must"])
     with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "wb", buffering=0) as file:
         file.write(b"1000")  # where memory runs out, the learner's processes are the first to go
-    if spec["drop"]:
-        become_nobody(spec["reach"])
-    limit(limits)
+    if spec["user"]:
+        become(spec["user"], spec["reach"])
     guards = [] if not hasattr(os, "getuid") or os.getuid() == 0 else ["an ordinary user"]
+    others = limits.pop(OTHERS, 0)
+    if spec["apart"]:
+        guards.append(COUNTED_APART)
+    elif "NPROC" in limits:
+        limits["NPROC"] += others
+    limit(limits)
     if sys.platform != "linux":
         return guards
     kernel.set_open(False)
@@ -53,14 +60,14 @@ def _rules(plan: dict[str, list[str]] | None, must: bool) -> int | None:
     return kernel.rules_for(plan)
 
 
-def become_nobody(reach: Sequence[str]) -> None:
+def become(user: int, reach: Sequence[str]) -> None:
     """Stop being root, for good; packages in the folders that are named can still be imported from a closed home."""
     for folder in reach:
         _keep_in_reach(folder)
     try:
         os.setgroups([])
-        os.setgid(NOBODY)
-        os.setuid(NOBODY)
+        os.setgid(user)
+        os.setuid(user)
     except OSError as error:
         raise Unconfined(f"root cannot become an ordinary user here: {error}") from None
 

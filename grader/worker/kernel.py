@@ -9,6 +9,7 @@ from __future__ import annotations
 import ctypes
 import functools
 import os
+import re
 import stat
 import struct
 import sys
@@ -21,6 +22,8 @@ SCOPING_ABI = 6  # the first that knows signals and abstract sockets
 PR_SET_PDEATHSIG, PR_GET_DUMPABLE, PR_SET_DUMPABLE, PR_SET_SECCOMP, PR_SET_NO_NEW_PRIVS = 1, 3, 4, 22, 38
 PR_SET_CHILD_SUBREAPER = 36
 SECCOMP_MODE_FILTER = 2
+NEW_USER = 0x10000000
+CAPABILITY_VERSION = 0x20080522
 CREATE_RULESET, ADD_RULE, RESTRICT_SELF = 444, 445, 446
 RULESET_VERSION = 1
 PATH_BENEATH = 1
@@ -146,6 +149,45 @@ def adopt_orphans() -> None:
 def end_with_parent() -> None:
     """End when the parent ends; a change of user undoes this, so that it comes after."""
     _set("the end with the parent", PR_SET_PDEATHSIG, 9)
+
+
+def count_apart() -> bool:
+    """Enter a user name space of one's own, where one can be had: limits on processes count in it alone.
+
+    The user stays the same, and no capability is kept. A child tries it first, since a name space that takes no user
+    cannot be left.
+    """
+    if sys.platform != "linux" or not counts_by_name_space():
+        return False
+    child = os.fork()
+    if child == 0:
+        code = 1
+        try:
+            _enter_user_name_space()
+            code = 0
+        finally:
+            os._exit(code)
+    if os.waitpid(child, 0)[1] != 0:
+        return False
+    _enter_user_name_space()
+    return True
+
+
+def counts_by_name_space() -> bool:
+    """Say whether the kernel counts a user's processes in each user name space apart."""
+    release = [int(each) for each in re.findall(r"\d+", os.uname().release)[:2]]
+    return sys.platform == "linux" and release >= [5, 14]
+
+
+def _enter_user_name_space() -> None:
+    user, group = os.getuid(), os.getgid()
+    if _libc().unshare(NEW_USER) != 0:
+        raise Unconfined(f"no user name space: {_said()}")
+    for name, text in (("setgroups", "deny"), ("uid_map", f"{user} {user} 1"), ("gid_map", f"{group} {group} 1")):
+        with open(f"/proc/self/{name}", "w") as file:
+            file.write(text)
+    if _libc().capset(struct.pack("=Ii", CAPABILITY_VERSION, 0), bytes(24)) != 0:
+        raise Unconfined(f"capabilities cannot be given up: {_said()}")
 
 
 def is_open() -> bool:

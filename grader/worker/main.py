@@ -21,7 +21,8 @@ import types
 from typing import Any
 
 CONTROL = struct.Struct("<cQ")  # b"F" fork for a test, b"K" kill it; its number
-ENDED = struct.Struct("<Qi")  # a test's number and its process' wait status
+TOLD = struct.Struct("<cQi")  # b"S" started, b"N" no room to start it, b"E" ended; its number and wait status
+WAIT_SECONDS = 0.5  # for room that a process which has just ended gives back
 
 
 def connect(spec: dict[str, Any]) -> socket.socket:
@@ -72,6 +73,10 @@ def fork_for_tests(control: socket.socket, server: Any, children: Any) -> None:
         operation, number = CONTROL.unpack(message)
         if operation == b"F":
             process = _forked()
+            if process is None:
+                os.close(descriptors[0])
+                control.sendall(TOLD.pack(b"N", number, 0))
+                continue
             if process == 0:
                 control.close()
                 children.close()
@@ -83,21 +88,23 @@ def fork_for_tests(control: socket.socket, server: Any, children: Any) -> None:
                 return
             os.close(descriptors[0])
             running[number] = process
+            control.sendall(TOLD.pack(b"S", number, 0))
         elif number in running:
             status = _end(running.pop(number))
             if not children.end(set(running.values())):
                 return  # then the supervisor ends them all, and the grader begins anew
-            control.sendall(ENDED.pack(number, status))
+            control.sendall(TOLD.pack(b"E", number, status))
 
 
-def _forked() -> int:
-    """Fork, and wait a while for room where the user's other processes take up what the system allows."""
-    for _ in range(20):
+def _forked() -> int | None:
+    """Fork; return None where there is no room after a moment, since other processes take up what is allowed."""
+    until = time.monotonic() + WAIT_SECONDS
+    while time.monotonic() < until:
         try:
             return os.fork()
         except BlockingIOError:
-            time.sleep(0.1)
-    return os.fork()
+            time.sleep(0.05)
+    return None
 
 
 def _end(process: int) -> int:
@@ -118,6 +125,10 @@ def main() -> None:
     control = connect(spec)
     sys.path[:] = [path for path in sys.path if path] + spec["path"]
     children = _guarded(control, spec["guard"]) if spec["guard"] else None
+    from grader.worker import kernel
+
+    if spec["try_apart"]:
+        spec["apart"] = kernel.count_apart()
     import numpy.linalg
     import numpy.random  # noqa: F401  (both before the limits and the drop: the interpreter may be unreadable afterwards)
 

@@ -94,6 +94,15 @@ def below(process: int) -> set[int]:
     return found
 
 
+def tasks_below(process: int) -> int:
+    """Return how many tasks a process and those that stem from it have."""
+    found = 0
+    for each in {process, *below(process)}:
+        with suppress(OSError):
+            found += len(os.listdir(f"/proc/{each}/task"))
+    return found
+
+
 def children_of(process: int) -> set[int]:
     """Return the children of all threads of a process; none where the kernel does not say."""
     found: set[int] = set()

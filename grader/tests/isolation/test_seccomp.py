@@ -18,7 +18,7 @@ pytestmark = pytest.mark.skipif(
     sys.platform != "linux" or not filter_program(), reason="needs Linux with libseccomp.so.2"
 )
 FILTERED = """
-import ctypes, errno, mmap, os, resource, socket, sys, tempfile, threading
+import ctypes, errno, fcntl, mmap, os, resource, socket, sys, tempfile, threading
 from grader.worker import kernel
 from grader.isolation.seccomp import filter_program
 libc = ctypes.CDLL(None, use_errno=True)
@@ -48,6 +48,12 @@ print({{
     "queue": refused("mq_open", b"/x", 0), "inotify": refused("inotify_init"),
     "name space by clone": refused("syscall", {number("clone")}, ctypes.c_ulong(0x10000011), 0, 0, 0, 0),
     "keyring": refused("syscall", {number("keyctl")}, 0, 0, 0, 0, 0),
+    "flock": tried(fcntl.flock, before, fcntl.LOCK_EX), "lock": tried(fcntl.lockf, before, fcntl.LOCK_SH),
+    "open file lock": tried(fcntl.fcntl, before, 37, bytes(32)), "lease": tried(fcntl.fcntl, before, 1024, 0),
+    "look for locks": tried(fcntl.fcntl, before, 5, bytes(32)), "notify": tried(fcntl.fcntl, before, 1026, 1),
+    "signals for others": tried(fcntl.fcntl, before, 8, os.getppid()),
+    "hint": tried(fcntl.fcntl, before, 1036, bytes(8)),
+    "mounts": refused("syscall", 457, 0, 0, 0, 0), "list of mounts": refused("syscall", 458, 0, 0, 0, 0),
     "bpf": refused("syscall", {number("bpf")}, 0, 0, 0),
     "io_uring": refused("syscall", {number("io_uring_setup")}, 1, 0),
 }})""")
@@ -79,6 +85,10 @@ def paired():
     ours, theirs = socket.socketpair()
     ours.send(b"1234567")
     return len(theirs.recv(9))
+def duplicated():
+    with tempfile.TemporaryFile() as file:
+        os.set_blocking(file.fileno(), False)
+        return fcntl.fcntl(file, fcntl.F_DUPFD_CLOEXEC, 40) - 33
 def computed():
     import numpy
     return int((numpy.ones((7, 500)) @ numpy.ones((500, 1)) / 500).sum())
@@ -86,9 +96,9 @@ import numpy
 def started():
     import subprocess
     return subprocess.run(["/bin/sh", "-c", "exit 7"]).returncode
-print([tried(each) for each in (forked, threaded, written, limited, mapped, paired, computed, started)])
+print([tried(each) for each in (forked, threaded, written, limited, mapped, paired, duplicated, computed, started)])
 """)
-    assert found == [7] * 8
+    assert found == [7] * 9
 
 
 def number(name: str) -> int:

@@ -16,11 +16,13 @@ import pytest
 
 from grader import cli
 from grader.errors import IsolationRefused
-from grader.isolation import bundle, landlock, tiers
+from grader.isolation import bundle, landlock, tiers, users
 from grader.remote.process import LoadFailed
 from grader.tests.conftest import Learner, Start, why_missing
 from grader.tests.support.places import HOUSE, ROOT
-from grader.worker.kernel import landlock_abi
+from grader.worker import kernel
+from grader.worker.confine import COUNTED_APART
+from grader.worker.kernel import LEAST_ABI, landlock_abi
 from grader.worker.process_tree import children_of
 
 SOURCE = '''
@@ -81,12 +83,6 @@ def writable(folders):
     return found
 
 
-def mounts_that_can_be_written():
-    with open("/proc/mounts") as file:
-        lines = [line.split() for line in file]
-    return sorted(line[1] for line in lines if "rw" in line[3].split(",") and writable([line[1]]))
-
-
 def dial(host, port):
     try:
         socket.create_connection((host, port), timeout=2).close()
@@ -96,12 +92,47 @@ def dial(host, port):
 
 
 def interfaces():
-    with open("/proc/net/dev") as file:
-        return [line.split(":")[0].strip() for line in file.readlines()[2:]]
+    try:
+        return [name for _, name in socket.if_nameindex()]
+    except PermissionError:  # without any socket
+        return []
 
 
 def processes():
-    return sorted(int(name) for name in os.listdir("/proc") if name.isdigit())
+    return [number for number in range(1, 100) if os.path.exists(f"/proc/{number}")]
+
+
+def told_of_places():
+    """All that names a place: what the interpreter knows, what links lead to, and what /proc lets be read."""
+    import sysconfig
+    import numpy
+    told = [sys.path, sys.argv, sys.orig_argv, sys.prefix, dict(os.environ), os.getcwd(), numpy.__file__, __file__]
+    told += [sysconfig.get_paths(), [str(getattr(each, "__file__", "")) for each in sys.modules.values()]]
+    for name in ("exe", "cwd", "root", *(f"fd/{number}" for number in range(64))):
+        try:
+            told.append(os.readlink(f"/proc/self/{name}"))
+        except OSError:
+            pass
+    for process in ("self", *range(1, 20)):
+        for name in ("mountinfo", "mounts", "mountstats", "maps", "smaps", "environ", "cmdline", "cgroup"):
+            try:
+                told.append(read(f"/proc/{process}/{name}"))
+            except OSError:
+                pass
+    return repr(told)
+
+
+def locked(path):
+    import fcntl
+    found = []
+    with open(path) as file:
+        for lock in (lambda: fcntl.flock(file, fcntl.LOCK_SH), lambda: fcntl.lockf(file, fcntl.LOCK_SH)):
+            try:
+                lock()
+                found.append("locked")
+            except OSError as error:
+                found.append(type(error).__name__)
+        return found
 
 
 def raise_limits():
@@ -212,7 +243,7 @@ class TestEveryTier:
 
 class TestBubblewrap:
     def test_not_root_for_good(self, hidden_away: Any) -> None:
-        assert hidden_away.who()[:3] == (65534, 65534, 65534)
+        assert 0 not in hidden_away.who()[:3]
         assert not hidden_away.become_root()
 
     def test_no_file_of_the_course_or_of_the_grader(self, hidden_away: Any) -> None:
@@ -259,8 +290,21 @@ class TestBubblewrap:
             "/var/tmp",
             "/run",
         ]
+        folders += ["/dev", "/dev/shm", "/dev/pts", "/dev/mqueue"]
         assert hidden_away.writable(folders) == ["/tmp"]
-        assert set(hidden_away.mounts_that_can_be_written()) <= {"/tmp", "/dev/shm"}
+
+    @pytest.mark.skipif(landlock_abi() < LEAST_ABI, reason="needs Landlock")
+    def test_no_folder_of_the_host_is_told(self, hidden_away: Any, walled: Learner) -> None:
+        told = hidden_away.told_of_places()
+        job, scratch = walled.process.job, walled.started.folder.name
+        places = [ROOT, HOUSE, bundle.package("numpy").parent, job.hide, Path(scratch), Path(scratch).name]
+        assert [str(place) for place in places if str(place) in told] == []
+
+    @pytest.mark.skipif(landlock_abi() < LEAST_ABI, reason="needs Landlock")
+    def test_nothing_of_proc_is_read(self, hidden_away: Any) -> None:
+        for name in ("self/mountinfo", "self/maps", "1/environ", "1/cmdline", "mounts", "net/dev"):
+            with pytest.raises(PermissionError):
+                hidden_away.read(f"/proc/{name}")
 
     def test_the_scratch_is_bounded(self, hidden_away: Any) -> None:
         assert 48 <= hidden_away.fill(90) <= 64
@@ -324,10 +368,24 @@ class TestLandlock:
         assert len(here) > 4 and [name for name in here if not behind_the_fence.importable(name)] == []
 
 
+@pytest.mark.skipif(not tiers.program_for("landlock"), reason="needs libseccomp")
+@pytest.mark.parametrize("tier", ["bubblewrap", "landlock"])
+def test_a_file_that_all_can_read_carries_no_lock_from_run_to_run(tier: tiers.Tier, start: Start) -> None:
+    if reason := why_missing(tier):
+        pytest.skip(f"tier {tier} is missing here: {reason}")
+    one, another = start(SOURCE, tier), start(SOURCE, tier)
+    shared = "/grader/numpy/__init__.py" if tier == "bubblewrap" else str(bundle.package("numpy") / "__init__.py")
+    for learner in (one, another):
+        remote: Any = learner.open()
+        assert remote.locked(shared) == ["PermissionError"] * 2
+        learner.done()
+
+
 class TestRoot:
     @pytest.mark.skipif(not hasattr(os, "getuid") or os.getuid() != 0, reason="needs root")
     def test_is_never_what_the_learner_is(self, inside: Any) -> None:
-        assert inside.who() == (65534, 65534, 65534, [])
+        user, effective, group, groups = inside.who()
+        assert user >= users.POOLS[1].start and user == effective == group and groups == []
         assert not inside.become_root()
 
 
@@ -340,6 +398,11 @@ class TestChoice:
     def test_auto_takes_the_strongest_that_works(self, monkeypatch: pytest.MonkeyPatch) -> None:
         lacking(monkeypatch)
         assert tiers.choose("auto") == ("bubblewrap", None)
+
+    def test_what_bubblewrap_tells_on_an_old_kernel_is_said(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        lacking(monkeypatch)
+        monkeypatch.setattr(kernel, "landlock_abi", lambda: 0)
+        assert "names of this system's folders in /proc" in str(tiers.choose("bubblewrap")[1])
 
     def test_auto_says_why_it_settled_for_less(self, monkeypatch: pytest.MonkeyPatch) -> None:
         lacking(monkeypatch, bubblewrap="no bwrap.")
@@ -453,6 +516,7 @@ class TestStart:
     def test_what_the_worker_put_up_is_told(self, tier: tiers.Tier, start: Start) -> None:
         guards = start("", tier).process.guards
         assert "an ordinary user" in guards
+        assert os.getuid() != 0 or COUNTED_APART in guards
         assert any(name.startswith("Landlock") for name in guards) == (tier != "process" and landlock_abi() >= 4)
         assert ("seccomp" in guards) == bool(tiers.program_for(tier))
 
@@ -464,9 +528,7 @@ needs_proc = pytest.mark.skipif(sys.platform != "linux", reason="counts in /proc
 def test_the_limit_on_processes_comes_on_top_of_those_that_the_user_has_already() -> None:
     sleepers = [subprocess.Popen([sys.executable, "-S", "-c", "input()"], stdin=subprocess.PIPE) for _ in range(3)]
     try:
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(tiers, "_is_root", lambda: False)
-            found = tiers.tasks_of_worker()
+        found = users.tasks_of(os.getuid())
     finally:
         for sleeper in sleepers:
             sleeper.communicate(b"\n")
@@ -477,5 +539,5 @@ def test_the_limit_on_processes_comes_on_top_of_those_that_the_user_has_already(
 def test_processes_that_are_closed_to_others_are_counted_too(start: Start) -> None:
     guardian = start("", "process").started.process.pid
     (worker,) = children_of(guardian)
-    assert os.stat(f"/proc/{worker}").st_uid == (65534 if os.getuid() == 0 else os.getuid())
-    assert tiers.tasks_of_worker() >= 1
+    user = os.stat(f"/proc/{worker}").st_uid
+    assert user != 0 and users.tasks_of(user) >= 1

@@ -18,7 +18,7 @@ PLAN: dict[str, list[str]] = {"around": [], "holes": [], "read": [], "use": [], 
 
 
 def spec(**changes: Any) -> dict[str, Any]:
-    return {"landlock": None, "must": False, "drop": False, "reach": []} | changes
+    return {"landlock": None, "must": False, "user": 0, "apart": False, "reach": []} | changes
 
 
 @linux
@@ -30,7 +30,7 @@ def test_all_guards_of_a_strong_tier() -> None:
         from grader.worker import confine
         from grader.worker import kernel
         from grader.isolation.seccomp import filter_program
-        spec = {spec(landlock=PLAN, must=True, drop=os.getuid() == 0)!r}
+        spec = {spec(landlock=PLAN, must=True, user=0 if os.getuid() else 65534)!r}
         guards = confine.confine(spec, {{"FSIZE": 1000, "NO_SUCH_LIMIT": 1}}, filter_program())
         print([guards, os.getuid() != 0, tried(open, "/etc/passwd"), kernel.is_open(),
                resource.getrlimit(resource.RLIMIT_FSIZE)])
@@ -88,7 +88,7 @@ class TestRoot:
         folder = sys.argv[1]
         sys.path.append(folder)
         import package_of_a_test
-        confine.become_nobody([folder] if sys.argv[2] == "reach" else [])
+        confine.become(65534, [folder] if sys.argv[2] == "reach" else [])
         def later(name):
             return __import__(name, fromlist=["x"]).x
         print([os.getresuid(), os.getresgid(), os.getgroups(), tried(os.listdir, folder),
@@ -119,7 +119,7 @@ class TestRoot:
 
         monkeypatch.setattr(os, "setgroups", refuse)
         with pytest.raises(kernel.Unconfined, match="root cannot become an ordinary user here: not in this container"):
-            confine.become_nobody([])
+            confine.become(65534, [])
 
 
 def test_without_limits_of_the_system_there_are_none(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,90 @@
+"""A learner's process that has been started in a tier: the connection to it, what it takes, and its end."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import socket
+import subprocess
+import tempfile
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from grader.isolation import leftovers, users
+from grader.isolation.ptrace import PTRACE_GUARD
+from grader.worker import process_tree, supervisor
+from grader.worker.confine import NOBODY
+
+if TYPE_CHECKING:
+    from grader.isolation.tiers import Tier
+
+LEAVE_SECONDS = supervisor.END_SECONDS + 1
+LEAVE_ALONE_SECONDS = 0.5  # where nobody has to be ended first
+OVER = {
+    supervisor.TOO_MUCH_WRITTEN: f"its files took more than {supervisor.SCRATCH_BYTES >> 20} MB",
+    supervisor.TOO_MANY_FILES: f"it made more than {supervisor.SCRATCH_FILES} files",
+    supervisor.TOO_MUCH_MEMORY: "it and the processes that it started took more memory than two of them may",
+}
+
+
+@dataclass
+class Started:
+    """A learner's process that has just been started: the connection to it, and how to end it.
+
+    user is one that no other run has, where the grader is root; else 0.
+    """
+
+    process: subprocess.Popen[bytes]
+    connection: socket.socket
+    tier: Tier
+    folder: tempfile.TemporaryDirectory[str]
+    guarded: bool = False
+    user: int = 0
+    _ended: bool = field(default=False, init=False)
+    _since: int = field(default=0, init=False)
+
+    def __post_init__(self) -> None:
+        PTRACE_GUARD.hold()
+        with contextlib.suppress(OSError):
+            self._since = os.stat(self.folder.name).st_ctime_ns
+
+    def kill(self) -> None:
+        """End the process and all it started, and remove its scratch folder and what its own user left elsewhere."""
+        self.connection.close()
+        if self.tier != "bubblewrap":  # a name space ends with its first process; elsewhere they are looked for
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self.process.wait(LEAVE_SECONDS if self.guarded else LEAVE_ALONE_SECONDS)
+        if hasattr(os, "killpg"):
+            with contextlib.suppress(OSError):
+                os.killpg(self.process.pid, signal.SIGKILL)
+        with contextlib.suppress(OSError):
+            self.process.kill()
+        self.process.wait()
+        with contextlib.suppress(OSError):
+            self.folder.cleanup()
+        if not self._ended:
+            self._ended = True
+            if self.user and self.tier == "process":  # the others leave nothing outside of their scratch folder
+                leftovers.remove(self.user, self._since)
+            PTRACE_GUARD.release()
+
+    def running(self) -> bool:
+        """Say whether the process has not ended."""
+        return self.process.poll() is None
+
+    def excess(self) -> str | None:
+        """Return which bound the process and those that it started went past, if that is why they were ended."""
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            return OVER.get(self.process.wait(LEAVE_ALONE_SECONDS))
+        return None
+
+    def others(self) -> int:
+        """Return how many tasks the kernel may count with those of this run, when it begins."""
+        if self.user or not hasattr(os, "getuid"):
+            return 0
+        return users.tasks_of(os.getuid() or NOBODY)
+
+    def own(self) -> int:
+        """Return how many tasks the run has: the supervisor's, the worker's, and all that stem from them."""
+        return process_tree.tasks_below(self.process.pid)
