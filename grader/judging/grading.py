@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -14,7 +14,7 @@ from grader.course.manifest import Course, Stage
 from grader.course.sealed import public_only
 from grader.isolation import tiers
 from grader.submission import Snapshot
-from grader.submission.source import Problem, check_source
+from grader.submission.source import Problem, check_source, refused_rows
 from grader.verdict import Run, Verdict, decide
 
 if TYPE_CHECKING:
@@ -52,13 +52,14 @@ def grade(
     """
     started = time.monotonic()
     tier, note = tiers.choose(options.isolation, options.require)
-    problem = check_source(stage, snapshot)
-    if problem is not None:
+    reading = check_source(stage, snapshot)
+    if reading.problem is not None:
         run = _run(stage, options, tier, note, started, snapshot)
-        return decide(stage, (), (), run, problem=problem)
+        return decide(stage, (), (), run, problem=reading.problem)
     process = _start(course, stage, snapshot, tier, options)
     try:
-        return _test(course, stage, snapshot, options, (tier, note), process, started, on_test)
+        refused = refused_rows(stage, reading)
+        return _test(course, stage, snapshot, options, (tier, note), process, started, on_test, refused)
     finally:
         process.kill()
 
@@ -72,7 +73,7 @@ def hunt(course: Course, stage: Stage, snapshot: Snapshot, options: Options, row
     from grader.outcome import Outcome
     from grader.remote.process import LoadFailed
 
-    problem = check_source(stage, snapshot)
+    problem = check_source(stage, snapshot).first
     if problem is not None:
         return Outcome("the source", "", False, "failed", problem.message)
     process = _start(course, stage, snapshot, tiers.choose(options.isolation)[0], options)
@@ -115,6 +116,7 @@ def _test(
     process: LearnerProcess,
     started: float,
     on_test: Callable[[Outcome], None] | None,
+    refused: Mapping[str, Problem],
 ) -> Verdict:
     from grader.judging.session import Session
     from grader.remote.process import LoadFailed
@@ -129,7 +131,9 @@ def _test(
     ).run()
     run = _run(stage, options, *isolation, started, snapshot)
     missing = _missing(stage, process)
-    return decide(stage, collected.expected, collected.outcomes, run, problem=missing, faults=collected.faults)
+    return decide(
+        stage, collected.expected, collected.outcomes, run, problem=missing, faults=collected.faults, refused=refused
+    )
 
 
 def _answers(stage: Stage, snapshot: Snapshot) -> Diagnostician:
