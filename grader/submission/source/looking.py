@@ -6,7 +6,7 @@ import ast
 from collections.abc import Sequence
 
 from grader.course.manifest import Forbidden
-from grader.submission.source.forbidden import read_forbidden
+from grader.submission.source.forbidden import Layout, read_forbidden
 from grader.submission.source.imports import import_problem
 from grader.submission.source.parsing import TOO_DEEP, parsed, without_main_block
 from grader.submission.source.problem import Problem, Reading
@@ -20,8 +20,11 @@ def look(text: str, module: str, forbidden: Forbidden, functions: Sequence[str] 
         return Reading(tree)
     try:
         tree = without_main_block(tree)
-        problem = import_problem(list(ast.walk(tree)), module)
-        return Reading(problem) if problem else read_forbidden(tree, forbidden, functions)
+        if not (forbidden.operators or forbidden.names):
+            return Reading(import_problem(list(ast.walk(tree)), module))
+        layout = Layout(tree)
+        problem = import_problem(layout.nodes, module)
+        return Reading(problem) if problem else read_forbidden(layout, forbidden, functions)
     except RecursionError:
         return Reading(TOO_DEEP)
 

@@ -6,24 +6,22 @@ one caller is `looking.py`. Begin with `uses.py`; `places.py` says where in the 
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterable
 
 from grader.course.manifest import Forbidden
 from grader.submission.source.forbidden.places import MODULE, Layout
 from grader.submission.source.forbidden.reach import key_of, reached
-from grader.submission.source.forbidden.uses import ARRAY_METHODS, WATCHED, Use, uses
+from grader.submission.source.forbidden.uses import ARRAY_METHODS, Use, uses
 from grader.submission.source.imports import and_more
 from grader.submission.source.problem import Problem, Reading, clipped
 
-__all__ = ["ARRAY_METHODS", "read_forbidden"]
+__all__ = ["ARRAY_METHODS", "Layout", "read_forbidden"]
 
 
-def read_forbidden(tree: ast.Module, forbidden: Forbidden, functions: Iterable[str] = ()) -> Reading:
+def read_forbidden(layout: Layout, forbidden: Forbidden, functions: Iterable[str] = ()) -> Reading:
     """What is refused: the whole module, where the use runs when it is loaded, else the functions that reach it."""
     if not (forbidden.operators or forbidden.names):
         return Reading()
-    layout = Layout(tree, WATCHED)
     by_owner: dict[str, set[Use]] = {}
     for use, place in uses(layout, forbidden):
         by_owner.setdefault(place.user, set()).add(use)

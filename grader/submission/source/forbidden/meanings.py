@@ -23,10 +23,12 @@ class Meanings:
         self._bound: set[str] = set()
         self._made: set[str] = set()  # names that are assigned an object of one of the module's own classes
         self._plain_classes = layout.plain_classes
-        for node in layout.nodes:
+        for node in layout.binding:
             self._learn(node)
         made: set[int] = set()
         for node in layout.nodes:
+            if type(node) is not ast.Assign:
+                continue
             match node:
                 case ast.Assign(targets=targets, value=ast.Name() | ast.Attribute() as value):
                     paths = [path for path in self.paths(value) if root(path) in followed]
@@ -37,7 +39,7 @@ class Meanings:
                     if maker in self._plain_classes:
                         self._made.add(name)
                         made.add(id(target))
-        for node in layout.nodes if self._made else ():
+        for node in layout.binding if self._made else ():
             match node:
                 case ast.arg(arg=name) | ast.Name(id=name, ctx=ast.Store()) if id(node) not in made:
                     self._made.discard(name)

@@ -6,6 +6,8 @@ import ast
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
+from grader.submission.source.forbidden.roundabout import BUILTINS
+
 MODULE = ""  # the owner of what runs while the module is loaded
 BODY = ":"  # ends the owner of what stands in a class and in none of its methods
 # Classes that make no array and no module of what is derived from them.
@@ -15,6 +17,15 @@ _PLAIN_BASES = frozenset({
 # Python calls these while the class, or one derived from it, is made.
 _AT_IMPORT = frozenset({"__init_subclass__", "__set_name__", "__class_getitem__", "__prepare__", "__mro_entries__"})
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
+_BINDING = frozenset({
+    ast.Name, ast.arg, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom,
+    ast.ExceptHandler, ast.MatchAs, ast.MatchStar,
+})  # fmt: skip
+_OPENING = frozenset({
+    ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef, ast.ListComp, ast.SetComp, ast.DictComp,
+    ast.GeneratorExp, ast.Assign, ast.AnnAssign,
+})  # fmt: skip
+_IDLE = (ast.expr_context, ast.operator, ast.unaryop, ast.cmpop, ast.boolop, ast.Constant)
 _INERT = (
     ast.Name, ast.Constant, ast.Tuple, ast.List, ast.Dict, ast.Set, ast.Attribute, ast.Subscript, ast.Lambda,
     ast.expr_context,
@@ -64,14 +75,14 @@ class Place:
 class Layout:
     """Every node of a module with its place, parents before their parts, and what the module defines."""
 
-    def __init__(self, tree: ast.Module, watched: frozenset[str]) -> None:
+    def __init__(self, tree: ast.Module) -> None:
         self.nodes: list[ast.AST] = []
         self.places: list[Place] = []
+        self.binding: list[ast.AST] = []  # those of the nodes that bind names
         self.owners: set[str] = set()
         self.plain_classes: set[str] = set()
         self.edges: list[tuple[str, str]] = []  # who reaches whom, beside what is mentioned
         self.decorated: list[tuple[str, str]] = []  # owner, and the name that its decorator begins with
-        self._watched = watched
         module = Place(MODULE, True, "module")
         self._queue: list[tuple[ast.AST, Place]] = []
         self._push(tree.body, module)
@@ -79,14 +90,19 @@ class Layout:
             node, place = self._queue.pop()
             self.nodes.append(node)
             self.places.append(place)
-            self._bind(node, place)
-            self._open(node, place)
+            kind = type(node)
+            if kind in _BINDING:
+                self._bind(node, place)
+            if kind in _OPENING or place.kind == "class":
+                self._open(node, place)
+            else:
+                self._push(_parts(node), place)
 
     def __iter__(self) -> Iterator[tuple[ast.AST, Place]]:
         return zip(self.nodes, self.places, strict=True)
 
     def _push(self, nodes: Iterable[ast.AST], place: Place) -> None:
-        self._queue.extend((node, place) for node in reversed(list(nodes)))
+        self._queue.extend([(node, place) for node in reversed(list(nodes))])
 
     def _bind(self, node: ast.AST, place: Place) -> None:
         names: Sequence[str] = ()
@@ -99,10 +115,12 @@ class Layout:
                 names = [alias.asname or alias.name.partition(".")[0] for alias in aliases]
             case ast.ExceptHandler(name=str(name)) | ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
                 names = (name,)
+        if names:
+            self.binding.append(node)
         for name in names:
             if place.own is not None and name == place.own.name and not isinstance(node, ast.arg):
                 place.own.held = False
-            if name in self._watched:
+            if name in BUILTINS:
                 place.bound.add(name)
 
     def _open(self, node: ast.AST, place: Place) -> None:
@@ -117,14 +135,14 @@ class Layout:
                 self._class(node, place)
             case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
                 inner = Place(place.owner, place.runs_at_import, "function", place, place.own)
-                self._push(ast.iter_child_nodes(node), inner)
+                self._push(_parts(node), inner)
             case ast.Assign() | ast.AnnAssign() if place.kind != "function" and node.value is not None:
                 self._assignment(node, node.value, place)
             case _ if place.kind == "class" and not isinstance(node, ast.expr):
-                for part in reversed(list(ast.iter_child_nodes(node))):
+                for part in reversed(list(_parts(node))):
                     self._push([part], place.at_import(MODULE) if isinstance(part, ast.expr) else place)
             case _:
-                self._push(ast.iter_child_nodes(node), place)
+                self._push(_parts(node), place)
 
     def _inner(self, place: Place) -> Place:
         return Place(place.owner, place.owner == MODULE, "function", place, place.own)
@@ -141,7 +159,7 @@ class Layout:
                 self.edges += [(name, owner) for name in names[1:]]
         elif place.kind == "class":
             place = place.at_import(MODULE)
-        self._push(ast.iter_child_nodes(node), place)
+        self._push(_parts(node), place)
 
     def _function(self, node: _Function, place: Place) -> None:
         inner = self._inner(place)
@@ -224,6 +242,18 @@ class Layout:
         return False
 
 
+def _parts(node: ast.AST) -> list[ast.AST]:
+    """The children of a node that can tell anything; a constant, an operator or a context cannot."""
+    parts: list[ast.AST] = []
+    for name in node._fields:
+        value = getattr(node, name, None)
+        if isinstance(value, list):
+            parts += [part for part in value if isinstance(part, ast.AST) and not isinstance(part, _IDLE)]
+        elif isinstance(value, ast.AST) and not isinstance(value, _IDLE):
+            parts.append(value)
+    return parts
+
+
 def _is_inert(parts: Sequence[ast.expr]) -> bool:
     """Whether expressions only name things: to evaluate them calls nothing; the inside of a lambda is for later."""
     queue: list[ast.AST] = list(parts)
@@ -231,5 +261,5 @@ def _is_inert(parts: Sequence[ast.expr]) -> bool:
         node = queue.pop()
         if not isinstance(node, _INERT):
             return False
-        queue.extend(ast.iter_child_nodes(node) if not isinstance(node, ast.Lambda) else ())
+        queue.extend(_parts(node) if not isinstance(node, ast.Lambda) else ())
     return True

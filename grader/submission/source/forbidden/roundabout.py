@@ -92,6 +92,7 @@ class Names:
         implied += [f"_{name}" for name in forbidden.names if name.startswith("operator.")]
         self._names = dict.fromkeys((*forbidden.names, *implied))
         self._tails = {name.rpartition(".")[2] for name in forbidden.names if name.startswith("numpy.")}
+        self._known: dict[str, bool] = {}
         self._holders = set(_MODULES)
         for name in self._names:
             while name := name.rpartition(".")[0]:
@@ -100,6 +101,12 @@ class Names:
 
     def forbids(self, path: str) -> bool:
         """Whether a dotted name is forbidden itself, lies in a forbidden module, or is the same in NumPy's inside."""
+        known = self._known.get(path)
+        if known is None:
+            known = self._known[path] = self._forbids(path)
+        return known
+
+    def _forbids(self, path: str) -> bool:
         if any(f"{path}.".startswith(f"{name}.") for name in self._names):
             return True
         parts = path.split(".")

@@ -22,7 +22,9 @@ ARRAY_METHODS = frozenset({
 })  # fmt: skip
 # The limits of a dtype are no methods of an array: np.finfo(float).max.
 _LIMITS = frozenset({"numpy.finfo", "numpy.iinfo"})
-WATCHED = frozenset(roundabout.BUILTINS)
+_READ = frozenset({
+    ast.BinOp, ast.AugAssign, ast.Import, ast.ImportFrom, ast.Assign, ast.Call, ast.Name, ast.Attribute, ast.MatchClass,
+})  # fmt: skip
 
 
 _Found = tuple[str, Way | None]
@@ -59,6 +61,8 @@ class _Search:
 
     def run(self) -> Iterator[tuple[Use, Place]]:
         for node, place in self._layout:
+            if type(node) not in _READ:
+                continue
             at = node.cls if isinstance(node, ast.MatchClass) else node
             for name, way in self._found(node, place):
                 if isinstance(at, ast.expr | ast.stmt):

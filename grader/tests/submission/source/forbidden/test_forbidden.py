@@ -7,7 +7,7 @@ import ast
 import pytest
 
 from grader.course.manifest import Forbidden
-from grader.submission.source.forbidden import read_forbidden
+from grader.submission.source.forbidden import Layout, read_forbidden
 from grader.submission.source.problem import Problem, Reading
 
 FORBIDDEN = Forbidden(("@",), ("numpy.dot", "numpy.linalg"), "Write it yourself.")
@@ -15,7 +15,7 @@ FUNCTIONS = ("f", "g", "h", "C", "C.a", "C.b")
 
 
 def read(source: str) -> Reading:
-    return read_forbidden(ast.parse(source), FORBIDDEN, FUNCTIONS)
+    return read_forbidden(Layout(ast.parse(source)), FORBIDDEN, FUNCTIONS)
 
 
 def found(source: str) -> Problem | None:

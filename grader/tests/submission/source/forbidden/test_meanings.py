@@ -8,7 +8,7 @@ import time
 import pytest
 
 from grader.course.manifest import Forbidden
-from grader.submission.source.forbidden import read_forbidden
+from grader.submission.source.forbidden import Layout, read_forbidden
 from grader.submission.source.forbidden.meanings import MAX_MEANINGS
 from grader.submission.source.problem import Problem
 
@@ -16,7 +16,7 @@ FORBIDDEN = Forbidden((), ("numpy.dot", "numpy.linalg"), "Write it yourself.")
 
 
 def found(source: str) -> Problem | None:
-    return read_forbidden(ast.parse(source), FORBIDDEN).first
+    return read_forbidden(Layout(ast.parse(source)), FORBIDDEN).first
 
 
 def test_a_name_that_doubles_its_meanings_with_each_line_is_bounded_and_refused() -> None:

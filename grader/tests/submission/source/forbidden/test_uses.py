@@ -7,7 +7,7 @@ import ast
 import pytest
 
 from grader.course.manifest import Forbidden, load_course
-from grader.submission.source.forbidden import read_forbidden
+from grader.submission.source.forbidden import Layout, read_forbidden
 from grader.submission.source.problem import Problem
 from grader.tests.support.places import ROOT
 
@@ -18,7 +18,7 @@ HEAD = "import numpy as np\n\n\ndef matmul(A, B):\n    "
 def refused(text: str, forbidden: Forbidden = S01) -> Problem | None:
     """What is refused of a module, or, where the text is one expression, of a function that returns it."""
     source = text if "\n" in text else f"{HEAD}return {text}\n"
-    return read_forbidden(ast.parse(source), forbidden, ("matmul",)).first
+    return read_forbidden(Layout(ast.parse(source)), forbidden, ("matmul",)).first
 
 
 def said(text: str) -> str:
@@ -179,7 +179,7 @@ def test_each_operator_has_its_functions_and_methods() -> None:
         "operator.ipow(a, b)",
     ):
         source = f"import operator\ndef f(a, b):\n    return {text}\n"
-        found = read_forbidden(ast.parse(source), both).first
+        found = read_forbidden(Layout(ast.parse(source)), both).first
         assert (found is None) == ("__ror__" in text), text
 
 
