@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
+from grader.submission.source.forbidden.nodes import BINDING, OPENING, is_inert, parts
 from grader.submission.source.forbidden.roundabout import BUILTINS
 
 MODULE = ""  # the owner of what runs while the module is loaded
@@ -17,19 +18,6 @@ _PLAIN_BASES = frozenset({
 # Python calls these while the class, or one derived from it, is made.
 _AT_IMPORT = frozenset({"__init_subclass__", "__set_name__", "__class_getitem__", "__prepare__", "__mro_entries__"})
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
-_BINDING = frozenset({
-    ast.Name, ast.arg, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom,
-    ast.ExceptHandler, ast.MatchAs, ast.MatchStar,
-})  # fmt: skip
-_OPENING = frozenset({
-    ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef, ast.ListComp, ast.SetComp, ast.DictComp,
-    ast.GeneratorExp, ast.Assign, ast.AnnAssign,
-})  # fmt: skip
-_IDLE = (ast.expr_context, ast.operator, ast.unaryop, ast.cmpop, ast.boolop, ast.Constant)
-_INERT = (
-    ast.Name, ast.Constant, ast.Tuple, ast.List, ast.Dict, ast.Set, ast.Attribute, ast.Subscript, ast.Lambda,
-    ast.expr_context,
-)  # fmt: skip
 
 
 @dataclass
@@ -91,12 +79,12 @@ class Layout:
             self.nodes.append(node)
             self.places.append(place)
             kind = type(node)
-            if kind in _BINDING:
+            if kind in BINDING:
                 self._bind(node, place)
-            if kind in _OPENING or place.kind == "class":
+            if kind in OPENING or place.kind == "class":
                 self._open(node, place)
             else:
-                self._push(_parts(node), place)
+                self._push(parts(node), place)
 
     def __iter__(self) -> Iterator[tuple[ast.AST, Place]]:
         return zip(self.nodes, self.places, strict=True)
@@ -135,14 +123,14 @@ class Layout:
                 self._class(node, place)
             case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
                 inner = Place(place.owner, place.runs_at_import, "function", place, place.own)
-                self._push(_parts(node), inner)
+                self._push(parts(node), inner)
             case ast.Assign() | ast.AnnAssign() if place.kind != "function" and node.value is not None:
                 self._assignment(node, node.value, place)
             case _ if place.kind == "class" and not isinstance(node, ast.expr):
-                for part in reversed(list(_parts(node))):
+                for part in reversed(list(parts(node))):
                     self._push([part], place.at_import(MODULE) if isinstance(part, ast.expr) else place)
             case _:
-                self._push(_parts(node), place)
+                self._push(parts(node), place)
 
     def _inner(self, place: Place) -> Place:
         return Place(place.owner, place.owner == MODULE, "function", place, place.own)
@@ -151,7 +139,7 @@ class Layout:
         """Of `name = other` at the top level, who uses the name reaches the other; where a call stands, it runs."""
         targets = node.targets if isinstance(node, ast.Assign) else [node.target]
         names = [target.id for target in targets if isinstance(target, ast.Name)]
-        if len(names) == len(targets) and _is_inert([value]):
+        if len(names) == len(targets) and is_inert([value]):
             owner = names[0] if place.kind == "module" else place.owner
             place, around = place.at_import(owner), place
             if around.kind == "module":
@@ -159,7 +147,7 @@ class Layout:
                 self.edges += [(name, owner) for name in names[1:]]
         elif place.kind == "class":
             place = place.at_import(MODULE)
-        self._push(_parts(node), place)
+        self._push(parts(node), place)
 
     def _function(self, node: _Function, place: Place) -> None:
         inner = self._inner(place)
@@ -205,7 +193,7 @@ class Layout:
         for part in parts:
             if part is not None:
                 outside = place.kind != "function" and inner.owner != MODULE
-                own = outside and _is_inert([part])
+                own = outside and is_inert([part])
                 self._push([part], place.at_import(inner.owner if own else MODULE) if outside else place)
 
     def _decorators(self, decorators: Iterable[ast.expr], owner: str, place: Place) -> None:
@@ -227,7 +215,7 @@ class Layout:
         else:  # it belongs to the class or function that it stands in
             inner = Place(place.owner, place.runs_at_import, "function", place, place.own)
         self._decorators(node.decorator_list, node.name if place.kind == "module" else inner.owner, place)
-        inert = place.kind == "function" or (_is_inert(node.bases) and not node.keywords)
+        inert = place.kind == "function" or (is_inert(node.bases) and not node.keywords)
         self._push([*node.bases, *node.keywords], inner if inert else place.at_import(MODULE))
         self._push(node.body, inner)
 
@@ -240,26 +228,3 @@ class Layout:
             case ast.Attribute(attr=name):
                 return name in _PLAIN_BASES
         return False
-
-
-def _parts(node: ast.AST) -> list[ast.AST]:
-    """The children of a node that can tell anything; a constant, an operator or a context cannot."""
-    parts: list[ast.AST] = []
-    for name in node._fields:
-        value = getattr(node, name, None)
-        if isinstance(value, list):
-            parts += [part for part in value if isinstance(part, ast.AST) and not isinstance(part, _IDLE)]
-        elif isinstance(value, ast.AST) and not isinstance(value, _IDLE):
-            parts.append(value)
-    return parts
-
-
-def _is_inert(parts: Sequence[ast.expr]) -> bool:
-    """Whether expressions only name things: to evaluate them calls nothing; the inside of a lambda is for later."""
-    queue: list[ast.AST] = list(parts)
-    while queue:
-        node = queue.pop()
-        if not isinstance(node, _INERT):
-            return False
-        queue.extend(_parts(node) if not isinstance(node, ast.Lambda) else ())
-    return True
