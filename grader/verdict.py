@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from grader.course.stage import Criterion, Feedback, Stage
@@ -10,6 +10,7 @@ from grader.outcome import Diagnosis, Outcome, Status, Where
 from grader.submission.source import Problem
 
 SCHEMA = 1
+SOURCE = "the source"  # stands for a test where the module's text is what fails a row
 # The first of these that any test of a row has is the row's status.
 GRAVITY: tuple[Status, ...] = ("grader_fault", "crashed", "timed_out", "over_limit", "failed", "not_started", "blocked")
 
@@ -96,8 +97,12 @@ def decide(
     *,
     problem: Problem | None = None,
     faults: tuple[str, ...] = (),
+    refused: Mapping[str, Problem] | None = None,
 ) -> Verdict:
-    """Return the verdict of a run; expected holds (test, criterion, hidden) of every test that had to end."""
+    """Return the verdict of a run; expected holds (test, criterion, hidden) of every test that had to end.
+
+    refused holds the rows whose functions reach what the stage forbids: they fail, whatever their tests found.
+    """
     by_test = {outcome.test: outcome for outcome in outcomes}
     wanted = list(expected)
     fine = {row for _, row, _ in wanted} - {
@@ -112,6 +117,8 @@ def decide(
             continue
         tests = [(test, hidden) for test, row, hidden in wanted if row == criterion.id]
         row = _row(criterion, tests, by_test, stage, passed, problem, run.public_only)
+        if problem is None and refused and criterion.id in refused:
+            row = _refused(row, refused[criterion.id], run.label)
         rows.append(row)
         if row.status == "passed":
             passed.add(criterion.id)
@@ -146,6 +153,14 @@ def _row(
     return CriterionResult(
         criterion.id, criterion.text, status, done, len(tests), failures, waits if status == "blocked" else ()
     )
+
+
+def _refused(row: CriterionResult, problem: Problem, label: str) -> CriterionResult:
+    """Return a row of which the text tells enough: no test of it counts, and its one failure is the problem."""
+    message = problem.message if problem.hint is None else f"{problem.message}\n{problem.hint}"
+    where = Where(label, problem.line) if problem.line else None
+    failure = Failure(SOURCE, False, "failed", "", message, None, where)
+    return CriterionResult(row.id, row.text, "failed", 0, row.tests_total, (failure,))
 
 
 def _plausible(outcome: Outcome, fine: set[str]) -> Outcome:

@@ -182,7 +182,8 @@ def _without_words(source: str) -> str:
 def _forbidden(stage: Stage) -> Iterator[Shortfall]:
     cases: list[Case] = [*reference_cases(stage, [0]), *alternative_cases(stage, [0]), *mistake_cases(stage, [0])]
     for case in cases:
-        problem = check_source(stage, Snapshot(stage.module, case.source.encode(), "", stage.module_path, case.name))
+        snapshot = Snapshot(stage.module, case.source.encode(), "", stage.module_path, case.name)
+        problem = check_source(stage, snapshot).first
         if problem is not None:
             yield Shortfall(stage.id, place_of(stage, case.name), f"{case.name}: {problem.message}", "do without it")
 

@@ -49,7 +49,7 @@ def explore(
     tier, note = tiers.choose(isolation)
     ran = Ran(snapshot.label, snapshot.digest, tier, note, seed if plan.random else None)
     base = Exploration(stage.id, stage.title, example, ran, given=plan.given)
-    if (problem := check_source(stage, snapshot)) is not None:
+    if (problem := check_source(stage, snapshot).first) is not None:
         return replace(base, problem=problem)
     limits = stage.limits
     job = Job(snapshot.label, snapshot.source, limits.call_seconds, limits.stage_seconds, limits.memory_mb, course.root)

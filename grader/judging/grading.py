@@ -15,7 +15,7 @@ from grader.course.stage import Course, Stage
 from grader.isolation import tiers
 from grader.isolation.ptrace import PTRACE_GUARD
 from grader.submission import Snapshot
-from grader.submission.source import Problem, check_source
+from grader.submission.source import Problem, check_source, refused_rows
 from grader.verdict import Run, Verdict, decide
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ class Grader:
         """
         started = time.monotonic()
         tier, note = tiers.choose(options.isolation, options.require)
-        problem = check_source(self.stage, snapshot)
+        reading = check_source(self.stage, snapshot)
 
         def run() -> Run:
             seconds = time.monotonic() - started
@@ -99,13 +99,17 @@ class Grader:
                 options.seed, tier, note, seconds, __version__, snapshot.digest, snapshot.label, options.only, public
             )
 
-        if problem is not None:
-            return decide(self.stage, (), (), run(), problem=problem)
+        if reading.problem is not None:
+            return decide(self.stage, (), (), run(), problem=reading.problem)
+        refused = refused_rows(self.stage, reading)
         found = self._judged(snapshot, options, tier, None, on_test)
         if found.problem is not None:
             return decide(self.stage, (), (), run(), problem=found.problem)
         missing = None if found.names or not found.outcomes else _missing(self.stage, snapshot.label)
-        return decide(self.stage, found.expected, found.outcomes, run(), problem=missing, faults=found.faults)
+        faults = found.faults
+        return decide(
+            self.stage, found.expected, found.outcomes, run(), problem=missing, faults=faults, refused=refused
+        )
 
     def hunt(self, snapshot: Snapshot, options: Options, rows: tuple[str, ...]) -> Outcome | None:
         """Return the first test that a module does not pass, those of rows first; None where it passes all.
@@ -114,7 +118,7 @@ class Grader:
         """
         from grader.outcome import Outcome
 
-        problem = check_source(self.stage, snapshot)
+        problem = check_source(self.stage, snapshot).first
         if problem is not None:
             return Outcome("the source", "", False, "failed", problem.message)
         found = self._judged(snapshot, options, tiers.choose(options.isolation)[0], rows, None)

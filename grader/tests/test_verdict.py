@@ -10,7 +10,7 @@ import pytest
 from grader.course.stage import Criterion, Stage
 from grader.outcome import Diagnosis, Outcome, Status, Where
 from grader.submission.source import Problem
-from grader.verdict import GRAVITY, CriterionResult, Run, Verdict, decide, the_one
+from grader.verdict import GRAVITY, SOURCE, CriterionResult, Failure, Run, Verdict, decide, the_one
 
 HINTS = ("a", "b", "c")
 ROWS = (
@@ -109,6 +109,44 @@ class TestNothingPassesByDefault:
     def test_a_problem_before_any_test_was_collected(self) -> None:
         found = decide(STAGE, [], [], RUN, problem=Problem("syntax", "a colon is missing", 3, None))
         assert not found.passed and not found.grader_fault and len(found.criteria) == 3
+
+
+class TestRefused:
+    """Rows whose functions reach what the stage forbids."""
+
+    PROBLEM = Problem("forbidden", "line 3: @ is not allowed", 3, "Write it yourself.")
+
+    def test_it_fails_with_the_problem_whatever_its_tests_found(self) -> None:
+        found = verdict(refused={"weights": self.PROBLEM})
+        assert not found.passed and found.problem is None and not found.grader_fault
+        message = "line 3: @ is not allowed\nWrite it yourself."
+        failure = Failure(SOURCE, False, "failed", "", message, None, Where("small.py", 3))
+        assert row(found, "weights") == CriterionResult("weights", "gives weights", "failed", 0, 2, (failure,))
+        assert (row(found, "scores").status, row(found, "attention").status) == ("passed", "passed")
+
+    def test_a_row_that_fails_behind_it_waits_for_it(self) -> None:
+        found = verdict({test_of("attention")[0]: "failed"}, refused={"weights": self.PROBLEM})
+        assert (row(found, "attention").status, row(found, "attention").waits_for) == ("blocked", ("weights",))
+
+    @pytest.mark.parametrize("status", GRAVITY)
+    def test_it_fails_whatever_became_of_its_tests(self, status: Status) -> None:
+        found = verdict({test_of("weights")[0]: status}, refused={"weights": self.PROBLEM})
+        assert row(found, "weights").status == "failed" and not found.grader_fault
+
+    def test_a_problem_of_the_whole_module_comes_first(self) -> None:
+        found = verdict(problem=Problem("missing", "no function", None, None), refused={"weights": self.PROBLEM})
+        assert {each.status for each in found.criteria} == {"blocked"}
+
+    def test_another_row_that_alone_is_asked_for_is_not_concerned(self) -> None:
+        assert verdict(only="scores", refused={"weights": self.PROBLEM}).passed
+        assert not verdict(only="weights", refused={"weights": self.PROBLEM}).passed
+
+    def test_public_tests_alone_do_not_pass_it(self) -> None:
+        run = replace(RUN, public_only=True)
+        expected = [entry for entry in EXPECTED if not entry[2]]
+        outcomes = [Outcome(test, name, hidden, "passed") for test, name, hidden in expected]
+        assert decide(STAGE, expected, outcomes, run).public_passed
+        assert not decide(STAGE, expected, outcomes, run, refused={"weights": self.PROBLEM}).public_passed
 
 
 class TestWaiting:

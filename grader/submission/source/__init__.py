@@ -17,21 +17,40 @@ from grader.submission.source.imports import root
 from grader.submission.source.looking import look
 from grader.submission.source.parsing import parsed, without_main_block
 from grader.submission.source.plain import is_plain
-from grader.submission.source.problem import Problem
+from grader.submission.source.problem import Problem, Reading
 from grader.submission.source.text import decoded, quick_to_decode
 
-__all__ = ["ARRAY_METHODS", "Problem", "check_source", "defined_names", "missing_names", "plain_text"]
+__all__ = [
+    "ARRAY_METHODS",
+    "Problem",
+    "Reading",
+    "check_source",
+    "defined_names",
+    "missing_names",
+    "plain_text",
+    "refused_rows",
+]
 
 
-def check_source(stage: Stage, snapshot: Snapshot) -> Problem | None:
-    """The first thing that stands in the way: encoding, then syntax, then imports, then what the stage forbids.
+def check_source(stage: Stage, snapshot: Snapshot) -> Reading:
+    """What stands in the way: encoding, then syntax, then imports, then, for each function, what the stage forbids.
 
     A text that may take Python long is read in another process. Raises GraderFault where there is none to be had.
     """
+    functions = tuple(dict.fromkeys(name for row in stage.criteria for name in row.functions))
     text = _plain(snapshot.source)
     if text is None:
-        return look_apart(snapshot.source, stage.module, stage.forbidden)
-    return text if isinstance(text, Problem) else look(text, stage.module, stage.forbidden)
+        return look_apart(snapshot.source, stage.module, stage.forbidden, functions)
+    return Reading(text) if isinstance(text, Problem) else look(text, stage.module, stage.forbidden, functions)
+
+
+def refused_rows(stage: Stage, reading: Reading) -> dict[str, Problem]:
+    """The rows of the checklist that are about a refused function, each with the problem that comes first."""
+    found: dict[str, Problem] = {}
+    for row in stage.criteria:
+        if problems := [reading.refused[name] for name in row.functions if name in reading.refused]:
+            found[row.id] = min(problems, key=lambda problem: problem.line or 0)
+    return found
 
 
 def plain_text(source: bytes) -> str | None:

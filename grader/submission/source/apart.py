@@ -7,12 +7,13 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from grader.course.stage import Forbidden
 from grader.errors import GraderFault
-from grader.submission.source.problem import Problem
+from grader.submission.source.problem import Problem, Reading
 
 WALL_SECONDS = 20.0  # the process has five of processor time; this is for systems without such a limit
 _HERE = str(Path(__file__).resolve().parents[3])
@@ -31,11 +32,12 @@ BREAKS_DOWN = Problem(
 )
 
 
-def look_apart(source: bytes, module: str, forbidden: Forbidden) -> Problem | None:
+def look_apart(source: bytes, module: str, forbidden: Forbidden, functions: Sequence[str] = ()) -> Reading:
     """As looking.look_at_bytes; raises GraderFault where the process cannot be started or fails by itself."""
     request = {
         "source": source.decode("latin-1"), "module": module,
         "operators": forbidden.operators, "names": forbidden.names, "reason": forbidden.reason,
+        "functions": list(functions),
     }  # fmt: skip
     try:
         process = _started()
@@ -45,7 +47,7 @@ def look_apart(source: bytes, module: str, forbidden: Forbidden) -> Problem | No
         try:
             answer, _ = process.communicate(json.dumps(request).encode(), WALL_SECONDS)
         except subprocess.TimeoutExpired:
-            return TOO_LONG
+            return Reading(TOO_LONG)
         finally:
             process.kill()
     return _understood(process.returncode, answer)
@@ -60,16 +62,21 @@ def _started() -> subprocess.Popen[bytes]:
     )  # fmt: skip
 
 
-def _understood(code: int, answer: bytes) -> Problem | None:
+def _understood(code: int, answer: bytes) -> Reading:
     """What the end of the process tells about the text."""
     if code in (-getattr(signal, "SIGXCPU", 0), -getattr(signal, "SIGKILL", 0)) and code != 0:
-        return TOO_LONG
+        return Reading(TOO_LONG)
     if code not in (0, 1):  # a signal, or on Windows the number of an exception such as a stack overflow
-        return BREAKS_DOWN
+        return Reading(BREAKS_DOWN)
     try:
-        return _problem(json.loads(answer))
-    except (ValueError, TypeError) as error:
+        return _reading(json.loads(answer))
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise GraderFault(f"the process that reads a module failed (exit code {code})") from error
+
+
+def _reading(fields: Any) -> Reading:
+    refused = {str(name): Problem(**problem) for name, problem in fields["refused"].items()}
+    return Reading(_problem(fields["problem"]), refused, _problem(fields["forbidden"]))
 
 
 def _problem(fields: Any) -> Problem | None:

@@ -3,28 +3,33 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 
 from grader.course.stage import Forbidden
-from grader.submission.source.forbidden import forbidden_problem
+from grader.submission.source.forbidden import Layout, read_forbidden
 from grader.submission.source.imports import import_problem
 from grader.submission.source.parsing import TOO_DEEP, parsed, without_main_block
-from grader.submission.source.problem import Problem
+from grader.submission.source.problem import Problem, Reading
 from grader.submission.source.text import decoded
 
 
-def look(text: str, module: str, forbidden: Forbidden) -> Problem | None:
-    """The first thing that stands in the way: syntax, then imports, then what the stage forbids."""
+def look(text: str, module: str, forbidden: Forbidden, functions: Sequence[str] = ()) -> Reading:
+    """The first thing that stands in the way: syntax, then imports, then what the stage forbids those functions."""
     tree = parsed(text)
     if isinstance(tree, Problem):
-        return tree
+        return Reading(tree)
     try:
-        nodes = list(ast.walk(without_main_block(tree)))
-        return import_problem(nodes, module) or forbidden_problem(nodes, forbidden)
+        tree = without_main_block(tree)
+        if not (forbidden.operators or forbidden.names):
+            return Reading(import_problem(list(ast.walk(tree)), module))
+        layout = Layout(tree)
+        problem = import_problem(layout.nodes, module)
+        return Reading(problem) if problem else read_forbidden(layout, forbidden, functions)
     except RecursionError:
-        return TOO_DEEP
+        return Reading(TOO_DEEP)
 
 
-def look_at_bytes(source: bytes, module: str, forbidden: Forbidden) -> Problem | None:
+def look_at_bytes(source: bytes, module: str, forbidden: Forbidden, functions: Sequence[str] = ()) -> Reading:
     """As look, with the encoding first."""
     text = decoded(source)
-    return text if isinstance(text, Problem) else look(text, module, forbidden)
+    return Reading(text) if isinstance(text, Problem) else look(text, module, forbidden, functions)

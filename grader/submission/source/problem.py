@@ -1,8 +1,9 @@
-"""What stands in the way of grading a module."""
+"""What stands in the way of grading a module, or a part of it."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Literal
 
 
@@ -14,6 +15,24 @@ class Problem:
     message: str
     line: int | None
     hint: str | None
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What a module's text tells against it: one problem with the whole, or with each function that reaches one.
+
+    forbidden is the first thing that the module uses and that its stage forbids, whether or not a function of the
+    stage reaches it.
+    """
+
+    problem: Problem | None = None
+    refused: Mapping[str, Problem] = field(default_factory=dict)
+    forbidden: Problem | None = None
+
+    @property
+    def first(self) -> Problem | None:
+        """Any reason to refuse the module, for those who take it whole or not at all."""
+        return self.problem or self.forbidden
 
 
 def clean(text: str) -> str:

@@ -8,12 +8,13 @@ from __future__ import annotations
 import contextlib
 import json
 import sys
+from collections.abc import Sequence
 from dataclasses import asdict
 
 from grader.course.stage import Forbidden
 from grader.submission.source.looking import look_at_bytes
 from grader.submission.source.parsing import TOO_DEEP
-from grader.submission.source.problem import Problem
+from grader.submission.source.problem import Problem, Reading
 
 CPU_SECONDS = 5
 MEMORY_BYTES = 512 << 20
@@ -27,17 +28,17 @@ def main() -> None:
     _limit()
     request = json.load(sys.stdin.buffer)
     forbidden = Forbidden(tuple(request["operators"]), tuple(request["names"]), request["reason"])
-    problem = _looked(request["source"].encode("latin-1"), request["module"], forbidden)
-    print(json.dumps(asdict(problem) if problem else None))
+    source = request["source"].encode("latin-1")
+    print(json.dumps(asdict(_looked(source, request["module"], forbidden, request["functions"]))))
 
 
-def _looked(source: bytes, module: str, forbidden: Forbidden) -> Problem | None:
+def _looked(source: bytes, module: str, forbidden: Forbidden, functions: Sequence[str] = ()) -> Reading:
     try:
-        problem = look_at_bytes(source, module, forbidden)
+        found = look_at_bytes(source, module, forbidden, functions)
     except MemoryError:
-        return TOO_LARGE
+        return Reading(TOO_LARGE)
     # Python says MemoryError of a parser that ran out of stack, too.
-    return TOO_LARGE if problem == TOO_DEEP and _peak() > MEMORY_BYTES * 3 // 4 else problem
+    return Reading(TOO_LARGE) if found.problem == TOO_DEEP and _peak() > MEMORY_BYTES * 3 // 4 else found
 
 
 def _limit() -> None:

@@ -106,6 +106,20 @@ def test_a_text_that_may_not_be_run_is_caught_by_itself(course: SmallCourse, sou
     assert found is not None and (found.test, found.status) == ("the source", "failed") and said in found.message
 
 
+def test_what_is_forbidden_costs_the_rows_that_reach_it(course: SmallCourse) -> None:
+    use = "return total(x) / 2 + 0 * np.linalg.norm(x)"
+    source = SOLUTION.replace("return total(x) / 2", use)
+    path = course.root.parent / "graded.py"
+    path.write_text(source, encoding="utf-8")
+    snapshot = take(course.stage, path, course.root)
+    found = grading.grade(course.course, course.stage, snapshot, grading.Options(1, "process"))
+    assert not found.passed and found.problem is None
+    assert {row.id: row.status for row in found.criteria} == {"total": "passed", "half": "failed"}
+    (failure,) = found.criteria[1].failures
+    assert "numpy.linalg.norm is not allowed in this stage" in failure.message
+    assert failure.where is not None and source.splitlines()[failure.where.line - 1].strip() == use
+
+
 @pytest.mark.parametrize(
     ("body", "status"), [("raise NotImplementedError('half')", "not_started"), ("import os; os._exit(3)", "crashed")]
 )

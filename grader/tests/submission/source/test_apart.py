@@ -12,6 +12,7 @@ from grader.course.stage import Forbidden
 from grader.errors import GraderFault
 from grader.submission.source import apart
 from grader.submission.source.apart import BREAKS_DOWN, TOO_LONG, look_apart
+from grader.submission.source.looking import look_at_bytes
 from grader.submission.source.parsing import TOO_DEEP
 from grader.submission.source.problem import Problem
 from grader.submission.source.reader import MEMORY_BYTES, TOO_LARGE
@@ -22,7 +23,7 @@ posix_only = pytest.mark.skipif(sys.platform == "win32", reason="there are no li
 
 
 def look(source: str | bytes, forbidden: Forbidden = NOTHING) -> Problem | None:
-    return look_apart(source.encode() if isinstance(source, str) else source, "a.py", forbidden)
+    return look_apart(source.encode() if isinstance(source, str) else source, "a.py", forbidden).first
 
 
 class TestWhatItSays:
@@ -39,6 +40,13 @@ class TestWhatItSays:
             "import", "line 1: torch is imported, but is not there when a stage is checked", 1,
             "A stage uses NumPy and the standard library only: write, or copy into a.py, what you need from torch.",
         )  # fmt: skip
+
+    def test_it_finds_which_functions_are_concerned(self) -> None:
+        forbidden = Forbidden(("@",), (), "Write it yourself.")
+        source = b"def f(a):\n    return g(a)\ndef g(a):\n    return a @ a\ndef h(a):\n    return a\n"
+        found = look_apart(source, "a.py", forbidden, ("f", "g", "h"))
+        assert found == look_at_bytes(source, "a.py", forbidden, ("f", "g", "h"))
+        assert set(found.refused) == {"f", "g"}
 
     def test_bytes_arrive_as_they_are(self) -> None:
         found = look(b"x = '\xe9'")
@@ -100,13 +108,13 @@ class TestTheProcess:
     def test_one_that_was_ended_took_too_long(self, name: str) -> None:
         if not hasattr(signal, name):
             pytest.skip(f"no {name} here")
-        assert apart._understood(-getattr(signal, name), b"") == TOO_LONG
+        assert apart._understood(-getattr(signal, name), b"").problem == TOO_LONG
 
     @pytest.mark.parametrize("code", [-11, -6, 0xC00000FD])
     def test_one_that_broke_down_is_told(self, code: int) -> None:
-        assert apart._understood(code, b"") == BREAKS_DOWN
+        assert apart._understood(code, b"").problem == BREAKS_DOWN
 
-    @pytest.mark.parametrize("answer", [b"", b"[]", b"{}", b"3", b"{", b'{"kind": "syntax"}'])
+    @pytest.mark.parametrize("answer", [b"", b"[]", b"{}", b"3", b"{", b'{"kind": "syntax"}', b'{"refused": 1}'])
     def test_an_answer_of_another_form_is_our_fault(self, answer: bytes) -> None:
         with pytest.raises(GraderFault, match=r"the process that reads a module failed \(exit code 1\)"):
             apart._understood(1, answer)

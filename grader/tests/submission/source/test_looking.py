@@ -8,6 +8,7 @@ from grader.course.stage import Forbidden
 from grader.submission.source import looking
 from grader.submission.source.looking import look, look_at_bytes
 from grader.submission.source.parsing import TOO_DEEP
+from grader.submission.source.problem import Reading
 
 FORBIDDEN = Forbidden((), ("sum",), "Write it yourself.")
 
@@ -22,7 +23,7 @@ FORBIDDEN = Forbidden((), ("sum",), "Write it yourself.")
     ],
 )
 def test_encoding_comes_before_syntax_before_imports_before_what_is_forbidden(source: bytes, kind: str) -> None:
-    found = look_at_bytes(source, "a.py", FORBIDDEN)
+    found = look_at_bytes(source, "a.py", FORBIDDEN).first
     assert found is not None and found.kind == kind
 
 
@@ -30,5 +31,5 @@ def test_a_tree_that_is_too_deep_to_walk_is_a_problem(monkeypatch: pytest.Monkey
     def too_deep(*_: object) -> None:
         raise RecursionError
 
-    monkeypatch.setattr(looking, "forbidden_problem", too_deep)
-    assert look("x = 1", "a.py", FORBIDDEN) == TOO_DEEP
+    monkeypatch.setattr(looking, "read_forbidden", too_deep)
+    assert look("x = 1", "a.py", FORBIDDEN) == Reading(TOO_DEEP)

@@ -13,35 +13,35 @@ import pytest
 from grader.course.stage import Forbidden
 from grader.submission.source import reader
 from grader.submission.source.parsing import TOO_DEEP
-from grader.submission.source.problem import Problem
+from grader.submission.source.problem import Problem, Reading
 from grader.submission.source.reader import MEMORY_BYTES, TOO_LARGE
 
 NOTHING = Forbidden((), (), "")
 
 
 def answer(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], source: str) -> Any:
-    request = {"source": source, "module": "a.py", "operators": [], "names": [], "reason": ""}
+    request = {"source": source, "module": "a.py", "operators": [], "names": [], "reason": "", "functions": []}
     monkeypatch.setattr(reader, "_limit", lambda: None)
     monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(json.dumps(request).encode())))
     reader.main()
     return json.loads(capsys.readouterr().out)
 
 
-def test_nothing_to_say_is_null(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    assert answer(monkeypatch, capsys, "x = 1") is None
+def test_nothing_to_say_is_no_problem(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    assert answer(monkeypatch, capsys, "x = 1") == {"problem": None, "refused": {}, "forbidden": None}
 
 
 def test_a_problem_is_all_its_fields(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    found = Problem(**answer(monkeypatch, capsys, "x = "))
+    found = Problem(**answer(monkeypatch, capsys, "x = ")["problem"])
     assert (found.kind, found.line) == ("syntax", 1)
 
 
 def test_a_lack_of_memory_is_told_from_a_lack_of_stack(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reader, "look_at_bytes", lambda *_: TOO_DEEP)
+    monkeypatch.setattr(reader, "look_at_bytes", lambda *_: Reading(TOO_DEEP))
     monkeypatch.setattr(reader, "_peak", lambda: MEMORY_BYTES)
-    assert reader._looked(b"", "a.py", NOTHING) == TOO_LARGE
+    assert reader._looked(b"", "a.py", NOTHING).problem == TOO_LARGE
     monkeypatch.setattr(reader, "_peak", lambda: MEMORY_BYTES // 10)
-    assert reader._looked(b"", "a.py", NOTHING) == TOO_DEEP
+    assert reader._looked(b"", "a.py", NOTHING).problem == TOO_DEEP
 
 
 def test_a_lack_of_memory_after_parsing_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -49,7 +49,7 @@ def test_a_lack_of_memory_after_parsing_is_told(monkeypatch: pytest.MonkeyPatch)
         raise MemoryError
 
     monkeypatch.setattr(reader, "look_at_bytes", none_left)
-    assert reader._looked(b"", "a.py", NOTHING) == TOO_LARGE
+    assert reader._looked(b"", "a.py", NOTHING).problem == TOO_LARGE
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="the system does not say")
