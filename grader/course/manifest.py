@@ -53,11 +53,16 @@ class Criterion:
 
 @dataclass(frozen=True)
 class Limits:
-    """Wall-clock seconds of all tests and of one call, and MiB of address space added for one test."""
+    """Wall-clock seconds of all tests and of one call, and MiB of address space added for one test.
+
+    result_mb is how many MiB one call may return, result_rows how many entries along an axis and in a container.
+    """
 
     stage_seconds: float = 60.0
     call_seconds: float = 10.0
     memory_mb: int = 1024
+    result_mb: int = 4
+    result_rows: int = 65536
 
 
 @dataclass(frozen=True)

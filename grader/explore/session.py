@@ -52,7 +52,10 @@ def explore(
     if (problem := check_source(stage, snapshot)) is not None:
         return replace(base, problem=problem)
     limits = stage.limits
-    job = Job(snapshot.label, snapshot.source, limits.call_seconds, limits.stage_seconds, limits.memory_mb, course.root)
+    job = Job(
+        snapshot.label, snapshot.source, limits.call_seconds, limits.stage_seconds, limits.memory_mb, course.root,
+        limits.result_mb, limits.result_rows,
+    )  # fmt: skip
     process = LearnerProcess(job, tier, tiers.start(tier, course.root))
     try:
         process.load()

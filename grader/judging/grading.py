@@ -96,7 +96,10 @@ def _start(course: Course, stage: Stage, snapshot: Snapshot, tier: tiers.Tier, o
     from grader.remote.process import Job, LearnerProcess
 
     limits = stage.limits
-    job = Job(snapshot.label, snapshot.source, limits.call_seconds, limits.stage_seconds, limits.memory_mb, course.root)
+    job = Job(
+        snapshot.label, snapshot.source, limits.call_seconds, limits.stage_seconds, limits.memory_mb, course.root,
+        limits.result_mb, limits.result_rows,
+    )  # fmt: skip
     process = LearnerProcess(job, tier, started, options.fork)
     importing.join()
     return process

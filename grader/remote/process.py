@@ -15,7 +15,7 @@ from grader.outcome import Status
 from grader.protocol import codec
 from grader.protocol.channel import Channel, ChannelClosed, DeadlinePassed
 from grader.remote.connection import Connection
-from grader.remote.record import Name
+from grader.remote.record import MAX_NUMBER, Name, line_of
 from grader.submission.source import Problem
 from grader.worker.main import CONTROL, ENDED
 
@@ -23,6 +23,8 @@ LOAD_SECONDS = 20.0
 MAX_OPEN_FILES = 64
 MAX_PROCESSES = 64  # beyond those that the worker's user has already
 MAX_FILE_BYTES = 16 << 20
+MAX_NAMES = 2000
+KINDS = ("function", "class", "exception", "value")
 
 
 @dataclass(frozen=True)
@@ -35,6 +37,13 @@ class Job:
     cpu_seconds: float
     memory_mb: int
     hide: Path
+    result_mb: int = 4
+    result_rows: int = 65536
+
+    @property
+    def bounds(self) -> codec.Bounds:
+        """What one result may be."""
+        return codec.Bounds(self.result_mb << 20, self.result_rows)
 
 
 class LoadFailed(Exception):
@@ -74,7 +83,7 @@ class LearnerProcess:
             program = tiers.program_for(self.tier)
             channel.send(codec.Encoder().frame([], [self.job.label, self.job.source, limits, program]), deadline)
             self._confined(codec.Decoder().message(*channel.receive(deadline)))
-            decoder = codec.Decoder()
+            decoder = codec.Decoder(bounds=codec.Bounds())
             fields = decoder.message(*channel.receive(deadline))
             self._understand(fields, decoder)
         except DeadlinePassed:
@@ -98,11 +107,7 @@ class LearnerProcess:
     def _understand(self, fields: list[Any], decoder: codec.Decoder) -> None:
         match fields:
             case ["loaded", list(table), [str(printed), _]]:
-                self.names = {
-                    row[0]: _name(row)
-                    for row in table
-                    if isinstance(row, list) and len(row) == 4 and type(row[0]) is str
-                }
+                self.names = _names(table)
                 self.printed = printed[:2000]
             case ["failed", _, _, description]:
                 raise LoadFailed(_load_problem(decoder.decode(description), self.job.label))
@@ -117,15 +122,18 @@ class LearnerProcess:
             if not self._fresh and key != self._key:
                 self._restart()
             self._key, self._fresh = key, False
-            return Connection(Channel(self._started.connection), self.names, self.job.call_seconds, ends_at)
+            return self._connection(self._started.connection, ends_at)
         try:
             number, ours = self._taken()
         except OSError:  # the parent of the tests is gone: one test ended it, the others get a new one
             self._restart()
             number, ours = self._taken()
-        connection = Connection(Channel(ours), self.names, self.job.call_seconds, ends_at)
+        connection = self._connection(ours, ends_at)
         self._numbers[id(connection)] = number
         return connection
+
+    def _connection(self, end: socket.socket, ends_at: float) -> Connection:
+        return Connection(Channel(end), self.names, self.job.call_seconds, ends_at, bounds=self.job.bounds)
 
     def _taken(self) -> tuple[int, socket.socket]:
         """Return the process that was forked ahead, and have the next one forked while this test runs."""
@@ -207,21 +215,28 @@ def _reading(status: int) -> tuple[Status, str] | None:
     return limits.get(number, ("crashed", f"ended by signal {number}"))
 
 
-def _name(row: list[Any]) -> Name:
-    _, kind, number, bases = row
-    if (
-        kind not in ("function", "class", "exception", "value")
-        or type(number) is not int
-        or not isinstance(bases, list)
-    ):
-        raise codec.WireError("a name of another form")
-    return Name(kind, number, tuple(str(base)[:100] for base in bases[:20]))
+def _names(table: list[Any]) -> dict[str, Name]:
+    """Return the public names of a module; WireError for a table that no honest process sends."""
+    if len(table) > MAX_NAMES:
+        raise codec.WireError(f"more than {MAX_NAMES} public names")
+    names: dict[str, Name] = {}
+    kinds: dict[int, str] = {}
+    for row in table:
+        match row:
+            case [str(name), str(kind), int(number), list(bases)] if kind in KINDS and 0 <= number < MAX_NUMBER:
+                if (kind == "value") != (number == 0) or kinds.setdefault(number, kind) != kind:
+                    raise codec.WireError("a name whose number is of something else")
+                names[name] = Name(kind, number, tuple(base[:100] for base in bases[:20] if type(base) is str))
+            case _:
+                raise codec.WireError("a name of another form")
+    return names
 
 
 def _load_problem(description: Any, label: str) -> Problem:
     match description:
         case [_, str(shown), _, str(message), _, list(frames), _]:
-            line = frames[-1][0] if frames and isinstance(frames[-1], list) and type(frames[-1][0]) is int else None
+            last = frames[-1] if frames else None
+            line = line_of(last[0]) if isinstance(last, list) and last and type(last[0]) is int else None
             text = f"{label} stops while it is loaded: {shown[:100]}: {message[:500]}"
             return Problem("import" if shown == "ModuleNotFoundError" else "import-error", text, line, None)
     raise codec.WireError("an exception of another form")

@@ -38,6 +38,8 @@ TABLES = """
 stage_seconds = 30
 call_seconds = 2.5
 memory_mb = 256
+result_mb = 8
+result_rows = 99
 [tolerance]
 float64 = 1e-8
 float32 = 1e-3
@@ -89,7 +91,7 @@ class TestReading:
             "attention.py",
             ("s01",),
         )
-        assert stage.limits == Limits(30.0, 2.5, 256)
+        assert stage.limits == Limits(30.0, 2.5, 256, 8, 99)
         assert stage.feedback == "hint"
         assert stage.tolerance == Tolerance(1e-8, 1e-3)
         assert stage.forbidden == Forbidden(
