@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 from grader.course.manifest import Stage
-from grader.diagnosis import calls, expressions
+from grader.diagnosis import calls
 from grader.diagnosis.evidence import Evidence
+from grader.diagnosis.explanation import explained
 from grader.diagnosis.replay import Diagnostician
 from grader.judging import plugin
 from grader.outcome import Outcome, Status, Where
@@ -174,20 +175,17 @@ class Judge:
             return replace(base, status=status, notes=tuple(notes))
         if self.answers is None:
             return replace(base, status=status, message=message)
-        call, function = expressions.shown(
-            connection.records, self.stage, self.answers.reference, getattr(attempt.error, "actual", None)
-        )
-        line = self._lines.get(function)
+        told = explained(self.answers, connection, getattr(attempt.error, "actual", None), status == "failed")
+        line = self._lines.get(told.function)
         label = self.job.label
-        found = self.answers.explain(connection.records, connection.names) if status == "failed" else None
-        attempt.asked = found is not None
+        attempt.asked = told.mistakes is not None
         return replace(
             base,
             status=status,
             message=message,
-            call=call,
+            call=told.call,
             where=where or (Where(label, line) if line else None),
-            explains=found or (),
+            explains=told.mistakes or (),
             notes=tuple(notes),
         )
 
