@@ -176,7 +176,7 @@ class Decoder(Meter):
         (index,) = fields
         if type(index) is not int or not 0 <= index < len(self.shared):
             raise WireError("a reference to nothing")
-        self.meet(index, depth)
+        self.meet(index, depth - 1)  # what a reference names stands in its own place
         return self.shared[index]
 
     def _big(self, fields: list[Any], depth: int) -> int:

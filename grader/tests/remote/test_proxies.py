@@ -670,6 +670,17 @@ class TestExceptions:
             remote.raise_builtin(kind.__name__, *args)
         assert str(caught.value) == str(kind(*args))
 
+    def test_a_call_of_an_exceptions_class_is_a_call_like_any(self, remote: Any) -> None:
+        made = remote.ShapeError("odd", 3)
+        assert isinstance(made, remote.ShapeError) and isinstance(made, ValueError) and made.args == ("odd", 3)
+        (record,) = connection_of(remote).records
+        assert (record.kind, record.label, record.args) == ("call", "ShapeError", ("odd", 3))
+        assert remote.catches(lambda: remote.raise_own("mine")) == "own mine"
+
+    def test_a_class_of_the_tests_below_a_learners_is_its_own(self, remote: Any) -> None:
+        own = type("Own", (remote.ShapeError,), {})
+        assert isinstance(own("x"), remote.ShapeError) and not connection_of(remote).records
+
     def test_the_learners_own(self, remote: Any) -> None:
         with pytest.raises(remote.ShapeError, match="2 is not 3") as caught:
             remote.raise_own("2 is not 3")
