@@ -217,7 +217,10 @@ def assert_equal(actual: object, expected: object, *, name: str = "result") -> N
     NumPy's single numbers count as Python's; True is not 1 and 1.0 is not 1.
     """
     __tracebackhide__ = True
-    found = inequality(actual, expected, name)
+    try:
+        found = inequality(actual, expected, name)
+    except RecursionError:
+        raise Mismatch(f"{name} contains itself, or is nested too deeply to be compared", name) from None
     if found is not None:
         prefix = "" if found.path == "result" else f"{found.path}: "
         raise Mismatch(f"{prefix}{found.text}", found.path, found.difference, actual)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import inspect
+import itertools
+import reprlib
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -17,6 +19,10 @@ from grader.submission.source import plain_text
 SHORT = 30  # characters of a value that is shown rather than described
 FEW, LINE = 6, 48  # values of an array that are shown, where that takes no more characters
 ENTRIES = 4  # of a dict that are shown
+LEVELS = 3  # of dicts in dicts that are shown
+_BRIEF = reprlib.Repr()  # as much of each value as SHORT characters may show: a value may be large, and unfold to more
+_BRIEF.maxlist = _BRIEF.maxtuple = _BRIEF.maxset = _BRIEF.maxfrozenset = _BRIEF.maxdict = SHORT
+_BRIEF.maxstring = _BRIEF.maxlong = _BRIEF.maxother = 3 * SHORT
 
 
 def last_call(records: list[Record]) -> Record | None:
@@ -53,7 +59,7 @@ def _argument(name: str, value: Any, axes: tuple[str, ...]) -> str:
     return f"{name}: {text}" if isinstance(value, np.ndarray) else f"{name}={text}"
 
 
-def short(value: Any, axes: tuple[str, ...] = ()) -> str:
+def short(value: Any, axes: tuple[str, ...] = (), level: int = 0) -> str:
     """Return a value in a few words: an array by dtype and shape, a small one by its values."""
     if isinstance(value, np.ndarray):
         named = len(axes) == value.ndim
@@ -71,11 +77,18 @@ def short(value: Any, axes: tuple[str, ...] = ()) -> str:
     if isinstance(value, (list, tuple)) and any(isinstance(item, (np.ndarray, list, tuple)) for item in value):
         return f"{type(value).__name__} of {len(value)}"
     if isinstance(value, Mapping):
-        entries = [f"{key!r}: {short(item)}" for key, item in list(value.items())[:ENTRIES]]
+        if level == LEVELS and value:
+            return "{…}"
+        first = itertools.islice(value.items(), ENTRIES)
+        entries = [f"{_brief(key)}: {short(item, (), level + 1)}" for key, item in first]
         return "{" + ", ".join(entries + ["…"] * (len(value) > ENTRIES)) + "}"
     if isinstance(value, Callable):  # type: ignore[arg-type]
         return f"<{getattr(value, '__name__', 'a function')}>"
-    text = repr(value.item() if isinstance(value, np.generic) else value)
+    return _brief(value.item() if isinstance(value, np.generic) else value)
+
+
+def _brief(value: Any) -> str:
+    text = _BRIEF.repr(value)
     return text if len(text) <= SHORT else f"{text[: SHORT - 1]}…"
 
 

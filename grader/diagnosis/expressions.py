@@ -17,6 +17,7 @@ SYMBOLS = {
 }  # fmt: skip
 UNARY = {"neg": "-{}", "pos": "+{}", "invert": "~{}", "abs": "abs({})"}
 DEEPEST, LONGEST = 6, 200
+MOST_PARTS = 200  # of one expression: objects may be made of one another over and over
 
 
 def shown(records: list[Record], stage: Stage, reference: object, actual: object = None) -> tuple[str, str]:
@@ -55,6 +56,7 @@ class _Tree:
 
     def __init__(self, records: list[Record]) -> None:
         self.operations = 0
+        self._parts = 0
         self._made: dict[int, Record] = {}
         for record in records:
             if isinstance(record.result, RemoteValue):
@@ -87,7 +89,8 @@ class _Tree:
     def _object(self, number: int, depth: int, form: str = "({})") -> str:
         """Return what made an object, an operation in the given form."""
         record = self._made.get(number)
-        if record is None or depth >= DEEPEST:
+        self._parts += 1
+        if record is None or depth >= DEEPEST or self._parts > MOST_PARTS:
             return "…"
         if record.kind == "getattr":
             return short(record.result)

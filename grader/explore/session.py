@@ -20,7 +20,7 @@ from grader.explore.stages.drawings import s13 as s13_drawings
 from grader.explore.stages.drawings import s14 as s14_drawings
 from grader.explore.walk import Walk
 from grader.isolation import tiers
-from grader.remote.process import Job, LearnerProcess, LoadFailed
+from grader.remote.process import LearnerProcess, LoadFailed, job_for
 from grader.submission import Snapshot
 from grader.submission.source import check_source
 
@@ -51,8 +51,7 @@ def explore(
     base = Exploration(stage.id, stage.title, example, ran, given=plan.given)
     if (problem := check_source(stage, snapshot).first) is not None:
         return replace(base, problem=problem)
-    limits = stage.limits
-    job = Job(snapshot.label, snapshot.source, limits.call_seconds, limits.stage_seconds, limits.memory_mb, course.root)
+    job = job_for(stage, snapshot, course.root)
     process = LearnerProcess(job, tier, tiers.Own(tier, course.root))
     try:
         process.load()

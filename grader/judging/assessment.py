@@ -10,8 +10,9 @@ from dataclasses import dataclass, field, replace
 import pytest
 
 from grader.course.stage import Stage
-from grader.diagnosis import calls, expressions
+from grader.diagnosis import calls
 from grader.diagnosis.evidence import Evidence
+from grader.diagnosis.explanation import explained
 from grader.diagnosis.replay import Diagnostician
 from grader.errors import IsolationRefused
 from grader.outcome import Outcome, Status, Where
@@ -113,25 +114,15 @@ class Assessor:
         """
         if attempt.connection is None or outcome.status not in EXPLAINED:
             return outcome
-        try:
-            return self._explained(outcome, attempt, attempt.connection)
-        except Exception as error:  # values of the learner's take part, and nothing that they do may change a result
-            return replace(outcome, unexplained=f"{type(error).__name__}: {error}"[:TEXT_LIMIT])
-
-    def _explained(self, outcome: Outcome, attempt: Attempt, connection: Connection) -> Outcome:
-        answers = self.answers
+        answers, actual = self.answers, getattr(attempt.error, "actual", None)
         if answers is None:
             return outcome
-        actual = getattr(attempt.error, "actual", None)
-        call, function = expressions.shown(connection.records, self.stage, answers.reference, actual)
-        line = self._lines.get(function)
+        told = explained(answers, attempt.connection, actual, wrong=outcome.status == "failed")
+        line = self._lines.get(told.function)
         where = outcome.where or (Where(self.job.label, line) if line else None)
-        outcome = replace(outcome, call=call, where=where)
-        if outcome.status != "failed":
-            return outcome
-        found = answers.explain(connection.records, connection.names)
-        attempt.asked = found is not None
-        return replace(outcome, explains=found or ())
+        attempt.asked = told.mistakes is not None
+        found = told.mistakes or ()
+        return replace(outcome, call=told.call, where=where, explains=found, unexplained=told.failure)
 
     def settled(self, outcomes: list[Outcome], evidence: Evidence) -> list[Outcome]:
         """Return the outcomes of a whole run, without explanations that some of them speak against."""

@@ -146,15 +146,13 @@ class Grader:
         from grader.judging.judge import Charge
         from grader.judging.slate import Slate
         from grader.judging.task import Findings, Task
-        from grader.remote.process import Job
+        from grader.remote.process import job_for
 
         suite = self._loaded()
         if suite.faults and not suite.items:
             return Findings((), faults=tuple(suite.faults))
-        limits = self.stage.limits
-        label, root = snapshot.label, self.course.root
-        job = Job(label, snapshot.source, limits.call_seconds, limits.stage_seconds, limits.memory_mb, root)
-        task = Task(options.seed, time.monotonic() + limits.stage_seconds, options.only, hunt)
+        job = job_for(self.stage, snapshot, self.course.root)
+        task = Task(options.seed, time.monotonic() + self.stage.limits.stage_seconds, options.only, hunt)
         answers = None if hunt is not None else partial(content.answers, self.stage, snapshot.source)
         charge = Charge(suite, task, job, tier, options.fork, answers, Slate())
         found = self._watched(charge, own, on_test)

@@ -50,8 +50,13 @@ class Channel:
             while view:
                 view = view[self._attempt(lambda rest=view: self.socket.send(rest), True, deadline) :]  # type: ignore[misc]
 
-    def receive(self, deadline: float | None = None) -> tuple[memoryview, np.ndarray[Any, Any]]:
-        """Return one frame's body, valid until the next call, and its blob; WireError for a header past a cap."""
+    def receive(
+        self, deadline: float | None = None, most: tuple[int, int] = (codec.MAX_BODY, codec.MAX_BLOB)
+    ) -> tuple[memoryview, np.ndarray[Any, Any]]:
+        """Return one frame's body, valid until the next call, and its blob.
+
+        Raises WireError for a header past a cap of the wire, TooLarge for one past most, of a body and of a blob.
+        """
         magic, body_size, blob_size = codec.HEADER.unpack(self._taken(codec.HEADER.size, deadline))
         if magic != codec.MAGIC:
             raise codec.WireError("what arrived is not a frame of ours")
@@ -59,12 +64,18 @@ class Channel:
             raise codec.WireError(
                 f"a frame of {body_size} + {blob_size} bytes; at most {codec.MAX_BODY} + {codec.MAX_BLOB}"
             )
+        if body_size > most[0]:
+            raise _too_large(body_size, "beside arrays", most[0])
         if body_size <= SMALL:
             body = self._taken(body_size, deadline)
         else:
             body = self._fill(memoryview(bytearray(body_size)), deadline)
         if not blob_size:
             return body, _NOTHING
+        if blob_size > most[1]:
+            error = _too_large(blob_size, "of arrays", most[1])
+            error.body = bytes(body)  # it tells of which shape they are
+            raise error
         if self._start + blob_size > self._end:
             body = memoryview(bytes(body))  # the buffer is about to be written over
         blob = np.empty(blob_size, np.uint8)
@@ -142,6 +153,10 @@ class Channel:
     def close(self) -> None:
         """End the connection; the other side meets end of file."""
         self.socket.close()
+
+
+def _too_large(size: int, what: str, most: int) -> codec.TooLarge:
+    return codec.TooLarge(f"{-(-size >> 20)} MB {what}; this stage takes at most {most >> 20} MB")
 
 
 def _size(part: Any) -> int:

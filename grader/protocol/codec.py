@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from grader.protocol.decode import Decoder
 from grader.protocol.definitions import (
+    ALIGNMENT,
     ARRAY,
     BIGINT,
     BIT_GENERATORS,
@@ -28,7 +29,7 @@ from grader.protocol.definitions import (
     MAX_CONTAINERS,
     MAX_DEPTH,
     MAX_EXPANDED,
-    MAX_HARD_KEYS,
+    MAX_INTEGER,
     MAX_RANGE,
     RANGE,
     REFERENCE,
@@ -37,15 +38,20 @@ from grader.protocol.definitions import (
     SLICE,
     TUPLE,
     TYPE,
+    Bounds,
+    Refused,
+    TooLarge,
     Unsendable,
     WireError,
 )
 from grader.protocol.encode import Encoder
 from grader.protocol.generator_state import generator_state, plain_state, set_generator_state
+from grader.protocol.keys import MAX_HARD_KEYS
 
 __all__ = [
-    "ARRAY", "BIGINT", "BIT_GENERATORS", "CALLBACK", "COMPLEX", "DICT", "DTYPES", "FROZENSET", "GENERATOR",
+    "ALIGNMENT", "ARRAY", "BIGINT", "BIT_GENERATORS", "CALLBACK", "COMPLEX", "DICT", "DTYPES", "FROZENSET", "GENERATOR",
     "HANDLE", "HEADER", "LIST", "MAGIC", "MAX_BLOB", "MAX_BODY", "MAX_CONTAINERS", "MAX_DEPTH", "MAX_EXPANDED",
-    "MAX_HARD_KEYS", "MAX_RANGE", "RANGE", "REFERENCE", "SCALAR", "SET", "SLICE", "TUPLE", "TYPE", "Decoder",
-    "Encoder", "Unsendable", "WireError", "generator_state", "plain_state", "set_generator_state",
+    "MAX_HARD_KEYS", "MAX_INTEGER", "MAX_RANGE", "RANGE", "REFERENCE", "SCALAR", "SET", "SLICE", "TUPLE", "TYPE",
+    "Bounds", "Decoder", "Encoder", "Refused", "TooLarge", "Unsendable", "WireError", "generator_state",
+    "plain_state", "set_generator_state",
 ]  # fmt: skip

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import math
-import struct
 from collections.abc import Callable
 from typing import Any
 
 import msgpack
 import numpy as np
 
+from grader.protocol.arrays import array_from, scalar_from
 from grader.protocol.definitions import (
-    ALIGNMENT,
     ARRAY,
     BIGINT,
     CALLBACK,
@@ -19,19 +18,14 @@ from grader.protocol.definitions import (
     DICT,
     DTYPES,
     ELLIPSIS,
-    EXTENDED,
     FROZENSET,
     GENERATOR,
     HANDLE,
     LIST,
-    MAX_BLOB,
-    MAX_CODE_POINT,
     MAX_CONTAINERS,
     MAX_DEPTH,
-    MAX_EXPANDED,
     MAX_INTEGER,
     MAX_RANGE,
-    MAX_SIZES,
     NOT_IMPLEMENTED,
     RANGE,
     REFERENCE,
@@ -41,32 +35,39 @@ from grader.protocol.definitions import (
     TUPLE,
     TYPE,
     TYPES,
+    Bounds,
+    TooLarge,
     Unwrap,
     WireError,
     container_counter,
-    extent,
-    hard_keys_among,
-    make_numbers,
     named_dtype,
     no_unwrap,
     refuse_twice,
-    without_zeros,
 )
 from grader.protocol.generator_state import bit_generator_named, set_generator_state
+from grader.protocol.meter import Meter
+
+MAX_GENERATORS = 1000  # of one frame: each is made in about as much time as a thousand numbers
 
 
-class Decoder:
-    """Turns one frame's body and blob into values; the mirror of Encoder."""
+class Decoder(Meter):
+    """Turns one frame's body and blob into values; the mirror of Encoder.
 
-    def __init__(self, unwrap: Unwrap = no_unwrap, known: list[Any] | None = None) -> None:
+    With bounds, what is larger is refused, and so is a value that contains itself. until is the processor time of this
+    thread, as time.thread_time() tells it, after which no more keys are put into a dict or a set.
+    """
+
+    def __init__(
+        self,
+        unwrap: Unwrap = no_unwrap,
+        known: list[Any] | None = None,
+        bounds: Bounds | None = None,
+        until: float = math.inf,
+    ) -> None:
+        super().__init__(list(known or ()), bounds, until)
         self.unwrap = unwrap
-        self.shared: list[Any] = list(known or ())
         self.blob: np.ndarray[Any, Any] = np.empty(0, np.uint8)
-        self._met = 0  # values so far, each as often as it is reached
-        self._again = 0  # bytes of arrays that were met before, each as often as it is reached
-        self._sizes: dict[int, tuple[int, int]] = {}  # values in each shared object and bytes of arrays, by its number
-        self._own = 0  # bytes of arrays of this frame
-        self._hard_keys = 0
+        self._generators = 0
 
     def message(self, body: bytes | bytearray | memoryview, blob: np.ndarray[Any, Any] | None = None) -> list[Any]:
         """Return a frame's fields, not yet decoded; WireError for anything but a list."""
@@ -85,7 +86,7 @@ class Decoder:
 
     def decode(self, form: Any, depth: int = 0) -> Any:
         """Return the value that form describes; WireError for anything malformed."""
-        self._met += 1
+        self.met += 1
         if type(form) is not list:
             if form is None or type(form) in (bool, int, float, str, bytes):
                 return form
@@ -100,124 +101,95 @@ class Decoder:
         reader = _READERS.get(tag)
         if reader is None:
             raise WireError(f"tag {tag} is unknown")
-        place, before = len(self.shared), (self._met, self._bytes())
+        if tag in (LIST, DICT, SET):
+            return self._measured(reader, tag, fields, depth)
+        return self._read(reader, tag, fields, depth)
+
+    def _read(self, reader: Reader, tag: int, fields: list[Any], depth: int) -> Any:
+        if depth > self.deepest:
+            self.deepest = depth
         try:
-            result = reader(self, fields, depth + 1)
+            return reader(self, fields, depth + 1)
         except WireError:
             raise
         except (TypeError, ValueError, KeyError, IndexError, OverflowError, AttributeError) as error:
             raise WireError(f"tag {tag}: {type(error).__name__}: {str(error)[:80]}") from None
-        if tag in (LIST, DICT, SET):
-            self._sizes[place] = self._met - before[0], self._bytes() - before[1]
+
+    def _measured(self, reader: Reader, tag: int, fields: list[Any], depth: int) -> Any:
+        """Read what may be referred to later, and note how much whoever walks over it will meet."""
+        began = self.begin(depth)
+        result = self._read(reader, tag, fields, depth)
+        self.end(began, depth)
         return result
 
     def _list(self, fields: list[Any], depth: int) -> list[Any]:
+        self.few("list", len(fields))
         result: list[Any] = []
         self.shared.append(result)
         result.extend(self.decode(item, depth) for item in fields)
         return result
 
     def _tuple(self, fields: list[Any], depth: int) -> tuple[Any, ...]:
+        self.few("tuple", len(fields))
         return tuple([self.decode(item, depth) for item in fields])
 
     def _dict(self, fields: list[Any], depth: int) -> dict[Any, Any]:
         if len(fields) % 2:
             raise WireError("a dict with a key and no value")
-        self._hard_keys += hard_keys_among(fields[::2], self._hard_keys)
+        self.few("dict", len(fields) // 2)
+        self.keys.add(fields[::2])
         result: dict[Any, Any] = {}
         self.shared.append(result)
         for key, value in zip(fields[::2], fields[1::2], strict=True):
             plain = self.decode(key, depth)
             result[plain] = self.decode(value, depth)
+            self.in_time(len(result))
         if 2 * len(result) != len(fields):
             raise WireError("a dict with a key that is there twice")
         return result
 
     def _set(self, fields: list[Any], depth: int) -> set[Any]:
-        self._hard_keys += hard_keys_among(fields, self._hard_keys)
+        self.few("set", len(fields))
+        self.keys.add(fields)
         result: set[Any] = set()
         self.shared.append(result)
-        result.update(self.decode(item, depth) for item in fields)
+        for item in fields:
+            result.add(self.decode(item, depth))
+            self.in_time(len(result))
         refuse_twice(result, fields)
         return result
 
     def _frozenset(self, fields: list[Any], depth: int) -> frozenset[Any]:
-        self._hard_keys += hard_keys_among(fields, self._hard_keys)
-        result = frozenset([self.decode(item, depth) for item in fields])
+        self.few("frozenset", len(fields))
+        self.keys.add(fields)
+        result = frozenset(self.set_of(self.decode(item, depth) for item in fields))
         refuse_twice(result, fields)
         return result
 
     def _array(self, fields: list[Any], depth: int) -> np.ndarray[Any, Any]:
-        name, shape, fortran, offset, writeable = fields
-        dtype = named_dtype(name)
-        if not dtype.itemsize:  # NumPy makes such values one character long, whatever their number
-            raise WireError("an array of strings without characters")
-        if type(shape) is not list or len(shape) > 32 or any(type(n) is not int or n < 0 or n > 1 << 40 for n in shape):
-            raise WireError("an array's shape is a list of at most 32 sizes")
-        if without_zeros(shape) > MAX_SIZES:
-            raise WireError("an array's sizes are too large")
-        if (
-            type(offset) is not int
-            or type(fortran) is not bool
-            or type(writeable) is not bool
-            or offset < 0
-            or offset % ALIGNMENT
-        ):
-            raise WireError("an array's place is not aligned")
-        count = math.prod(shape)
-        if offset + count * dtype.itemsize > self.blob.size:
-            raise WireError(f"an array of {count} values lies outside of its frame")
-        flat = np.frombuffer(self.blob, dtype, count, offset) if count else np.empty(count, dtype)
-        if dtype.kind == "U" and count and int(flat.view(np.uint32).max()) > MAX_CODE_POINT:
-            raise WireError("a string array holds no code points")
-        if dtype.kind == "b" and count and int(flat.view(np.uint8).max()) > 1:
-            raise WireError("a boolean array holds bytes other than 0 and 1")
-        if name in EXTENDED:
-            make_numbers(flat)
-        result = flat.reshape(shape[::-1]).T if fortran else flat.reshape(shape)
-        if not writeable:
-            result.flags.writeable = False
+        result = array_from(fields, self.blob, self.bounds)
         self.shared.append(result)
-        self._own += result.nbytes
+        self.own += result.nbytes
         return result
-
-    @staticmethod
-    def _scalar(decoder: Decoder, fields: list[Any], depth: int) -> Any:
-        name, data = fields
-        dtype = named_dtype(name)
-        if type(data) is not bytes or len(data) != dtype.itemsize or dtype.itemsize == 0:
-            raise WireError("a scalar's bytes do not fit its dtype")
-        if dtype.kind == "b" and data not in (b"\0", b"\1"):
-            raise WireError("a boolean is 0 or 1")
-        if dtype.kind == "U" and max(struct.unpack(f"={len(data) // 4}I", data)) > MAX_CODE_POINT:
-            raise WireError("a string holds no code points")
-        values = np.frombuffer(bytearray(data), dtype)
-        if name in EXTENDED:
-            make_numbers(values)
-        return values[0]
 
     def _reference(self, fields: list[Any], depth: int) -> Any:
         (index,) = fields
         if type(index) is not int or not 0 <= index < len(self.shared):
             raise WireError("a reference to nothing")
-        values, size = self._sizes.get(index) or self._sizes.setdefault(index, extent(self.shared[index]))
-        self._met += values
-        self._again += size
-        if self._met > MAX_EXPANDED or self._again > MAX_BLOB:
-            raise WireError(f"a value in which shared ones are met more than {MAX_EXPANDED} times")
+        self.meet(index, depth - 1)  # what a reference names stands in its own place
         return self.shared[index]
-
-    def _bytes(self) -> int:
-        return self._again + self._own
 
     def _big(self, fields: list[Any], depth: int) -> int:
         (data,) = fields
         if type(data) is not bytes or len(data) > MAX_INTEGER:
-            raise WireError(f"a big integer is at most {MAX_INTEGER} bytes")
+            raise TooLarge(f"a whole number of more than {MAX_INTEGER} bytes")
         return int.from_bytes(data, "little", signed=True)
 
     def _generator(self, fields: list[Any], depth: int) -> np.random.Generator:
         (name, state) = fields
+        self._generators += 1
+        if self._generators > MAX_GENERATORS:
+            raise TooLarge(f"more than {MAX_GENERATORS} random generators")
         result = np.random.Generator(bit_generator_named(name))
         set_generator_state(result, name, state)
         self.shared.append(result)
@@ -235,8 +207,8 @@ class Decoder:
             raise WireError("a range is three integers")
         result = range(*bounds)
         length = (result[-1] - result[0]) // result.step if result else 0
-        self._met += length
-        if length >= MAX_RANGE or self._met > MAX_EXPANDED:
+        self.few("range", length)
+        if length >= MAX_RANGE or self.past(length):
             raise WireError(f"a range of more than {MAX_RANGE} numbers")
         return result
 
@@ -250,14 +222,15 @@ class Decoder:
         return [self.decode(field, depth) for field in fields]
 
 
-_READERS: dict[int, Callable[[Decoder, list[Any], int], Any]] = {
+Reader = Callable[[Decoder, list[Any], int], Any]
+_READERS: dict[int, Reader] = {
     LIST: Decoder._list,
     TUPLE: Decoder._tuple,
     DICT: Decoder._dict,
     SET: Decoder._set,
     FROZENSET: Decoder._frozenset,
     ARRAY: Decoder._array,
-    SCALAR: lambda self, fields, depth: Decoder._scalar(self, fields, depth),
+    SCALAR: lambda self, fields, depth: scalar_from(fields),
     BIGINT: Decoder._big,
     COMPLEX: lambda self, fields, depth: Decoder._complex(self, fields, depth),
     SLICE: lambda self, fields, depth: slice(*self._numbers(fields, depth)),

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import struct
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,13 +18,12 @@ HEADER = struct.Struct("<4sIQ")
 MAX_BODY = 8 << 20  # bytes; plain values decode to at most 32 times as much
 MAX_CONTAINERS = 1 << 18  # lists, tuples, dicts, sets and arrays in one frame, at most 400 bytes each
 MAX_EXPANDED = 1 << 23  # values, where one that is shared counts each time: whoever walks over it meets so many
-MAX_HARD_KEYS = 10_000  # keys of a frame that are tuples, complex or big: their hashes can be made to collide
 MAX_RANGE = 1 << 20  # a few bytes describe a range of any length, and a test may well turn it into a list
 MAX_SIZES = 1 << 30  # product of an array's sizes other than 0: an empty one can still have rows without end
 MAX_BLOB = 256 << 20  # bytes of array data in one frame
 MAX_DEPTH = 64
 MAX_TEXT_ITEM = 4096  # bytes of one element of a string array
-MAX_INTEGER = 1 << 16  # bytes
+MAX_INTEGER = 1700  # bytes: Python writes no whole number of more than 4,300 digits, which 1,785 bytes may hold
 MT19937_WORDS = 624
 MAX_CODE_POINT = 0x10FFFF
 ALIGNMENT = 64
@@ -50,6 +50,36 @@ class WireError(ValueError):
 
 class Unsendable(WireError):
     """A learner's value that has no plain form: an object array, an ndarray subclass, one past the size cap."""
+
+
+class Refused(WireError):
+    """A value in good form that no test takes; the message completes `f returned …`."""
+
+
+class TooLarge(Refused):
+    """A value of more bytes or entries than a stage takes.
+
+    body is what came beside the arrays, where they were refused by their sizes alone.
+    """
+
+    body: bytes | None = None
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """What one value from the other side may be: bytes of arrays, and entries along an axis or in a container.
+
+    A value that is held to bounds may not contain itself, either.
+    """
+
+    size: int = 4 << 20
+    rows: int = 1 << 16
+    who = "this stage takes"
+
+    @property
+    def values(self) -> int:
+        """How many values one may hold, where one that is shared counts each time."""
+        return min(MAX_EXPANDED, max(self.size // 4, 8 * self.rows))
 
 
 Wrap = Callable[[object], "list[Any] | None"]
@@ -108,14 +138,6 @@ def container_counter() -> Callable[[list[Any]], list[Any]]:
     return count
 
 
-def hard_keys_among(keys: list[Any], before: int) -> int:
-    """Return how many keys have hashes that can be made to collide; Unsendable where a frame has too many."""
-    found = sum(type(key) is list for key in keys)
-    if before + found > MAX_HARD_KEYS:
-        raise Unsendable(f"more than {MAX_HARD_KEYS} keys that are tuples, complex or very large")
-    return found
-
-
 def refuse_twice(result: set[Any] | frozenset[Any], fields: list[Any]) -> None:
     if len(result) != len(fields):
         raise WireError("a set with a member that is there twice")
@@ -132,17 +154,18 @@ def without_zeros(shape: Any) -> int:
     return math.prod(size or 1 for size in shape)
 
 
-def extent(value: Any) -> tuple[int, int]:
-    """Return how many values an object of the other side's holds, and bytes of arrays, each as often as it is met."""
-    values = size = 0
-    left = [value]
+def extent(value: Any) -> tuple[int, int, int]:
+    """Return how many values an object holds, bytes of arrays, each as often as it is met, and how deep it is."""
+    values = size = deepest = 0
+    left = [(value, 0)]
     while left and values <= MAX_EXPANDED and size <= MAX_BLOB:
-        one = left.pop()
+        one, depth = left.pop()
         values += 1
+        deepest = max(deepest, depth)
         if isinstance(one, np.ndarray):
             size += one.nbytes
         elif isinstance(one, dict):
-            left += [*one, *one.values()]
+            left += [(part, depth + 1) for item in one.items() for part in item]
         elif isinstance(one, (list, tuple, set, frozenset)):
-            left += one
-    return values, size
+            left += [(part, depth + 1) for part in one]
+    return values, size, deepest

@@ -40,11 +40,11 @@ from grader.protocol.definitions import (
     Unsendable,
     Wrap,
     dtype_name,
-    hard_keys_among,
     no_wrap,
     without_zeros,
 )
 from grader.protocol.generator_state import generator_state
+from grader.protocol.keys import HardKeys
 
 
 class Encoder:
@@ -60,7 +60,7 @@ class Encoder:
         self.blobs: list[np.ndarray[Any, Any]] = []
         self.size = 0
         self.containers = 0
-        self.hard_keys = 0
+        self.keys = HardKeys(Unsendable)
 
     def encode(self, value: Any, depth: int = 0) -> Any:
         """Return a msgpack-ready form of value; Unsendable where there is none."""
@@ -122,7 +122,7 @@ class Encoder:
     def _big(value: int) -> list[Any]:
         length = value.bit_length() // 8 + 1
         if length > MAX_INTEGER:
-            raise Unsendable(f"an integer of {length} bytes")
+            raise Unsendable(f"a whole number of {length} bytes; at most {MAX_INTEGER} are carried")
         return [BIGINT, value.to_bytes(length, "little", signed=True)]
 
     def _list(self, value: list[Any], depth: int) -> list[Any]:
@@ -135,7 +135,7 @@ class Encoder:
     def _dict(self, value: dict[Any, Any], depth: int) -> list[Any]:
         self.share(value)
         forms = [self.encode(part, depth) for item in value.items() for part in item]
-        self.hard_keys += hard_keys_among(forms[::2], self.hard_keys)
+        self.keys.add(forms[::2])
         return [DICT, *forms]
 
     def _set(self, value: set[Any], depth: int) -> list[Any]:
@@ -147,7 +147,7 @@ class Encoder:
 
     def _items(self, value: set[Any] | frozenset[Any], depth: int) -> list[Any]:
         forms = [self.encode(item, depth) for item in value]
-        self.hard_keys += hard_keys_among(forms, self.hard_keys)
+        self.keys.add(forms)
         return forms
 
     def _range(self, value: range, depth: int) -> list[Any]:

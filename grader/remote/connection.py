@@ -7,16 +7,15 @@ import time
 from collections.abc import Callable
 from typing import Any, NoReturn
 
-import numpy as np
-
 from grader.outcome import Status
 from grader.protocol import codec
 from grader.protocol.channel import Channel, ChannelClosed, DeadlinePassed
+from grader.remote.answers import refusal
+from grader.remote.changes import Changes, Unreachable
 from grader.remote.exceptions import Unusable, WorkerFailed, described, exception_from
-from grader.remote.generators import move
 from grader.remote.handles import Handles
 from grader.remote.limits import CALLS_OF_TIME, Allowance, OverLimit
-from grader.remote.record import Name, Notes, Record, apply_content, change_of, content_of, copied_value
+from grader.remote.record import Name, Notes, Record, copied_value
 
 MAX_NESTING = 20
 COPY_LIMIT = 4 << 20  # bytes of arguments, or of a result, above which a call is not kept for the diagnosis
@@ -38,13 +37,15 @@ class Connection:
         call_seconds: float,
         ends_at: float,
         allowance: Allowance | None = None,
+        bounds: codec.Bounds | None = None,
     ) -> None:
         self.channel = channel
         self.names = names
         self.call_seconds = call_seconds
         self.ends_at = ends_at
-        self.allowance = allowance or Allowance(CALLS_OF_TIME * call_seconds)
-        self.handles = Handles(self, self.allowance)
+        self.bounds = bounds or codec.Bounds()
+        self.allowance = allowance or Allowance.of(call_seconds, self.bounds)
+        self.handles = Handles(self, self.allowance, names)
         self.records: list[Record] = []
         self.failure: WorkerFailed | None = None
         self.ended = False
@@ -52,7 +53,7 @@ class Connection:
         self.on_request: Callable[[str], None] | None = None  # is told of each request before it is made
         self.notes = Notes()
         self.seconds = 0.0
-        self._originals: dict[int, tuple[Any, Any]] = {}
+        self._changes = Changes(self.bounds)
         self._raised: dict[int, BaseException] = {}
         self._deadlines: list[float] = []  # of the requests that wait while a function of the test's runs
         self._answered = False  # whether the test may hold anything of the learner's
@@ -92,11 +93,13 @@ class Connection:
             if self.channel.pending():
                 raise codec.WireError("something that was not asked for")
             self.channel.send(frame, min(bounds))
-            result = self._outcome(serial, sent, record, min(bounds))
+            result = self._outcome(serial, sent, record, self._most(frame, sent), min(bounds))
         except DeadlinePassed:
             self._fail(record, "timed_out", self._late(record, bounds))
         except ChannelClosed:
             self._fail(record, "crashed", f"the process that ran {record.label} ended without an answer")
+        except codec.Refused as error:
+            self._fail(record, *refusal(error, record.label))
         except codec.WireError as error:
             self._fail(record, "crashed", f"the process that ran {record.label} sent no proper answer: {error}")
         except OverLimit as error:
@@ -111,6 +114,11 @@ class Connection:
             raise record.error
         return result
 
+    def _most(self, frame: list[Any], sent: list[Any]) -> tuple[int, int]:
+        """Return how large the body and the arrays of an answer may be: as a result, and all arguments changed."""
+        arrays = sum(part.nbytes + codec.ALIGNMENT for part in frame[1:])
+        return self.bounds.size + len(frame[0]), self.bounds.size + arrays
+
     def _late(self, record: Record, bounds: tuple[float, ...]) -> str:
         if min(bounds) == self.ends_at:
             return f"the time that the whole stage may take was used up while {record.label} ran"
@@ -123,63 +131,69 @@ class Connection:
         if self.failure is None and not self.ended and self.channel.pending():
             self.failure = WorkerFailed("crashed", "the process sent something that was not asked for")
         self.ended = True
-        for target, content in self._originals.values():
-            apply_content(target, content)
-        self._originals.clear()
+        self._changes.undo()
 
     def _fail(self, record: Record, status: Status, message: str) -> NoReturn:
         record.failed = True
         self.failure = WorkerFailed(status, message)
         raise self.failure from None
 
-    def _outcome(self, serial: int, sent: list[Any], record: Record, deadline: float) -> Any:
+    def _outcome(self, serial: int, sent: list[Any], record: Record, most: tuple[int, int], deadline: float) -> Any:
         while True:
-            body, blob = self.channel.receive(deadline)
+            body, blob = self.channel.receive(deadline, most)
+            began = time.thread_time()
             self.allowance.frame(len(body), blob.size)
-            decoder = codec.Decoder(self.handles.unwrap, sent)
+            decoder = codec.Decoder(self.handles.unwrap, sent, self.bounds, self.allowance.until())
             fields = decoder.message(body, blob)
             if len(fields) == 5 and fields[1] == "callback":  # its values refer to each other only
                 decoder.shared.clear()
-                self._run_callback(fields, decoder, deadline)
+                self._run_callback(fields, decoder, record, deadline)
                 continue
             if len(fields) != 6 or fields[0] != serial or fields[1] not in ("ok", "error", "unsendable"):
                 raise codec.WireError("an answer to another request")
             self.seconds += self.notes.take(fields[2], fields[3], self.allowance)
             self._answered = True
             size = len(body)
-            result = decoder.decode(fields[4])
-            self._replay(decoder.decode(fields[5]), sent, record)
-            if fields[1] == "ok":
-                small = record.replayable and blob.size <= COPY_LIMIT
-                record.replayable = small and self.allowance.keep(size, blob.size)
-                if record.replayable:
-                    record.result, record.returned = copied_value(result), result
-                return result
-            if fields[1] == "unsendable":
-                record.failed = True
-                raise Unusable(f"{record.label} returned {str(result)[:500]}")
-            record.error = self._exception(result, record)
-            return None
+            what = "returned" if fields[1] == "ok" else "raised an exception that holds"
+            result = self._value(decoder, fields[4], record, what)
+            self._replay(fields[5], decoder, sent, record)
+            self.allowance.read(began)
+            return self._taken(fields[1], result, record, size, blob.size)
 
-    def _replay(self, changes: Any, sent: list[Any], record: Record) -> None:
+    def _value(self, decoder: codec.Decoder, form: Any, record: Record, what: str) -> Any:
+        """Return a value that was sent; one that the stage does not take ends the test."""
+        try:
+            return decoder.decode(form)
+        except codec.Refused as error:
+            self._fail(record, *refusal(error, record.label, what))
+
+    def _taken(self, kind: str, result: Any, record: Record, body: int, blob: int) -> Any:
+        """Return the result of a request that was answered, of so many bytes; what was raised goes into its record."""
+        if kind == "ok":
+            small = record.replayable and blob <= COPY_LIMIT
+            record.replayable = small and self.allowance.keep(body, blob)
+            if record.replayable:
+                record.result, record.returned = copied_value(result), result
+            return result
+        if kind == "unsendable":
+            record.failed = True
+            raise Unusable(
+                f"{record.label} returned {result[:500] if type(result) is str else 'what has no plain form'}"
+            )
+        record.error = self._exception(result, record)
+        return None
+
+    def _replay(self, form: Any, decoder: codec.Decoder, sent: list[Any], record: Record) -> None:
         """Repeat on the test's own arguments what the call changed in place."""
-        if type(changes) is not list:
-            raise codec.WireError("changes are a list")
-        for change in changes:
-            target, content = change_of(change, sent)
-            if isinstance(target, np.random.Generator):
-                if not move(target, content):
-                    told = f"{record.label} set a random generator to a state that drawing from it does not lead to"
-                    self._fail(record, "failed", told)
-                continue
+        try:
+            record.changed = self._changes.replay(form, decoder, sent)
+        except Unreachable:
+            told = f"{record.label} set a random generator to a state that drawing from it does not lead to"
+            self._fail(record, "failed", told)
+        except codec.Refused as error:
+            self._fail(record, *refusal(error, record.label, "left in an argument"))
+        if record.changed:
             self.changed.append(record.label)
-            record.changed = True
-            original = self._originals.get(id(target)) or (target, content_of(target))
-            try:
-                apply_content(target, content)
-            except (TypeError, ValueError) as error:
-                raise codec.WireError(f"a change that does not fit: {error}") from None
-            self._originals[id(target)] = original
 
     def _exception(self, description: Any, record: Record) -> BaseException:
         found = described(description)
@@ -192,10 +206,12 @@ class Connection:
         """Say whether a function of the test's, called by the learner's code, raised this."""
         return any(error is raised for raised in self._raised.values())
 
-    def _run_callback(self, fields: list[Any], decoder: codec.Decoder, deadline: float) -> None:
+    def _run_callback(self, fields: list[Any], decoder: codec.Decoder, record: Record, deadline: float) -> None:
         self.allowance.callback()
         function = self.handles.function(fields[2])
-        args, kwargs = decoder.decode(fields[3]), decoder.decode(fields[4])
+        began = time.thread_time()
+        args, kwargs = (self._value(decoder, form, record, "passed on") for form in fields[3:])
+        self.allowance.read(began)
         if not isinstance(args, tuple) or not isinstance(kwargs, dict):
             raise codec.WireError("a call of another form")
         if len(self._deadlines) > MAX_NESTING:

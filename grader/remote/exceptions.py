@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +11,7 @@ import numpy as np
 
 from grader.outcome import Status
 from grader.protocol import codec
-from grader.remote.record import Frame
+from grader.remote.record import MAX_NUMBER, Frame, line_of
 
 MAX_NAMES, MAX_ARGS, MAX_FRAMES = 20, 20, 20
 TEXT_LIMIT = 4000  # characters of a message
@@ -54,13 +55,14 @@ class Described:
 def described(form: Any) -> Described:
     """Return what a worker tells of an exception; WireError for another form."""
     match form:
-        case [list(names), str(shown), int(own), str(message), args, list(frames), int(token)] if own >= 0:
+        case [list(names), str(shown), int(own), str(message), args, list(frames), int(token)] if 0 <= own < MAX_NUMBER:
             pass
         case _:
             raise codec.WireError("an exception of another form")
     given = args if type(args) is list and len(args) <= MAX_ARGS else []
     plain = all(type(a) in (str, int, float, bool, type(None)) for a in given)
-    lines = [Frame(f[0], f[1][:200]) for f in frames if isinstance(f, list) and [type(p) for p in f] == [int, str]]
+    pairs = [frame for frame in frames if isinstance(frame, list) and [type(part) for part in frame] == [int, str]]
+    lines = [Frame(line_of(number), function[:200]) for number, function in pairs]
     return Described(
         tuple(name for name in names[:MAX_NAMES] if type(name) is str),
         shown[:100],
@@ -74,7 +76,7 @@ def described(form: Any) -> Described:
 
 def exception_from(found: Described, cls: type[BaseException] | None, label: str) -> BaseException:
     """Return a local exception for a learner's, of its own class where it has one here."""
-    if found.names[:1] and found.names[0] in LEAVING:
+    if found.names and found.names[0] in LEAVING:
         called = "sys.exit()" if found.names[0] == "SystemExit" else found.names[0]
         error: BaseException = LearnerExit(f"{label} left with {called} instead of returning")
     else:
@@ -96,10 +98,13 @@ def builtin_exception(names: list[Any]) -> type[Exception]:
 
 
 def construct(cls: type[BaseException], args: tuple[Any, ...] | None, message: str) -> BaseException:
+    if issubclass(cls, UnicodeError):  # its text reads the object at any place that its arguments name
+        args = None
+    make: Callable[..., BaseException] = getattr(cls, "_made_here", cls)  # a learner's own is not asked again
     try:
-        error = cls(*args) if args is not None else cls(message)
+        error = make(*args) if args is not None else make(message)
         if str(error) != message and args is not None and cls.__str__ is not KeyError.__str__:
-            error = cls(message)
+            error = make(message)
     except Exception:  # a class with arguments of its own, such as UnicodeDecodeError
         body = {"__str__": lambda self: message, "__module__": LEARNERS}
         speaking: type[BaseException] = type(cls.__name__, (cls,), body)

@@ -2,31 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from grader.protocol import codec
 from grader.remote.exceptions import LEARNERS, builtin_exception
 from grader.remote.limits import Allowance
-from grader.remote.proxies import RemoteClass, RemoteValue
+from grader.remote.proxies import RemoteClass, RemoteExceptionClass, RemoteValue
+from grader.remote.record import MAX_NUMBER, Name
 
 if TYPE_CHECKING:
     from grader.remote.connection import Connection
 
 KINDS = frozenset({"function", "class", "exception", "object"})
 MAX_BASES = 100
-MAX_NUMBER = 1 << 62
 
 
 class Handles:
     """The two-way table of one test: proxies and exception classes by number, the test's functions by number."""
 
-    def __init__(self, connection: Connection, allowance: Allowance) -> None:
+    def __init__(self, connection: Connection, allowance: Allowance, names: Mapping[str, Name] | None = None) -> None:
         self._connection = connection
         self._allowance = allowance
         self.proxies: dict[int, Any] = {}
         self.classes: dict[int, type[BaseException]] = {}
-        self._kinds: dict[int, str] = {}
+        self._kinds = {name.number: name.kind for name in (names or {}).values() if name.kind != "value"}
         self._callbacks: dict[int, Callable[..., Any]] = {}
         self._numbers: dict[int, int] = {}  # of the test's functions, by id
 
@@ -66,6 +66,11 @@ class Handles:
             raise codec.WireError("a function that was never passed")
         return found
 
+    def named(self, name: str, found: Name) -> Any:
+        """Return what stands for a public name of the module; names are as many as its table, and are not counted."""
+        self._allowance.handles += found.number not in self.proxies and found.number not in self.classes
+        return self.proxy(found.number, found.kind, name, (), list(found.bases))
+
     def proxy(
         self, number: int, kind: str, shown: str, classes: tuple[int, ...] = (), names: list[Any] | None = None
     ) -> Any:
@@ -86,7 +91,9 @@ class Handles:
             self._allowance.handle()
             base = builtin_exception(names)
             name = shown[:100] if shown.replace(".", "").isidentifier() else base.__name__
-            self.classes[number] = type(name, (base,), {"__module__": LEARNERS})
+            fields = {"__module__": LEARNERS, "_connection": self._connection, "_number": number}
+            made: Any = RemoteExceptionClass(name, (base,), fields)
+            self.classes[number] = made
         return self.classes[number]
 
     def class_number(self, cls: type) -> int:

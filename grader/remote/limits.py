@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
+
+from grader.protocol.codec import Bounds
 
 CALLS_OF_TIME = 3  # how many calls of full length all calls of one test may take together
 PLAIN_COST = 32  # bytes of memory that one byte of a body decodes to at most
+RECEIVED, KEPT = 32, 24  # how many results of full size a test may be sent, and its records hold on to
+MOST_RECEIVED, MOST_KEPT = 1 << 30, 256 << 20
+FRAME_SECONDS = 1.0  # of processor time until the keys in one frame are told apart; most need a hundredth of it
 
 
 class OverLimit(Exception):
@@ -22,17 +28,24 @@ class Allowance:
     """What is left for one test; the defaults are far above what a stage's test needs.
 
     received and kept are bytes of memory, at most, of what arrives and of what records may still hold on to; held are
-    those that they do hold.
+    those that they do hold; reading is processor time for making values of what arrives.
     """
 
     seconds: float
     requests: int = 100_000
     callbacks: int = 100_000
     handles: int = 50_000
-    received: int = 1 << 30
-    kept: int = 256 << 20
+    received: int = MOST_RECEIVED
+    kept: int = MOST_KEPT
     held: int = 0
+    reading: float = 5.0
     warnings: int = 200
+
+    @classmethod
+    def of(cls, call_seconds: float, bounds: Bounds) -> Allowance:
+        """Return what one test of a stage may take whose calls last so long and whose results are so large."""
+        received, kept = min(RECEIVED * bounds.size, MOST_RECEIVED), min(KEPT * bounds.size, MOST_KEPT)
+        return cls(CALLS_OF_TIME * call_seconds, received=received, kept=kept)
 
     def request(self) -> None:
         """Count one request; the items of a generator are requests, too."""
@@ -59,6 +72,16 @@ class Allowance:
         self.received -= cost(body, blob)
         if self.received < 0:
             raise OverLimit("was sent more data than a test may take")
+
+    def until(self) -> float:
+        """Return the processor time of this thread at which one frame has to be read."""
+        return time.thread_time() + min(FRAME_SECONDS, self.reading)
+
+    def read(self, since: float) -> None:
+        """Count the processor time that a frame took since then."""
+        self.reading -= time.thread_time() - since
+        if self.reading < 0:
+            raise OverLimit("was sent values that take longer to read than a test may spend on them")
 
     def keep(self, body: int, blob: int) -> bool:
         """Say whether a record may hold on to a copy of what one frame carried."""

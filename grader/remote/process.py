@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
+from grader.course.stage import Stage
 from grader.errors import IsolationRefused
 from grader.isolation import tiers
 from grader.outcome import Status
@@ -18,7 +19,8 @@ from grader.remote import room
 from grader.remote.connection import Connection
 from grader.remote.control import Control
 from grader.remote.exceptions import WorkerFailed
-from grader.remote.record import Name
+from grader.remote.record import MAX_NUMBER, Name, line_of
+from grader.submission import Snapshot
 from grader.submission.source import Problem
 from grader.worker.confine import COUNTED_APART, OTHERS
 
@@ -27,6 +29,8 @@ MAX_OPEN_FILES = 64
 MAX_PROCESSES = 64  # of a run; beyond those of others, where the kernel counts them together
 MAX_FILE_BYTES = 16 << 20
 TRIES, FRESH = 4, 2  # to have a process for a test, and from which on the worker is a fresh one
+MAX_NAMES = 2000
+KINDS = ("function", "class", "exception", "value")
 
 
 @dataclass(frozen=True)
@@ -39,6 +43,22 @@ class Job:
     cpu_seconds: float
     memory_mb: int
     hide: Path
+    result_mb: int = 4
+    result_rows: int = 65536
+
+    @property
+    def bounds(self) -> codec.Bounds:
+        """What one result may be."""
+        return codec.Bounds(self.result_mb << 20, self.result_rows)
+
+
+def job_for(stage: Stage, snapshot: Snapshot, hide: Path) -> Job:
+    """Return the job of loading someone's module of a stage; hide is the course, which it is not to see."""
+    limits = stage.limits
+    return Job(
+        snapshot.label, snapshot.source, limits.call_seconds, limits.stage_seconds, limits.memory_mb, hide,
+        limits.result_mb, limits.result_rows,
+    )  # fmt: skip
 
 
 class LoadFailed(Exception):
@@ -110,7 +130,7 @@ class LearnerProcess:
             program = tiers.program_for(self.tier)
             channel.send(codec.Encoder().frame([], [self.job.label, self.job.source, limits, program]), deadline)
             self._confined(codec.Decoder().message(*channel.receive(deadline)))
-            decoder = codec.Decoder()
+            decoder = codec.Decoder(bounds=codec.Bounds())
             fields = decoder.message(*channel.receive(deadline))
             self._understand(fields, decoder)
         except DeadlinePassed:
@@ -134,11 +154,7 @@ class LearnerProcess:
     def _understand(self, fields: list[Any], decoder: codec.Decoder) -> None:
         match fields:
             case ["loaded", list(table), [str(printed), _]]:
-                self.names = {
-                    row[0]: _name(row)
-                    for row in table
-                    if isinstance(row, list) and len(row) == 4 and type(row[0]) is str
-                }
+                self.names = _names(table)
                 self.printed = printed[:2000]
             case ["failed", _, _, description]:
                 raise LoadFailed(_load_problem(decoder.decode(description), self.job.label))
@@ -153,13 +169,13 @@ class LearnerProcess:
             if not self._fresh and key != self._key:
                 self._restart()
             self._key, self._fresh = key, False
-            return Connection(Channel(self._started.connection), self.names, self.job.call_seconds, ends_at)
+            return self._connection(self._started.connection, ends_at)
         begun = self._begun(ends_at)
         if isinstance(begun, WorkerFailed):  # told of this test by its first request, like any failure of its process
-            connection = Connection(Channel(_closed()), self.names, self.job.call_seconds, ends_at)
+            connection = self._connection(_closed(), ends_at)
             connection.failure = begun
             return connection
-        connection = Connection(Channel(begun[1]), self.names, self.job.call_seconds, ends_at)
+        connection = self._connection(begun[1], ends_at)
         self._numbers[id(connection)] = begun[0]
         return connection
 
@@ -187,6 +203,9 @@ class LearnerProcess:
         own, is_apart = self._started.own(), COUNTED_APART in self.guards
         others = 0 if is_apart else max(0, self._started.others() - own)
         return room.failure(own, others, MAX_PROCESSES + (0 if is_apart else self._before), self.job.label)
+
+    def _connection(self, end: socket.socket, ends_at: float) -> Connection:
+        return Connection(Channel(end), self.names, self.job.call_seconds, ends_at, bounds=self.job.bounds)
 
     def _taken(self) -> tuple[int, socket.socket]:
         """Return the process that was forked ahead, and have the next one forked while this test runs."""
@@ -255,21 +274,28 @@ def _reading(status: int) -> tuple[Status, str] | None:
     return limits.get(number, ("crashed", f"ended by signal {number}"))
 
 
-def _name(row: list[Any]) -> Name:
-    _, kind, number, bases = row
-    if (
-        kind not in ("function", "class", "exception", "value")
-        or type(number) is not int
-        or not isinstance(bases, list)
-    ):
-        raise codec.WireError("a name of another form")
-    return Name(kind, number, tuple(str(base)[:100] for base in bases[:20]))
+def _names(table: list[Any]) -> dict[str, Name]:
+    """Return the public names of a module; WireError for a table that no honest process sends."""
+    if len(table) > MAX_NAMES:
+        raise codec.WireError(f"more than {MAX_NAMES} public names")
+    names: dict[str, Name] = {}
+    kinds: dict[int, str] = {}
+    for row in table:
+        match row:
+            case [str(name), str(kind), int(number), list(bases)] if kind in KINDS and 0 <= number < MAX_NUMBER:
+                if (kind == "value") != (number == 0) or kinds.setdefault(number, kind) != kind:
+                    raise codec.WireError("a name whose number is of something else")
+                names[name] = Name(kind, number, tuple(base[:100] for base in bases[:20] if type(base) is str))
+            case _:
+                raise codec.WireError("a name of another form")
+    return names
 
 
 def _load_problem(description: Any, label: str) -> Problem:
     match description:
         case [_, str(shown), _, str(message), _, list(frames), _]:
-            line = frames[-1][0] if frames and isinstance(frames[-1], list) and type(frames[-1][0]) is int else None
+            last = frames[-1] if frames else None
+            line = line_of(last[0]) if isinstance(last, list) and last and type(last[0]) is int else None
             text = f"{label} stops while it is loaded: {shown[:100]}: {message[:500]}"
             return Problem("import" if shown == "ModuleNotFoundError" else "import-error", text, line, None)
     raise codec.WireError("an exception of another form")

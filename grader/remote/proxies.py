@@ -105,6 +105,33 @@ class RemoteClass(RemoteValue):
         return isinstance(instance, RemoteValue) and self._number in instance._classes
 
 
+class RemoteExceptionClass(type):
+    """The class of the local classes that stand for a learner's exceptions: `pytest.raises(learner.SomeError)` works.
+
+    A call goes to the learner's process as any call, and is recorded. Where it makes an instance there, one is made
+    here that a test can raise; what else it gives is returned as it is.
+    """
+
+    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+        fields = cls.__dict__
+        if "_number" not in fields:  # a test's own class below it
+            return super().__call__(*args, **kwargs)
+        connection: Connection = fields["_connection"]
+        made = connection.request("call", fields["_number"], "", args, kwargs, label=cls.__name__)
+        is_instance = isinstance(made, RemoteValue) and fields["_number"] in made.__dict__["_classes"]
+        return cls._made_here(*args) if is_instance else made
+
+    def _made_here(cls, *args: Any) -> Any:
+        """Return an instance that is made here alone."""
+        return super().__call__(*args)
+
+    def __getattr__(cls, name: str) -> Any:
+        fields = cls.__dict__
+        if name.startswith("_") or "_number" not in fields:
+            raise AttributeError(f"{cls.__name__} has no public attribute {name!r}")
+        return fields["_connection"].request("getattr", fields["_number"], name, label=f"{cls.__name__}.{name}")
+
+
 def _add_operators() -> None:
     def method(name: str) -> Callable[..., Any]:
         return lambda self, *args: self._operate(name, *args)
@@ -138,7 +165,7 @@ class RemoteModule(types.SimpleNamespace):
             raise MissingName(self.__dict__["_title"], name)
         if found.kind == "value":
             return connection.request("getattr", 0, name, label=name)
-        return connection.handles.proxy(found.number, found.kind, name, (), list(found.bases))
+        return connection.handles.named(name, found)
 
 
 class MissingName(AttributeError):

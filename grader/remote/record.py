@@ -12,6 +12,8 @@ import numpy as np
 from grader.protocol import codec
 from grader.remote.limits import Allowance
 
+MAX_NUMBER = 1 << 62  # of a learner's object
+MAX_LINE = 1 << 20  # a module is at most as many bytes
 MAX_WARNINGS, KEPT_WARNINGS, MAX_PRINTED = 20, 50, 20_000
 _PLAIN = frozenset({type(None), bool, int, float, str, bytes, complex})
 
@@ -68,14 +70,19 @@ class Notes:
                 self.warnings.append((name, text, line))
             category = getattr(builtins, name, None)
             known = category if isinstance(category, type) and issubclass(category, Warning) else UserWarning
-            warnings.warn_explicit(text, known, "learner", min(max(1, line), 1 << 20))
+            warnings.warn_explicit(text, known, "learner", max(1, line))
         return max(0.0, min(seconds, 1e6))
+
+
+def line_of(number: int) -> int:
+    """Return a line that a learner's process tells as one that a module can have; 0 is none."""
+    return min(max(0, number), MAX_LINE)
 
 
 def _warning(entry: Any) -> tuple[str, str, int]:
     match entry:
         case [str(name), str(text), int(line)] if name.isidentifier():
-            return name[:100], text[:500], line
+            return name[:100], text[:500], line_of(line)
     raise codec.WireError("a warning of another form")
 
 
@@ -111,44 +118,3 @@ def copied_value(value: Any, made: dict[int, Any] | None = None) -> Any:
         made[id(value)] = generator = np.random.Generator(type(value.bit_generator)())
         generator.bit_generator.state = value.bit_generator.state
     return made.get(id(value), value)
-
-
-def content_of(target: Any) -> Any:
-    """Return what apply_content needs to make an array, list, set or dict what it is now."""
-    if isinstance(target, np.ndarray):
-        return target.astype(target.dtype.newbyteorder("="))
-    return [part for item in target.items() for part in item] if isinstance(target, dict) else list(target)
-
-
-def change_of(form: Any, sent: list[Any]) -> tuple[Any, Any]:
-    """Return which of the objects that were sent changed, and its new content; WireError for another form."""
-    if type(form) is tuple and len(form) == 2 and type(form[0]) is int and 0 <= form[0] < len(sent):
-        return sent[form[0]], form[1]
-    raise codec.WireError("a change of nothing")
-
-
-def apply_content(target: Any, content: Any) -> None:
-    """Make an array, list, set or dict what content says; TypeError or ValueError where that does not fit."""
-    if isinstance(target, np.ndarray):
-        if (
-            type(content) is not np.ndarray
-            or content.shape != target.shape
-            or content.dtype != target.dtype.newbyteorder("=")
-        ):
-            raise ValueError("an array keeps its shape and dtype")
-        target[...] = content
-        return
-    if type(content) not in (list, tuple):  # anything else may be an object that is asked for its items without end
-        raise ValueError("the content of a container is a tuple")
-    if isinstance(target, list):
-        target[:] = content
-    elif isinstance(target, set):
-        fresh = set(content)
-        target.clear()
-        target.update(fresh)
-    elif isinstance(target, dict):
-        if len(content) % 2:
-            raise ValueError("a key without a value")
-        table = dict(zip(content[::2], content[1::2], strict=True))
-        target.clear()
-        target.update(table)

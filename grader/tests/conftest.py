@@ -98,11 +98,13 @@ def start(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Start]:
         call_seconds: float = 10,
         cpu_seconds: float = 60,
         memory_mb: int = 1024,
+        result_mb: int = 4,
+        result_rows: int = 65536,
         fork: bool = tiers.FORKS,
         load: bool = True,
     ) -> Learner:
         text = textwrap.dedent(source).encode()
-        job = Job(LABEL, text, call_seconds, cpu_seconds, memory_mb, hide)
+        job = Job(LABEL, text, call_seconds, cpu_seconds, memory_mb, hide, result_mb, result_rows)
         process = LearnerProcess(job, tier, tiers.Own(tier, hide, fork), fork)
         running.append(process)
         if load:

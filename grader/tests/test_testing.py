@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Iterator
+import tracemalloc
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -228,3 +229,23 @@ class TestAssertEqual:
 
     def test_without_a_path_the_message_stands_alone(self) -> None:
         assert str(refused(assert_equal, True, 1)) == "expected 1, got True"
+
+
+def test_a_value_that_contains_itself_is_a_mismatch() -> None:
+    first: list[object] = []
+    second: list[object] = []
+    first.append(first)
+    second.append(second)
+    with pytest.raises(Mismatch, match="contains itself"):
+        assert_equal(first, second)
+
+
+@pytest.mark.parametrize("compare", [assert_array, lambda a, b: assert_gradient(a, b, name="x"), assert_equal])
+def test_shapes_are_compared_before_values_so_that_nothing_is_broadcast(compare: Callable[..., None]) -> None:
+    tracemalloc.start()
+    try:
+        with pytest.raises(Mismatch, match="shape"):
+            compare(np.zeros((1 << 16, 1, 1)), np.ones((40, 40)))
+        assert tracemalloc.get_traced_memory()[1] < 16 << 20
+    finally:
+        tracemalloc.stop()

@@ -22,6 +22,7 @@ from grader.protocol.channel import Channel, ChannelClosed
 
 OUTPUT_LIMIT = 16 << 10  # characters of printed output kept for one test
 TEXT_LIMIT = 4000  # characters of one exception's message
+LONGEST_NUMBER = 8 * (codec.MAX_INTEGER - 1)  # bits
 MAX_FRAMES = 20
 FEW_BYTES = 1 << 13
 
@@ -243,12 +244,7 @@ class Server:
             if code.co_filename == self.label:
                 frames.append([trace.tb_lineno, getattr(code, "co_qualname", code.co_name)])
             trace = trace.tb_next
-        plain = [a for a in error.args if type(a) in (str, int, float, bool, type(None))]
-        args = (
-            plain
-            if len(plain) == len(error.args) and all(len(a) < TEXT_LIMIT for a in plain if isinstance(a, str))
-            else None
-        )
+        args = list(error.args) if all(map(_is_short, error.args)) else None
         own = type(error).__module__ == self.module.__name__
         handle = self.number(type(error)) if own else 0
         token = getattr(error, "_callback_token", 0)
@@ -324,6 +320,13 @@ def _kind(value: Any) -> str:
         if isinstance(value, (types.FunctionType, types.BuiltinFunctionType, types.MethodType, Callback))
         else "value"
     )
+
+
+def _is_short(value: Any) -> bool:
+    """Say whether an exception's argument is plain, and a text or a number of moderate length."""
+    if type(value) is str:
+        return len(value) < TEXT_LIMIT
+    return type(value) in (float, bool, type(None)) or (type(value) is int and value.bit_length() < LONGEST_NUMBER)
 
 
 def _builtin_names(cls: type) -> list[str]:

@@ -33,7 +33,7 @@ class TestReading:
             "attention.py",
             ("s01",),
         )
-        assert stage.limits == Limits(30.0, 2.5, 256)
+        assert stage.limits == Limits(30.0, 2.5, 256, 128, 8, 99)
         assert stage.feedback == "hint"
         assert stage.tolerance == Tolerance(1e-8, 1e-3)
         assert stage.forbidden == Forbidden(

@@ -77,11 +77,13 @@ Script = Callable[[FakeWorker], None]
 
 
 @contextlib.contextmanager
-def playing(script: Script, seconds: float = 5.0, **allowance: int) -> Iterator[tuple[Any, Connection]]:
+def playing(
+    script: Script, seconds: float = 5.0, bounds: codec.Bounds | None = None, **allowance: int
+) -> Iterator[tuple[Any, Connection]]:
     """Give the `learner` of a test whose process follows a script, and its connection."""
     ours, theirs = socket.socketpair()
     left = Allowance(3 * seconds, **allowance)
-    connection = Connection(Channel(ours), dict(NAMES), seconds, time.monotonic() + 60, left)
+    connection = Connection(Channel(ours), dict(NAMES), seconds, time.monotonic() + 60, left, bounds)
     stop = threading.Event()
 
     def play() -> None:

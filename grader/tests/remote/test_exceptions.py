@@ -49,6 +49,21 @@ def test_what_is_too_long_is_cut() -> None:
     assert (len(found.message), found.args) == (TEXT_LIMIT, None)
 
 
+@pytest.mark.parametrize(("line", "shown"), [(7, 7), (-5, 0), (10**4000, 1 << 20)], ids=["own", "negative", "huge"])
+def test_a_line_is_one_that_a_module_can_have(line: int, shown: int) -> None:
+    assert described(form(frames=[[line, "f"]])).frames[0].line == shown
+
+
+def test_a_number_of_a_class_is_bounded() -> None:
+    with pytest.raises(WireError):
+        described(form(own=1 << 62))
+
+
+def test_a_text_of_bytes_is_never_read_at_places_that_its_arguments_name() -> None:
+    error = construct(UnicodeEncodeError, ("utf8", "x", -(1 << 60), 1 - (1 << 60), "odd"), "told")
+    assert isinstance(error, UnicodeEncodeError) and str(error) == "told"
+
+
 def test_arguments_that_are_not_plain_are_left_out() -> None:
     assert described(form(args=[["x"]])).args is None
 

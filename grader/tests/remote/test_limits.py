@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
+from grader.protocol.codec import Bounds
 from grader.remote.limits import PLAIN_COST, Allowance, OverLimit, cost
 
 
@@ -26,6 +29,20 @@ def test_what_arrives_is_counted_in_sum() -> None:
     allowance.frame(0, 50)
     with pytest.raises(OverLimit, match="more data"):
         allowance.frame(0, 1)
+
+
+def test_a_test_may_be_sent_so_many_results_of_full_size() -> None:
+    small, large = Allowance.of(2, Bounds(4 << 20)), Allowance.of(2, Bounds(256 << 20))
+    assert (small.seconds, small.received, small.kept) == (6, 128 << 20, 96 << 20)
+    assert (large.received, large.kept) == (1 << 30, 256 << 20)
+
+
+def test_the_time_for_reading_has_an_end() -> None:
+    allowance = Allowance(1, reading=0.5)
+    assert allowance.until() - time.thread_time() <= 0.5
+    allowance.read(time.thread_time())
+    with pytest.raises(OverLimit, match="longer to read"):
+        allowance.read(time.thread_time() - 1)
 
 
 def test_what_does_not_fit_is_not_kept_and_takes_no_room() -> None:

@@ -305,7 +305,7 @@ def read_only():
 
 @pytest.fixture(scope="module")
 def process(tier: tiers.Tier, start: Start) -> Learner:
-    return start(MODULE, tier)
+    return start(MODULE, tier, result_mb=64, result_rows=8 << 20)
 
 
 @pytest.fixture
@@ -351,6 +351,23 @@ class TestValues:
         assert found is value  # the same object came back, and nothing was copied for it
         assert remote.zeros(8 << 20).nbytes == 64 << 20
 
+    def test_a_result_past_the_bounds_is_told_by_its_shape(self, remote: Any) -> None:
+        with pytest.raises(WorkerFailed, match=r"an array of shape \(8388608, 2\): 128 MB of arrays") as caught:
+            remote.zeros((8 << 20, 2))
+        assert caught.value.status == "over_limit"
+
+    def test_rows_past_the_bounds_are_told(self, remote: Any) -> None:
+        with pytest.raises(WorkerFailed, match=r"zeros returned an array of shape \(33554432, 0\); this stage takes"):
+            remote.zeros((1 << 25, 0))
+
+    def test_a_change_may_be_as_large_as_what_was_sent(self, start: Start, tier: tiers.Tier) -> None:
+        process = start(MODULE, tier, result_mb=1, result_rows=100)
+        learner, x = process.open(), np.zeros(1 << 20)
+        learner.fill(x)
+        assert (x == 1).all()
+        process.done()
+        process.process.kill()
+
     @pytest.mark.parametrize(
         "value",
         [
@@ -377,9 +394,10 @@ class TestValues:
         x = np.arange(3)
         assert remote.same(x) is x and remote.both(x, x) and remote.both(x, second=x) and not remote.both(x, x.copy())
 
-    def test_cycles(self, remote: Any) -> None:
-        found = remote.scribble()
-        assert found[0] is found
+    def test_a_value_that_contains_itself_is_refused(self, remote: Any) -> None:
+        with pytest.raises(WorkerFailed, match="scribble returned a value that contains itself") as caught:
+            remote.scribble()
+        assert caught.value.status == "failed"
 
     def test_module_attributes_that_are_values(self, remote: Any) -> None:
         assert remote.constant.tolist() == [0, 1, 2] and remote.tanh(0.0) == 0.0
@@ -651,6 +669,17 @@ class TestExceptions:
         with pytest.raises(kind) as caught:
             remote.raise_builtin(kind.__name__, *args)
         assert str(caught.value) == str(kind(*args))
+
+    def test_a_call_of_an_exceptions_class_is_a_call_like_any(self, remote: Any) -> None:
+        made = remote.ShapeError("odd", 3)
+        assert isinstance(made, remote.ShapeError) and isinstance(made, ValueError) and made.args == ("odd", 3)
+        (record,) = connection_of(remote).records
+        assert (record.kind, record.label, record.args) == ("call", "ShapeError", ("odd", 3))
+        assert remote.catches(lambda: remote.raise_own("mine")) == "own mine"
+
+    def test_a_class_of_the_tests_below_a_learners_is_its_own(self, remote: Any) -> None:
+        own = type("Own", (remote.ShapeError,), {})
+        assert isinstance(own("x"), remote.ShapeError) and not connection_of(remote).records
 
     def test_the_learners_own(self, remote: Any) -> None:
         with pytest.raises(remote.ShapeError, match="2 is not 3") as caught:

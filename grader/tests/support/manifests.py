@@ -33,6 +33,9 @@ TABLES = """
 stage_seconds = 30
 call_seconds = 2.5
 memory_mb = 256
+judge_mb = 128
+result_mb = 8
+result_rows = 99
 [tolerance]
 float64 = 1e-8
 float32 = 1e-3

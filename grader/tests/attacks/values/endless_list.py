@@ -3,6 +3,7 @@
 ATTACK = "a list that contains itself"
 OUTCOME = "failed"
 TIERS = ("bubblewrap", "landlock", "process")
+SAYS = "a value that contains itself"
 
 
 def double(x):

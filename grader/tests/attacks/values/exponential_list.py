@@ -1,7 +1,7 @@
 """Return a list of lists that is small in memory and 2^40 values long for whoever walks it."""
 
 ATTACK = "lists that share lists"
-OUTCOME = ("crashed", "timed_out")
+OUTCOME = ("over_limit", "timed_out")
 TIERS = ("bubblewrap", "landlock", "process")
 
 
