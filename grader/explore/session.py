@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import replace
+from typing import Any
 
 from grader.course.stage import Course, Stage
-from grader.explore.model import Example, Exploration, Plan, Ran, StepResult
+from grader.explore import drawing, model
+from grader.explore.model import Call, Example, Exploration, Part, Plan, Ran, Step, StepResult
 from grader.explore.stages import s04, s05, s06, s07, s09, s10, s11, s12, s13, s14, s15, s17
 from grader.explore.stages.drawings import s04 as s04_drawings
 from grader.explore.stages.drawings import s05 as s05_drawings
@@ -20,9 +22,15 @@ from grader.explore.stages.drawings import s13 as s13_drawings
 from grader.explore.stages.drawings import s14 as s14_drawings
 from grader.explore.walk import Walk
 from grader.isolation import tiers
-from grader.remote.process import LearnerProcess, LoadFailed, job_for
+from grader.judging.bounded import Bounded, Bounds, Telling, bounded
+from grader.judging.messages import Messages
+from grader.judging.plain import records, unpacked
+from grader.judging.slate import Slate
+from grader.judging.task import Death
+from grader.outcome import Where
+from grader.remote.process import LearnerProcess, LoadFailed, Workers, job_for
 from grader.submission import Snapshot
-from grader.submission.source import check_source
+from grader.submission.source import Problem, check_source
 
 PLANS: Mapping[str, Plan] = {
     "s04": Plan(s04.STEPS, s04.start, random=True, given=s04.GIVEN, drawings=s04_drawings.drawings),
@@ -39,6 +47,8 @@ PLANS: Mapping[str, Plan] = {
     "s17": Plan(s17.STEPS, s17.start, random=True, of_sentence=True, maps=s17.maps),
 }
 
+RECORDS = records(vars(model).values(), vars(drawing).values(), [Problem, Where])
+
 
 def explore(
     course: Course, stage: Stage, snapshot: Snapshot, example: Example | None, seed: int, isolation: str = "auto"
@@ -52,29 +62,68 @@ def explore(
     if (problem := check_source(stage, snapshot).first) is not None:
         return replace(base, problem=problem)
     job = job_for(stage, snapshot, course.root)
-    process = LearnerProcess(job, tier, tiers.Own(tier, course.root))
+    is_lesson = example is None or example.is_lesson
+
+    def body(messages: Messages, workers: Workers, slate: Slate) -> None:
+        walked(plan, stage, LearnerProcess(job, tier, workers), known, is_lesson, Telling(messages, slate))
+
+    found = bounded(body, tiers.Own(tier, course.root), Bounds(stage.limits.judge_mb, stage.limits.stage_seconds))
+    return _put_together(base, plan, stage, found)
+
+
+def walked(
+    plan: Plan, stage: Stage, process: LearnerProcess, known: dict[str, Any], is_lesson: bool, telling: Telling
+) -> None:
+    """Go through the steps, within a judge, and tell what came of each, then what can be drawn."""
     try:
         process.load()
-        return _walked(base, plan, Walk(stage, process, known, example is None or example.is_lesson))
     except LoadFailed as failed:
-        return replace(base, problem=failed.problem)
-    finally:
-        process.kill()
-
-
-def _walked(base: Exploration, plan: Plan, walk: Walk) -> Exploration:
+        telling.send("problem", failed.problem)
+        return
+    process.on_request = telling.slate.call
+    walk = Walk(stage, process, known, is_lesson)
     try:
-        steps = tuple(walk.step(step) for step in plan.steps)
+        for place, step in enumerate(plan.steps):
+            telling.at(place)
+            telling.send("step", walk.step(step))
     finally:
         walk.close()
-    return replace(
-        base,
-        steps=steps,
-        maps=plan.maps(walk.known),
-        drawings=plan.drawings(walk.known),
-        next_function=next_function(walk.stage, walk.unwritten),
-        look_at=first_faulty(steps),
-    )
+        process.kill()
+    telling.at(len(plan.steps))
+    telling.send("shown", plan.maps(walk.known), plan.drawings(walk.known), next_function(stage, walk.unwritten))
+
+
+def _put_together(base: Exploration, plan: Plan, stage: Stage, found: Bounded) -> Exploration:
+    """Return the exploration that was told, and where its end was not reached, why."""
+    told = [(kind, *(unpacked(field, RECORDS) for field in fields)) for kind, *fields in found.told]
+    if problem := next((fields[0] for kind, *fields in told if kind == "problem"), None):
+        return replace(base, problem=problem)
+    steps = [fields[0] for kind, *fields in told if kind == "step"]
+    if found.death is not None:
+        steps += [_ended(step, found.death) for step in plan.steps[len(steps) : len(steps) + 1]]
+        steps += [_never_begun(step, steps[-1]) for step in plan.steps[len(steps) :]]
+    shown = next((fields for kind, *fields in told if kind == "shown"), ((), (), None))
+    maps, drawings, following = shown
+    look_at = first_faulty(tuple(steps))
+    return replace(base, steps=tuple(steps), maps=maps, drawings=drawings, next_function=following, look_at=look_at)
+
+
+def _ended(step: Step, death: Death) -> StepResult:
+    """Return what is told of a step whose values were too much for whoever looked at them."""
+    what = f"what {death.at.label} returned" if death.at.label else "this step"
+    first, *others = step.calls
+    part = Part(first.id, first.code, first.function, death.status, message=f"looking at {what} took {death.reason}")
+    return StepResult(step.id, step.title, step.meaning, (part, *(_blocked(call, first) for call in others)))
+
+
+def _never_begun(step: Step, after: StepResult) -> StepResult:
+    parts = tuple(_blocked(call, after.parts[0]) for call in step.calls)
+    return StepResult(step.id, step.title, step.meaning, parts)
+
+
+def _blocked(call: Call, first: Call | Part) -> Part:
+    waits = f"waits for {first.function}"
+    return Part(call.id, call.code, call.function, "blocked", message=waits, waits_for=first.function)
 
 
 def next_function(stage: Stage, unwritten: Collection[str]) -> str | None:

@@ -2,16 +2,41 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import socket
+import sys
+from collections.abc import Callable
 from contextlib import suppress
 
 from grader.judging import bounds
-from grader.judging.judge import Charge, become_judge
 from grader.judging.messages import Messages
 from grader.judging.workers import Asked, Lending, hand_over
 from grader.outcome import Status
+from grader.remote.process import Workers
+from grader.worker import kernel
+
+Body = Callable[[Messages, Workers], None]
+
+
+def become_judge(body: Body, megabytes: int, messages: Messages, workers: Workers) -> None:
+    """Run the body in a process that was forked for it, with so much memory to take, and end that process."""
+    try:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever watches this process ends it
+        bounds.die_of_it()
+        with suppress(kernel.Unconfined):
+            kernel.end_with_parent()
+            kernel.set_open(False)
+        with open(os.devnull, "r+b") as nowhere:
+            for stream in range(3):
+                os.dup2(nowhere.fileno(), stream)
+        sys.stdout = sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115  # for the rest of its life
+        gc.freeze()
+        bounds.bound_memory(megabytes)
+        body(messages, workers)
+    finally:
+        os._exit(0)
 
 
 class Forked:
@@ -23,8 +48,8 @@ class Forked:
         self._process = 0
         self._messages: Messages | None = None
 
-    def begin(self, charge: Charge) -> Messages:
-        """Fork a judge; the worker of the first one has been started already."""
+    def start(self, body: Body, megabytes: int) -> Messages:
+        """Fork a process that runs a body within bounds; the worker of the first one has been started already."""
         started = self._lending.current if self._first else self._lending.start()
         self._first = False
         ours, theirs = socket.socketpair()
@@ -32,7 +57,7 @@ class Forked:
         if self._process == 0:
             ours.close()
             messages = Messages(theirs)
-            become_judge(charge, messages, Asked(messages, started.connection))
+            become_judge(body, megabytes, messages, Asked(messages, started.connection))
         theirs.close()
         hand_over(started)
         self._messages = Messages(ours)

@@ -159,8 +159,7 @@ class Grader:
         return replace(found, faults=(*suite.faults, *found.faults))
 
     def _watched(self, charge: Charge, own: tiers.Own, on_test: OnTest | None) -> Findings:
-        from grader.judging.forked import Forked
-        from grader.judging.watchdog import Watchdog
+        from grader.judging.watchdog import ForkedJudges, Watchdog
         from grader.judging.workers import Lending
 
         if not charge.fork:
@@ -171,7 +170,7 @@ class Grader:
             lending.start()
             if self.warm:
                 own.prepare()
-            return Watchdog(charge, Forked(lending), on_test).run()
+            return Watchdog(charge, ForkedJudges(lending), on_test).run()
         finally:
             lending.end()
 

@@ -2,28 +2,21 @@
 
 from __future__ import annotations
 
-import gc
-import os
-import signal
-import sys
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any
 
 from grader.diagnosis.replay import Diagnostician
 from grader.errors import CourseError, IsolationRefused
 from grader.isolation.tiers import Tier
 from grader.judging import bounds
 from grader.judging.assessment import Assessor
-from grader.judging.messages import JudgeGone, Messages, packed_outcome, packed_problem
-from grader.judging.session import Session, Swelled
+from grader.judging.messages import JudgeGone, Messages
+from grader.judging.session import Session
 from grader.judging.slate import Slate
 from grader.judging.suite import Suite
-from grader.judging.task import Task
-from grader.outcome import Outcome
+from grader.judging.task import Swelled, Task
 from grader.remote.process import Job, LearnerProcess, LoadFailed, Workers
-from grader.worker import kernel
 
 
 @dataclass(frozen=True)
@@ -45,49 +38,18 @@ class Charge:
     slow_rows: frozenset[str] = field(default_factory=frozenset)
 
 
-class Telling:
-    """Sends what a session reports, in plain form."""
-
-    def __init__(self, messages: Messages) -> None:
-        self._messages = messages
-
-    def send(self, kind: str, *fields: Any) -> None:
-        plain = [packed_outcome(each) if isinstance(each, Outcome) else each for each in fields]
-        self._messages.send(kind, *plain)
-
-
-def become_judge(charge: Charge, messages: Messages, workers: Workers) -> None:
-    """Judge in a process that was forked for it, and end that process."""
-    try:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever watches this process ends it
-        bounds.die_of_it()
-        with suppress(kernel.Unconfined):
-            kernel.end_with_parent()
-            kernel.set_open(False)
-        with open(os.devnull, "r+b") as nowhere:
-            for stream in range(3):
-                os.dup2(nowhere.fileno(), stream)
-        sys.stdout = sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115  # for the rest of its life
-        gc.freeze()
-        bounds.bound_memory(charge.suite.stage.limits.judge_mb)
-        judge(charge, messages, workers)
-    finally:
-        os._exit(0)
-
-
 def judge(charge: Charge, messages: Messages, workers: Workers) -> None:
     """Load the module, run the tests from the first on, and tell what came of each; the last message is "done"."""
-    telling = Telling(messages)
     process = LearnerProcess(charge.job, charge.tier, workers, charge.fork)
     try:
         assessor = Assessor(charge.suite.stage, charge.job, charge.answers)
         session = Session(charge.suite, charge.task, process, assessor, charge.slate)
         session.slow_rows.update(charge.slow_rows)
         with charge.suite.in_place():
-            _hear(charge, session, telling)
+            _hear(charge, session, messages)
         messages.send("done")
     except LoadFailed as failed:
-        messages.send("problem", packed_problem(failed.problem))
+        messages.send("problem", failed.problem)
     except IsolationRefused as refused:
         messages.send("refused", refused.message, refused.hint)
     except CourseError as error:  # the answers of the course cannot be read
@@ -104,20 +66,20 @@ def judge(charge: Charge, messages: Messages, workers: Workers) -> None:
             process.kill()
 
 
-def _hear(charge: Charge, session: Session, telling: Telling) -> None:
+def _hear(charge: Charge, session: Session, messages: Messages) -> None:
     """Settle the doubt about a test, before anything of the learner's is here; then load the module and judge it."""
     items = charge.suite.chosen(charge.task.only, charge.task.hunt or ())
     session.begin()
     try:
         first = charge.first
         if charge.doubted:
-            telling.send("reference", first, session.doubt(items, first))
+            messages.send("reference", first, session.doubt(items, first))
             first += 1
         charge.slate.at("loading", first)
         bounds.bound_time(bounds.TEST_SECONDS)
         session.process.load()
-        telling.send("loaded", sorted(_wanted(charge.suite) & set(session.process.names)))
-        session.run(items, first, telling)
+        messages.send("loaded", sorted(_wanted(charge.suite) & set(session.process.names)))
+        session.run(items, first, messages)
     finally:
         session.end()
 

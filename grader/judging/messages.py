@@ -5,13 +5,11 @@ from __future__ import annotations
 import socket
 import struct
 import time
-from dataclasses import asdict
 from typing import Any
 
 import msgpack
 
-from grader.outcome import Diagnosis, Outcome, Where
-from grader.submission.source import Problem
+from grader.judging.plain import packed
 
 LENGTH = struct.Struct("<I")
 MOST_BYTES = 64 << 20
@@ -34,8 +32,8 @@ class Messages:
         self._received = bytearray()
 
     def send(self, kind: str, *fields: Any) -> None:
-        """Send one message; JudgeGone where nobody takes it."""
-        body = msgpack.packb([kind, *fields], unicode_errors="surrogatepass")
+        """Send one message, records in it as plain values; JudgeGone where nobody takes it."""
+        body = msgpack.packb([kind, *packed(fields)], unicode_errors="surrogatepass")
         try:
             self.socket.settimeout(None)
             self.socket.sendall(LENGTH.pack(len(body)) + body)
@@ -71,29 +69,3 @@ class Messages:
 
     def close(self) -> None:
         self.socket.close()
-
-
-def packed_outcome(outcome: Outcome) -> dict[str, Any]:
-    """Return an outcome as plain values."""
-    return asdict(outcome)
-
-
-def unpacked_outcome(plain: dict[str, Any]) -> Outcome:
-    """Return the outcome that packed_outcome made plain."""
-    where = plain["where"]
-    rest = {
-        "where": Where(**where) if where else None,
-        "explains": tuple(Diagnosis(**each) for each in plain["explains"]),
-        "notes": tuple(plain["notes"]),
-    }
-    return Outcome(**{**plain, **rest})
-
-
-def packed_problem(problem: Problem) -> dict[str, Any]:
-    """Return a problem as plain values."""
-    return asdict(problem)
-
-
-def unpacked_problem(plain: dict[str, Any]) -> Problem:
-    """Return the problem that packed_problem made plain."""
-    return Problem(**plain)

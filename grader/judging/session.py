@@ -14,7 +14,7 @@ from grader.judging import bounds, plugin
 from grader.judging.assessment import EXPLAINED, Assessor, Attempt
 from grader.judging.slate import Slate
 from grader.judging.suite import Suite, criterion_of, name_of
-from grader.judging.task import Task
+from grader.judging.task import Swelled, Task
 from grader.outcome import Outcome
 from grader.remote.exceptions import WorkerFailed
 from grader.remote.process import LearnerProcess
@@ -28,10 +28,6 @@ class Report(Protocol):
         """Tell one thing."""
 
 
-class Swelled(BaseException):
-    """The judge has no more memory; what its next step would find is not to be relied on."""
-
-
 class Session:
     """A pytest plugin object that judges one module's tests; it is also the provider of the `learner` fixture."""
 
@@ -39,6 +35,7 @@ class Session:
         self.suite = suite
         self.task = task
         self.process = process
+        process.on_request = slate.call
         self.seed = task.seed
         self.slate = slate
         self.slow_rows: set[str] = set()  # rows of which a test did not end in time: their others are left out
@@ -147,7 +144,6 @@ class Session:
         if self._reference is not None:
             return self._reference
         connection = self.process.open(criterion_of(item), self.task.ends_at)
-        connection.on_request = self.slate.call
         if self._attempt is not None:
             self._attempt.connection = connection
         return RemoteModule(connection, self.process.job.label)

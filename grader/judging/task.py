@@ -4,8 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from grader.outcome import Outcome
+from grader.judging.slate import At
+from grader.outcome import Outcome, Status
 from grader.submission.source import Problem
+
+OVERTIME_SECONDS = 3.0  # after a stage's time, for what a judge is at to end: a verdict comes within 5 s of it
+
+
+class Swelled(BaseException):
+    """A judge has no more memory; what its next step would find is not to be relied on."""
 
 
 @dataclass(frozen=True)
@@ -35,3 +42,12 @@ class Findings:
     faults: tuple[str, ...] = ()
     problem: Problem | None = None
     names: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True)
+class Death:
+    """A judge that ended before it was done: where it was, the status that this gives its test, and the reason."""
+
+    at: At
+    status: Status
+    reason: str

@@ -8,32 +8,25 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 from typing import Protocol
 
 import pytest
 
 from grader.errors import IsolationRefused
-from grader.judging.judge import Charge
-from grader.judging.messages import JudgeGone, Messages, TimeIsUp, unpacked_outcome, unpacked_problem
-from grader.judging.slate import At
+from grader.judging.forked import Forked
+from grader.judging.judge import Charge, judge
+from grader.judging.messages import JudgeGone, Messages, TimeIsUp
+from grader.judging.plain import records, unpacked
 from grader.judging.suite import criterion_of, name_of
-from grader.judging.task import Findings
+from grader.judging.task import OVERTIME_SECONDS, Death, Findings
 from grader.judging.workers import ASKED
-from grader.outcome import Outcome, Status
+from grader.outcome import Diagnosis, Outcome, Status, Where
 from grader.submission.source import Problem
 
-OVERTIME_SECONDS = 3.0  # after a stage's time, for what a judge is at to end: a verdict comes within 5 s of it
+RECORDS = records([Diagnosis, Outcome, Problem, Where])
 OnTest = Callable[[Outcome], None]
-
-
-@dataclass(frozen=True)
-class Death:
-    """A judge that ended before it was done: where it was, the status that this gives its test, and the reason."""
-
-    at: At
-    status: Status
-    reason: str
 
 
 class Judges(Protocol):
@@ -47,6 +40,14 @@ class Judges(Protocol):
 
     def end(self, done: bool) -> tuple[Status, str]:
         """End the judge, unless it is done and stays; return the status and the reason that its end gives its test."""
+
+
+class ForkedJudges(Forked):
+    """Judges that are forks of this process."""
+
+    def begin(self, charge: Charge) -> Messages:
+        """Fork a judge for a charge."""
+        return self.start(partial(judge, charge), charge.suite.stage.limits.judge_mb)
 
 
 class Watchdog:
@@ -115,7 +116,7 @@ class Watchdog:
         if kind == "course":
             self._faults.append(str(fields[0]))
         if kind == "problem":
-            problem = unpacked_problem(fields[0])  # type: ignore[arg-type]
+            problem = unpacked(fields[0], RECORDS)
             if self._loaded:
                 return Death(self._charge.slate.read(), "crashed", problem.message)
             self._problem = problem
@@ -126,11 +127,11 @@ class Watchdog:
             case "loaded", [list(names)]:
                 self._names, self._loaded = frozenset(map(str, names)), True
             case "outcome", [int(place), dict(plain), bool(more)]:
-                self._keep(place, unpacked_outcome(plain), more)
+                self._keep(place, unpacked(plain, RECORDS), more)
             case "explained", [int(place), dict(plain)]:
-                self._keep(place, unpacked_outcome(plain))
+                self._keep(place, unpacked(plain, RECORDS))
             case "settled", [dict(plain)]:
-                outcome = unpacked_outcome(plain)
+                outcome = unpacked(plain, RECORDS)
                 for place, known in self._outcomes.items():
                     if known.test == outcome.test:
                         self._outcomes[place] = outcome

@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import socket
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -106,6 +107,7 @@ class LearnerProcess:
         self.fork = fork
         self.names: dict[str, Name] = {}
         self.printed = ""
+        self.on_request: Callable[[str], None] | None = None  # is told of each request of a test before it is made
         self.guards: tuple[str, ...] = ()  # what the worker said is up before the learner's module was loaded
         self._numbers: dict[int, int] = {}  # of each test's process, by the connection's id
         self._spare: tuple[int, socket.socket] | None = None
@@ -205,7 +207,9 @@ class LearnerProcess:
         return room.failure(own, others, MAX_PROCESSES + (0 if is_apart else self._before), self.job.label)
 
     def _connection(self, end: socket.socket, ends_at: float) -> Connection:
-        return Connection(Channel(end), self.names, self.job.call_seconds, ends_at, bounds=self.job.bounds)
+        made = Connection(Channel(end), self.names, self.job.call_seconds, ends_at, bounds=self.job.bounds)
+        made.on_request = self.on_request
+        return made
 
     def _taken(self) -> tuple[int, socket.socket]:
         """Return the process that was forked ahead, and have the next one forked while this test runs."""

@@ -11,7 +11,7 @@ import pytest
 
 from grader.course.manifest import load_course
 from grader.course.stage import Course, Criterion, Limits, Stage
-from grader.errors import UsageError
+from grader.errors import GraderFault, UsageError
 from grader.explore.example import LESSON, example
 from grader.explore.model import Array, Example, Exploration, Part
 from grader.explore.session import explore
@@ -299,8 +299,21 @@ def test_a_fault_of_the_grader_is_not_a_learners(walk: Explore, monkeypatch: pyt
         raise ZeroDivisionError("ours")
 
     monkeypatch.setattr("grader.explore.stages.s15.span", faulty)
-    with pytest.raises(ZeroDivisionError, match="ours"):
+    with pytest.raises(GraderFault, match="the grader failed: ZeroDivisionError: ours"):
         walk(REFERENCE)
+
+
+def test_a_value_that_is_too_much_to_look_at_costs_its_step(walk: Explore, monkeypatch: pytest.MonkeyPatch) -> None:
+    def greedy(*_: object) -> None:
+        [np.ones(1 << 22) for _ in range(100)]
+
+    monkeypatch.setattr("grader.explore.stages.s15.span", greedy)
+    found = walk(REFERENCE)
+    parts_of = [part for step in found.steps for part in step.parts]
+    worst = next(part for part in parts_of if part.status != "passed")
+    assert worst.status == "over_limit" and "returned took more than 384 MB of memory" in worst.message
+    assert parts_of[-1].status == "blocked" and parts_of[-1].message == f"waits for {worst.function}"
+    assert found.look_at == worst.function and not found.maps
 
 
 # Transformer blocks.
