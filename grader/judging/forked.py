@@ -45,6 +45,7 @@ class Forked:
     def __init__(self, lending: Lending) -> None:
         self._lending = lending
         self._first = True
+        self.peak_mb = 0.0  # the most memory that any of them had
         self._process = 0
         self._messages: Messages | None = None
 
@@ -74,7 +75,8 @@ class Forked:
             self._messages.close()
         with suppress(OSError):
             os.kill(self._process, signal.SIGKILL)
-        _, status = os.waitpid(self._process, 0)
+        _, status, used = os.wait4(self._process, 0)
+        self.peak_mb = max(self.peak_mb, used.ru_maxrss / 1024)
         self._lending.end()
         if (bound := bounds.why_ended(status)) is not None:
             return "timed_out", bound

@@ -65,6 +65,7 @@ class Grader:
         self._suite: Suite | None = None
         self._standing: Standing | None = None
         self._own: dict[tuple[tiers.Tier, bool], tiers.Own] = {}
+        self.peak_mb = 0.0  # the most memory that a judge had, in any grading so far
 
     def __enter__(self) -> Self:
         return self
@@ -149,6 +150,8 @@ class Grader:
         from grader.remote.process import job_for
 
         suite = self._loaded()
+        if self._standing is not None:
+            self._standing.wait()
         if suite.faults and not suite.items:
             return Findings((), faults=tuple(suite.faults))
         job = job_for(self.stage, snapshot, self.course.root)
@@ -156,6 +159,7 @@ class Grader:
         answers = None if hunt is not None else partial(content.answers, self.stage, snapshot.source)
         charge = Charge(suite, task, job, tier, options.fork, answers, Slate())
         found = self._watched(charge, own, on_test)
+        self.peak_mb = max(self.peak_mb, found.peak_mb)
         return replace(found, faults=(*suite.faults, *found.faults))
 
     def _watched(self, charge: Charge, own: tiers.Own, on_test: OnTest | None) -> Findings:

@@ -35,6 +35,7 @@ def main() -> None:
     bounds.die_of_it()
     bounds.bound_memory(stage.limits.judge_mb)
     slate = Slate(Path(spec["slate"]))
+    messages.send("ready")
     try:
         while True:
             _, (plain,) = messages.receive()

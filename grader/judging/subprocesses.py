@@ -10,6 +10,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import time
 from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
@@ -20,7 +21,7 @@ from grader.errors import GraderFault
 from grader.isolation.tiers import accepted
 from grader.judging import bounds
 from grader.judging.judge import Charge
-from grader.judging.messages import Messages
+from grader.judging.messages import JudgeGone, Messages, TimeIsUp
 from grader.judging.slate import SIZE, Slate
 from grader.outcome import Status
 
@@ -30,6 +31,8 @@ HOUSE = Path(__file__).resolve().parents[2]
 
 class Standing:
     """Gives charges to a judge that is a process of its own; it has its own workers."""
+
+    peak_mb = 0.0
 
     def __init__(self, course: Course, stage: Stage) -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="grader-judge-", ignore_cleanup_errors=True)
@@ -41,11 +44,13 @@ class Standing:
         self.slate = Slate(Path(self._spec["slate"]))
         self._process: subprocess.Popen[bytes] | None = None
         self._messages: Messages | None = None
+        self._ready = False
 
     def prepare(self) -> None:
         """Start the process, so that it loads the tests while this one does."""
         if self._process is not None and self._process.poll() is None:
             return
+        self._ready = False
         with socket.create_server(("127.0.0.1", 0), backlog=1) as listener:
             token = secrets.token_bytes(32)
             spec = {**self._spec, "port": listener.getsockname()[1], "token": token.hex()}
@@ -61,17 +66,29 @@ class Standing:
             except OSError as error:
                 raise GraderFault(f"the process that judges did not start: {error}") from error
 
-    def begin(self, charge: Charge) -> Messages:
-        """Give the charge to the process, or to a new one where it has ended."""
+    def wait(self) -> Messages:
+        """Return the connection to the process once it has loaded the tests; GraderFault where it does not come to."""
         self.prepare()
         assert self._messages is not None
+        if not self._ready:
+            try:
+                self._messages.receive(time.monotonic() + START_SECONDS)
+            except (JudgeGone, TimeIsUp) as error:
+                self._killed()
+                raise GraderFault("the process that judges did not load the stage's tests") from error
+            self._ready = True
+        return self._messages
+
+    def begin(self, charge: Charge) -> Messages:
+        """Give the charge to the process, or to a new one where it has ended."""
+        messages = self.wait()
         plain = {
             "task": asdict(charge.task), "job": {**asdict(charge.job), "hide": str(charge.job.hide)},
             "tier": charge.tier, "first": charge.first, "doubted": charge.doubted,
             "explains": charge.answers is not None, "slow_rows": sorted(charge.slow_rows),
         }  # fmt: skip
-        self._messages.send("judge", plain)
-        return self._messages
+        messages.send("judge", plain)
+        return messages
 
     def answer(self, what: str) -> None:
         """Nothing is asked for: the process starts and ends its workers itself."""

@@ -34,7 +34,7 @@ class Findings:
     """What came of a task: every test that had to end, every outcome, and what stood in the way.
 
     expected is (test, criterion, hidden) of each test; faults are mistakes of the course; names are those of the
-    stage's functions that the module defines.
+    stage's functions that the module defines; peak_mb is the most memory that a judge had, 0 where that is unknown.
     """
 
     expected: tuple[tuple[str, str, bool], ...]
@@ -42,6 +42,7 @@ class Findings:
     faults: tuple[str, ...] = ()
     problem: Problem | None = None
     names: frozenset[str] = frozenset()
+    peak_mb: float = 0.0
 
 
 @dataclass(frozen=True)

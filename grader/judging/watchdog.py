@@ -32,6 +32,8 @@ OnTest = Callable[[Outcome], None]
 class Judges(Protocol):
     """Makes judges; answers what one asks for while it runs, and says why one ended."""
 
+    peak_mb: float
+
     def begin(self, charge: Charge) -> Messages:
         """Start a judge and return the connection to it."""
 
@@ -76,7 +78,8 @@ class Watchdog:
         self._fill()
         expected = tuple(_described(self._charge, item) for item in self._items)
         outcomes = tuple(outcome for _, outcome in sorted(self._outcomes.items()))
-        return Findings(expected, outcomes, tuple(self._faults), self._problem, self._names)
+        faults, peak = tuple(self._faults), self._judges.peak_mb
+        return Findings(expected, outcomes, faults, self._problem, self._names, peak)
 
     def _judged(self) -> Death | None:
         """Have one judge work to its end; return how it died, if it did."""
