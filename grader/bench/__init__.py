@@ -1,1 +1,1 @@
-"""Measurements of the grader's own speed: `python -m grader.bench.check` and `python -m grader.bench.wire`."""
+"""Measurements of the grader's own speed: `python -m grader.bench.check`, `warm`, `wire` and `neighbours`."""
