@@ -17,8 +17,8 @@ import numpy as np
 
 from grader.isolation import tiers
 from grader.remote.limits import Allowance
+from grader.remote.module import RemoteModule
 from grader.remote.process import Job, LearnerProcess
-from grader.remote.proxies import RemoteModule
 
 CALL_GOAL = 100e-6  # seconds
 RATE_GOAL = 0.5e9  # bytes a second

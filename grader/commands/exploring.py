@@ -76,8 +76,8 @@ def _explored(
 ) -> tuple[Stage, Exploration]:
     """Run the steps of the stage that is meant; sentence holds what --words, --input and --heads gave."""
     from grader.explore.example import example
-    from grader.explore.session import PLANS
     from grader.explore.session import explore as explored
+    from grader.explore.stages.plans import PLANS
     from grader.progress.actions import open_workspace
     from grader.report.terminal import screen
     from grader.submission import take

@@ -142,7 +142,7 @@ class Scene:
     def stopped(self, *attempt: Any) -> bool:
         """Have the probe try something, in a process of its own; say whether that failed."""
         from grader.remote.exceptions import WorkerFailed
-        from grader.remote.proxies import RemoteModule
+        from grader.remote.module import RemoteModule
 
         connection = self.process.open("probe", time.monotonic() + SECONDS)
         module: Any = RemoteModule(connection, "probe.py")
@@ -231,7 +231,7 @@ def _no_signal(scene: Scene) -> bool:
 
 def _no_survivor(scene: Scene) -> bool:
     """Have the probe leave a daemon, end everything, and look for it; so this is the last thing to try."""
-    from grader.remote.proxies import RemoteModule
+    from grader.remote.module import RemoteModule
     from grader.worker.process_tree import below, parent_of
 
     connection = scene.process.open("probe", time.monotonic() + SECONDS)

@@ -23,8 +23,8 @@ from grader.judging.expectations import noted
 from grader.judging.memory_files import MemoryFiles, importable, set_aside
 from grader.outcome import Outcome
 from grader.remote.exceptions import WorkerFailed
+from grader.remote.module import RemoteModule
 from grader.remote.process import LearnerProcess
-from grader.remote.proxies import RemoteModule
 
 PYTEST_INI = Path(__file__).parent / "pytest.ini"
 

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from grader.protocol import codec
 from grader.remote.exceptions import LEARNERS, builtin_exception
 from grader.remote.limits import Allowance
-from grader.remote.proxies import RemoteClass, RemoteValue
-
-if TYPE_CHECKING:
-    from grader.remote.connection import Connection
+from grader.remote.proxies import RemoteClass, RemoteValue, Requests
 
 KINDS = frozenset({"function", "class", "exception", "object"})
 MAX_BASES = 100
@@ -21,7 +18,7 @@ MAX_NUMBER = 1 << 62
 class Handles:
     """The two-way table of one test: proxies and exception classes by number, the test's functions by number."""
 
-    def __init__(self, connection: Connection, allowance: Allowance) -> None:
+    def __init__(self, connection: Requests, allowance: Allowance) -> None:
         self._connection = connection
         self._allowance = allowance
         self.proxies: dict[int, Any] = {}

@@ -21,8 +21,8 @@ from grader.isolation import tiers
 from grader.judging import grading
 from grader.outcome import Outcome, Status
 from grader.remote.connection import Connection
+from grader.remote.module import RemoteModule
 from grader.remote.process import Job, LearnerProcess
-from grader.remote.proxies import RemoteModule
 from grader.submission import take
 from grader.verdict import Verdict
 

@@ -585,7 +585,7 @@ class TestNothingIsLeft:
                 {tier!r}, tiers.start({tier!r}, Path({str(tmp_path)!r})),
             )
             process.load()
-            from grader.remote.proxies import RemoteModule
+            from grader.remote.module import RemoteModule
             connection = process.open("a", time.monotonic() + 60)
             print(process._started.process.pid, flush=True)
             RemoteModule(connection, "x.py").f()
@@ -626,7 +626,7 @@ class TestWithoutFork:
     @staticmethod
     def run(learner: Learner, key: str, call: Callable[[Any], Any]) -> Any:
         connection = learner.process.open(key, time.monotonic() + 30)
-        from grader.remote.proxies import RemoteModule
+        from grader.remote.module import RemoteModule
 
         try:
             return call(RemoteModule(connection, "small.py"))

@@ -13,7 +13,7 @@ from grader.isolation import tiers
 from grader.protocol import codec
 from grader.remote.connection import Connection
 from grader.remote.exceptions import LearnerExit, Unusable, WorkerFailed
-from grader.remote.proxies import MissingName, RemoteModule
+from grader.remote.module import MissingName, RemoteModule
 from grader.tests.conftest import Learner, Start
 
 MODULE = """
