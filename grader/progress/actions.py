@@ -13,7 +13,8 @@ from grader.course import sealed
 from grader.course.manifest import find_course_root, load_course
 from grader.course.stage import Course, Stage
 from grader.errors import StageLocked, SubmissionError, UsageError
-from grader.progress.store import Progress, State, Store, current, state_of, waits_for
+from grader.progress.state import Progress, State, current, state_of, waits_for
+from grader.progress.store import Store
 from grader.submission import Snapshot, take
 
 if TYPE_CHECKING:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import math
-import struct
 from collections.abc import Callable
 from typing import Any
 
 import msgpack
 import numpy as np
 
+from grader.protocol.arrays import array_of, scalar_of
 from grader.protocol.definitions import (
-    ALIGNMENT,
     ARRAY,
     BIGINT,
     CALLBACK,
@@ -19,19 +17,16 @@ from grader.protocol.definitions import (
     DICT,
     DTYPES,
     ELLIPSIS,
-    EXTENDED,
     FROZENSET,
     GENERATOR,
     HANDLE,
     LIST,
     MAX_BLOB,
-    MAX_CODE_POINT,
     MAX_CONTAINERS,
     MAX_DEPTH,
     MAX_EXPANDED,
     MAX_INTEGER,
     MAX_RANGE,
-    MAX_SIZES,
     NOT_IMPLEMENTED,
     RANGE,
     REFERENCE,
@@ -46,11 +41,9 @@ from grader.protocol.definitions import (
     container_counter,
     extent,
     hard_keys_among,
-    make_numbers,
     named_dtype,
     no_unwrap,
     refuse_twice,
-    without_zeros,
 )
 from grader.protocol.generator_state import bit_generator_named, set_generator_state
 
@@ -148,53 +141,10 @@ class Decoder:
         return result
 
     def _array(self, fields: list[Any], depth: int) -> np.ndarray[Any, Any]:
-        name, shape, fortran, offset, writeable = fields
-        dtype = named_dtype(name)
-        if not dtype.itemsize:  # NumPy makes such values one character long, whatever their number
-            raise WireError("an array of strings without characters")
-        if type(shape) is not list or len(shape) > 32 or any(type(n) is not int or n < 0 or n > 1 << 40 for n in shape):
-            raise WireError("an array's shape is a list of at most 32 sizes")
-        if without_zeros(shape) > MAX_SIZES:
-            raise WireError("an array's sizes are too large")
-        if (
-            type(offset) is not int
-            or type(fortran) is not bool
-            or type(writeable) is not bool
-            or offset < 0
-            or offset % ALIGNMENT
-        ):
-            raise WireError("an array's place is not aligned")
-        count = math.prod(shape)
-        if offset + count * dtype.itemsize > self.blob.size:
-            raise WireError(f"an array of {count} values lies outside of its frame")
-        flat = np.frombuffer(self.blob, dtype, count, offset) if count else np.empty(count, dtype)
-        if dtype.kind == "U" and count and int(flat.view(np.uint32).max()) > MAX_CODE_POINT:
-            raise WireError("a string array holds no code points")
-        if dtype.kind == "b" and count and int(flat.view(np.uint8).max()) > 1:
-            raise WireError("a boolean array holds bytes other than 0 and 1")
-        if name in EXTENDED:
-            make_numbers(flat)
-        result = flat.reshape(shape[::-1]).T if fortran else flat.reshape(shape)
-        if not writeable:
-            result.flags.writeable = False
+        result = array_of(fields, self.blob)
         self.shared.append(result)
         self._own += result.nbytes
         return result
-
-    @staticmethod
-    def _scalar(decoder: Decoder, fields: list[Any], depth: int) -> Any:
-        name, data = fields
-        dtype = named_dtype(name)
-        if type(data) is not bytes or len(data) != dtype.itemsize or dtype.itemsize == 0:
-            raise WireError("a scalar's bytes do not fit its dtype")
-        if dtype.kind == "b" and data not in (b"\0", b"\1"):
-            raise WireError("a boolean is 0 or 1")
-        if dtype.kind == "U" and max(struct.unpack(f"={len(data) // 4}I", data)) > MAX_CODE_POINT:
-            raise WireError("a string holds no code points")
-        values = np.frombuffer(bytearray(data), dtype)
-        if name in EXTENDED:
-            make_numbers(values)
-        return values[0]
 
     def _reference(self, fields: list[Any], depth: int) -> Any:
         (index,) = fields
@@ -257,7 +207,7 @@ _READERS: dict[int, Callable[[Decoder, list[Any], int], Any]] = {
     SET: Decoder._set,
     FROZENSET: Decoder._frozenset,
     ARRAY: Decoder._array,
-    SCALAR: lambda self, fields, depth: Decoder._scalar(self, fields, depth),
+    SCALAR: lambda self, fields, depth: scalar_of(fields),
     BIGINT: Decoder._big,
     COMPLEX: lambda self, fields, depth: Decoder._complex(self, fields, depth),
     SLICE: lambda self, fields, depth: slice(*self._numbers(fields, depth)),

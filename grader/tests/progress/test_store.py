@@ -14,7 +14,8 @@ import pytest
 
 from grader.course.stage import Course, Stage
 from grader.errors import ProgressError
-from grader.progress.store import Pass, Progress, Store, backup, current, state_of, waits_for
+from grader.progress.state import Pass, Progress, current, state_of, waits_for
+from grader.progress.store import Store, backup
 
 WHEN = datetime(2026, 11, 21, 8, 38, 2, tzinfo=UTC)
 PROCESSES, ROUNDS = 4, 10
