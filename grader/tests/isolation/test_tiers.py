@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
-import shutil
-import socket
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,167 +14,10 @@ from grader import cli
 from grader.errors import IsolationRefused
 from grader.isolation import bundle, landlock, tiers
 from grader.remote.process import LoadFailed
-from grader.tests.conftest import Learner, Start, why_missing
-from grader.tests.support.places import HOUSE, ROOT
+from grader.tests.conftest import Start
+from grader.tests.support.places import ROOT
 from grader.worker.kernel import landlock_abi
 from grader.worker.process_tree import children_of
-
-SOURCE = '''
-import importlib
-import os
-import socket
-import sys
-
-
-def read(path):
-    with open(path) as file:
-        return file.read()
-
-
-def listed(path):
-    return sorted(os.listdir(path))
-
-
-def exists(path):
-    return os.path.exists(path)
-
-
-def environment():
-    return dict(os.environ)
-
-
-def who():
-    return os.getuid(), os.geteuid(), os.getgid(), os.getgroups()
-
-
-def importable(name):
-    try:
-        importlib.import_module(name)
-    except ImportError:
-        return False
-    return True
-
-
-def found_by_path(name):
-    """Past the import hook: is the package anywhere on the path, or in a site folder?"""
-    own = (os.path.dirname(os.__file__), "/usr/lib/python3", "/usr/local/lib")  # below /usr lies other software too
-    folders = [os.path.join(root, f) for top in own for root, below, _ in os.walk(top) for f in below]
-    places = [*sys.path, *(f for f in folders if f.endswith("-packages"))]
-    return any(os.path.isdir(os.path.join(place, name)) for place in places)
-
-
-def writable(folders):
-    found = []
-    for folder in folders:
-        try:
-            path = os.path.join(folder, "probe_of_a_test")
-            with open(path, "w") as file:
-                file.write("x")
-            os.remove(path)
-            found.append(folder)
-        except OSError:
-            pass
-    return found
-
-
-def mounts_that_can_be_written():
-    with open("/proc/mounts") as file:
-        lines = [line.split() for line in file]
-    return sorted(line[1] for line in lines if "rw" in line[3].split(",") and writable([line[1]]))
-
-
-def dial(host, port):
-    try:
-        socket.create_connection((host, port), timeout=2).close()
-    except OSError as error:
-        return type(error).__name__
-    return "connected"
-
-
-def interfaces():
-    with open("/proc/net/dev") as file:
-        return [line.split(":")[0].strip() for line in file.readlines()[2:]]
-
-
-def processes():
-    return sorted(int(name) for name in os.listdir("/proc") if name.isdigit())
-
-
-def raise_limits():
-    import resource
-    done = []
-    for name in ("AS", "CPU", "NOFILE", "NPROC", "FSIZE"):
-        kind = getattr(resource, "RLIMIT_" + name)
-        try:
-            resource.setrlimit(kind, (resource.getrlimit(kind)[0], resource.RLIM_INFINITY))
-            done.append(name)
-        except (OSError, ValueError):
-            pass
-    return done
-
-
-def become_root():
-    try:
-        os.setuid(0)
-    except OSError:
-        return False
-    return True
-
-
-def fill(megabytes):
-    written = 0
-    try:
-        for number in range(megabytes):
-            with open("part%d" % number, "wb") as file:
-                written += file.write(bytes(1 << 20))
-    except OSError:
-        pass
-    return written >> 20
-
-
-def descriptors():
-    found = []
-    for number in range(256):
-        try:
-            found.append(os.readlink("/proc/self/fd/%d" % number))
-        except OSError:
-            pass
-    return found
-
-
-def runs(program):
-    import subprocess
-    try:
-        return subprocess.run([program]).returncode
-    except OSError as error:
-        return type(error).__name__
-'''
-
-
-@pytest.fixture(scope="module")
-def learner(tier: tiers.Tier, start: Start) -> Learner:
-    return start(SOURCE, tier)
-
-
-@pytest.fixture
-def inside(learner: Learner) -> Iterator[Any]:
-    """The module in each tier."""
-    yield learner.open()
-    learner.done()
-
-
-@pytest.fixture(scope="module")
-def walled(start: Start) -> Learner:
-    if reason := why_missing("bubblewrap"):
-        pytest.skip(f"tier bubblewrap is missing here: {reason}")
-    return start(SOURCE, "bubblewrap")
-
-
-@pytest.fixture
-def hidden_away(walled: Learner) -> Iterator[Any]:
-    """The module in bubblewrap."""
-    yield walled.open()
-    walled.done()
 
 
 class TestEveryTier:
@@ -197,7 +36,7 @@ class TestEveryTier:
         )
         assert not any(
             inside.importable(f"grader.{name}")
-            for name in ("manifest", "check", "hidden", "run.session", "run.remote", "testing")
+            for name in ("course.manifest", "cli", "hidden", "judging.session", "remote.connection", "testing")
         )
 
     def test_limits_cannot_be_raised(self, inside: Any) -> None:
@@ -208,120 +47,6 @@ class TestEveryTier:
         assert sum(name.startswith("socket:") for name in found) <= 1
         own = ("socket:", "/dev/null", *bundle.closed_folders())
         assert found and not [name for name in found if not name.startswith(own)]
-
-
-class TestBubblewrap:
-    def test_not_root_for_good(self, hidden_away: Any) -> None:
-        assert hidden_away.who()[:3] == (65534, 65534, 65534)
-        assert not hidden_away.become_root()
-
-    def test_no_file_of_the_course_or_of_the_grader(self, hidden_away: Any) -> None:
-        here = Path(__file__)
-        for path in (
-            here,
-            HOUSE / "errors.py",
-            ROOT / "stages",
-            ROOT,
-            str(Path.home() / ".ssh"),
-            "/home",
-            "/etc/passwd",
-        ):
-            assert not hidden_away.exists(str(path)), path
-        assert hidden_away.listed("/grader/grader/worker") == sorted(
-            ["__pycache__", *(part.name for part in bundle.parts() if part.parent.name == "worker")]
-        )
-
-    def test_no_packages_beyond_numpy_and_msgpack(self, hidden_away: Any) -> None:
-        assert hidden_away.found_by_path("numpy") and hidden_away.found_by_path("msgpack")
-        assert not any(
-            hidden_away.found_by_path(name) for name in ("pytest", "rich", "typer", "hypothesis", "pip", "setuptools")
-        )
-
-    def test_no_network(self, hidden_away: Any) -> None:
-        assert set(hidden_away.interfaces()) <= {"lo"}
-        assert hidden_away.dial("1.1.1.1", 53) != "connected" and hidden_away.dial("127.0.0.1", 22) != "connected"
-
-    def test_no_process_but_its_own(self, hidden_away: Any) -> None:
-        assert max(hidden_away.processes()) < 50 and len(hidden_away.processes()) <= 6
-
-    def test_only_the_scratch_can_be_written(self, hidden_away: Any) -> None:
-        folders = [
-            "/",
-            "/usr",
-            "/usr/lib",
-            "/grader",
-            "/grader/grader/worker",
-            "/grader/numpy",
-            "/etc",
-            "/proc",
-            sys.base_prefix,
-            "/tmp",
-            "/var/tmp",
-            "/run",
-        ]
-        assert hidden_away.writable(folders) == ["/tmp"]
-        assert set(hidden_away.mounts_that_can_be_written()) <= {"/tmp", "/dev/shm"}
-
-    def test_the_scratch_is_bounded(self, hidden_away: Any) -> None:
-        assert 48 <= hidden_away.fill(90) <= 64
-
-
-@pytest.fixture(scope="module")
-def fenced(start: Start) -> Learner:
-    if reason := why_missing("landlock"):
-        pytest.skip(f"tier landlock is missing here: {reason}")
-    return start(SOURCE, "landlock")
-
-
-@pytest.fixture
-def behind_the_fence(fenced: Learner) -> Iterator[Any]:
-    """The module in landlock."""
-    yield fenced.open()
-    fenced.done()
-
-
-class TestLandlock:
-    def test_no_file_of_the_course_of_the_grader_or_of_anybody(self, behind_the_fence: Any) -> None:
-        here = Path(__file__)
-        for path in (here, HOUSE / "errors.py", "/etc/passwd", "/proc/self/environ", "/proc/1/cmdline"):
-            assert Path(path).exists()
-            with pytest.raises(PermissionError):
-                behind_the_fence.read(str(path))
-
-    def test_no_folder_is_listed_but_its_own(self, behind_the_fence: Any) -> None:
-        here = Path(__file__)
-        for path in ("/", "/tmp", "/proc", "/etc", here.parent, ROOT, bundle.package("numpy").parent):
-            with pytest.raises(PermissionError):
-                behind_the_fence.listed(str(path))
-        assert behind_the_fence.listed(".") == []
-
-    def test_only_the_scratch_can_be_written(self, behind_the_fence: Any) -> None:
-        folders = [
-            "/",
-            "/tmp",
-            "/var/tmp",
-            "/dev/shm",
-            "/run",
-            "..",
-            str(Path.home()),
-            ".",
-            "/grader",
-            "../bundle/grader",
-        ]
-        assert behind_the_fence.writable(folders) == ["."]
-
-    def test_no_network(self, behind_the_fence: Any) -> None:
-        with socket.create_server(("127.0.0.1", 0)) as listener:
-            assert behind_the_fence.dial("127.0.0.1", listener.getsockname()[1]) == "PermissionError"
-
-    def test_no_program(self, behind_the_fence: Any) -> None:
-        for path in (shutil.which("true"), sys.executable):
-            assert behind_the_fence.runs(str(path)) == "PermissionError"
-
-    def test_modules_of_the_standard_library_can_still_be_imported(self, behind_the_fence: Any) -> None:
-        names = "wave sqlite3 ssl json.tool xml.dom.minidom numpy.testing numpy.polynomial curses"
-        here = [name for name in names.split() if importlib.util.find_spec(name)]
-        assert len(here) > 4 and [name for name in here if not behind_the_fence.importable(name)] == []
 
 
 class TestRoot:
@@ -475,7 +200,7 @@ def test_the_limit_on_processes_comes_on_top_of_those_that_the_user_has_already(
 
 @needs_proc
 def test_processes_that_are_closed_to_others_are_counted_too(start: Start) -> None:
-    guardian = start("", "process").process._started.process.pid
-    (worker,) = children_of(guardian)
+    supervisor = start("", "process").process._started.process.pid
+    (worker,) = children_of(supervisor)
     assert os.stat(f"/proc/{worker}").st_uid == (65534 if os.getuid() == 0 else os.getuid())
     assert tiers.tasks_of_worker() >= 1

@@ -7,13 +7,12 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from hypothesis import HealthCheck, assume, example, given, settings
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from grader.diagnosis.comparison import compare, describe
 
-ANY_PACE = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])  # on a machine that others use, too
 FLOATS = st.sampled_from([np.float16, np.float32, np.float64, np.longdouble])
 SHAPES = hnp.array_shapes(min_dims=0, max_dims=3, min_side=0, max_side=4)
 ANY_ARRAY = hnp.arrays(
@@ -43,14 +42,12 @@ def exact(value: Any) -> Fraction:
     return Fraction(*value.as_integer_ratio())
 
 
-@ANY_PACE
 @given(ANY_VALUE, ANY_VALUE, st.booleans(), st.sampled_from([0.0, 1e-9, 0.5]))
 def test_nothing_raises_and_messages_stay_short(a: object, b: object, equal_nan: bool, rtol: float) -> None:
     difference = compare(a, b, rtol, rtol, equal_nan)
     assert difference is None or 1 <= len(describe(difference).splitlines()) <= 4
 
 
-@ANY_PACE
 @given(st.data(), SHAPES, hnp.scalar_dtypes(), hnp.scalar_dtypes())
 def test_nothing_raises_where_shapes_agree(data: st.DataObject, shape: Any, one: Any, other: Any) -> None:
     a, b = data.draw(hnp.arrays(one, shape)), data.draw(hnp.arrays(other, shape))
@@ -58,13 +55,11 @@ def test_nothing_raises_where_shapes_agree(data: st.DataObject, shape: Any, one:
     assert difference is None or describe(difference)
 
 
-@ANY_PACE
 @given(hnp.arrays(st.sampled_from([np.float64, np.complex64, np.int16, np.bool_]), SHAPES))
 def test_an_array_equals_itself(array: np.ndarray[Any, Any]) -> None:
     assert compare(array.copy(), array, 0.0, 0.0, True) is None
 
 
-@ANY_PACE
 @given(
     st.data(),
     hnp.integer_dtypes() | hnp.unsigned_integer_dtypes(),
@@ -78,7 +73,6 @@ def test_integers_agree_exactly_when_within_the_tolerance(data: st.DataObject, o
     assert (difference.count if difference else 0) == sum(distance > atol for distance in distances)
 
 
-@ANY_PACE
 @given(st.data(), FLOATS, FLOATS, st.sampled_from([0.0, 1e-9, 1e-3, 0.25]), st.sampled_from([0.0, 1e-12, 1.0]))
 def test_floating_numbers_agree_only_when_within_the_tolerance(
     data: st.DataObject, one: Any, other: Any, rtol: float, atol: float
@@ -99,7 +93,6 @@ def test_floating_numbers_agree_only_when_within_the_tolerance(
         assert max(exceeded) >= 1 - Fraction(1, 10**12)
 
 
-@ANY_PACE
 @given(st.data(), FLOATS, FLOATS)
 @example(data=None, one=np.float64, other=np.float64)
 def test_expected_and_actual_never_read_the_same(data: st.DataObject | None, one: Any, other: Any) -> None:
