@@ -48,7 +48,7 @@ def grade(
 ) -> Verdict:
     """Grade a snapshot of one stage's module.
 
-    Raises IsolationRefused where the wanted isolation is not to be had, CourseError where the course lacks a file.
+    Raises IsolationRefused where the requested isolation is unavailable, CourseError where the course lacks a file.
     """
     started = time.monotonic()
     tier, note = tiers.choose(options.isolation, options.require)

@@ -14,7 +14,7 @@ from grader.protocol.channel import Channel, ChannelClosed, DeadlinePassed
 from grader.remote.exceptions import Unusable, WorkerFailed, described, exception_from
 from grader.remote.generators import move
 from grader.remote.handles import Handles
-from grader.remote.limits import CALLS_OF_TIME, Allowance, OverLimit
+from grader.remote.limits import CALLS_OF_TIME, OverLimit, UsageLimits
 from grader.remote.record import Name, Notes, Record, apply_content, change_of, content_of, copied_value
 
 MAX_NESTING = 20
@@ -36,14 +36,14 @@ class Connection:
         names: dict[str, Name],
         call_seconds: float,
         ends_at: float,
-        allowance: Allowance | None = None,
+        limits: UsageLimits | None = None,
     ) -> None:
         self.channel = channel
         self.names = names
         self.call_seconds = call_seconds
         self.ends_at = ends_at
-        self.allowance = allowance or Allowance(CALLS_OF_TIME * call_seconds)
-        self.handles = Handles(self, self.allowance)
+        self.limits = limits or UsageLimits(CALLS_OF_TIME * call_seconds)
+        self.handles = Handles(self, self.limits)
         self.records: list[Record] = []
         self.failure: WorkerFailed | None = None
         self.ended = False
@@ -72,7 +72,7 @@ class Connection:
             if not self._answered:  # the test's own mistake
                 raise
             raise Unusable(f"{label or name} cannot be called with what came back before: {error}") from None
-        small = encoder.size <= COPY_LIMIT and self.allowance.keep(len(frame[0]), encoder.size)
+        small = encoder.size <= COPY_LIMIT and self.limits.keep(len(frame[0]), encoder.size)
         kept, named = (copied_value(args), copied_value(kwargs)) if small else (args, kwargs)
         record = Record(kind, target, name, label or name, kept, named, small, args)
         self.records.append(record)
@@ -81,10 +81,10 @@ class Connection:
     def _exchange(self, serial: int, frame: list[Any], sent: list[Any], record: Record) -> Any:
         """Send a request and wait for its end; whatever goes wrong between ends the test."""
         started = time.monotonic()
-        bounds = (started + self.call_seconds, self.ends_at, started + self.allowance.seconds, *self._deadlines[-1:])
+        bounds = (started + self.call_seconds, self.ends_at, started + self.limits.seconds, *self._deadlines[-1:])
         self._deadlines.append(min(bounds))
         try:
-            self.allowance.request()
+            self.limits.request()
             if self.channel.pending():
                 raise codec.WireError("something that was not asked for")
             self.channel.send(frame, min(bounds))
@@ -102,7 +102,7 @@ class Connection:
         finally:
             self._deadlines.pop()
             if not self._deadlines:
-                self.allowance.seconds -= time.monotonic() - started
+                self.limits.seconds -= time.monotonic() - started
         if record.error is not None:  # raised out here: it may be a WireError of the test's own function
             raise record.error
         return result
@@ -131,7 +131,7 @@ class Connection:
     def _outcome(self, serial: int, sent: list[Any], record: Record, deadline: float) -> Any:
         while True:
             body, blob = self.channel.receive(deadline)
-            self.allowance.frame(len(body), blob.size)
+            self.limits.frame(len(body), blob.size)
             decoder = codec.Decoder(self.handles.unwrap, sent)
             fields = decoder.message(body, blob)
             if len(fields) == 5 and fields[1] == "callback":  # its values refer to each other only
@@ -140,14 +140,14 @@ class Connection:
                 continue
             if len(fields) != 6 or fields[0] != serial or fields[1] not in ("ok", "error", "unsendable"):
                 raise codec.WireError("an answer to another request")
-            self.seconds += self.notes.take(fields[2], fields[3], self.allowance)
+            self.seconds += self.notes.take(fields[2], fields[3], self.limits)
             self._answered = True
             size = len(body)
             result = decoder.decode(fields[4])
             self._replay(decoder.decode(fields[5]), sent, record)
             if fields[1] == "ok":
                 small = record.replayable and blob.size <= COPY_LIMIT
-                record.replayable = small and self.allowance.keep(size, blob.size)
+                record.replayable = small and self.limits.keep(size, blob.size)
                 if record.replayable:
                     record.result, record.returned = copied_value(result), result
                 return result
@@ -189,7 +189,7 @@ class Connection:
         return any(error is raised for raised in self._raised.values())
 
     def _run_callback(self, fields: list[Any], decoder: codec.Decoder, deadline: float) -> None:
-        self.allowance.callback()
+        self.limits.callback()
         function = self.handles.function(fields[2])
         args, kwargs = decoder.decode(fields[3]), decoder.decode(fields[4])
         if not isinstance(args, tuple) or not isinstance(kwargs, dict):

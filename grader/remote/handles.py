@@ -7,7 +7,7 @@ from typing import Any
 
 from grader.protocol import codec
 from grader.remote.exceptions import LEARNERS, builtin_exception
-from grader.remote.limits import Allowance
+from grader.remote.limits import UsageLimits
 from grader.remote.proxies import RemoteClass, RemoteValue, Requests
 
 KINDS = frozenset({"function", "class", "exception", "object"})
@@ -18,9 +18,9 @@ MAX_NUMBER = 1 << 62
 class Handles:
     """The two-way table of one test: proxies and exception classes by number, the test's functions by number."""
 
-    def __init__(self, connection: Requests, allowance: Allowance) -> None:
+    def __init__(self, connection: Requests, limits: UsageLimits) -> None:
         self._connection = connection
-        self._allowance = allowance
+        self._limits = limits
         self.proxies: dict[int, Any] = {}
         self.classes: dict[int, type[BaseException]] = {}
         self._kinds: dict[int, str] = {}
@@ -72,7 +72,7 @@ class Handles:
         if kind == "exception":
             return self.exception_class(number, shown, names or [])
         if number not in self.proxies:
-            self._allowance.handle()
+            self._limits.handle()
             cls = RemoteClass if kind == "class" else RemoteValue
             self.proxies[number] = cls(self._connection, number, kind, shown[:200], classes)
         return self.proxies[number]
@@ -80,7 +80,7 @@ class Handles:
     def exception_class(self, number: int, shown: str, names: list[Any]) -> type[BaseException]:
         """Return a local class for a learner's exception class, below the builtin ones that it extends."""
         if number not in self.classes:
-            self._allowance.handle()
+            self._limits.handle()
             base = builtin_exception(names)
             name = shown[:100] if shown.replace(".", "").isidentifier() else base.__name__
             self.classes[number] = type(name, (base,), {"__module__": LEARNERS})

@@ -18,7 +18,7 @@ def cost(body: int, blob: int) -> int:
 
 
 @dataclass
-class Allowance:
+class UsageLimits:
     """What is left for one test; the defaults are far above what a stage's test needs.
 
     received and kept are bytes of memory, at most, of what arrives and of what records may still hold on to; held are

@@ -10,8 +10,8 @@ import numpy as np
 from grader.protocol import codec
 from grader.protocol.codec import HEADER, Decoder, Encoder
 
-CONTAINER_BYTES = 400  # what one container costs at most, from wire.MAX_CONTAINERS
-PLAIN_FACTOR = 32  # what plain values cost at most for each byte of a body, from wire.MAX_BODY
+CONTAINER_BYTES = 400  # what one container costs at most, from MAX_CONTAINERS
+PLAIN_FACTOR = 32  # what plain values cost at most for each byte of a body, from MAX_BODY
 
 
 def frame_of(*values: object) -> tuple[bytearray, np.ndarray[Any, Any]]:

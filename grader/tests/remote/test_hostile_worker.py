@@ -174,8 +174,8 @@ class TestTooMuch:
     """Limits are lowered here, so that little is sent; that they are finite is what counts."""
 
     @staticmethod
-    def refused(script: Script, use: Callable[[Any], object], **allowance: int) -> str:
-        with playing(script, **allowance) as (learner, connection):
+    def refused(script: Script, use: Callable[[Any], object], **limits: int) -> str:
+        with playing(script, **limits) as (learner, connection):
             with pytest.raises(WorkerFailed) as caught:
                 use(learner)
             assert status_of(connection, caught.value) == "over_limit"

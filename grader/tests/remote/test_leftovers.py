@@ -60,7 +60,7 @@ def below(process: int) -> set[int]:
 
 
 def of_the_worker(learner: Learner) -> list[str]:
-    """Return the commands that still run in a worker's scratch folder, or with its kit."""
+    """Return the commands that still run in a worker's scratch folder, or from its bundle."""
     name = Path(learner.process._started.folder.name).name
     found = []
     for path in Path("/proc").glob("[0-9]*/cmdline"):
@@ -118,7 +118,7 @@ class TestNothingIsLeft:
         remote: Any = learner.open()
         remote.stop_everything_that_is_left()
         running = below(learner.process._started.process.pid)
-        assert len(running) >= 6  # guardian, worker, two tests, and the two
+        assert len(running) >= 6  # supervisor, worker, two tests, and the two
         learner.process.kill()
         assert gone(running)
 
