@@ -57,7 +57,7 @@ class ProgressError(GraderError):
 
 
 class IsolationRefused(GraderError):
-    """The isolation that was asked for is not to be had on this machine."""
+    """The isolation that was asked for is unavailable on this machine."""
 
     exit_code = 4
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from grader.authoring.accepted import FILE, Equivalent, unused
@@ -11,6 +11,7 @@ from grader.authoring.proof import Result
 from grader.course.answers import Mistake
 from grader.course.mutants import Mutant
 from grader.course.stage import Stage
+from grader.outcome import Outcome
 from grader.verdict import Verdict
 
 LEAST_KILLED = 0.98
@@ -85,16 +86,28 @@ def faults(stage: Stage, results: Iterable[Result]) -> list[Shortfall]:
     return [Shortfall(stage.id, in_stage(stage, "tests/"), one_line(fault), fix) for fault in lines]
 
 
-def rows(stage: Stage, results: Iterable[Result]) -> list[Shortfall]:
-    """Return the rows of the checklist that lack a public or a hidden test."""
-    seen = {(outcome.criterion, outcome.hidden) for result in results for outcome in result.outcomes}
+def rows(stage: Stage, results: Iterable[Result], fresh: Container[str]) -> list[Shortfall]:
+    """Return the rows of the checklist that lack a public or a hidden test, or a hidden one among the fresh."""
+    outcomes = [outcome for result in results for outcome in result.outcomes]
+    seen = {(outcome.criterion, outcome.hidden) for outcome in outcomes}
     places = (("public", False, in_stage(stage, "tests/")), ("hidden", True, in_hidden(stage, "")))
-    return [
+    missing = [
         Shortfall(stage.id, place, f"row {row.id} has no {kind} test", "write one")
         for row in stage.criteria
         for kind, hidden, place in places
         if (row.id, hidden) not in seen
     ]
+    return [*missing, *_fixed(stage, [outcome for outcome in outcomes if outcome.hidden], fresh)]
+
+
+def _fixed(stage: Stage, hidden: Sequence[Outcome], fresh: Container[str]) -> Iterator[Shortfall]:
+    """Yield the rows of which no hidden test draws its inputs."""
+    for row in stage.criteria:
+        tests = [outcome.test.partition("[")[0] for outcome in hidden if outcome.criterion == row.id]
+        if tests and not any(test in fresh for test in tests):
+            place = in_hidden(stage, tests[0].partition("::")[0])
+            message = f"row {row.id} has hidden tests of fixed inputs only: their answers can be hard-coded"
+            yield Shortfall(stage.id, place, message, "add one that draws its inputs from the fixture `rng`")
 
 
 def stub(stage: Stage, results: Iterable[Result]) -> tuple[Tally, list[Shortfall]]:

@@ -10,6 +10,7 @@ from grader.authoring import evaluation, proof
 from grader.authoring.accepted import Equivalent, load_equivalents
 from grader.authoring.claims import Shortfall, claims, in_hidden
 from grader.authoring.evaluation import Mutation, Tally
+from grader.authoring.fresh import fresh_tests
 from grader.authoring.proof import Case, Result
 from grader.course.answers import Mistake, load_mistakes, reference_source
 from grader.course.mutants import Mutant, mutants
@@ -55,13 +56,17 @@ class StageProof:
 
 @dataclass(frozen=True)
 class _Files:
-    """What the author of a stage has written, read once; problems are files that cannot be read."""
+    """What the author of a stage has written, read once.
+
+    fresh are the hidden tests that draw their inputs, problems the files that cannot be read.
+    """
 
     right: tuple[Case, ...]
     wrong: tuple[Case, ...]
     mistakes: tuple[Mistake, ...]
     mutants: tuple[Mutant, ...]
     accepted: tuple[Equivalent, ...]
+    fresh: frozenset[str]
     problems: tuple[Shortfall, ...]
 
 
@@ -104,9 +109,9 @@ def _read(stage: Stage, plan: Plan) -> _Files:
     except (CourseError, OSError) as error:
         message = error.message if isinstance(error, CourseError) else f"{type(error).__name__}: {error}"
         problem = Shortfall(stage.id, in_hidden(stage, ""), message, "mend the file; nothing of the stage was graded")
-        return _Files((), (), (), (), (), (*problems, problem))
+        return _Files((), (), (), (), (), frozenset(), (*problems, problem))
     here, there = (tuple(replace(case, isolation=plan.isolation) for case in each) for each in (right, wrong))
-    return _Files(here, there, known, tuple(made), accepted, problems)
+    return _Files(here, there, known, tuple(made), accepted, fresh_tests(stage), problems)
 
 
 def _proof(stage: Stage, files: _Files, results: Sequence[Result]) -> StageProof:
@@ -121,7 +126,7 @@ def _proof(stage: Stage, files: _Files, results: Sequence[Result]) -> StageProof
     mutation, weak = evaluation.mutation(stage, files.mutants, files.accepted, hunted) if hunted else (None, [])
     structure = evaluation.faults(stage, of("reference"))
     if not structure and results:
-        structure = evaluation.rows(stage, of("reference"))
+        structure = evaluation.rows(stage, of("reference"), files.fresh)
     shortfalls = (*files.problems, *structure, *problems, *begun, *refused, *missed, *weak)
     tests = max((len(result.outcomes) for result in of("reference")), default=0)
     return StageProof(

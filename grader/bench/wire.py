@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 
 from grader.isolation import tiers
-from grader.remote.limits import Allowance
+from grader.remote.limits import UsageLimits
+from grader.remote.module import RemoteModule
 from grader.remote.process import Job, LearnerProcess
-from grader.remote.proxies import RemoteModule
 
 CALL_GOAL = 100e-6  # seconds
 RATE_GOAL = 0.5e9  # bytes a second
@@ -85,7 +85,7 @@ def measure(tier: tiers.Tier, runs: int, calls: int) -> Speed:
 
 def _speed(process: LearnerProcess, runs: int, calls: int) -> Speed:
     connection = process.open("bench", time.monotonic() + 600)
-    connection.allowance = Allowance(600, requests=1 << 40, received=1 << 60)  # a test gets by with less
+    connection.limits = UsageLimits(600, requests=1 << 40, received=1 << 60)  # a test gets by with less
     remote: Any = RemoteModule(connection, "bench.py")
     small, large = np.arange(4.0).reshape(2, 2), np.ones(ARRAY_BYTES // 8)
 

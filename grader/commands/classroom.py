@@ -93,11 +93,7 @@ def release(
     from grader.course.sealed.keys import read_key
     from grader.report.terminal.screen import say, write
 
-    if (key_file is None) == (not self_paced):
-        raise UsageError(
-            "a release needs --key-file KEY, or --self-paced to ship the key as well, and not both",
-            "`grader keys new DIR` makes a key.",
-        )
+    _expect_one(key_file, self_paced)
     course = load_course(find_course_root(Path.cwd()))
     plan = Plan(_chosen(course, stages), read_key(key_file) if key_file is not None else None)
     files = build(course, plan, folder)
@@ -107,6 +103,14 @@ def release(
     )
     kept = "The key lies in it." if self_paced else f"Keep {key_file}: without it nobody can run the hidden tests."
     say(f"Released {sealed}", kept)
+
+
+def _expect_one(key_file: Path | None, self_paced: bool) -> None:
+    if (key_file is None) == (not self_paced):
+        raise UsageError(
+            "a release needs --key-file KEY, or --self-paced to ship the key as well, and not both",
+            "`grader keys new DIR` makes a key.",
+        )
 
 
 def verify(

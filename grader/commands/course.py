@@ -6,13 +6,16 @@ import os
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from grader import __version__
 from grader.commands.options import AnyStage, Isolation, Json, stage_names
 from grader.errors import UsageError
+
+if TYPE_CHECKING:
+    from grader.authoring.verify import StageProof
 
 app = typer.Typer(
     help="For authors: make stages, keep them whole, prove their tests.", no_args_is_help=True, rich_markup_mode=None
@@ -56,8 +59,7 @@ def verify(
     from grader.authoring.verify import Plan
     from grader.authoring.verify import verify as prove
     from grader.course.manifest import find_course_root, load_course
-    from grader.report.document import dumps
-    from grader.report.terminal import proof, screen
+    from grader.report.terminal import screen
 
     found = load_course(find_course_root(Path.cwd()))
     if stages and since:
@@ -67,12 +69,19 @@ def verify(
     plan = Plan(seeds, mutants=mutants, isolation=isolation)
     with screen.counting() as count:
         proofs = prove(found, chosen, plan, count)
+    _tell(proofs, seeds, as_json)
+    raise typer.Exit(1 if any(each.shortfalls for each in proofs) else 0)
+
+
+def _tell(proofs: list[StageProof], seeds: int, as_json: bool) -> None:
+    from grader.report.document import dumps
+    from grader.report.terminal import proof, screen
+
     if as_json:
         screen.write(dumps(proof.proof_document(proofs, seeds, __version__)))
     else:
         screen.show(proof.proof_lines(proofs, screen.look()) if proofs else [])
         screen.say(proof.summary(proofs))
-    raise typer.Exit(1 if any(each.shortfalls for each in proofs) else 0)
 
 
 @app.command()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from grader.commands.options import AnyStage, Isolation, Json
+from grader.commands.options import AnyStage, ExploredFiles, Isolation, Json
 from grader.errors import UsageError
 
 if TYPE_CHECKING:
@@ -41,12 +41,7 @@ def explore(
     svg: Annotated[Path | None, typer.Option("--svg", metavar="FILE", help="Draw into an SVG picture.")] = None,
     as_json: Json = False,
     isolation: Isolation = "auto",
-    submission: Annotated[
-        Path | None,
-        typer.Option(
-            "--submission", metavar="PATH", help="Explore someone's course, folder, module, archive or repo@revision."
-        ),
-    ] = None,
+    submission: ExploredFiles = None,
 ) -> None:
     """See step by step what your functions do with an example, and draw it: attention, curves, paths, borders, images.
 
@@ -76,8 +71,8 @@ def _explored(
 ) -> tuple[Stage, Exploration]:
     """Run the steps of the stage that is meant; sentence holds what --words, --input and --heads gave."""
     from grader.explore.example import example
-    from grader.explore.session import PLANS
     from grader.explore.session import explore as explored
+    from grader.explore.stages.plans import PLANS
     from grader.progress.actions import open_workspace
     from grader.report.terminal import screen
     from grader.submission import take
@@ -97,7 +92,7 @@ def _explored(
 
 def _stage(workspace: Workspace, name: str | None, known: tuple[str, ...]) -> Stage:
     """Return the stage of that name, or the current one, if it can be explored."""
-    from grader.progress.store import current
+    from grader.progress.state import current
 
     stage = workspace.course.find(name) if name is not None else current(workspace.course, workspace.store.read())
     if stage is not None and stage.id in known:

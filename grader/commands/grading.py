@@ -53,53 +53,53 @@ def telling(formats: str, as_json: bool, feedback: str, verbose: bool) -> Tellin
     return Telling(press, level, verbose)
 
 
-def check(workspace: Workspace, stage: Stage, wanted: GradingRequest, telling: Telling) -> int:
+def check(workspace: Workspace, stage: Stage, request: GradingRequest, telling: Telling) -> int:
     """Grade one stage and tell the verdict; returns the exit code. What cannot be graded is told in every report."""
     try:
-        _expect_hidden(stage, wanted, telling)
+        _expect_hidden(stage, request, telling)
         with screen.ticking(stage.id) as tick:
-            verdict = actions.check(workspace, stage, wanted, tick)
+            verdict = actions.check(workspace, stage, request, tick)
     except UsageError:
         raise
     except StageLocked:
         first = tuple(each.id for each in actions.locked_by(workspace, stage, workspace.store.read()))
-        _publish(workspace, telling, (actions.locked_verdict(stage, wanted),), first)
+        _publish(workspace, telling, (actions.locked_verdict(stage, request),), first)
         raise
     except Exception as error:
-        _publish(workspace, telling, (_ungraded(stage, wanted, error),))
+        _publish(workspace, telling, (_ungraded(stage, request, error),))
         raise
     verdict = _shown(stage, verdict, telling)
     if not telling.press.takes_stdout:
-        _print(verdict, _command(f"grader check {stage.id}", wanted), telling.verbose)
-        _what_next(workspace, stage, wanted, verdict)
+        _print(verdict, _command(f"grader check {stage.id}", request), telling.verbose)
+        _what_next(workspace, stage, request, verdict)
     _publish(workspace, telling, (verdict,))
     if telling.signing is not None:
         telling.signing.give(verdict, datetime.now(UTC))
-    if wanted.submission is not None and (note := verdict.run.isolation_note):
+    if request.submission is not None and (note := verdict.run.isolation_note):
         screen.say(f"warning: graded in isolation {verdict.run.isolation} only: {note}", style="yellow")
     return _exit_code((verdict,))
 
 
-def check_all(workspace: Workspace, wanted: GradingRequest, telling: Telling) -> int:
+def check_all(workspace: Workspace, request: GradingRequest, telling: Telling) -> int:
     """Grade stage after stage and tell all of it at the end; returns the exit code."""
     from grader.report.terminal.checklist import summary_lines
 
-    if wanted.only is not None:
+    if request.only is not None:
         raise UsageError("--all grades whole stages, --only one row", "Leave one of them out.")
-    if wanted.submission is not None and not holds_stages(wanted.submission):
-        message = f"--all needs a folder of stages, and {wanted.submission} is none"
+    if request.submission is not None and not holds_stages(request.submission):
+        message = f"--all needs a folder of stages, and {request.submission} is none"
         raise UsageError(message, "Name a stage to grade one module.")
     found: list[Verdict] = []
     try:
         for stage in workspace.course.stages:
-            _expect_hidden(stage, wanted, telling)
+            _expect_hidden(stage, request, telling)
         with screen.ticking("all stages") as tick:
-            for verdict in actions.check_all(workspace, wanted, tick):
+            for verdict in actions.check_all(workspace, request, tick):
                 found.append(_shown(workspace.course.find(verdict.stage), verdict, telling))
     except Exception as error:
         done = {verdict.stage for verdict in found}
         at = next((each for each in workspace.course.stages if each.id not in done), workspace.course.stages[-1])
-        _publish(workspace, telling, (*found, _ungraded(at, wanted, error)), every=True)
+        _publish(workspace, telling, (*found, _ungraded(at, request, error)), every=True)
         raise
     verdicts = tuple(found)
     if not telling.press.takes_stdout:
@@ -108,28 +108,28 @@ def check_all(workspace: Workspace, wanted: GradingRequest, telling: Telling) ->
     return _exit_code(verdicts)
 
 
-def demo(wanted: GradingRequest, verbose: bool) -> int:
+def demo(request: GradingRequest, verbose: bool) -> int:
     """Grade the bundled module without recording anything; returns 0 however many of its rows pass."""
     if not DEMO.is_file():
         message = "the demonstration is not part of a learner's copy: its module holds answers"
         raise UsageError(message, "`grader check` grades what you have written.")
     workspace = actions.open_workspace(DEMO.parent)
     stage = workspace.course.find(DEMO_STAGE)
-    wanted = replace(wanted, submission=DEMO)
+    request = replace(request, submission=DEMO)
     with screen.ticking(stage.id) as tick:
-        verdict = actions.check(workspace, stage, wanted, tick)
+        verdict = actions.check(workspace, stage, request, tick)
     _print(verdict, "grader demo", verbose)
     screen.say(DEMO_NOTE.format(file=verdict.run.label))
     return FAULT if verdict.grader_fault else 0
 
 
-def _expect_hidden(stage: Stage, wanted: GradingRequest, telling: Telling) -> None:
+def _expect_hidden(stage: Stage, request: GradingRequest, telling: Telling) -> None:
     """Raise SealError where only public tests could be run, and the result is one that others go by."""
     if telling.signing is not None:
         expect_key(stage, "a receipt")
     if telling.press.gives_marks:
         expect_key(stage, "a format that gives marks")
-    if wanted.submission is not None:
+    if request.submission is not None:
         expect_key(stage, "what somebody handed in")
 
 
@@ -154,11 +154,11 @@ def _publish(
         telling.press.publish(Report(verdicts, every, first), workspace.course.root, datetime.now(UTC))
 
 
-def _ungraded(stage: Stage, wanted: GradingRequest, error: Exception) -> Verdict:
+def _ungraded(stage: Stage, request: GradingRequest, error: Exception) -> Verdict:
     """Return the verdict of a run that came to nothing; an unforeseen error may quote anything, so it is only named."""
     from grader.submission.source import Problem
 
-    empty = replace(actions.locked_verdict(stage, wanted), locked=False)
+    empty = replace(actions.locked_verdict(stage, request), locked=False)
     if isinstance(error, SubmissionError):
         return replace(empty, problem=Problem("missing", error.message, None, error.hint))
     said = error.message if isinstance(error, GraderError) else f"{type(error).__name__} in the grader"
@@ -171,12 +171,12 @@ def _print(verdict: Verdict, again: str, verbose: bool) -> None:
     screen.show(verdict_lines(verdict, Style(screen.look(), again, verbose)))
 
 
-def _what_next(workspace: Workspace, stage: Stage, wanted: GradingRequest, verdict: Verdict) -> None:
+def _what_next(workspace: Workspace, stage: Stage, request: GradingRequest, verdict: Verdict) -> None:
     """Tell a learner what a verdict on the own module leads to."""
-    if wanted.submission is not None or verdict.grader_fault:
+    if request.submission is not None or verdict.grader_fault:
         return
-    if wanted.only is not None:
-        screen.say(f"Only {wanted.only} was graded, so nothing is recorded.")
+    if request.only is not None:
+        screen.say(f"Only {request.only} was graded, so nothing is recorded.")
     elif verdict.passed:
         screen.say(f"{stage.id} has passed.", _after_pass(workspace, verdict))
     elif verdict.public_passed:
@@ -194,11 +194,11 @@ def _after_pass(workspace: Workspace, verdict: Verdict) -> str:
     return "`grader` says what is next."
 
 
-def _command(command: str, wanted: GradingRequest) -> str:
+def _command(command: str, request: GradingRequest) -> str:
     """Return the command that repeats a run, as it can be typed."""
     parts = [command]
-    parts += ["--submission", shlex.quote(str(wanted.submission))] if wanted.submission is not None else []
-    parts += ["--only", wanted.only] if wanted.only is not None else []
+    parts += ["--submission", shlex.quote(str(request.submission))] if request.submission is not None else []
+    parts += ["--only", request.only] if request.only is not None else []
     return " ".join(parts)
 
 

@@ -98,6 +98,24 @@ RequireIsolation = Annotated[
         autocompletion=_tier_names,
     ),
 ]
+GradedFiles = Annotated[
+    Path | None,
+    typer.Option(
+        "--submission",
+        metavar="PATH",
+        help="Grade someone's course, folder, module, archive or repo@revision; record nothing.",
+    ),
+]
+ExploredFiles = Annotated[
+    Path | None,
+    typer.Option(
+        "--submission", metavar="PATH", help="Explore someone's course, folder, module, archive or repo@revision."
+    ),
+]
+OnlyRow = Annotated[
+    str | None,
+    typer.Option("--only", metavar="CRITERION", help="Grade one row of the checklist.", autocompletion=row_names),
+]
 KeyFile = Annotated[
     Path | None,
     typer.Option("--key-file", metavar="KEY", help="Opens hidden tests that are sealed; or GRADER_KEY_FILE."),

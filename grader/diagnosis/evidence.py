@@ -41,8 +41,8 @@ class Evidence:
         records = connection.records
         if outcome.status == "failed" and asked:
             self._called[outcome.test] = {record.label for record in records if record.kind == "call"}
-        elif outcome.status == "passed" and _tells(records) and connection.allowance.held <= self._left:
-            self._left -= connection.allowance.held
+        elif outcome.status == "passed" and _tells(records) and connection.limits.held <= self._left:
+            self._left -= connection.limits.held
             self._passed.setdefault(outcome.criterion, []).append(_Seen(records, connection.names))
 
     def settled(self, outcomes: Iterable[Outcome], answers: Diagnostician) -> list[Outcome]:

@@ -18,6 +18,7 @@ from grader.outcome import Diagnosis
 from grader.remote.exceptions import LEARNERS
 from grader.remote.proxies import RemoteValue
 from grader.remote.record import Frame, Name, Record, copied_value
+from grader.worker.operations import perform
 
 MAX_RECORDS = 400
 CONVENTIONS = 2e-5  # relative: as far as two correct conventions differ, such as eps inside or outside of a square root
@@ -55,7 +56,7 @@ class Replay:
         kwargs = {name: self._local(value, value) for name, value in record.kwargs.items()}
         before = _frozen([args, kwargs])
         try:
-            result = self._perform(record, args, kwargs)
+            result = perform(record.kind, self.objects[record.target], record.name, args, kwargs)
         except Exception as error:  # a wrong answer may well raise; it agrees where the learner's raised alike
             return record.error is not None and self._same_error(record.error, error)
         if record.error is not None or record.failed or record.changed != (_frozen([args, kwargs]) != before):
@@ -76,18 +77,6 @@ class Replay:
         lines = self.learner.splitlines()
         place = frames[-1].line - 1 if frames else -1
         return 0 <= place < len(lines) and bool(_BY_HAND.search(lines[place]))
-
-    def _perform(self, record: Record, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        target = self.objects[record.target]
-        if record.kind == "call":
-            return target(*args, **kwargs)
-        if record.kind == "getattr":
-            return getattr(target, record.name)
-        if record.kind == "setattr":
-            return setattr(target, record.name, args[0])
-        from grader.worker.server import OPERATIONS
-
-        return OPERATIONS[record.name](target, *args)
 
     def _local(self, value: Any, given: Any) -> Any:
         """Return this module's own object for a handle or an opaque value, and a copy of a plain one."""

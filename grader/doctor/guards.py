@@ -54,7 +54,7 @@ class Scene:
     def stopped(self, *attempt: Any) -> bool:
         """Have the probe try something, in a process of its own; say whether that failed."""
         from grader.remote.exceptions import WorkerFailed
-        from grader.remote.proxies import RemoteModule
+        from grader.remote.module import RemoteModule
 
         connection = self.process.open("probe", time.monotonic() + SECONDS)
         module: Any = RemoteModule(connection, "probe.py")
@@ -135,8 +135,8 @@ def _where_processes_count_apart() -> tuple[str, ...]:
 def _own_processes(scene: Scene) -> bool:
     """Have a second run take all the processes that it may; say whether the first can still start one."""
     from grader.isolation import tiers as sandbox
+    from grader.remote.module import RemoteModule
     from grader.remote.process import LearnerProcess
-    from grader.remote.proxies import RemoteModule
 
     own = scene.process
     neighbour = LearnerProcess(own.job, own.tier, sandbox.Own(own.tier, own.job.hide))
@@ -174,7 +174,7 @@ def _no_signal(scene: Scene) -> bool:
 def _no_survivor(scene: Scene) -> bool:
     """Have the probe leave a daemon, end everything, and look for it; so this is the last thing to try."""
     from grader.isolation import tiers
-    from grader.remote.proxies import RemoteModule
+    from grader.remote.module import RemoteModule
     from grader.worker.process_tree import below, parent_of
 
     connection = scene.process.open("probe", time.monotonic() + SECONDS)

@@ -8,10 +8,9 @@ from typing import Any
 from grader import __version__
 from grader.explore.drawing import Drawing
 from grader.explore.model import Example, Exploration, Part, StepResult, WeightMap
-from grader.submission.source import Problem
+from grader.report.document import Document, plain_text, problem_document, where_text
 
 SCHEMA = 2  # from 1: inputs, source and heads may be null, and there are given and drawings
-Document = dict[str, Any]
 
 
 def exploration_document(found: Exploration, pictures: tuple[str, ...] = ()) -> Document:
@@ -22,20 +21,20 @@ def exploration_document(found: Exploration, pictures: tuple[str, ...] = ()) -> 
         "stage": found.stage,
         "title": found.title,
         "fine": found.fine,
-        "next_function": _text(found.next_function),
-        "file": _text(ran.file),
+        "next_function": plain_text(found.next_function),
+        "file": plain_text(ran.file),
         "submission": ran.digest,
         "isolation": ran.isolation,
-        "isolation_note": _text(ran.isolation_note),
+        "isolation_note": plain_text(ran.isolation_note),
         "seed": ran.seed,
         "course": __version__,
         "given": found.given,
         **_sentence(example),
-        "problem": _problem(found.problem),
+        "problem": problem_document(found.problem),
         "steps": [_step(step) for step in found.steps],
         "maps": [_map(each) for each in found.maps],
         "drawings": [_drawing(each) for each in found.drawings],
-        "pictures": [_text(name) for name in pictures],
+        "pictures": [plain_text(name) for name in pictures],
     }
 
 
@@ -43,8 +42,8 @@ def _sentence(example: Example | None) -> Document:
     if example is None:
         return {"words": [], "source": None, "inputs": None, "heads": None}
     return {
-        "words": [_text(word) for word in example.words],
-        "source": _text(example.source),
+        "words": [plain_text(word) for word in example.words],
+        "source": plain_text(example.source),
         "inputs": {"Q": example.Q.tolist(), "K": example.K.tolist(), "V": example.V.tolist()},
         "heads": example.heads,
     }
@@ -69,11 +68,13 @@ def _part(part: Part) -> Document:
         "status": part.status,
         "shape": None if part.shape is None else list(part.shape),
         "axes": list(part.axes),
-        "facts": [{"name": fact.name, "values": list(fact.values), "text": _text(fact.text)} for fact in part.facts],
-        "message": _text(part.message),
-        "waits_for": _text(part.waits_for),
-        "where": None if part.where is None else _text(f"{part.where.file}:{part.where.line}"),
-        "notes": [_text(note) for note in part.notes],
+        "facts": [
+            {"name": fact.name, "values": list(fact.values), "text": plain_text(fact.text)} for fact in part.facts
+        ],
+        "message": plain_text(part.message),
+        "waits_for": plain_text(part.waits_for),
+        "where": where_text(part.where),
+        "notes": [plain_text(note) for note in part.notes],
     }
 
 
@@ -96,14 +97,3 @@ def _listed(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: _listed(each) for key, each in value.items()}
     return [_listed(each) for each in value] if isinstance(value, tuple) else value
-
-
-def _problem(problem: Problem | None) -> Document | None:
-    if problem is None:
-        return None
-    return {"kind": problem.kind, "message": _text(problem.message), "line": problem.line, "hint": _text(problem.hint)}
-
-
-def _text(text: str | None) -> str | None:
-    """Replace what is half a character: JSON could spell it, but many readers refuse it."""
-    return text and text.encode("utf-8", "replace").decode("utf-8")

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-
-from grader.explore.model import Array
+from numpy.typing import NDArray
 
 Numbers = tuple[float, ...]
 Rows = tuple[Numbers, ...]
@@ -15,12 +14,12 @@ Limits = tuple[float, float]
 MARGIN = 0.04  # of a range, left free at both ends
 
 
-def numbers(values: Array) -> Numbers:
+def numbers(values: NDArray[np.float64]) -> Numbers:
     """Return the values of an array of one axis as floats."""
     return tuple(float(value) for value in values)
 
 
-def rows(values: Array) -> Rows:
+def rows(values: NDArray[np.float64]) -> Rows:
     """Return the values of an array of two axes, row by row."""
     return tuple(numbers(row) for row in values)
 

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from grader.explore.drawing import Drawing
 from grader.outcome import Status, Where
 from grader.submission.source import Problem
-
-if TYPE_CHECKING:
-    from grader.explore.drawing import Drawing
 
 Array = NDArray[np.float64]
 PartStatus = Status | Literal["warning"]  # a warning: the numbers are there, but what is always true does not hold

@@ -9,16 +9,14 @@ import socket
 import subprocess
 import tempfile
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import Literal
 
 from grader.isolation import leftovers, users
 from grader.isolation.ptrace import PTRACE_GUARD
 from grader.worker import process_tree, supervisor
 from grader.worker.confine import NOBODY
 
-if TYPE_CHECKING:
-    from grader.isolation.tiers import Tier
-
+Tier = Literal["bubblewrap", "landlock", "process"]
 LEAVE_SECONDS = supervisor.END_SECONDS + 1
 LEAVE_ALONE_SECONDS = 0.5  # where nobody has to be ended first
 OVER = {

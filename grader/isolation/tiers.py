@@ -19,20 +19,19 @@ import sys
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from grader.course.table import listed
 from grader.errors import IsolationRefused
 from grader.isolation import bubblewrap, bundle, landlock, users
 from grader.isolation.bundle import ENVIRONMENT
 from grader.isolation.seccomp import filter_program
-from grader.isolation.started import Started
+from grader.isolation.started import Started, Tier
 from grader.worker import kernel
 from grader.worker.confine import NOBODY
 
 __all__ = ["ENVIRONMENT", "FORKS", "TIERS", "Started", "Tier", "choose", "program_for", "start", "why_missing"]
 
-Tier = Literal["bubblewrap", "landlock", "process"]
 TIERS: tuple[Tier, ...] = ("bubblewrap", "landlock", "process")  # the strongest first
 FORKS = sys.platform == "linux"  # elsewhere a fork after NumPy's libraries have started is not safe
 

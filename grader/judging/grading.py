@@ -49,7 +49,7 @@ def fresh_seed() -> int:
 def grade(course: Course, stage: Stage, snapshot: Snapshot, options: Options, on_test: OnTest | None = None) -> Verdict:
     """Grade a snapshot of one stage's module.
 
-    Raises IsolationRefused where the wanted isolation is not to be had, CourseError where the course lacks a file.
+    Raises IsolationRefused where the requested isolation is unavailable, CourseError where the course lacks a file.
     """
     with Grader(course, stage) as grader:
         return grader.grade(snapshot, options, on_test)
@@ -87,7 +87,7 @@ class Grader:
     def grade(self, snapshot: Snapshot, options: Options, on_test: OnTest | None = None) -> Verdict:
         """Grade a snapshot; on_test is told of each test as soon as its outcome is known.
 
-        Raises IsolationRefused where the wanted isolation is not to be had, CourseError where the course lacks a file.
+        Raises IsolationRefused where the requested isolation is unavailable, CourseError where the course lacks a file.
         """
         started = time.monotonic()
         tier, note = tiers.choose(options.isolation, options.require)

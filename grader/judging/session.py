@@ -17,8 +17,8 @@ from grader.judging.suite import Suite, criterion_of, name_of
 from grader.judging.task import Swelled, Task
 from grader.outcome import Outcome
 from grader.remote.exceptions import WorkerFailed
+from grader.remote.module import RemoteModule
 from grader.remote.process import LearnerProcess
-from grader.remote.proxies import RemoteModule
 
 
 class Report(Protocol):

@@ -13,7 +13,8 @@ from grader.course import sealed
 from grader.course.manifest import find_course_root, load_course
 from grader.course.stage import Course, Stage
 from grader.errors import StageLocked, SubmissionError, UsageError
-from grader.progress.store import Progress, State, Store, current, state_of, waits_for
+from grader.progress.state import Progress, State, current, state_of, waits_for
+from grader.progress.store import Store
 from grader.submission import Snapshot, take
 
 if TYPE_CHECKING:
@@ -96,41 +97,41 @@ def locked_error(stage: Stage, first: tuple[Stage, ...]) -> StageLocked:
     return StageLocked(f"{stage.id} is locked: {names} {verb} first", hint)
 
 
-def locked_verdict(stage: Stage, wanted: GradingRequest) -> Verdict:
+def locked_verdict(stage: Stage, request: GradingRequest) -> Verdict:
     """Return the verdict of a stage that was not graded because others come first."""
     from grader.verdict import Verdict
 
-    return Verdict(stage.id, stage.title, False, (), _no_run(stage, wanted), locked=True)
+    return Verdict(stage.id, stage.title, False, (), _no_run(stage, request), locked=True)
 
 
-def check(workspace: Workspace, stage: Stage, wanted: GradingRequest, on_test: OnTest | None = None) -> Verdict:
+def check(workspace: Workspace, stage: Stage, request: GradingRequest, on_test: OnTest | None = None) -> Verdict:
     """Grade a stage; the learner's own is refused while it is locked, and a pass of it is recorded."""
-    if wanted.only is not None:
-        stage.criterion(wanted.only)
-    if wanted.submission is not None:
+    if request.only is not None:
+        stage.criterion(request.only)
+    if request.submission is not None:
         sealed.expect_key(stage, "what somebody handed in")
-        return graded(workspace, stage, take(stage, wanted.submission, workspace.course.root), wanted, on_test)
+        return graded(workspace, stage, take(stage, request.submission, workspace.course.root), request, on_test)
     if first := locked_by(workspace, stage, workspace.store.read()):
         raise locked_error(stage, first)
-    return _own(workspace, stage, take(stage, None, workspace.course.root), wanted, on_test)
+    return _own(workspace, stage, take(stage, None, workspace.course.root), request, on_test)
 
 
-def check_all(workspace: Workspace, wanted: GradingRequest, on_test: OnTest | None = None) -> Iterator[Verdict]:
+def check_all(workspace: Workspace, request: GradingRequest, on_test: OnTest | None = None) -> Iterator[Verdict]:
     """Grade one stage after the other: all of someone's files, or the learner's own that are unlocked or begun."""
     for stage in workspace.course.stages:
         if (
-            wanted.submission is None
+            request.submission is None
             and locked_by(workspace, stage, workspace.store.read())
             and not _is_begun(workspace, stage)
         ):
             continue
         try:
-            snapshot = take(stage, wanted.submission, workspace.course.root)
+            snapshot = take(stage, request.submission, workspace.course.root)
         except SubmissionError as error:
-            yield _ungraded(stage, wanted, error)
+            yield _ungraded(stage, request, error)
             continue
-        grade = _own if wanted.submission is None else graded
-        yield grade(workspace, stage, snapshot, wanted, on_test)
+        grade = _own if request.submission is None else graded
+        yield grade(workspace, stage, snapshot, request, on_test)
 
 
 def stub_text(stage: Stage) -> str:
@@ -156,25 +157,29 @@ def _is_begun(workspace: Workspace, stage: Stage) -> bool:
 
 
 def graded(
-    workspace: Workspace, stage: Stage, snapshot: Snapshot, wanted: GradingRequest, on_test: OnTest | None = None
+    workspace: Workspace, stage: Stage, snapshot: Snapshot, request: GradingRequest, on_test: OnTest | None = None
 ) -> Verdict:
     from grader.judging.grading import Options, fresh_seed, grade
 
-    seed = fresh_seed() if wanted.seed is None else wanted.seed
+    seed = fresh_seed() if request.seed is None else request.seed
     return grade(
-        workspace.course, stage, snapshot, Options(seed, wanted.isolation, wanted.only, require=wanted.require), on_test
+        workspace.course,
+        stage,
+        snapshot,
+        Options(seed, request.isolation, request.only, require=request.require),
+        on_test,
     )
 
 
 def _own(
-    workspace: Workspace, stage: Stage, snapshot: Snapshot, wanted: GradingRequest, on_test: OnTest | None
+    workspace: Workspace, stage: Stage, snapshot: Snapshot, request: GradingRequest, on_test: OnTest | None
 ) -> Verdict:
     """Grade the learner's own module; record that it was worked on and, if all of it passes, the pass.
 
     Where the hidden tests are sealed there is none to record, but that the public ones pass.
     """
-    verdict = graded(workspace, stage, snapshot, wanted, on_test)
-    if not (verdict.passed or verdict.public_passed) or verdict.grader_fault or wanted.only is not None:
+    verdict = graded(workspace, stage, snapshot, request, on_test)
+    if not (verdict.passed or verdict.public_passed) or verdict.grader_fault or request.only is not None:
         workspace.store.record_last(stage.id)
         return verdict
     before = workspace.store.read()
@@ -184,18 +189,20 @@ def _own(
     return replace(verdict, unlocked=tuple(each.id for each in closed if state_of(each, after, None) == "open"))
 
 
-def _ungraded(stage: Stage, wanted: GradingRequest, error: SubmissionError) -> Verdict:
+def _ungraded(stage: Stage, request: GradingRequest, error: SubmissionError) -> Verdict:
     """Return the verdict of a stage whose module cannot be taken."""
     from grader.submission.source import Problem
     from grader.verdict import decide
 
-    return decide(stage, (), (), _no_run(stage, wanted), problem=Problem("missing", error.message, None, error.hint))
+    return decide(stage, (), (), _no_run(stage, request), problem=Problem("missing", error.message, None, error.hint))
 
 
-def _no_run(stage: Stage, wanted: GradingRequest) -> Run:
+def _no_run(stage: Stage, request: GradingRequest) -> Run:
     from grader.verdict import Run
 
-    return Run(wanted.seed or 0, "none", None, 0.0, __version__, "", f"stages/{stage.name}/{stage.module}", wanted.only)
+    return Run(
+        request.seed or 0, "none", None, 0.0, __version__, "", f"stages/{stage.name}/{stage.module}", request.only
+    )
 
 
 def _digest(stage: Stage, course: Course) -> str | None:

@@ -26,18 +26,9 @@ def array_from(fields: list[Any], blob: np.ndarray[Any, Any], bounds: Bounds | N
     """Return the array that lies in a blob; WireError where its description lies, TooLarge past the bounds."""
     name, shape, fortran, offset, writeable = fields
     dtype = named_dtype(name)
-    if not dtype.itemsize:  # NumPy makes such values one character long, whatever their number
-        raise WireError("an array of strings without characters")
-    if type(shape) is not list or len(shape) > 32 or any(type(n) is not int or n < 0 or n > 1 << 40 for n in shape):
-        raise WireError("an array's shape is a list of at most 32 sizes")
+    _expect_shape(dtype, shape, bounds)
+    _expect_place(fortran, offset, writeable)
     count = math.prod(shape)
-    if bounds is not None:
-        _fits(tuple(shape), count * dtype.itemsize, bounds)
-    if without_zeros(shape) > MAX_SIZES:
-        raise WireError("an array's sizes are too large")
-    flags = type(fortran) is bool and type(writeable) is bool
-    if not flags or type(offset) is not int or offset < 0 or offset % ALIGNMENT:
-        raise WireError("an array's place is not aligned")
     if offset + count * dtype.itemsize > blob.size:
         raise WireError(f"an array of {count} values lies outside of its frame")
     flat = np.frombuffer(blob, dtype, count, offset) if count else np.empty(count, dtype)
@@ -46,6 +37,23 @@ def array_from(fields: list[Any], blob: np.ndarray[Any, Any], bounds: Bounds | N
     if not writeable:
         result.flags.writeable = False
     return result
+
+
+def _expect_shape(dtype: np.dtype[Any], shape: Any, bounds: Bounds | None) -> None:
+    if not dtype.itemsize:  # NumPy makes such values one character long, whatever their number
+        raise WireError("an array of strings without characters")
+    if type(shape) is not list or len(shape) > 32 or any(type(n) is not int or n < 0 or n > 1 << 40 for n in shape):
+        raise WireError("an array's shape is a list of at most 32 sizes")
+    if bounds is not None:
+        _fits(tuple(shape), math.prod(shape) * dtype.itemsize, bounds)
+    if without_zeros(shape) > MAX_SIZES:
+        raise WireError("an array's sizes are too large")
+
+
+def _expect_place(fortran: Any, offset: Any, writeable: Any) -> None:
+    plain = type(offset) is int and type(fortran) is bool and type(writeable) is bool
+    if not plain or offset < 0 or offset % ALIGNMENT:
+        raise WireError("an array's place is not aligned")
 
 
 def _fits(shape: tuple[int, ...], size: int, bounds: Bounds) -> None:

@@ -1,6 +1,6 @@
 """Frames over a socket: sent whole, received into one allocation, never past an absolute deadline.
 
-Both ends use it, so it needs the standard library, NumPy and wire only.
+Both ends use it, so it needs the standard library, NumPy and this room only.
 """
 
 from __future__ import annotations

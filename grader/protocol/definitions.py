@@ -1,6 +1,6 @@
-"""What both ends of the wire agree on: tags, caps, the dtypes that are carried, and errors.
+"""What both ends of the pipe agree on: tags, caps, the dtypes that are carried, and errors.
 
-The worker imports it, too, as it does states, encode, decode and wire: standard library, NumPy and msgpack only.
+The worker imports it, too, as it does the rest of this room: standard library, NumPy and msgpack only.
 """
 
 from __future__ import annotations

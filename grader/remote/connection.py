@@ -14,7 +14,7 @@ from grader.remote.answers import refusal
 from grader.remote.changes import Changes, Unreachable
 from grader.remote.exceptions import Unusable, WorkerFailed, described, exception_from
 from grader.remote.handles import Handles
-from grader.remote.limits import CALLS_OF_TIME, Allowance, OverLimit
+from grader.remote.limits import CALLS_OF_TIME, OverLimit, UsageLimits
 from grader.remote.record import Name, Notes, Record, copied_value
 
 MAX_NESTING = 20
@@ -36,7 +36,7 @@ class Connection:
         names: dict[str, Name],
         call_seconds: float,
         ends_at: float,
-        allowance: Allowance | None = None,
+        limits: UsageLimits | None = None,
         bounds: codec.Bounds | None = None,
     ) -> None:
         self.channel = channel
@@ -44,8 +44,8 @@ class Connection:
         self.call_seconds = call_seconds
         self.ends_at = ends_at
         self.bounds = bounds or codec.Bounds()
-        self.allowance = allowance or Allowance.of(call_seconds, self.bounds)
-        self.handles = Handles(self, self.allowance, names)
+        self.limits = limits or UsageLimits.of(call_seconds, self.bounds)
+        self.handles = Handles(self, self.limits, names)
         self.records: list[Record] = []
         self.failure: WorkerFailed | None = None
         self.ended = False
@@ -77,7 +77,7 @@ class Connection:
             if not self._answered:  # the test's own mistake
                 raise
             raise Unusable(f"{label or name} cannot be called with what came back before: {error}") from None
-        small = encoder.size <= COPY_LIMIT and self.allowance.keep(len(frame[0]), encoder.size)
+        small = encoder.size <= COPY_LIMIT and self.limits.keep(len(frame[0]), encoder.size)
         kept, named = (copied_value(args), copied_value(kwargs)) if small else (args, kwargs)
         record = Record(kind, target, name, label or name, kept, named, small, args)
         self.records.append(record)
@@ -86,10 +86,10 @@ class Connection:
     def _exchange(self, serial: int, frame: list[Any], sent: list[Any], record: Record) -> Any:
         """Send a request and wait for its end; whatever goes wrong between ends the test."""
         started = time.monotonic()
-        bounds = (started + self.call_seconds, self.ends_at, started + self.allowance.seconds, *self._deadlines[-1:])
+        bounds = (started + self.call_seconds, self.ends_at, started + self.limits.seconds, *self._deadlines[-1:])
         self._deadlines.append(min(bounds))
         try:
-            self.allowance.request()
+            self.limits.request()
             if self.channel.pending():
                 raise codec.WireError("something that was not asked for")
             self.channel.send(frame, min(bounds))
@@ -109,7 +109,7 @@ class Connection:
         finally:
             self._deadlines.pop()
             if not self._deadlines:
-                self.allowance.seconds -= time.monotonic() - started
+                self.limits.seconds -= time.monotonic() - started
         if record.error is not None:  # raised out here: it may be a WireError of the test's own function
             raise record.error
         return result
@@ -142,8 +142,8 @@ class Connection:
         while True:
             body, blob = self.channel.receive(deadline, most)
             began = time.thread_time()
-            self.allowance.frame(len(body), blob.size)
-            decoder = codec.Decoder(self.handles.unwrap, sent, self.bounds, self.allowance.until())
+            self.limits.frame(len(body), blob.size)
+            decoder = codec.Decoder(self.handles.unwrap, sent, self.bounds, self.limits.until())
             fields = decoder.message(body, blob)
             if len(fields) == 5 and fields[1] == "callback":  # its values refer to each other only
                 decoder.shared.clear()
@@ -151,13 +151,13 @@ class Connection:
                 continue
             if len(fields) != 6 or fields[0] != serial or fields[1] not in ("ok", "error", "unsendable"):
                 raise codec.WireError("an answer to another request")
-            self.seconds += self.notes.take(fields[2], fields[3], self.allowance)
+            self.seconds += self.notes.take(fields[2], fields[3], self.limits)
             self._answered = True
             size = len(body)
             what = "returned" if fields[1] == "ok" else "raised an exception that holds"
             result = self._value(decoder, fields[4], record, what)
             self._replay(fields[5], decoder, sent, record)
-            self.allowance.read(began)
+            self.limits.read(began)
             return self._taken(fields[1], result, record, size, blob.size)
 
     def _value(self, decoder: codec.Decoder, form: Any, record: Record, what: str) -> Any:
@@ -171,7 +171,7 @@ class Connection:
         """Return the result of a request that was answered, of so many bytes; what was raised goes into its record."""
         if kind == "ok":
             small = record.replayable and blob <= COPY_LIMIT
-            record.replayable = small and self.allowance.keep(body, blob)
+            record.replayable = small and self.limits.keep(body, blob)
             if record.replayable:
                 record.result, record.returned = copied_value(result), result
             return result
@@ -207,11 +207,11 @@ class Connection:
         return any(error is raised for raised in self._raised.values())
 
     def _run_callback(self, fields: list[Any], decoder: codec.Decoder, record: Record, deadline: float) -> None:
-        self.allowance.callback()
+        self.limits.callback()
         function = self.handles.function(fields[2])
         began = time.thread_time()
         args, kwargs = (self._value(decoder, form, record, "passed on") for form in fields[3:])
-        self.allowance.read(began)
+        self.limits.read(began)
         if not isinstance(args, tuple) or not isinstance(kwargs, dict):
             raise codec.WireError("a call of another form")
         if len(self._deadlines) > MAX_NESTING:

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from grader.protocol import codec
 from grader.remote.exceptions import LEARNERS, builtin_exception
-from grader.remote.limits import Allowance
-from grader.remote.proxies import RemoteClass, RemoteExceptionClass, RemoteValue
+from grader.remote.limits import UsageLimits
+from grader.remote.proxies import RemoteClass, RemoteExceptionClass, RemoteValue, Requests
 from grader.remote.record import MAX_NUMBER, Name
-
-if TYPE_CHECKING:
-    from grader.remote.connection import Connection
 
 KINDS = frozenset({"function", "class", "exception", "object"})
 MAX_BASES = 100
@@ -21,9 +18,9 @@ MAX_BASES = 100
 class Handles:
     """The two-way table of one test: proxies and exception classes by number, the test's functions by number."""
 
-    def __init__(self, connection: Connection, allowance: Allowance, names: Mapping[str, Name] | None = None) -> None:
+    def __init__(self, connection: Requests, limits: UsageLimits, names: Mapping[str, Name] | None = None) -> None:
         self._connection = connection
-        self._allowance = allowance
+        self._limits = limits
         self.proxies: dict[int, Any] = {}
         self.classes: dict[int, type[BaseException]] = {}
         self._kinds = {name.number: name.kind for name in (names or {}).values() if name.kind != "value"}
@@ -68,7 +65,7 @@ class Handles:
 
     def named(self, name: str, found: Name) -> Any:
         """Return what stands for a public name of the module; names are as many as its table, and are not counted."""
-        self._allowance.handles += found.number not in self.proxies and found.number not in self.classes
+        self._limits.handles += found.number not in self.proxies and found.number not in self.classes
         return self.proxy(found.number, found.kind, name, (), list(found.bases))
 
     def proxy(
@@ -80,7 +77,7 @@ class Handles:
         if kind == "exception":
             return self.exception_class(number, shown, names or [])
         if number not in self.proxies:
-            self._allowance.handle()
+            self._limits.handle()
             cls = RemoteClass if kind == "class" else RemoteValue
             self.proxies[number] = cls(self._connection, number, kind, shown[:200], classes)
         return self.proxies[number]
@@ -88,7 +85,7 @@ class Handles:
     def exception_class(self, number: int, shown: str, names: list[Any]) -> type[BaseException]:
         """Return a local class for a learner's exception class, below the builtin ones that it extends."""
         if number not in self.classes:
-            self._allowance.handle()
+            self._limits.handle()
             base = builtin_exception(names)
             name = shown[:100] if shown.replace(".", "").isidentifier() else base.__name__
             fields = {"__module__": LEARNERS, "_connection": self._connection, "_number": number}

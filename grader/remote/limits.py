@@ -24,7 +24,7 @@ def cost(body: int, blob: int) -> int:
 
 
 @dataclass
-class Allowance:
+class UsageLimits:
     """What is left for one test; the defaults are far above what a stage's test needs.
 
     received and kept are bytes of memory, at most, of what arrives and of what records may still hold on to; held are
@@ -42,7 +42,7 @@ class Allowance:
     warnings: int = 200
 
     @classmethod
-    def of(cls, call_seconds: float, bounds: Bounds) -> Allowance:
+    def of(cls, call_seconds: float, bounds: Bounds) -> UsageLimits:
         """Return what one test of a stage may take whose calls last so long and whose results are so large."""
         received, kept = min(RECEIVED * bounds.size, MOST_RECEIVED), min(KEPT * bounds.size, MOST_KEPT)
         return cls(CALLS_OF_TIME * call_seconds, received=received, kept=kept)

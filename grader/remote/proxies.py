@@ -1,16 +1,21 @@
-"""What a test holds in its hands: proxies for the learner's module and for the objects that stay in its process."""
+"""What a test holds in its hands: proxies for the objects that stay in the learner's process."""
 
 from __future__ import annotations
 
-import types
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar
-
-if TYPE_CHECKING:
-    from grader.remote.connection import Connection
+from typing import Any, Protocol, TypeVar
 
 T = TypeVar("T")
 MAX_LENGTH = 1 << 24
+
+
+class Requests(Protocol):
+    """What a proxy asks of the connection that it came by."""
+
+    def request(
+        self, kind: str, target: int, name: str, args: tuple[Any, ...] = (), kwargs: Any = None, label: str = ""
+    ) -> Any:
+        """Have the learner's process do one thing with the object of a number; return or raise what comes of it."""
 
 
 class RemoteValue:
@@ -22,7 +27,7 @@ class RemoteValue:
 
     __array_ufunc__ = None  # an ndarray operand leaves the operation to the object
 
-    def __init__(self, connection: Connection, number: int, kind: str, shown: str, classes: tuple[int, ...]) -> None:
+    def __init__(self, connection: Requests, number: int, kind: str, shown: str, classes: tuple[int, ...]) -> None:
         fields = {"_connection": connection, "_number": number, "_kind": kind, "_shown": shown, "_classes": classes}
         self.__dict__.update(fields)
 
@@ -116,7 +121,7 @@ class RemoteExceptionClass(type):
         fields = cls.__dict__
         if "_number" not in fields:  # a test's own class below it
             return super().__call__(*args, **kwargs)
-        connection: Connection = fields["_connection"]
+        connection: Requests = fields["_connection"]
         made = connection.request("call", fields["_number"], "", args, kwargs, label=cls.__name__)
         is_instance = isinstance(made, RemoteValue) and fields["_number"] in made.__dict__["_classes"]
         return cls._made_here(*args) if is_instance else made
@@ -149,28 +154,3 @@ def _add_operators() -> None:
 
 
 _add_operators()
-
-
-class RemoteModule(types.SimpleNamespace):
-    """The `learner` of a test: its attributes are the public names of the learner's module."""
-
-    def __init__(self, connection: Connection, title: str) -> None:
-        super().__init__()
-        self.__dict__.update(_connection=connection, _title=title)
-
-    def __getattr__(self, name: str) -> Any:
-        connection: Connection = self.__dict__["_connection"]
-        found = connection.names.get(name)
-        if found is None:
-            raise MissingName(self.__dict__["_title"], name)
-        if found.kind == "value":
-            return connection.request("getattr", 0, name, label=name)
-        return connection.handles.named(name, found)
-
-
-class MissingName(AttributeError):
-    """The learner's module does not define what the course asks for."""
-
-    def __init__(self, title: str, name: str) -> None:
-        super().__init__(f"{title} does not define {name}: was it renamed or deleted?")
-        self.missing = name

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from grader.protocol import codec
-from grader.remote.limits import Allowance
+from grader.remote.limits import UsageLimits
 
 MAX_NUMBER = 1 << 62  # of a learner's object
 MAX_LINE = 1 << 20  # a module is at most as many bytes
@@ -52,7 +52,7 @@ class Notes:
     printed: str = ""
     warnings: list[tuple[str, str, int]] = field(default_factory=list)
 
-    def take(self, form: Any, seconds: Any, allowance: Allowance) -> float:
+    def take(self, form: Any, seconds: Any, limits: UsageLimits) -> float:
         """Add what came with one answer, pass its warnings on, and return how long the call took as its process says.
 
         Raises WireError for notes of another form.
@@ -64,7 +64,7 @@ class Notes:
                 raise codec.WireError("notes of another form")
         self.printed = (self.printed + printed[:MAX_PRINTED])[:MAX_PRINTED]
         for name, text, line in found:
-            if not allowance.warning():
+            if not limits.warning():
                 break
             if len(self.warnings) < KEPT_WARNINGS:
                 self.warnings.append((name, text, line))

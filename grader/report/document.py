@@ -26,15 +26,15 @@ def verdict_document(verdict: Verdict, waits_for: Iterable[str] = ()) -> Documen
         "waits_for": list(waits_for),
         "seed": run.seed,
         "isolation": run.isolation,
-        "isolation_note": _text(run.isolation_note),
+        "isolation_note": plain_text(run.isolation_note),
         "duration_s": round(run.duration_s, 3),
         "course": run.course,
         "submission": run.submission,
-        "file": _text(run.label),
+        "file": plain_text(run.label),
         "only": run.only,
         "public_only": run.public_only,
-        "problem": _problem(verdict.problem),
-        "faults": [_text(fault) for fault in verdict.faults],
+        "problem": problem_document(verdict.problem),
+        "faults": [plain_text(fault) for fault in verdict.faults],
         "criteria": [_criterion(result) for result in verdict.criteria],
         "unlocked": list(verdict.unlocked),
         "feedback": verdict.feedback,
@@ -73,12 +73,12 @@ def _failure(failure: Failure) -> Document:
         "test": failure.test,
         "hidden": failure.hidden,
         "status": failure.status,
-        "call": _text(failure.call),
-        "message": _text(failure.message),
+        "call": plain_text(failure.call),
+        "message": plain_text(failure.message),
         "diagnosis": _diagnosis(failure.diagnosis),
-        "where": _where(failure.where),
-        "notes": [_text(note) for note in failure.notes],
-        "unexplained": _text(failure.unexplained) or None,
+        "where": where_text(failure.where),
+        "notes": [plain_text(note) for note in failure.notes],
+        "unexplained": plain_text(failure.unexplained) or None,
     }
 
 
@@ -93,16 +93,23 @@ def _diagnosis(diagnosis: Diagnosis | None) -> Document | None:
     }
 
 
-def _where(where: Where | None) -> str | None:
-    return None if where is None else _text(f"{where.file}:{where.line}")
+def where_text(where: Where | None) -> str | None:
+    """Return a place in the learner's file as file:line."""
+    return None if where is None else plain_text(f"{where.file}:{where.line}")
 
 
-def _problem(problem: Problem | None) -> Document | None:
+def problem_document(problem: Problem | None) -> Document | None:
+    """Return what keeps a module from being run as values that JSON has."""
     if problem is None:
         return None
-    return {"kind": problem.kind, "message": _text(problem.message), "line": problem.line, "hint": _text(problem.hint)}
+    return {
+        "kind": problem.kind,
+        "message": plain_text(problem.message),
+        "line": problem.line,
+        "hint": plain_text(problem.hint),
+    }
 
 
-def _text(text: str | None) -> str | None:
+def plain_text(text: str | None) -> str | None:
     """Replace what is half a character: JSON could spell it, but many readers refuse it."""
     return text and text.encode("utf-8", "replace").decode("utf-8")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import itertools
 import os
+import shutil
 import textwrap
 import time
 from collections.abc import Callable, Iterator
@@ -13,6 +14,7 @@ from pathlib import Path
 from typing import Any, cast
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from grader import testing
 from grader.course.manifest import load_course
@@ -21,12 +23,15 @@ from grader.isolation import tiers
 from grader.judging import grading
 from grader.outcome import Outcome, Status
 from grader.remote.connection import Connection
+from grader.remote.module import RemoteModule
 from grader.remote.process import Job, LearnerProcess
-from grader.remote.proxies import RemoteModule
 from grader.submission import take
+from grader.tests.support.command import NUMBERS, PACKAGE, SUMS, Here, Place, write_stage
 from grader.verdict import Verdict
 
 LABEL = "stages/s90_small/small.py"
+settings.register_profile("any pace", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("any pace")  # others may use the machine, too
 MOMENTS = itertools.count(1_700_000_000)
 
 
@@ -195,3 +200,34 @@ def small_course(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SmallCour
     """A small course with a hidden folder of its own."""
     yield SmallCourse(tmp_path_factory.mktemp("small"))
     testing.configure(Tolerance())
+
+
+@pytest.fixture(scope="module")
+def original(tmp_path_factory: pytest.TempPathFactory) -> Place:
+    """The place as it is before any test: the grader without its own stages, and two small ones."""
+    root = tmp_path_factory.mktemp("original")
+    package = root / "code" / "grader"
+    left_out = shutil.ignore_patterns("hidden", "tests", "bench", "classroom")
+    shutil.copytree(PACKAGE, package, ignore=left_out)
+    (package / "hidden").mkdir()
+    (package / "hidden" / "__init__.py").touch()
+    write_stage(root, package, 1, "numbers_", "Numbers", NUMBERS, [])
+    write_stage(root, package, 2, "sums", "Sums", SUMS, ["s01"])
+    return Place(root, package)
+
+
+@pytest.fixture
+def place(original: Place, tmp_path: Path) -> Place:
+    """A course of the test's own; the grader is shared, and may not be written to."""
+    shutil.copytree(original.root / "stages", tmp_path / "course" / "stages")
+    return Place(tmp_path / "course", original.package)
+
+
+@pytest.fixture
+def here(place: Place, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Here:
+    monkeypatch.chdir(place.root)
+    monkeypatch.setenv("COLUMNS", "100")
+    for name in ("LANG", "LC_ALL", "NO_COLOR", "FORCE_COLOR"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr("grader.course.answers.hidden_folder", lambda stage: place.package / "hidden" / stage.name)
+    return Here(place, capsys, monkeypatch)

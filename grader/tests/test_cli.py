@@ -3,173 +3,25 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import subprocess
 import sys
 from contextlib import nullcontext
-from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import jsonschema
 import pytest
 
 import grader
-from grader import cli
-from grader.course.stub import stub_of
-from grader.progress.store import Store
-from grader.tests.support.places import HOUSE
-
-PACKAGE = HOUSE
-RUN = "import sys; from grader.cli import main; sys.argv[0] = 'grader'; main()"
-MANIFEST = """\
-schema = 1
-id = "{id}"
-title = "{title}"
-module = "{module}.py"
-requires = {requires}
-"""
-ROW = """
-[[criteria]]
-id = "{name}"
-text = "{name} is right"
-functions = ["{name}"]
-needs = {needs}
-hints = ["{name}: a nudge", "{name}: the idea", "{name}: nearly the answer"]
-"""
-NUMBERS = '''\
-"""Numbers."""
-
-import numpy as np
-
-
-def double(x):
-    """Return twice x."""
-    return 2 * x
-
-
-def quadruple(x):
-    """Return four times x."""
-    return double(double(x))
-'''
-SUMS = NUMBERS.replace("double", "total").replace("quadruple", "grand")
-TESTS = """\
-import pytest
-from grader.testing import assert_equal
-
-
-@pytest.mark.criterion("{name}")
-def test_{name}(learner, rng):
-    assert_equal(learner.{name}({argument}), {factor} * {argument})
-"""
-MISTAKES = """\
-from grader.mistakes import mistake
-
-
-@mistake(criterion="{name}", replaces="{name}", text="This is the square.", fix="Multiply by 2.")
-def squared(x):
-    return x * x
-"""
-WRONG = NUMBERS.replace("2 * x", "x * x")
-
-
-@dataclass
-class Done:
-    """What a command left behind."""
-
-    code: int
-    out: str
-    err: str
-
-    @property
-    def json(self) -> Any:
-        return json.loads(self.out)
-
-
-class Place:
-    """A folder with a copy of the grader, and a course in it that a test may do anything to."""
-
-    def __init__(self, root: Path, package: Path) -> None:
-        self.root = root
-        self.package = package
-        self.numbers = root / "stages" / "s01_numbers" / "numbers_.py"
-        self.sums = root / "stages" / "s02_sums" / "sums.py"
-        self.store = Store(root)
-
-    def run(self, *arguments: str, folder: Path | None = None, code: str = RUN, **environment: str) -> Done:
-        """Run the command in the course and return what it printed; never with a traceback."""
-        variables = {key: value for key, value in os.environ.items() if key not in ("NO_COLOR", "LANG", "LC_ALL")}
-        variables |= {"PYTHONPATH": str(self.package.parent), "COLUMNS": "100", "PYTHONUTF8": "1", **environment}
-        command = [sys.executable, "-c", code, *arguments]
-        done = subprocess.run(
-            command,
-            cwd=folder or self.root,
-            env=variables,
-            capture_output=True,
-            encoding="utf-8",
-            stdin=subprocess.DEVNULL,
-        )
-        assert "Traceback" not in done.stderr, done.stderr
-        return Done(done.returncode, done.stdout, done.stderr)
-
-    def passed(self, *stages: str) -> None:
-        for stage in stages:
-            self.store.record_pass(stage, "0" * 64, 7, "0.1.0", datetime.now(UTC))
-
-    @property
-    def recorded(self) -> set[str]:
-        return set(self.store.read().passed)
-
-
-def write_stage(
-    root: Path, package: Path, number: int, module: str, title: str, solution: str, requires: list[str]
-) -> None:
-    names = [line.split("(")[0].removeprefix("def ") for line in solution.splitlines() if line.startswith("def ")]
-    folder = f"s{number:02}_{title.lower()}"
-    stage, hidden = root / "stages" / folder, package / "hidden" / folder
-    (stage / "tests").mkdir(parents=True)
-    hidden.mkdir()
-    manifest = MANIFEST.format(id=f"s{number:02}", title=title, module=module, requires=json.dumps(requires))
-    rows = [ROW.format(name=name, needs=json.dumps(names[:place])) for place, name in enumerate(names)]
-    (stage / "stage.toml").write_text(manifest + "".join(rows), encoding="utf-8")
-    (stage / "README.md").write_text(f"# {title}\n\nA *small* stage.\n", encoding="utf-8")
-    (stage / f"{module}.py").write_text(stub_of(solution), encoding="utf-8")
-    (hidden / "__init__.py").touch()
-    (hidden / "solution.py").write_text(solution, encoding="utf-8")
-    (hidden / "mistakes.py").write_text(MISTAKES.format(name=names[0]), encoding="utf-8")
-    for place, name in enumerate(names):
-        for path, argument in (
-            (stage / "tests" / f"test_{name}.py", "3"),
-            (hidden / f"test_hidden_{name}.py", "int(rng.integers(100, 10**9))"),
-        ):
-            value = "3" if argument == "3" else "drawn"
-            text = TESTS.format(name=name, factor=2 ** (place + 1), argument=value)
-            text = text.replace("    assert", f"    drawn = {argument}\n    assert") if value == "drawn" else text
-            path.write_text(text, encoding="utf-8")
-
-
-@pytest.fixture(scope="module")
-def original(tmp_path_factory: pytest.TempPathFactory) -> Place:
-    """The place as it is before any test: the grader without its own stages, and two small ones."""
-    root = tmp_path_factory.mktemp("original")
-    package = root / "code" / "grader"
-    left_out = shutil.ignore_patterns("hidden", "tests", "bench", "classroom")
-    shutil.copytree(PACKAGE, package, ignore=left_out)
-    (package / "hidden").mkdir()
-    (package / "hidden" / "__init__.py").touch()
-    write_stage(root, package, 1, "numbers_", "Numbers", NUMBERS, [])
-    write_stage(root, package, 2, "sums", "Sums", SUMS, ["s01"])
-    return Place(root, package)
-
-
-@pytest.fixture
-def place(original: Place, tmp_path: Path) -> Place:
-    """A course of the test's own; the grader is shared, and may not be written to."""
-    shutil.copytree(original.root / "stages", tmp_path / "course" / "stages")
-    return Place(tmp_path / "course", original.package)
-
+from grader.tests.support.command import (
+    NUMBERS,
+    PACKAGE,
+    RUN,
+    SUMS,
+    WRONG,
+    Here,
+    Place,
+)
 
 # What is graded, and what is recorded of it.
 
@@ -334,32 +186,6 @@ def test_all_stages_of_an_archive_are_graded(place: Place, tmp_path: Path) -> No
 # Commands that do not grade run in this process, which is much faster.
 
 
-@dataclass
-class Here:
-    """The command in this process, with its course as the current folder."""
-
-    place: Place
-    capsys: pytest.CaptureFixture[str]
-    monkeypatch: pytest.MonkeyPatch
-
-    def __call__(self, *arguments: str) -> Done:
-        self.monkeypatch.setattr(sys, "argv", ["grader", *arguments])
-        with pytest.raises(SystemExit) as left:
-            cli.main()
-        captured = self.capsys.readouterr()
-        return Done(int(left.value.code or 0), captured.out, captured.err)
-
-
-@pytest.fixture
-def here(place: Place, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Here:
-    monkeypatch.chdir(place.root)
-    monkeypatch.setenv("COLUMNS", "100")
-    for name in ("LANG", "LC_ALL", "NO_COLOR", "FORCE_COLOR"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr("grader.course.answers.hidden_folder", lambda stage: place.package / "hidden" / stage.name)
-    return Here(place, capsys, monkeypatch)
-
-
 def test_alone_it_says_where_you_are_and_what_comes_next(here: Here) -> None:
     done = here()
     assert (done.code, done.err) == (0, "")
@@ -396,115 +222,6 @@ def test_the_status_is_a_document_too(here: Here) -> None:
         ("s01", "changed", []),
         ("s02", "open", []),
     ]
-
-
-def test_a_hint_goes_one_step_further_each_time(here: Here) -> None:
-    texts = [here("hint", "s02", "total").out for _ in range(4)]
-    assert ["a nudge" in texts[0], "the idea" in texts[1], "nearly" in texts[2], "nearly" in texts[3]] == [True] * 4
-    assert "hint 1 of 3" in texts[0]
-    assert "one step further: grader hint s02 total" in texts[0]
-    assert "grader show s02" in texts[3]
-
-
-def test_a_hint_without_a_row_is_for_the_first_that_does_not_pass(place: Place) -> None:
-    place.numbers.write_text(NUMBERS.replace("double(double(x))", "x"), encoding="utf-8")
-    done = place.run("hint", "s01")
-    assert (done.code, done.out.splitlines()[0]) == (0, "s01 · quadruple is right · hint 1 of 3")
-    place.numbers.write_text(NUMBERS, encoding="utf-8")
-    done = place.run("hint", "s01")
-    assert (done.code, done.out) == (0, "")
-    assert "no hint is needed" in done.err
-
-
-def test_show_prints_the_readme_as_it_is_into_a_pipe(here: Here) -> None:
-    assert here("show", "numbers").out == "# Numbers\n\nA *small* stage.\n"
-
-
-def test_show_says_so_when_there_is_no_readme(here: Here) -> None:
-    (here.place.numbers.parent / "README.md").unlink()
-    done = here("show", "s01")
-    assert (done.code, done.out) == (4, "")
-    assert "stages/s01_numbers/README.md cannot be read" in done.err
-
-
-def test_start_skips_what_comes_before_and_passes_nothing(here: Here) -> None:
-    done = here("start", "s02")
-    assert (done.code, done.out) == (0, "")
-    assert "You are at s02 · Sums. Skipped: s01." in done.err
-    progress = here.place.store.read()
-    assert (set(progress.skipped), set(progress.passed), progress.last) == ({"s01"}, set(), "s02")
-
-
-def test_start_at_an_earlier_stage_opens_what_was_skipped(here: Here) -> None:
-    here("start", "s02")
-    assert "Skipped" not in here("start", "s01").err
-    assert here.place.store.read().skipped == set()
-    assert "You are at s01" in here().out
-
-
-def test_start_leaves_passed_stages_passed(here: Here) -> None:
-    here.place.passed("s01")
-    assert "Skipped" not in here("start", "s02").err
-    assert here.place.recorded == {"s01"}
-
-
-def test_reset_asks_before_it_replaces_a_file(here: Here) -> None:
-    here.place.numbers.write_text("mine = 1\n", encoding="utf-8")
-    done = here("reset", "s01")
-    assert (done.code, done.out) == (2, "")
-    assert "--yes" in done.err
-    assert here.place.numbers.read_text(encoding="utf-8") == "mine = 1\n"
-
-
-@pytest.mark.parametrize("yes", [True, False])
-def test_reset_does_what_was_answered(here: Here, yes: bool) -> None:
-    here.place.numbers.write_text("mine = 1\n", encoding="utf-8")
-    here.monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
-    here.monkeypatch.setattr("typer.confirm", lambda question, err: yes)
-    assert here("reset", "s01").code == 0
-    assert (here.place.numbers.read_text(encoding="utf-8") == stub_of(NUMBERS)) is yes
-
-
-def test_reset_puts_the_stub_back_keeps_the_old_file_and_starts_over(here: Here) -> None:
-    here.place.passed("s01")
-    here.place.numbers.write_text("mine = 1\n", encoding="utf-8")
-    done = here("reset", "s01", "--yes")
-    assert done.code == 0
-    assert here.place.numbers.read_text(encoding="utf-8") == stub_of(NUMBERS)
-    (kept,) = (here.place.root / ".grader" / "backups" / "s01_numbers").iterdir()
-    assert kept.read_text(encoding="utf-8") == "mine = 1\n"
-    assert f".grader/backups/s01_numbers/{kept.name}" in done.err
-    assert here.place.recorded == set()
-
-
-def test_reset_keeps_no_copy_of_a_stub_and_restores_a_deleted_one(here: Here) -> None:
-    here("reset", "s01", "-y")
-    assert not (here.place.root / ".grader" / "backups").exists()
-    here.place.numbers.unlink()
-    assert here("reset", "s01", "-y").code == 0
-    assert here.place.numbers.read_text(encoding="utf-8") == stub_of(NUMBERS)
-
-
-def test_a_solution_is_shown_after_passing_only(here: Here, tmp_path: Path) -> None:
-    done = here("solution", "s01")
-    assert (done.code, done.out) == (3, "")
-    assert "once s01 has passed" in done.err
-    here("start", "s02")
-    assert here("solution", "s01").code == 3
-    here.place.passed("s01")
-    assert here("solution", "s01").out == NUMBERS
-    target = tmp_path / "solution.py"
-    assert here("solution", "s01", "--output", str(target)).out == ""
-    assert target.read_text(encoding="utf-8") == NUMBERS
-
-
-def test_a_solution_overwrites_nothing(here: Here) -> None:
-    here.place.passed("s01")
-    done = here("solution", "s01", "--output", str(here.place.numbers))
-    assert done.code == 2
-    assert "is not overwritten" in done.err
-    assert here.place.numbers.read_text(encoding="utf-8") == stub_of(NUMBERS)
-    assert here("solution", "s01", "-o", str(here.place.root / "no" / "folder.py")).code == 2
 
 
 @pytest.mark.parametrize("name", ["s01", "1", "numbers", "s01_numbers", "stages/s01_numbers/", "NUMBERS_.py"])

@@ -1,7 +1,7 @@
 """A learner's process from its start: confine itself, load the module once, then fork for each test.
 
 Untrusted from the moment the learner's module runs. It is started with a path that holds the standard library, NumPy,
-msgpack and this package's wire, channel and serve; the module arrives as text over the connection, so that no file of
+msgpack and the rooms `protocol` and `worker`; the module arrives as text over the connection, so that no file of
 the course is needed. What it answers before that moment, the guards that are up, is beyond the learner's reach.
 """
 
@@ -134,9 +134,9 @@ def main() -> None:
 
     from grader.protocol import codec
     from grader.protocol.channel import Channel, ChannelClosed
-    from grader.worker import server as serve
     from grader.worker.confine import confine
     from grader.worker.kernel import Unconfined
+    from grader.worker.server import Server
 
     channel = Channel(control)
     body, blob = channel.receive()
@@ -148,15 +148,8 @@ def main() -> None:
         channel.send(codec.Encoder().frame(["unconfined", str(error)], []))
         return
     sys.meta_path.insert(0, OnlyAllowed())
-    server = serve.Server(types.ModuleType("learner_module"), label)
-    server.listen()
-    try:
-        server.module = load(source, label)
-        server.objects[0] = server.module
-        server.numbers = {id(server.module): 0}
-        channel.send(codec.Encoder().frame(["loaded", server.names(), server.notes()], []))
-    except BaseException as error:
-        channel.send(codec.Encoder().frame(["failed", [], server.notes()], [server.describe(error)]))
+    server = Server(types.ModuleType("learner_module"), label)
+    if not _loaded(server, channel, source):
         return
     gc.freeze()  # what is loaded now stays: the collector need not touch, and so copy, its pages after each fork
     with contextlib.suppress(ChannelClosed, OSError):
@@ -165,6 +158,22 @@ def main() -> None:
             fork_for_tests(control, server, children)
         else:
             server.run(channel)
+
+
+def _loaded(server: Any, channel: Any, source: bytes) -> bool:
+    """Load the learner's module into its server, tell the grader what came of it, and say whether it is there."""
+    from grader.protocol import codec
+
+    server.listen()
+    try:
+        server.module = load(source, server.label)
+        server.objects[0] = server.module
+        server.numbers = {id(server.module): 0}
+        channel.send(codec.Encoder().frame(["loaded", server.names(), server.notes()], []))
+    except BaseException as error:
+        channel.send(codec.Encoder().frame(["failed", [], server.notes()], [server.describe(error)]))
+        return False
+    return True
 
 
 def _guarded(control: socket.socket, scratch: str) -> Any:

@@ -6,8 +6,6 @@ Untrusted: the learner's code shares this process and can change all of it. Noth
 from __future__ import annotations
 
 import builtins
-import operator
-import os
 import sys
 import time
 import types
@@ -19,58 +17,10 @@ import numpy as np
 
 from grader.protocol import codec
 from grader.protocol.channel import Channel, ChannelClosed
-
-OUTPUT_LIMIT = 16 << 10  # characters of printed output kept for one test
-TEXT_LIMIT = 4000  # characters of one exception's message
-LONGEST_NUMBER = 8 * (codec.MAX_INTEGER - 1)  # bits
-MAX_FRAMES = 20
-FEW_BYTES = 1 << 13
-
-OPERATIONS: dict[str, Callable[..., Any]] = {
-    "len": len, "iter": iter, "next": next, "bool": bool, "float": float, "int": int, "complex": complex,
-    "repr": repr, "str": str, "abs": abs, "neg": operator.neg, "pos": operator.pos, "invert": operator.invert,
-    "getitem": operator.getitem, "setitem": operator.setitem, "delitem": operator.delitem,
-    "contains": operator.contains,
-    "eq": operator.eq, "ne": operator.ne, "lt": operator.lt, "le": operator.le, "gt": operator.gt, "ge": operator.ge,
-}  # fmt: skip
-for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and_", "or_", "xor"):
-    _function = getattr(operator, _name)
-    OPERATIONS[_name.strip("_")] = _function
-    OPERATIONS["r" + _name.strip("_")] = lambda a, b, _f=_function: _f(b, a)
-
-
-class Printed:
-    """A text stream that keeps what one test prints, up to a limit."""
-
-    encoding = "utf-8"
-    errors = "replace"
-
-    def __init__(self) -> None:
-        self.parts: list[str] = []
-        self.left = OUTPUT_LIMIT
-        self.dropped = 0
-
-    def write(self, text: str) -> int:
-        if self.left > 0:
-            self.parts.append(text[: self.left])
-        self.dropped += max(0, len(text) - max(0, self.left))
-        self.left -= len(text)
-        return len(text)
-
-    def flush(self) -> None:
-        """Nothing is buffered."""
-
-    def isatty(self) -> bool:
-        return False
-
-    def take(self) -> str:
-        """Return what was printed since the last call."""
-        text = "".join(self.parts)
-        if self.dropped:
-            text += f"\n[{self.dropped} more characters were printed]"
-        self.parts.clear()
-        self.dropped = 0
-        return text
+from grader.worker.exceptions import builtin_names, described, rebuilt
+from grader.worker.in_place import Before
+from grader.worker.operations import perform
+from grader.worker.printed import Printed
 
 
 class Callback:
@@ -82,10 +32,6 @@ class Callback:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self._server.call_back(self._number, args, kwargs)
-
-
-class CallbackRaised(Exception):
-    """Carries the number of an exception that the test's own function raised."""
 
 
 class Server:
@@ -126,7 +72,7 @@ class Server:
             if not name.startswith("_") and not isinstance(value, types.ModuleType) and isinstance(name, str):
                 kind = _kind(value)
                 number = self.number(value) if kind != "value" else 0
-                bases = _builtin_names(value) if kind == "exception" else []
+                bases = builtin_names(value) if kind == "exception" else []
                 table.append([name[:200], kind, number, bases])
         return table[:2000]
 
@@ -150,7 +96,7 @@ class Server:
             return None
         kind = _kind(value)
         classes = [self.number(c) for c in type(value).__mro__ if c.__module__ == self.module.__name__]
-        names = _builtin_names(value) if kind == "exception" else []
+        names = builtin_names(value) if kind == "exception" else []
         shown = (
             value.__qualname__
             if isinstance(value, (type, types.FunctionType, types.MethodType))
@@ -182,7 +128,7 @@ class Server:
         fields = decoder.message(body, blob)
         number, kind, target, name = fields[:4]
         args, kwargs = decoder.decode(fields[4]), decoder.decode(fields[5]) or {}
-        before = _Before(decoder.shared, blob)
+        before = Before(decoder.shared, blob)
         start = time.perf_counter()
         try:
             result: Any = self._perform(kind, self.objects[target], name, args, kwargs)
@@ -194,7 +140,7 @@ class Server:
         spent = time.perf_counter() - start
         self._reply(number, reply, spent, result, decoder.shared, before)
 
-    def _reply(self, number: int, reply: str, spent: float, result: Any, shared: list[Any], before: _Before) -> None:
+    def _reply(self, number: int, reply: str, spent: float, result: Any, shared: list[Any], before: Before) -> None:
         changes = before.changes()
         encoder = codec.Encoder(self.wrap, shared)
         try:
@@ -207,15 +153,7 @@ class Server:
             frame = codec.Encoder(self.wrap).frame([number, "error", self.notes(), spent], [self.describe(error), []])
         self.channel.send(frame)
 
-    @staticmethod
-    def _perform(kind: str, target: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        if kind == "call":
-            return (getattr(target, name) if name else target)(*args, **kwargs)
-        if kind == "getattr":
-            return getattr(target, name)
-        if kind == "setattr":
-            return setattr(target, name, args[0])
-        return OPERATIONS[name](target, *args)
+    _perform = staticmethod(perform)
 
     def call_back(self, number: int, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Ask the grader to run one of the test's functions; meanwhile its requests are answered."""
@@ -228,88 +166,12 @@ class Server:
                 return decoder.decode(fields[2])
             if fields[1] == "raise":
                 names, message, token, number = (decoder.decode(form) for form in fields[2:6])
-                raise _rebuilt(self.objects.get(number) if number else None, names, message, token)
+                raise rebuilt(self.objects.get(number) if number else None, names, message, token)
             self._answer(body, blob)
 
     def describe(self, error: BaseException) -> list[Any]:
-        """Return an exception as plain values: builtin names, own name, class handle, message, args, frames, token."""
-        try:
-            message = str(error)[:TEXT_LIMIT]
-        except BaseException as inner:
-            message = f"<its message could not be made: {type(inner).__name__}>"
-        frames = []
-        trace = error.__traceback__
-        while trace is not None:
-            code = trace.tb_frame.f_code
-            if code.co_filename == self.label:
-                frames.append([trace.tb_lineno, getattr(code, "co_qualname", code.co_name)])
-            trace = trace.tb_next
-        args = list(error.args) if all(map(_is_short, error.args)) else None
-        own = type(error).__module__ == self.module.__name__
-        handle = self.number(type(error)) if own else 0
-        token = getattr(error, "_callback_token", 0)
-        return [
-            _builtin_names(type(error)),
-            type(error).__qualname__,
-            handle,
-            message,
-            args,
-            frames[-MAX_FRAMES:],
-            token,
-        ]
-
-
-class _Before:
-    """Remembers a call's mutable arguments, so that what the call changed in place can be told."""
-
-    def __init__(self, shared: list[Any], blob: np.ndarray[Any, Any]) -> None:
-        self.shared = list(shared)
-        self.blob = blob
-        self.bytes = blob.copy()
-        self.held = [self._hold(value) for value in self.shared]
-
-    @staticmethod
-    def _hold(value: Any) -> Any:
-        if isinstance(value, np.random.Generator):
-            return codec.generator_state(value)
-        if isinstance(value, dict):
-            return [part for item in value.items() for part in item]
-        return list(value) if isinstance(value, (list, set)) else None
-
-    def changes(self) -> list[Any]:
-        """Return (argument's number, its new content) of each one that changed."""
-        found: list[Any] = []
-        same = _equal_bytes(self.blob, self.bytes)
-        for index, (value, held) in enumerate(zip(self.shared, self.held, strict=True)):
-            if isinstance(value, np.ndarray):
-                if not same and self._bytes_differ(value):
-                    found.append((index, value.copy(order="K")))
-            elif isinstance(value, np.random.Generator):
-                if (state := codec.generator_state(value)) != held:
-                    found.append((index, state))
-            else:
-                now = self._hold(value)
-                if len(now) != len(held) or any(a is not b for a, b in zip(now, held, strict=True)):
-                    found.append((index, tuple(now)))
-        return found
-
-    def _bytes_differ(self, value: np.ndarray[Any, Any]) -> bool:
-        start = value.__array_interface__["data"][0] - self.blob.__array_interface__["data"][0]
-        part = slice(start, start + value.nbytes)
-        return not _equal_bytes(self.blob[part], self.bytes[part])
-
-
-def _equal_bytes(a: np.ndarray[Any, Any], b: np.ndarray[Any, Any]) -> bool:
-    """Compare a few bytes at once, many eight at a time in pieces that stay in the cache."""
-    if a.size <= FEW_BYTES:
-        return a.tobytes() == b.tobytes()
-    whole = a.size // 8 * 8
-    words, others = a[:whole].view(np.uint64), b[:whole].view(np.uint64)
-    step = 1 << 15
-    pieces = range(0, words.size, step)
-    return bool((a[whole:] == b[whole:]).all()) and all(
-        (words[i : i + step] == others[i : i + step]).all() for i in pieces
-    )
+        """Return an exception as plain values."""
+        return described(error, self.label, self.module.__name__, self.number)
 
 
 def _kind(value: Any) -> str:
@@ -320,32 +182,3 @@ def _kind(value: Any) -> str:
         if isinstance(value, (types.FunctionType, types.BuiltinFunctionType, types.MethodType, Callback))
         else "value"
     )
-
-
-def _is_short(value: Any) -> bool:
-    """Say whether an exception's argument is plain, and a text or a number of moderate length."""
-    if type(value) is str:
-        return len(value) < TEXT_LIMIT
-    return type(value) in (float, bool, type(None)) or (type(value) is int and value.bit_length() < LONGEST_NUMBER)
-
-
-def _builtin_names(cls: type) -> list[str]:
-    """Return the names, most derived first, of the builtin and NumPy exceptions that a class extends."""
-    known = (c.__name__ for c in cls.__mro__ if c.__module__ == "builtins" or c.__module__.split(".")[0] == "numpy")
-    return [name for name in known if name != "object"]
-
-
-def _rebuilt(own: type | None, names: list[str], message: str, token: int) -> BaseException:
-    """Return the exception of a test's function, as the learner's code meets it: its own class where it raised it."""
-    cls = own or next((c for c in (getattr(builtins, n, None) for n in names) if isinstance(c, type)), Exception)
-    try:
-        error = cls(message)
-    except TypeError:
-        error = Exception(message)
-    error._callback_token = token
-    return error  # type: ignore[no-any-return]
-
-
-def end(status: int = 0) -> None:
-    """Leave at once: no handler that the learner's code registered runs."""
-    os._exit(status)

@@ -6,6 +6,9 @@ parameters were those of PARAMETERS, weight matrices transposed, since PyTorch's
 from attention.qkv_weights, out_proj.weight from attention.output_weights, linear1.weight from mlp.W1, linear2.weight
 from mlp.W2. Its input was X, backward was given GRAD_OUTPUT; the masked output had the causal mask as src_mask, which
 is True there where it is False here. Of what came out, PLACES says which numbers are written down.
+
+The same layer has other parameters: within a head, queries and keys may be seen from another basis, and so may values.
+And it treats positions alike, and knows nothing of what is added to all features of a token. Each run draws new ones.
 """
 
 import numpy as np
@@ -140,12 +143,41 @@ MASKED_OUTPUT = {
 }
 
 
+# Numbers that parameters of the same layer share: their gradients, or the output.
+SHARED = ("output", "x", "norm1.gamma", "norm2.beta", "mlp.W1", "mlp.W2")
+
+
+def new_block(learner, p):
+    """Return a learner's block with the parameters p."""
+    block = learner.Block(8, 2, mlp_ratio=2.0)
+    oracles.load_block(block, p)
+    return block
+
+
 @pytest.fixture
 def block(learner):
     """A learner's block with PARAMETERS."""
-    block = learner.Block(8, 2, mlp_ratio=2.0)
-    oracles.load_block(block, PARAMETERS)
-    return block
+    return new_block(learner, PARAMETERS)
+
+
+def draw_basis(rng):
+    """Return a matrix that turns and stretches, (4, 4), and its inverse."""
+    turn, scale = np.linalg.qr(rng.normal(size=(4, 4)))[0], rng.uniform(0.5, 2, size=4)
+    return turn * scale, (turn / scale).T
+
+
+def draw_same_layer(rng):
+    """Return other parameters of the same layer: q B · k B⁻ᵀ = q · k and (v C) (C⁻¹ W) = v W in each head."""
+    p = {name: value.copy() for name, value in PARAMETERS.items()}
+    for head in range(2):
+        rows = slice(4 * head, 4 * head + 4)
+        (B, B_inverse), (C, C_inverse) = draw_basis(rng), draw_basis(rng)
+        for part, basis in enumerate((B, B_inverse.T, C)):
+            columns = slice(8 * part + 4 * head, 8 * part + 4 * head + 4)
+            for name in ("attention.qkv_weights", "attention.qkv_bias"):
+                p[name][..., columns] = p[name][..., columns] @ basis
+        p["attention.output_weights"][rows] = C_inverse @ p["attention.output_weights"][rows]
+    return p
 
 
 def nearest(result, *expected):
@@ -169,3 +201,16 @@ def test_causal_output(block):
     assert_shape(result, X.shape)
     form = ("erf", "tanh")[nearest(result[1], MASKED_OUTPUT["erf"], MASKED_OUTPUT["tanh"])]
     assert_array(result[1], MASKED_OUTPUT[form], rtol=NORM, name="result of the second sequence")
+
+
+def test_the_same_layer_with_other_parameters(learner, rng):
+    block, order, shift = new_block(learner, draw_same_layer(rng)), rng.permutation(5), rng.normal(size=(2, 5, 1))
+    x, back = X[:, order] + shift, np.argsort(order)
+    result = block.forward(x)
+    assert_shape(result, x.shape)
+    grad_x = block.backward(GRAD_OUTPUT[:, order])
+    assert_shape(grad_x, x.shape, name="grad_x")
+    found = {"output": (result - shift)[:, back], "x": grad_x[:, back], **block.grads}
+    frozen = (ERF, TANH)[nearest(found["output"][1], ERF["output"], TANH["output"])]
+    for name in SHARED:
+        assert_array(found[name][PLACES[name]], frozen[name], rtol=NORM, name=f"{name} or its gradient, some numbers")

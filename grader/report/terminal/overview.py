@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from grader.doctor.health import Finding
     from grader.progress.actions import Standing
     from grader.progress.lessons import Hint
-    from grader.progress.store import Progress
+    from grader.progress.state import Progress
 
 SCHEMA = 1
 STATES = {

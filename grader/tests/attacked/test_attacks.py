@@ -66,7 +66,7 @@ Need = Callable[..., None]
 
 @pytest.fixture(scope="module")
 def need(field: World) -> Need:
-    """Skip a test whose tier is not to be had; let no attack loose where the learner's process is root."""
+    """Skip a test whose tier is unavailable; let no attack loose where the learner's process is root."""
     is_root = functools.cache(field.runs_as_root)
 
     def needed(tier: str, attack: Attack | None = None) -> None:

@@ -31,6 +31,9 @@ NO_ALTERNATIVES: Changes = dict.fromkeys(name for name in FILES if "alternatives
 ODD = HIDDEN.replace("for row in x.tolist()])", "for row in x.tolist()] + np.array(seed % 2))").replace(
     "(learner, rng)", "(learner, rng, seed)"
 )
+FIXED = HIDDEN.replace(
+    "any_rows(learner, rng):\n    x = rng.standard_normal((2, 5))", "ones(learner):\n    x = np.ones((2, 5))"
+)
 
 
 @dataclass(frozen=True)
@@ -89,6 +92,7 @@ def broken(tmp_path_factory: pytest.TempPathFactory) -> Proven:
         "solution": {"hidden/solution.py": f"{SOLUTION}\ndef (\n"},
         "tests": {"hidden/test_hidden.py": f"{HIDDEN}\ndef (\n"},
         "no stub": {"stage/small.py": None},
+        "fixed": {"hidden/test_hidden.py": FIXED, **NO_ALTERNATIVES},
     }
     return prove(tmp_path_factory, Plan(seeds=1, mistakes=False, isolation="process", workers=2), stages)
 
@@ -186,6 +190,7 @@ class TestReferenceThatFails:
         ("solution", "", "grader/hidden/s09_small/solution.py:25: "),
         ("tests", "", "grader/hidden/s10_small/test_hidden.py:20: "),
         ("no stub", "small.py", "the stub is not what the solution makes"),
+        ("fixed", "test_hidden.py", "row half has hidden tests of fixed inputs only: "),
     ],
 )
 def test_what_falls_short_is_told(broken: Proven, name: str, place: str, message: str) -> None:
@@ -207,7 +212,7 @@ def test_a_stage_with_a_file_that_cannot_be_read_is_not_graded(broken: Proven, n
 def test_without_mistakes_and_mutants_only_what_is_right_is_graded(broken: Proven) -> None:
     assert broken.proofs["begun"].mistakes == broken.proofs["begun"].named == Tally(0, 0)
     assert broken.proofs["begun"].mutation is None
-    assert broken.counts[-1][:2] == (11, 11)
+    assert broken.counts[-1][:2] == (13, 13)
 
 
 def test_no_stage_is_no_proof(tmp_path: Path) -> None:

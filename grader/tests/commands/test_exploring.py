@@ -20,7 +20,7 @@ import pytest
 from grader import cli
 from grader.explore.document import _drawing, exploration_document
 from grader.explore.model import PartStatus
-from grader.explore.session import PLANS
+from grader.explore.stages.plans import PLANS
 from grader.isolation.tiers import TIERS
 from grader.submission.source import Problem
 from grader.tests.explore.exploring import COURSE, STAGES

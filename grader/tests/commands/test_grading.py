@@ -181,7 +181,7 @@ def failing(command: Command, error: Exception) -> int:
 @pytest.mark.parametrize(
     ("error", "said"),
     [
-        (IsolationRefused("isolation bubblewrap is not to be had"), "isolation bubblewrap is not to be had"),
+        (IsolationRefused("isolation bubblewrap is unavailable"), "isolation bubblewrap is unavailable"),
         (ZeroDivisionError("4711"), "ZeroDivisionError in the grader"),
     ],
 )
@@ -238,14 +238,14 @@ def test_all_stages_stand_in_one_report(command: Command) -> None:
 
 def test_a_fault_among_all_stages_is_an_error_too(command: Command) -> None:
     def grade(*_: object) -> None:
-        raise IsolationRefused("isolation bubblewrap is not to be had")
+        raise IsolationRefused("isolation bubblewrap is unavailable")
 
     command.context.setattr("grader.judging.grading.grade", grade)
     command.small.write_text(WRONG, encoding="utf-8")
     file = command.folder / "v.json"
     assert command("--all", "--format", f"json={file}") == 4
     found = json.loads(file.read_text(encoding="utf-8"))
-    assert (found["passed"], found["verdicts"][0]["faults"]) == (False, ["isolation bubblewrap is not to be had"])
+    assert (found["passed"], found["verdicts"][0]["faults"]) == (False, ["isolation bubblewrap is unavailable"])
 
 
 @pytest.mark.parametrize(

@@ -56,7 +56,7 @@ class TestPlan:
     @pytest.fixture
     def covered(self, tmp_path: Path) -> list[str]:
         """All that may be read with the plan for a course in a folder."""
-        plan = landlock.plan(tmp_path / "kit", tmp_path / "scratch", tmp_path / "course")
+        plan = landlock.plan(tmp_path / "bundle", tmp_path / "scratch", tmp_path / "course")
         around = [path for folder in plan["around"] for path in kernel.around(folder, plan["holes"])]
         return [*around, *plan["read"], *plan["use"], *plan["write"]]
 
@@ -64,12 +64,12 @@ class TestPlan:
     def within(path: Path | str, covered: list[str]) -> bool:
         return any(kernel.lies_in(os.path.realpath(path), folder) for folder in covered)
 
-    def test_interpreter_packages_kit_and_scratch(self, covered: list[str], tmp_path: Path) -> None:
+    def test_interpreter_packages_bundle_and_scratch(self, covered: list[str], tmp_path: Path) -> None:
         needed: list[str | Path] = [
             bundle.package("numpy"),
             bundle.package("msgpack"),
             os.__file__,
-            tmp_path / "kit",
+            tmp_path / "bundle",
             tmp_path / "scratch",
         ]
         assert [each for each in needed if not self.within(each, covered)] == []
@@ -87,7 +87,7 @@ class TestPlan:
 
     def test_a_course_within_the_libraries_is_a_hole_in_them(self, tmp_path: Path) -> None:
         course = Path(bundle.standard_library()) / "json"
-        plan = landlock.plan(tmp_path / "kit", tmp_path / "scratch", course)
+        plan = landlock.plan(tmp_path / "bundle", tmp_path / "scratch", course)
         covered = [path for folder in plan["around"] for path in kernel.around(folder, plan["holes"])]
         assert not self.within(course / "decoder.py", covered)
         assert self.within(course.parent / "email", covered)

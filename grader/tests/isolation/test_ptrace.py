@@ -16,8 +16,8 @@ def test_it_holds_until_the_last_one_lets_go() -> None:
     found = alone("""
         from grader.worker import kernel
         from grader.isolation.ptrace import PtraceGuard
-        shield, seen = PtraceGuard(), []
-        for step in (shield.hold, shield.hold, shield.release, shield.release, shield.hold):
+        guard, seen = PtraceGuard(), []
+        for step in (guard.hold, guard.hold, guard.release, guard.release, guard.hold):
             step()
             seen.append(kernel.is_open())
         print(seen)
@@ -31,9 +31,9 @@ def test_what_was_closed_before_stays_closed() -> None:
         from grader.worker import kernel
         from grader.isolation.ptrace import PtraceGuard
         kernel.set_open(False)
-        shield = PtraceGuard()
-        shield.hold()
-        shield.release()
+        guard = PtraceGuard()
+        guard.hold()
+        guard.release()
         print([kernel.is_open()])
     """)
     assert found == [False]

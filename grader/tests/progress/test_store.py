@@ -5,27 +5,19 @@ from __future__ import annotations
 import json
 import multiprocessing
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 
 import filelock
 import pytest
 
-from grader.course.stage import Course, Stage
 from grader.errors import ProgressError
-from grader.progress.store import Pass, Progress, Store, backup, current, state_of, waits_for
+from grader.progress.state import Pass, Progress
+from grader.progress.store import Store, backup
 
 WHEN = datetime(2026, 11, 21, 8, 38, 2, tzinfo=UTC)
 PROCESSES, ROUNDS = 4, 10
-
-
-def stage(stage_id: str, *requires: str) -> Stage:
-    return Stage(stage_id, Path("stages") / f"{stage_id}_topic", "Topic", "topic.py", requires, ())
-
-
-def passed(*ids: str, digest: str = "abc") -> Mapping[str, Pass]:
-    return {each: Pass(each, digest, 7, "0.1.0", "2026-11-21T08:38:02+00:00") for each in ids}
 
 
 @pytest.fixture
@@ -40,57 +32,6 @@ def write(store: Store, text: str | bytes) -> None:
 
 def names(store: Store) -> list[str]:
     return sorted(each.name for each in store.folder.iterdir())
-
-
-class TestState:
-    def test_a_stage_that_requires_nothing_is_open(self) -> None:
-        assert state_of(stage("s01"), Progress(), None) == "open"
-
-    def test_a_stage_is_locked_while_one_it_requires_is_open(self) -> None:
-        progress = Progress(passed("s01"))
-        assert state_of(stage("s03", "s01", "s02"), progress, None) == "locked"
-        assert waits_for(stage("s03", "s01", "s02"), progress) == ("s02",)
-
-    def test_a_stage_opens_when_all_it_requires_is_passed_or_skipped(self) -> None:
-        progress = Progress(passed("s01"), frozenset({"s02"}))
-        assert state_of(stage("s03", "s01", "s02"), progress, None) == "open"
-
-    def test_a_pass_of_the_same_file_is_passed(self) -> None:
-        assert state_of(stage("s01"), Progress(passed("s01")), "abc") == "passed"
-
-    @pytest.mark.parametrize("digest", ["def", None])
-    def test_a_pass_of_another_file_or_of_none_is_changed(self, digest: str | None) -> None:
-        assert state_of(stage("s01"), Progress(passed("s01")), digest) == "changed"
-
-    def test_a_pass_outlives_a_requirement(self) -> None:
-        assert state_of(stage("s03", "s02"), Progress(passed("s03")), "abc") == "passed"
-
-    def test_a_skipped_stage_is_skipped_even_if_it_would_be_locked(self) -> None:
-        assert state_of(stage("s03", "s02"), Progress(skipped=frozenset({"s03"})), None) == "skipped"
-
-    @pytest.mark.parametrize(("digest", "state"), [("abc", "public"), ("def", "open"), (None, "open")])
-    def test_public_tests_count_for_the_file_that_passed_them(self, digest: str | None, state: str) -> None:
-        assert state_of(stage("s03", "s02"), Progress(public=passed("s03")), digest) == state
-
-    def test_a_pass_goes_before_public_tests(self) -> None:
-        assert state_of(stage("s01"), Progress(passed("s01"), public=passed("s01")), "abc") == "passed"
-
-    def test_public_tests_that_pass_open_what_follows(self) -> None:
-        progress = Progress(public=passed("s01"))
-        course = Course(Path(), (stage("s01"), stage("s02", "s01")))
-        assert state_of(course.stages[1], progress, None) == "open"
-        found = current(course, progress)
-        assert found is not None
-        assert found.id == "s02"
-
-    def test_the_current_stage_is_the_first_open_one(self) -> None:
-        course = Course(Path(), (stage("s01"), stage("s02"), stage("s03", "s04"), stage("s04")))
-        found = current(course, Progress(passed("s01"), frozenset({"s02"})))
-        assert found is not None
-        assert found.id == "s04"
-
-    def test_at_the_end_no_stage_is_current(self) -> None:
-        assert current(Course(Path(), (stage("s01"),)), Progress(passed("s01"))) is None
 
 
 class TestRecords:

@@ -18,9 +18,9 @@ from grader.outcome import Outcome, Status
 from grader.protocol import codec
 from grader.protocol.channel import Channel, ChannelClosed
 from grader.remote.connection import Connection
-from grader.remote.limits import Allowance
+from grader.remote.limits import UsageLimits
+from grader.remote.module import RemoteModule
 from grader.remote.process import Job
-from grader.remote.proxies import RemoteModule
 from grader.remote.record import Name
 
 NAMES = {"f": Name("function", 1), "g": Name("function", 2), "apply": Name("function", 3), "Layer": Name("class", 4)}
@@ -78,11 +78,11 @@ Script = Callable[[FakeWorker], None]
 
 @contextlib.contextmanager
 def playing(
-    script: Script, seconds: float = 5.0, bounds: codec.Bounds | None = None, **allowance: int
+    script: Script, seconds: float = 5.0, bounds: codec.Bounds | None = None, **limits: int
 ) -> Iterator[tuple[Any, Connection]]:
     """Give the `learner` of a test whose process follows a script, and its connection."""
     ours, theirs = socket.socketpair()
-    left = Allowance(3 * seconds, **allowance)
+    left = UsageLimits(3 * seconds, **limits)
     connection = Connection(Channel(ours), dict(NAMES), seconds, time.monotonic() + 60, left, bounds)
     stop = threading.Event()
 

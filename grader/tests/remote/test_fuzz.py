@@ -23,9 +23,10 @@ from grader.diagnosis.replay import Diagnostician
 from grader.protocol import codec
 from grader.remote.connection import Connection
 from grader.remote.exceptions import LearnerExit, Unusable, WorkerFailed
-from grader.remote.limits import Allowance
+from grader.remote.limits import UsageLimits
+from grader.remote.module import RemoteModule
 from grader.remote.process import _load_problem, _names
-from grader.remote.proxies import RemoteModule, RemoteValue
+from grader.remote.proxies import RemoteValue
 from grader.remote.record import Name
 
 FUZZ = settings(max_examples=250, deadline=None, suppress_health_check=list(HealthCheck))
@@ -149,8 +150,8 @@ def uses(learner: Any) -> list[Callable[[], object]]:
 @given(st.lists(answers, min_size=1, max_size=8))
 def test_any_answers_leave_a_connection_as_a_known_kind_of_exception(script: list[Any]) -> None:
     channel: Any = Scripted(list(script))
-    allowance = Allowance(60, requests=40, callbacks=9)
-    connection = Connection(channel, NAMES, 20, time.monotonic() + 60, allowance)
+    limits = UsageLimits(60, requests=40, callbacks=9)
+    connection = Connection(channel, NAMES, 20, time.monotonic() + 60, limits)
     with warnings.catch_warnings(action="ignore"):
         for action in uses(RemoteModule(connection, "small.py")):
             try:

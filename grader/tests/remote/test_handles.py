@@ -8,14 +8,14 @@ import pytest
 
 from grader.protocol import codec
 from grader.remote.handles import Handles
-from grader.remote.limits import Allowance, OverLimit
+from grader.remote.limits import OverLimit, UsageLimits
 from grader.remote.proxies import RemoteClass, RemoteValue
 
 
 @pytest.fixture
 def handles() -> Handles:
     connection: Any = object()
-    return Handles(connection, Allowance(1, handles=3))
+    return Handles(connection, UsageLimits(1, handles=3))
 
 
 def test_one_number_is_one_proxy(handles: Handles) -> None:

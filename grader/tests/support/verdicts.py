@@ -43,7 +43,7 @@ SYNTAX = replace(
 UNMARKED = {
     "fault": replace(PASSED, passed=False, faults=("test_hidden.py cannot be collected",)),
     "fault of a row": replace(PASSED, passed=False, criteria=(SCORES, replace(CRASH, status="grader_fault"))),
-    "refused": replace(EMPTY, faults=("isolation bubblewrap is not to be had",)),
+    "refused": replace(EMPTY, faults=("isolation bubblewrap is unavailable",)),
     "locked": replace(EMPTY, locked=True),
     "not taken": replace(EMPTY, problem=Problem("missing", "attention.py does not exist", None, None)),
 }

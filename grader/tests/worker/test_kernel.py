@@ -1,4 +1,4 @@
-"""Landlock and the kernel's other fences: what is allowed works, what is not does not, at every level of the kernel."""
+"""Landlock and what else the kernel confines with: what is allowed works, the rest does not, at every level of it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from grader.tests.support.alone import alone
 from grader.tests.support.places import ROOT
 from grader.worker import kernel
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="fences of Linux")
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="what the kernel of Linux has")
 needs_landlock = pytest.mark.skipif(kernel.landlock_abi() < kernel.LEAST_ABI, reason="needs Landlock with ABI 4")
 ENCLOSED = """
 import encodings.idna, os, socket, subprocess, sys
@@ -128,7 +128,7 @@ def test_an_older_kernel_scopes_no_signals(monkeypatch: pytest.MonkeyPatch) -> N
     kernel.scope_signals()
     assert made == []
     monkeypatch.setattr(kernel, "landlock_abi", lambda: 6)
-    kernel.scope_signals()  # that fails, and is no more than a second fence
+    kernel.scope_signals()  # that fails, and is no more than a second guard
     assert made == [1]
 
 

@@ -1,4 +1,4 @@
-"""The guardian's bounds on all that a learner's processes take together; test_process.py holds it to its work."""
+"""The supervisor's bounds on all that a learner's processes take together; test_leftovers.py holds it to its work."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 from grader.tests.support.alone import alone
 from grader.worker import supervisor
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="a guardian needs Linux")
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="a supervisor needs Linux")
 
 
 def over(folder: Path) -> int:
@@ -134,7 +134,7 @@ def test_it_leaves_with(end: str, tmp_path: Path) -> None:
 
 
 def test_an_end_of_the_connection_is_told_without_reading() -> None:
-    """What the guardian relies on: a closed socket shows, and what lies in it unread does not."""
+    """What the supervisor relies on: a closed socket shows, and what lies in it unread does not."""
     import select
 
     ours, theirs = socket.socketpair()

@@ -1,0 +1,108 @@
+"""What helps a learner beside a check: a hint, a README, where to begin, starting over, the solution."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from grader.commands.options import RowName, StageName
+from grader.errors import UsageError
+
+if TYPE_CHECKING:
+    from grader.progress.actions import Workspace
+
+
+def open_here(key_file: Path | None = None) -> Workspace:
+    """Open the course around the current folder; say so if its progress file is not as it should be."""
+    from grader.progress.actions import open_workspace
+    from grader.report.terminal.screen import say
+
+    workspace = open_workspace(Path.cwd(), key_file)
+    if notice := workspace.store.read().notice:
+        say(f"warning: {notice}", style="yellow")
+    return workspace
+
+
+def hint(stage: StageName, criterion: RowName = None) -> None:
+    """Help with one row, a step further each time.
+
+    Without CRITERION it is the first row that a check finds not passed.
+    """
+    from grader.progress import lessons
+    from grader.report.terminal.overview import hint_lines
+    from grader.report.terminal.screen import look, say, show
+
+    workspace = open_here()
+    target = workspace.course.find(stage)
+    found = lessons.hint(workspace, target, criterion)
+    if found is None:
+        say(f"Every row of {target.id} passes: no hint is needed.", f"`grader check {target.id}` records it.")
+    else:
+        show(hint_lines(target, found, look()))
+
+
+def show(stage: StageName) -> None:
+    """Show a stage's README."""
+    from grader.progress.lessons import readme
+    from grader.report.terminal.screen import show_markdown
+
+    show_markdown(readme(open_here().course.find(stage)))
+
+
+def start(stage: StageName) -> None:
+    """Begin at this stage.
+
+    Stages before it that have not passed are recorded as skipped, never as passed.
+    """
+    from grader.progress import lessons
+    from grader.report.terminal.screen import say
+
+    workspace = open_here()
+    target = workspace.course.find(stage)
+    skipped = lessons.start(workspace, target)
+    say(f"You are at {target.id} · {target.title}." + (f" Skipped: {', '.join(skipped)}." if skipped else ""))
+    say(f"Write stages/{target.name}/{target.module}; `grader show {target.id}` explains it, `grader check` grades it.")
+
+
+def reset(stage: StageName, yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False) -> None:
+    """Put a stage's stub back and start it over.
+
+    The old file is kept in .grader/backups/.
+    """
+    from grader.progress import lessons
+    from grader.report.terminal.screen import say
+
+    workspace = open_here()
+    target = workspace.course.find(stage)
+    file = f"stages/{target.name}/{target.module}"
+    if not yes and not sys.stdin.isatty():
+        raise UsageError(f"reset replaces {file}, and nobody is there to be asked", "Give --yes.")
+    if not yes and not typer.confirm(f"Replace {file} by its stub, and count {target.id} as not passed?", err=True):
+        say("Nothing was changed.")
+        return
+    kept = lessons.reset(workspace, target)
+    say(f"{file} is the stub again.")
+    if kept is not None:
+        say(f"Your file is kept as {kept.relative_to(workspace.course.root).as_posix()}.")
+
+
+def solution(
+    stage: StageName,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write it to a new file instead.")
+    ] = None,
+) -> None:
+    """Show the solution of a stage that you have passed."""
+    from grader.progress import lessons
+    from grader.report.terminal.screen import say, write
+
+    workspace = open_here()
+    text = lessons.solution(workspace, workspace.course.find(stage))
+    if output is None:
+        write(text)
+    else:
+        lessons.write_new(output, text)
+        say(f"The solution is in {output}.")

@@ -1,0 +1,61 @@
+"""What a learner has passed, and where that leaves each stage: pure functions over what the store has read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from grader.course.stage import Course, Stage
+
+State = Literal["passed", "changed", "public", "skipped", "open", "locked"]
+
+
+@dataclass(frozen=True)
+class Pass:
+    """A stage that passed: of which source (SHA-256), with which seed, in which version of the course, when (ISO)."""
+
+    stage: str
+    digest: str
+    seed: int
+    course: str
+    when: str
+
+
+@dataclass(frozen=True)
+class Progress:
+    """What the file says; hints is "s15/split-heads" -> hints shown, notice what the learner must know of the file."""
+
+    passed: Mapping[str, Pass] = field(default_factory=dict, hash=False)
+    skipped: frozenset[str] = frozenset()
+    hints: Mapping[str, int] = field(default_factory=dict, hash=False)
+    last: str | None = None
+    notice: str | None = None
+    public: Mapping[str, Pass] = field(default_factory=dict, hash=False)
+
+
+def state_of(stage: Stage, progress: Progress, digest: str | None) -> State:
+    """Where a learner stands with a stage; digest is that of the module as it is now, None if there is none."""
+    if stage.id in progress.passed:
+        return "passed" if progress.passed[stage.id].digest == digest else "changed"
+    if stage.id in progress.public:
+        return "public" if progress.public[stage.id].digest == digest else "open"
+    if stage.id in progress.skipped:
+        return "skipped"
+    return "locked" if waits_for(stage, progress) else "open"
+
+
+def waits_for(stage: Stage, progress: Progress) -> tuple[str, ...]:
+    """The required stages that are neither passed nor skipped; a pass counts even if the file changed since."""
+    return tuple(each for each in stage.requires if each not in _done(progress))
+
+
+def current(course: Course, progress: Progress) -> Stage | None:
+    """The first stage, in order, that is open; None when there is none left."""
+    done = _done(progress)
+    return next((each for each in course.stages if each.id not in done and not waits_for(each, progress)), None)
+
+
+def _done(progress: Progress) -> frozenset[str]:
+    """The stages that open those after them: passed, as far as could be seen here, or skipped."""
+    return progress.skipped | progress.passed.keys() | progress.public.keys()

@@ -1,0 +1,123 @@
+"""What helps beside a check: hints, READMEs, starting at a stage and over again, solutions."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from grader.course.stub import stub_of
+from grader.tests.support.command import (
+    NUMBERS,
+    Here,
+    Place,
+)
+
+
+def test_a_hint_goes_one_step_further_each_time(here: Here) -> None:
+    texts = [here("hint", "s02", "total").out for _ in range(4)]
+    assert ["a nudge" in texts[0], "the idea" in texts[1], "nearly" in texts[2], "nearly" in texts[3]] == [True] * 4
+    assert "hint 1 of 3" in texts[0]
+    assert "one step further: grader hint s02 total" in texts[0]
+    assert "grader show s02" in texts[3]
+
+
+def test_a_hint_without_a_row_is_for_the_first_that_does_not_pass(place: Place) -> None:
+    place.numbers.write_text(NUMBERS.replace("double(double(x))", "x"), encoding="utf-8")
+    done = place.run("hint", "s01")
+    assert (done.code, done.out.splitlines()[0]) == (0, "s01 · quadruple is right · hint 1 of 3")
+    place.numbers.write_text(NUMBERS, encoding="utf-8")
+    done = place.run("hint", "s01")
+    assert (done.code, done.out) == (0, "")
+    assert "no hint is needed" in done.err
+
+
+def test_show_prints_the_readme_as_it_is_into_a_pipe(here: Here) -> None:
+    assert here("show", "numbers").out == "# Numbers\n\nA *small* stage.\n"
+
+
+def test_show_says_so_when_there_is_no_readme(here: Here) -> None:
+    (here.place.numbers.parent / "README.md").unlink()
+    done = here("show", "s01")
+    assert (done.code, done.out) == (4, "")
+    assert "stages/s01_numbers/README.md cannot be read" in done.err
+
+
+def test_start_skips_what_comes_before_and_passes_nothing(here: Here) -> None:
+    done = here("start", "s02")
+    assert (done.code, done.out) == (0, "")
+    assert "You are at s02 · Sums. Skipped: s01." in done.err
+    progress = here.place.store.read()
+    assert (set(progress.skipped), set(progress.passed), progress.last) == ({"s01"}, set(), "s02")
+
+
+def test_start_at_an_earlier_stage_opens_what_was_skipped(here: Here) -> None:
+    here("start", "s02")
+    assert "Skipped" not in here("start", "s01").err
+    assert here.place.store.read().skipped == set()
+    assert "You are at s01" in here().out
+
+
+def test_start_leaves_passed_stages_passed(here: Here) -> None:
+    here.place.passed("s01")
+    assert "Skipped" not in here("start", "s02").err
+    assert here.place.recorded == {"s01"}
+
+
+def test_reset_asks_before_it_replaces_a_file(here: Here) -> None:
+    here.place.numbers.write_text("mine = 1\n", encoding="utf-8")
+    done = here("reset", "s01")
+    assert (done.code, done.out) == (2, "")
+    assert "--yes" in done.err
+    assert here.place.numbers.read_text(encoding="utf-8") == "mine = 1\n"
+
+
+@pytest.mark.parametrize("yes", [True, False])
+def test_reset_does_what_was_answered(here: Here, yes: bool) -> None:
+    here.place.numbers.write_text("mine = 1\n", encoding="utf-8")
+    here.monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
+    here.monkeypatch.setattr("typer.confirm", lambda question, err: yes)
+    assert here("reset", "s01").code == 0
+    assert (here.place.numbers.read_text(encoding="utf-8") == stub_of(NUMBERS)) is yes
+
+
+def test_reset_puts_the_stub_back_keeps_the_old_file_and_starts_over(here: Here) -> None:
+    here.place.passed("s01")
+    here.place.numbers.write_text("mine = 1\n", encoding="utf-8")
+    done = here("reset", "s01", "--yes")
+    assert done.code == 0
+    assert here.place.numbers.read_text(encoding="utf-8") == stub_of(NUMBERS)
+    (kept,) = (here.place.root / ".grader" / "backups" / "s01_numbers").iterdir()
+    assert kept.read_text(encoding="utf-8") == "mine = 1\n"
+    assert f".grader/backups/s01_numbers/{kept.name}" in done.err
+    assert here.place.recorded == set()
+
+
+def test_reset_keeps_no_copy_of_a_stub_and_restores_a_deleted_one(here: Here) -> None:
+    here("reset", "s01", "-y")
+    assert not (here.place.root / ".grader" / "backups").exists()
+    here.place.numbers.unlink()
+    assert here("reset", "s01", "-y").code == 0
+    assert here.place.numbers.read_text(encoding="utf-8") == stub_of(NUMBERS)
+
+
+def test_a_solution_is_shown_after_passing_only(here: Here, tmp_path: Path) -> None:
+    done = here("solution", "s01")
+    assert (done.code, done.out) == (3, "")
+    assert "once s01 has passed" in done.err
+    here("start", "s02")
+    assert here("solution", "s01").code == 3
+    here.place.passed("s01")
+    assert here("solution", "s01").out == NUMBERS
+    target = tmp_path / "solution.py"
+    assert here("solution", "s01", "--output", str(target)).out == ""
+    assert target.read_text(encoding="utf-8") == NUMBERS
+
+
+def test_a_solution_overwrites_nothing(here: Here) -> None:
+    here.place.passed("s01")
+    done = here("solution", "s01", "--output", str(here.place.numbers))
+    assert done.code == 2
+    assert "is not overwritten" in done.err
+    assert here.place.numbers.read_text(encoding="utf-8") == stub_of(NUMBERS)
+    assert here("solution", "s01", "-o", str(here.place.root / "no" / "folder.py")).code == 2

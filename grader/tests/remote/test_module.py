@@ -1,0 +1,59 @@
+"""The `learner` of a test: functions, classes and values of the module by name, and what is missing named."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from grader.remote.module import MissingName
+from grader.tests.conftest import Learner, Start
+
+MODULE = """
+SIZE = [1, 2]
+
+def double(x):
+    return 2 * x
+
+class Layer:
+    pass
+
+class ShapeError(ValueError):
+    pass
+"""
+
+
+@pytest.fixture(scope="module")
+def process(start: Start) -> Learner:
+    return start(MODULE, "process")
+
+
+@pytest.fixture
+def learner(process: Learner) -> Iterator[Any]:
+    yield process.open()
+    process.done()
+
+
+def test_a_function_is_called(learner: Any) -> None:
+    assert learner.double(4) == 8
+
+
+def test_a_value_is_copied(learner: Any) -> None:
+    learner.SIZE.append(3)
+    assert learner.SIZE == [1, 2]
+
+
+def test_a_class_knows_its_instances(learner: Any) -> None:
+    assert isinstance(learner.Layer(), learner.Layer)
+
+
+def test_an_exception_class_is_below_the_builtin_that_it_extends(learner: Any) -> None:
+    assert issubclass(learner.ShapeError, ValueError)
+
+
+@pytest.mark.parametrize("name", ["nonsense", "_private"])
+def test_a_name_that_is_missing_is_named(learner: Any, name: str) -> None:
+    with pytest.raises(MissingName, match=f"small.py does not define {name}: was it renamed or deleted?") as caught:
+        getattr(learner, name)
+    assert caught.value.missing == name

@@ -1,0 +1,66 @@
+"""Where the system cannot fork: one process for the tests of a row."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from grader.errors import IsolationRefused
+from grader.protocol import codec
+from grader.remote.exceptions import WorkerFailed
+from grader.tests.conftest import Learner, Start
+from grader.tests.remote.breaking import SOURCE
+
+
+class TestWithoutFork:
+    """Where the system cannot fork: one process for the tests of a row."""
+
+    @pytest.fixture
+    def learner(self, start: Start) -> Iterator[Learner]:
+        learner = start(SOURCE, "process", fork=False, call_seconds=3)
+        yield learner
+        learner.process.kill()
+
+    @pytest.fixture(autouse=True)
+    def _next_test_runs(self) -> None:
+        """Each test here says itself what the next one finds."""
+
+    @staticmethod
+    def run(learner: Learner, key: str, call: Callable[[Any], Any]) -> Any:
+        connection = learner.process.open(key, time.monotonic() + 30)
+        from grader.remote.module import RemoteModule
+
+        try:
+            return call(RemoteModule(connection, "small.py"))
+        except WorkerFailed as error:
+            return error.status
+        finally:
+            learner.process.done(connection)
+
+    def test_calls_work(self, learner: Learner) -> None:
+        assert self.run(learner, "a", lambda remote: remote.fine(1)) == 2
+
+    def test_each_row_gets_a_fresh_process(self, learner: Learner) -> None:
+        counts = [self.run(learner, key, lambda remote: remote.count()) for key in ("a", "a", "b", "a")]
+        assert counts == [2, 3, 2, 2]
+
+    def test_the_next_test_runs_after_a_crash_or_a_hang(self, learner: Learner) -> None:
+        assert self.run(learner, "a", lambda remote: remote.leave(1)) == "crashed"
+        assert self.run(learner, "a", lambda remote: remote.count()) == 2
+        assert self.run(learner, "a", lambda remote: remote.hang()) == "timed_out"
+        assert self.run(learner, "a", lambda remote: remote.count()) == 2
+
+    def test_handles_do_not_pass_from_test_to_test(self, learner: Learner) -> None:
+        kept: list[Any] = []
+        self.run(learner, "a", lambda remote: kept.append(remote.fine))
+        with pytest.raises((WorkerFailed, codec.WireError)):
+            self.run(learner, "a", lambda remote: remote.fine(kept[0]))
+        with pytest.raises((WorkerFailed, codec.WireError)):
+            kept[0](1)
+
+    def test_bubblewrap_is_refused(self, start: Start) -> None:
+        with pytest.raises(IsolationRefused, match="can fork"):
+            start(SOURCE, "bubblewrap", fork=False)

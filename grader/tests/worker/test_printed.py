@@ -1,0 +1,24 @@
+"""What a learner's code prints is kept up to a limit, and the rest counted."""
+
+from __future__ import annotations
+
+from grader.worker.printed import OUTPUT_LIMIT, Printed
+
+
+def test_what_was_written_is_taken_once() -> None:
+    printed = Printed()
+    print("one", 2, file=printed)
+    assert (printed.take(), printed.take()) == ("one 2\n", "")
+
+
+def test_beyond_the_limit_characters_are_counted_only() -> None:
+    printed = Printed()
+    assert printed.write("x" * (OUTPUT_LIMIT - 1)) == OUTPUT_LIMIT - 1
+    assert printed.write("abc") == 3
+    assert printed.take() == "x" * (OUTPUT_LIMIT - 1) + "a\n[2 more characters were printed]"
+    printed.write("more")
+    assert printed.take() == "\n[4 more characters were printed]"
+
+
+def test_it_is_no_terminal() -> None:
+    assert not Printed().isatty()

@@ -1,0 +1,65 @@
+"""Exceptions across the pipe: a learner's as plain values, a test's own as the learner's code meets it."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Callable
+from typing import Any
+
+from grader.protocol import codec
+
+TEXT_LIMIT = 4000  # characters of one exception's message
+LONGEST_NUMBER = 8 * (codec.MAX_INTEGER - 1)  # bits
+MAX_FRAMES = 20
+
+
+def described(error: BaseException, label: str, module: str, number: Callable[[object], int]) -> list[Any]:
+    """Return an exception as plain values: builtin names, own name, class handle, message, args, frames, token."""
+    try:
+        message = str(error)[:TEXT_LIMIT]
+    except BaseException as inner:
+        message = f"<its message could not be made: {type(inner).__name__}>"
+    frames = []
+    trace = error.__traceback__
+    while trace is not None:
+        code = trace.tb_frame.f_code
+        if code.co_filename == label:
+            frames.append([trace.tb_lineno, getattr(code, "co_qualname", code.co_name)])
+        trace = trace.tb_next
+    args = list(error.args) if all(map(_is_short, error.args)) else None
+    own = type(error).__module__ == module
+    handle = number(type(error)) if own else 0
+    token = getattr(error, "_callback_token", 0)
+    return [
+        builtin_names(type(error)),
+        type(error).__qualname__,
+        handle,
+        message,
+        args,
+        frames[-MAX_FRAMES:],
+        token,
+    ]
+
+
+def _is_short(value: Any) -> bool:
+    """Say whether an exception's argument is plain, and a text or a number of moderate length."""
+    if type(value) is str:
+        return len(value) < TEXT_LIMIT
+    return type(value) in (float, bool, type(None)) or (type(value) is int and value.bit_length() < LONGEST_NUMBER)
+
+
+def builtin_names(cls: type) -> list[str]:
+    """Return the names, most derived first, of the builtin and NumPy exceptions that a class extends."""
+    known = (c.__name__ for c in cls.__mro__ if c.__module__ == "builtins" or c.__module__.split(".")[0] == "numpy")
+    return [name for name in known if name != "object"]
+
+
+def rebuilt(own: type | None, names: list[str], message: str, token: int) -> BaseException:
+    """Return the exception of a test's function, as the learner's code meets it: its own class where it raised it."""
+    cls = own or next((c for c in (getattr(builtins, n, None) for n in names) if isinstance(c, type)), Exception)
+    try:
+        error = cls(message)
+    except TypeError:
+        error = Exception(message)
+    error._callback_token = token
+    return error  # type: ignore[no-any-return]

@@ -1,0 +1,30 @@
+"""What can be asked of an object: a call, an attribute, or one of Python's operators by its name."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+OPERATIONS: dict[str, Callable[..., Any]] = {
+    "len": len, "iter": iter, "next": next, "bool": bool, "float": float, "int": int, "complex": complex,
+    "repr": repr, "str": str, "abs": abs, "neg": operator.neg, "pos": operator.pos, "invert": operator.invert,
+    "getitem": operator.getitem, "setitem": operator.setitem, "delitem": operator.delitem,
+    "contains": operator.contains,
+    "eq": operator.eq, "ne": operator.ne, "lt": operator.lt, "le": operator.le, "gt": operator.gt, "ge": operator.ge,
+}  # fmt: skip
+for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and_", "or_", "xor"):
+    _function = getattr(operator, _name)
+    OPERATIONS[_name.strip("_")] = _function
+    OPERATIONS["r" + _name.strip("_")] = lambda a, b, _f=_function: _f(b, a)
+
+
+def perform(kind: str, target: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Do what a request asks of its target, and return what comes of it."""
+    if kind == "call":
+        return (getattr(target, name) if name else target)(*args, **kwargs)
+    if kind == "getattr":
+        return getattr(target, name)
+    if kind == "setattr":
+        return setattr(target, name, args[0])
+    return OPERATIONS[name](target, *args)
