@@ -1,7 +1,7 @@
 """What a kept grader saves: a warm re-check beside a cold one, submissions per second beside other graders, and memory.
 
 The others run the same tests on the same module, a process for each submission and as many at once as there are cores:
-plain pytest with `--json-report`, and unittest cases under gradescope-utils. Where they are installed they are measured:
+plain pytest with `--json-report`, and unittest cases under gradescope-utils. They are measured where installed:
 `uv run --with gradescope-utils --with pytest-json-report python -m grader.bench.warm`.
 """
 

@@ -12,10 +12,10 @@ from grader.explore.model import Call, Example, Exploration, Part, Plan, Ran, St
 from grader.explore.stages.plans import PLANS
 from grader.explore.walk import Walk
 from grader.isolation import tiers
-from grader.judging.bounded import Bounded, Bounds, Telling, bounded
-from grader.judging.messages import Messages
-from grader.judging.plain import records, unpacked
-from grader.judging.slate import Slate
+from grader.judging.processes.bounded import Bounded, Bounds, Telling, bounded
+from grader.judging.processes.messages import Messages
+from grader.judging.processes.plain import records, unpacked
+from grader.judging.processes.slate import Slate
 from grader.judging.task import Death
 from grader.outcome import Where
 from grader.remote.process import LearnerProcess, LoadFailed, Workers, job_for

@@ -20,7 +20,7 @@ from grader.verdict import Run, Verdict, decide
 
 if TYPE_CHECKING:
     from grader.judging.judge import Charge
-    from grader.judging.subprocesses import Standing
+    from grader.judging.processes.subprocesses import Standing
     from grader.judging.suite import Suite
     from grader.judging.task import Findings
     from grader.outcome import Outcome
@@ -145,7 +145,7 @@ class Grader:
             self._stands().prepare()
         from grader.judging import content
         from grader.judging.judge import Charge
-        from grader.judging.slate import Slate
+        from grader.judging.processes.slate import Slate
         from grader.judging.task import Findings, Task
         from grader.remote.process import job_for
 
@@ -163,8 +163,8 @@ class Grader:
         return replace(found, faults=(*suite.faults, *found.faults))
 
     def _watched(self, charge: Charge, own: tiers.Own, on_test: OnTest | None) -> Findings:
+        from grader.judging.processes.workers import Lending
         from grader.judging.watchdog import ForkedJudges, Watchdog
-        from grader.judging.workers import Lending
 
         if not charge.fork:
             standing = self._stands()
@@ -180,7 +180,7 @@ class Grader:
 
     def _stands(self) -> Standing:
         """Return the process that judges where this one cannot be forked."""
-        from grader.judging.subprocesses import Standing
+        from grader.judging.processes.subprocesses import Standing
 
         if self._standing is None:
             self._standing = Standing(self.course, self.stage)
@@ -188,7 +188,7 @@ class Grader:
 
     def _loaded(self) -> Suite:
         """Return the stage's tests; they are loaded once."""
-        from grader.judging import bounds
+        from grader.judging.processes import bounds
 
         bounds.one_thread()
         from grader.judging.content import test_files

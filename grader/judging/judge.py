@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 from grader.diagnosis.replay import Diagnostician
 from grader.errors import CourseError, IsolationRefused
 from grader.isolation.tiers import Tier
-from grader.judging import bounds
 from grader.judging.assessment import Assessor
-from grader.judging.messages import JudgeGone, Messages
+from grader.judging.processes import bounds
+from grader.judging.processes.messages import JudgeGone, Messages
+from grader.judging.processes.slate import Slate
 from grader.judging.session import Session
-from grader.judging.slate import Slate
 from grader.judging.suite import Suite
 from grader.judging.task import Swelled, Task
 from grader.remote.process import Job, LearnerProcess, LoadFailed, Workers

@@ -10,9 +10,10 @@ from typing import Any, Protocol
 import pytest
 
 from grader.diagnosis.evidence import Evidence
-from grader.judging import bounds, plugin
+from grader.judging import plugin
 from grader.judging.assessment import EXPLAINED, Assessor, Attempt
-from grader.judging.slate import Slate
+from grader.judging.processes import bounds
+from grader.judging.processes.slate import Slate
 from grader.judging.suite import Suite, criterion_of, name_of
 from grader.judging.task import Swelled, Task
 from grader.outcome import Outcome

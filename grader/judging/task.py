@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from grader.judging.slate import At
+from grader.judging.processes.slate import At
 from grader.outcome import Outcome, Status
 from grader.submission.source import Problem
 

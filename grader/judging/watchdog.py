@@ -15,13 +15,13 @@ from typing import Protocol
 import pytest
 
 from grader.errors import IsolationRefused
-from grader.judging.forked import Forked
 from grader.judging.judge import Charge, judge
-from grader.judging.messages import JudgeGone, Messages, TimeIsUp
-from grader.judging.plain import records, unpacked
+from grader.judging.processes.forked import Forked
+from grader.judging.processes.messages import JudgeGone, Messages, TimeIsUp
+from grader.judging.processes.plain import records, unpacked
+from grader.judging.processes.workers import ASKED
 from grader.judging.suite import criterion_of, name_of
 from grader.judging.task import OVERTIME_SECONDS, Death, Findings
-from grader.judging.workers import ASKED
 from grader.outcome import Diagnosis, Outcome, Status, Where
 from grader.submission.source import Problem
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from grader.isolation import tiers
-from grader.judging import bounds
+from grader.judging.processes import bounds
 from grader.judging.task import OVERTIME_SECONDS
 from grader.report.document import verdict_document
 from grader.tests.conftest import Graded, SmallCourse

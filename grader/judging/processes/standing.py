@@ -15,9 +15,9 @@ from typing import Any
 from grader.course.manifest import load_course
 from grader.course.stage import Limits, Stage
 from grader.isolation import tiers
-from grader.judging import bounds
-from grader.judging.messages import JudgeGone, Messages
-from grader.judging.slate import Slate
+from grader.judging.processes import bounds
+from grader.judging.processes.messages import JudgeGone, Messages
+from grader.judging.processes.slate import Slate
 
 
 def main() -> None:

@@ -23,9 +23,7 @@ def packed(value: Any) -> Any:
         return [packed(item) for item in value]
     if isinstance(value, dict):
         return {key: packed(item) for key, item in value.items()}
-    if value is None or isinstance(value, (bool, int, float, str, bytes)):
-        return value
-    return value.item()
+    return value.item() if hasattr(value, "item") else value
 
 
 def unpacked(plain: Any, classes: Classes) -> Any:

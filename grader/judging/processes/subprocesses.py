@@ -19,14 +19,14 @@ from typing import Any
 from grader.course.stage import Course, Stage
 from grader.errors import GraderFault
 from grader.isolation.tiers import accepted
-from grader.judging import bounds
 from grader.judging.judge import Charge
-from grader.judging.messages import JudgeGone, Messages, TimeIsUp
-from grader.judging.slate import SIZE, Slate
+from grader.judging.processes import bounds
+from grader.judging.processes.messages import JudgeGone, Messages, TimeIsUp
+from grader.judging.processes.slate import SIZE, Slate
 from grader.outcome import Status
 
 START_SECONDS = 60.0
-HOUSE = Path(__file__).resolve().parents[2]
+HOUSE = Path(__file__).resolve().parents[3]
 
 
 class Standing:
@@ -57,7 +57,7 @@ class Standing:
             environment = {**os.environ, "TMPDIR": self._folder.name, "TEMP": self._folder.name}
             environment |= {"PYTHONPATH": os.pathsep.join([str(HOUSE), *filter(None, [os.environ.get("PYTHONPATH")])])}
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "grader.judging.standing", json.dumps(spec)],
+                [sys.executable, "-m", "grader.judging.processes.standing", json.dumps(spec)],
                 env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                 start_new_session=True,
             )  # fmt: skip

@@ -10,9 +10,9 @@ import sys
 from collections.abc import Callable
 from contextlib import suppress
 
-from grader.judging import bounds
-from grader.judging.messages import Messages
-from grader.judging.workers import Asked, Lending, hand_over
+from grader.judging.processes import bounds
+from grader.judging.processes.messages import Messages
+from grader.judging.processes.workers import Asked, Lending, hand_over
 from grader.outcome import Status
 from grader.remote.process import Workers
 from grader.worker import kernel

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgpack
 
-from grader.judging.plain import packed
+from grader.judging.processes.plain import packed
 
 LENGTH = struct.Struct("<I")
 MOST_BYTES = 64 << 20
@@ -42,13 +42,18 @@ class Messages:
 
     def receive(self, deadline: float | None = None) -> tuple[str, list[Any]]:
         """Return the next message's kind and fields; TimeIsUp at the (monotonic) deadline, JudgeGone at the end."""
-        (length,) = LENGTH.unpack(self._taken(LENGTH.size, deadline))
+        self._fill(LENGTH.size, deadline)
+        (length,) = LENGTH.unpack_from(self._received)
         if length > MOST_BYTES:
             raise JudgeGone(f"a message of {length} bytes")
-        kind, *fields = msgpack.unpackb(self._taken(length, deadline), unicode_errors="surrogatepass")
+        whole = LENGTH.size + length
+        self._fill(whole, deadline)
+        kind, *fields = msgpack.unpackb(self._received[LENGTH.size : whole], unicode_errors="surrogatepass")
+        del self._received[:whole]
         return kind, fields
 
-    def _taken(self, count: int, deadline: float | None) -> bytes:
+    def _fill(self, count: int, deadline: float | None) -> None:
+        """Receive until so many bytes are there; what has arrived before the deadline is kept."""
         while len(self._received) < count:
             left = None if deadline is None else deadline - time.monotonic()
             if left is not None and left <= 0:
@@ -63,9 +68,6 @@ class Messages:
             if not piece:
                 raise JudgeGone("the connection ended")
             self._received += piece
-        taken = bytes(self._received[:count])
-        del self._received[:count]
-        return taken
 
     def close(self) -> None:
         self.socket.close()

@@ -9,12 +9,12 @@ from typing import Any
 
 from grader.errors import GraderFault, IsolationRefused
 from grader.isolation.tiers import FORKS, Own
-from grader.judging import bounds
-from grader.judging.forked import Body, Forked
-from grader.judging.messages import JudgeGone, Messages, TimeIsUp
-from grader.judging.slate import Slate
+from grader.judging.processes import bounds
+from grader.judging.processes.forked import Body, Forked
+from grader.judging.processes.messages import JudgeGone, Messages, TimeIsUp
+from grader.judging.processes.slate import Slate
+from grader.judging.processes.workers import ASKED, Lending
 from grader.judging.task import OVERTIME_SECONDS, Death, Swelled
-from grader.judging.workers import ASKED, Lending
 from grader.outcome import Status
 from grader.remote.process import Workers
 
@@ -134,6 +134,6 @@ class _Kept:
         self._told = told
 
     def send(self, kind: str, *fields: Any) -> None:
-        from grader.judging.plain import packed
+        from grader.judging.processes.plain import packed
 
         self._told.append((kind, *packed(fields)))

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from grader.errors import IsolationRefused
 from grader.isolation.tiers import Own, Started
-from grader.judging.messages import JudgeGone, Messages
+from grader.judging.processes.messages import JudgeGone, Messages
 
 ANSWER_SECONDS = 60.0  # an answer waits for the end of a worker and all that it started, and for a new one's start
 TEXT_BYTES = 4096
