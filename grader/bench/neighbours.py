@@ -20,7 +20,8 @@ from grader.course.manifest import find_course_root, load_course
 from grader.isolation import tiers
 from grader.remote.exceptions import WorkerFailed
 from grader.remote.module import RemoteModule
-from grader.remote.process import Job, LearnerProcess
+from grader.remote.processes.loading import Job
+from grader.remote.processes.process import LearnerProcess
 
 HOLD_SECONDS = 90  # then each process of a bomb ends by itself, whatever becomes of this one
 COMMAND = "import sys; from grader.cli import main; sys.exit(main())"

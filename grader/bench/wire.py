@@ -18,7 +18,8 @@ import numpy as np
 from grader.isolation import tiers
 from grader.remote.limits import UsageLimits
 from grader.remote.module import RemoteModule
-from grader.remote.process import Job, LearnerProcess
+from grader.remote.processes.loading import Job
+from grader.remote.processes.process import LearnerProcess
 
 CALL_GOAL = 100e-6  # seconds
 RATE_GOAL = 0.5e9  # bytes a second

@@ -21,7 +21,7 @@ from grader.doctor.probe import PROBE
 
 if TYPE_CHECKING:
     from grader.isolation.tiers import Tier
-    from grader.remote.process import LearnerProcess
+    from grader.remote.processes.process import LearnerProcess
 
 SECONDS = 10.0
 MEMORY_MB = 512
@@ -76,7 +76,8 @@ def try_out(tier: Tier) -> tuple[Guard, ...]:
 @contextmanager
 def _scene(tier: Tier) -> Iterator[Scene]:
     from grader.isolation import tiers as sandbox
-    from grader.remote.process import Job, LearnerProcess
+    from grader.remote.processes.loading import Job
+    from grader.remote.processes.process import LearnerProcess
 
     with tempfile.TemporaryDirectory(prefix="grader-probe-") as folder, ExitStack() as stack:
         course, elsewhere = Path(folder, "course"), Path(folder, "elsewhere")
@@ -136,7 +137,7 @@ def _own_processes(scene: Scene) -> bool:
     """Have a second run take all the processes that it may; say whether the first can still start one."""
     from grader.isolation import tiers as sandbox
     from grader.remote.module import RemoteModule
-    from grader.remote.process import LearnerProcess
+    from grader.remote.processes.process import LearnerProcess
 
     own = scene.process
     neighbour = LearnerProcess(own.job, own.tier, sandbox.Own(own.tier, own.job.hide))

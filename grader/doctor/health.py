@@ -101,7 +101,7 @@ def _without(tier: Tier) -> str:
 def _tried_out(tier: Tier) -> tuple[str | None, tuple[Guard, ...]]:
     """Return why a probe cannot be loaded in a tier, or what came of it."""
     from grader.doctor.guards import try_out
-    from grader.remote.process import LoadFailed
+    from grader.remote.processes.loading import LoadFailed
 
     try:
         return None, try_out(tier)

@@ -12,13 +12,15 @@ from grader.explore.model import Call, Example, Exploration, Part, Plan, Ran, St
 from grader.explore.stages.plans import PLANS
 from grader.explore.walk import Walk
 from grader.isolation import tiers
+from grader.isolation.workers import Workers
 from grader.judging.processes.bounded import Bounded, Bounds, Telling, bounded
 from grader.judging.processes.messages import Messages
 from grader.judging.processes.plain import records, unpacked
 from grader.judging.processes.slate import Slate
 from grader.judging.task import Death
 from grader.outcome import Where
-from grader.remote.process import LearnerProcess, LoadFailed, Workers, job_for
+from grader.remote.processes.loading import LoadFailed, job_for
+from grader.remote.processes.process import LearnerProcess
 from grader.submission import Snapshot
 from grader.submission.source import Problem, check_source
 

@@ -15,7 +15,8 @@ from grader.outcome import Status, Where
 from grader.remote.connection import Connection
 from grader.remote.exceptions import Unusable, WorkerFailed
 from grader.remote.module import MissingName, RemoteModule
-from grader.remote.process import LearnerProcess, LoadFailed
+from grader.remote.processes.loading import LoadFailed
+from grader.remote.processes.process import LearnerProcess
 from grader.remote.record import Frame, copied_value
 
 TEXT_LIMIT = 1500

@@ -20,7 +20,7 @@ from grader.protocol.codec import Unsendable
 from grader.remote.connection import Connection
 from grader.remote.exceptions import LearnerExit, WorkerFailed
 from grader.remote.module import MissingName
-from grader.remote.process import Job, LoadFailed
+from grader.remote.processes.loading import Job, LoadFailed
 from grader.remote.record import Frame
 
 TEXT_LIMIT = 1500

@@ -147,7 +147,7 @@ class Grader:
         from grader.judging.judge import Charge
         from grader.judging.processes.slate import Slate
         from grader.judging.task import Findings, Task
-        from grader.remote.process import job_for
+        from grader.remote.processes.loading import job_for
 
         suite = self._loaded()
         if self._standing is not None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from grader.diagnosis.replay import Diagnostician
 from grader.errors import CourseError, IsolationRefused
 from grader.isolation.tiers import Tier
+from grader.isolation.workers import Workers
 from grader.judging.assessment import Assessor
 from grader.judging.processes import bounds
 from grader.judging.processes.messages import JudgeGone, Messages
@@ -16,7 +17,8 @@ from grader.judging.processes.slate import Slate
 from grader.judging.session import Session
 from grader.judging.suite import Suite
 from grader.judging.task import Swelled, Task
-from grader.remote.process import Job, LearnerProcess, LoadFailed, Workers
+from grader.remote.processes.loading import Job, LoadFailed
+from grader.remote.processes.process import LearnerProcess
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from grader.judging.task import Swelled, Task
 from grader.outcome import Outcome
 from grader.remote.exceptions import WorkerFailed
 from grader.remote.module import RemoteModule
-from grader.remote.process import LearnerProcess
+from grader.remote.processes.process import LearnerProcess
 
 
 class Report(Protocol):

@@ -24,7 +24,8 @@ from grader.judging import grading
 from grader.outcome import Outcome, Status
 from grader.remote.connection import Connection
 from grader.remote.module import RemoteModule
-from grader.remote.process import Job, LearnerProcess
+from grader.remote.processes.loading import Job
+from grader.remote.processes.process import LearnerProcess
 from grader.submission import take
 from grader.tests.support.command import NUMBERS, PACKAGE, SUMS, Here, Place, write_stage
 from grader.verdict import Verdict

@@ -9,6 +9,7 @@ from typing import Any
 
 from grader.errors import GraderFault, IsolationRefused
 from grader.isolation.tiers import FORKS, Own
+from grader.isolation.workers import Workers
 from grader.judging.processes import bounds
 from grader.judging.processes.forked import Body, Forked
 from grader.judging.processes.messages import JudgeGone, Messages, TimeIsUp
@@ -16,7 +17,6 @@ from grader.judging.processes.slate import Slate
 from grader.judging.processes.workers import ASKED, Lending
 from grader.judging.task import OVERTIME_SECONDS, Death, Swelled
 from grader.outcome import Status
-from grader.remote.process import Workers
 
 Work = Callable[[Messages, Workers, Slate], None]
 

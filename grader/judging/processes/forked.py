@@ -10,11 +10,11 @@ import sys
 from collections.abc import Callable
 from contextlib import suppress
 
+from grader.isolation.workers import Workers
 from grader.judging.processes import bounds
 from grader.judging.processes.messages import Messages
 from grader.judging.processes.workers import Asked, Lending, hand_over
 from grader.outcome import Status
-from grader.remote.process import Workers
 from grader.worker import kernel
 
 Body = Callable[[Messages, Workers], None]

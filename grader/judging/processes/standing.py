@@ -56,7 +56,7 @@ def _judge(suite: Any, slate: Slate, plain: dict[str, Any], messages: Messages) 
     from grader.judging import content
     from grader.judging.judge import Charge, judge
     from grader.judging.task import Task
-    from grader.remote.process import Job
+    from grader.remote.processes.loading import Job
 
     task = Task(**{**plain["task"], "hunt": tuple(plain["task"]["hunt"]) if plain["task"]["hunt"] else None})
     job = Job(**{**plain["job"], "hide": Path(plain["job"]["hide"])})

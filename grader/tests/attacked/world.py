@@ -25,7 +25,7 @@ from grader.course.manifest import load_course
 from grader.course.stage import Course, Stage
 from grader.errors import SubmissionError
 from grader.judging import grading
-from grader.remote import process
+from grader.remote.processes import process
 from grader.report.document import dumps, verdict_document
 from grader.report.feedback import known_names, shown
 from grader.submission import take

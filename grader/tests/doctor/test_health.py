@@ -17,7 +17,7 @@ from grader.doctor import guards, health
 from grader.doctor.health import Finding, examine
 from grader.errors import CourseError, IsolationRefused
 from grader.isolation import tiers
-from grader.remote.process import LoadFailed
+from grader.remote.processes.loading import LoadFailed
 from grader.report.terminal.layout import Look
 from grader.report.terminal.overview import finding_lines
 from grader.submission.source import Problem

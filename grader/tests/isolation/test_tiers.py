@@ -13,7 +13,7 @@ import pytest
 from grader import cli
 from grader.errors import IsolationRefused
 from grader.isolation import bundle, landlock, tiers, users
-from grader.remote.process import LoadFailed
+from grader.remote.processes.loading import LoadFailed
 from grader.tests.conftest import Start
 from grader.tests.support.places import ROOT
 from grader.worker import kernel

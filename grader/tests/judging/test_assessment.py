@@ -9,7 +9,7 @@ import pytest
 from grader.course.stage import Criterion, Stage
 from grader.judging.assessment import Assessor
 from grader.outcome import Outcome
-from grader.remote.process import Job
+from grader.remote.processes.loading import Job
 from grader.remote.record import Frame
 
 

@@ -10,12 +10,12 @@ import pytest
 
 from grader.errors import GraderFault, IsolationRefused
 from grader.isolation import tiers
+from grader.isolation.workers import Workers
 from grader.judging.processes import bounded as module
 from grader.judging.processes import bounds
 from grader.judging.processes.bounded import Bounded, Bounds, Telling, bounded
 from grader.judging.processes.messages import Messages
 from grader.judging.processes.slate import Slate
-from grader.remote.process import Workers
 
 pytestmark = pytest.mark.skipif(not tiers.FORKS, reason="only a fork is bounded")
 

@@ -12,8 +12,8 @@ import pytest
 from grader.protocol import codec
 from grader.remote.exceptions import LearnerExit, Unusable, WorkerFailed
 from grader.remote.proxies import RemoteValue
-from grader.tests.remote.forged import form, nested
-from grader.tests.remote.hostile import EMPTY, TWO, FakeWorker, array_form, handle, playing, status_of
+from grader.tests.remote.hostile.forged import form, nested
+from grader.tests.remote.hostile.hostile import EMPTY, TWO, FakeWorker, array_form, handle, playing, status_of
 
 
 class TestNames:

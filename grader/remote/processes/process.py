@@ -6,22 +6,20 @@ import signal
 import socket
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
-from grader.course.stage import Stage
 from grader.errors import IsolationRefused
 from grader.isolation import tiers
+from grader.isolation.workers import Workers
 from grader.outcome import Status
 from grader.protocol import codec
 from grader.protocol.channel import Channel, ChannelClosed, DeadlinePassed
-from grader.remote import room
 from grader.remote.connection import Connection
-from grader.remote.control import Control
 from grader.remote.exceptions import WorkerFailed
-from grader.remote.record import MAX_NUMBER, Name, line_of
-from grader.submission import Snapshot
+from grader.remote.processes import room
+from grader.remote.processes.control import Control
+from grader.remote.processes.loading import Job, LoadFailed, load_problem, names_of
+from grader.remote.record import Name
 from grader.submission.source import Problem
 from grader.worker.confine import COUNTED_APART, OTHERS
 
@@ -30,72 +28,6 @@ MAX_OPEN_FILES = 64
 MAX_PROCESSES = 64  # of a run; beyond those of others, where the kernel counts them together
 MAX_FILE_BYTES = 16 << 20
 TRIES, FRESH = 4, 2  # to have a process for a test, and from which on the worker is a fresh one
-MAX_NAMES = 2000
-KINDS = ("function", "class", "exception", "value")
-
-
-@dataclass(frozen=True)
-class Job:
-    """What a learner's process is to load, and the limits that it runs under."""
-
-    label: str
-    source: bytes
-    call_seconds: float
-    cpu_seconds: float
-    memory_mb: int
-    hide: Path
-    result_mb: int = 4
-    result_rows: int = 65536
-
-    @property
-    def bounds(self) -> codec.Bounds:
-        """What one result may be."""
-        return codec.Bounds(self.result_mb << 20, self.result_rows)
-
-
-def job_for(stage: Stage, snapshot: Snapshot, hide: Path) -> Job:
-    """Return the job of loading someone's module of a stage; hide is the course, which it is not to see."""
-    limits = stage.limits
-    return Job(
-        snapshot.label, snapshot.source, limits.call_seconds, limits.stage_seconds, limits.memory_mb, hide,
-        limits.result_mb, limits.result_rows,
-    )  # fmt: skip
-
-
-class LoadFailed(Exception):
-    """The learner's module cannot be loaded; problem says why."""
-
-    def __init__(self, problem: Problem) -> None:
-        super().__init__(problem.message)
-        self.problem = problem
-
-
-class Worker(Protocol):
-    """A worker that has been started: the connection to it, and its end."""
-
-    connection: socket.socket
-
-    def running(self) -> bool:
-        """Say whether it has not ended."""
-
-    def excess(self) -> str | None:
-        """Return which bound it went past, if that is why it ended."""
-
-    def others(self) -> int:
-        """Return how many tasks the kernel may count with those of this run, when it begins."""
-
-    def own(self) -> int:
-        """Return how many tasks the run has."""
-
-    def kill(self) -> None:
-        """End it and all that it started."""
-
-
-class Workers(Protocol):
-    """Where workers come from: the process that judges need not be the one that starts and ends them."""
-
-    def start(self) -> Worker:
-        """Return a new worker, or one that was started ahead; IsolationRefused where there is none."""
 
 
 class LearnerProcess:
@@ -157,10 +89,10 @@ class LearnerProcess:
     def _understand(self, fields: list[Any], decoder: codec.Decoder) -> None:
         match fields:
             case ["loaded", list(table), [str(printed), _]]:
-                self.names = _names(table)
+                self.names = names_of(table)
                 self.printed = printed[:2000]
             case ["failed", _, _, description]:
-                raise LoadFailed(_load_problem(decoder.decode(description), self.job.label))
+                raise LoadFailed(load_problem(decoder.decode(description), self.job.label))
             case _:
                 raise codec.WireError("an answer of another form")
 
@@ -285,30 +217,3 @@ def _reading(status: int) -> tuple[Status, str] | None:
     if number == getattr(signal, "SIGKILL", 9):
         return None  # the end that it gets from us says nothing
     return limits.get(number, ("crashed", f"ended by signal {number}"))
-
-
-def _names(table: list[Any]) -> dict[str, Name]:
-    """Return the public names of a module; WireError for a table that no honest process sends."""
-    if len(table) > MAX_NAMES:
-        raise codec.WireError(f"more than {MAX_NAMES} public names")
-    names: dict[str, Name] = {}
-    kinds: dict[int, str] = {}
-    for row in table:
-        match row:
-            case [str(name), str(kind), int(number), list(bases)] if kind in KINDS and 0 <= number < MAX_NUMBER:
-                if (kind == "value") != (number == 0) or kinds.setdefault(number, kind) != kind:
-                    raise codec.WireError("a name whose number is of something else")
-                names[name] = Name(kind, number, tuple(base[:100] for base in bases[:20] if type(base) is str))
-            case _:
-                raise codec.WireError("a name of another form")
-    return names
-
-
-def _load_problem(description: Any, label: str) -> Problem:
-    match description:
-        case [_, str(shown), _, str(message), _, list(frames), _]:
-            last = frames[-1] if frames else None
-            line = line_of(last[0]) if isinstance(last, list) and last and type(last[0]) is int else None
-            text = f"{label} stops while it is loaded: {shown[:100]}: {message[:500]}"
-            return Problem("import" if shown == "ModuleNotFoundError" else "import-error", text, line, None)
-    raise codec.WireError("an exception of another form")

@@ -9,7 +9,7 @@ import msgpack
 import numpy as np
 
 from grader.protocol import codec
-from grader.tests.remote.hostile import EMPTY, NOTHING, TWO, FakeWorker, Script, array_form, handle
+from grader.tests.remote.hostile.hostile import EMPTY, NOTHING, TWO, FakeWorker, Script, array_form, handle
 
 SHORT = 0.4  # seconds of a call, where the worker lets it run out
 MEMORY = 64 << 20  # what no single answer below may take

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from grader.remote import control
-from grader.remote.control import Control
+from grader.remote.processes import control
+from grader.remote.processes.control import Control
 from grader.worker.main import TOLD
 
 

@@ -20,7 +20,7 @@ from grader.protocol.channel import Channel, ChannelClosed
 from grader.remote.connection import Connection
 from grader.remote.limits import UsageLimits
 from grader.remote.module import RemoteModule
-from grader.remote.process import Job
+from grader.remote.processes.loading import Job
 from grader.remote.record import Name
 
 NAMES = {"f": Name("function", 1), "g": Name("function", 2), "apply": Name("function", 3), "Layer": Name("class", 4)}

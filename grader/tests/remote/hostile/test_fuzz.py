@@ -25,7 +25,7 @@ from grader.remote.connection import Connection
 from grader.remote.exceptions import LearnerExit, Unusable, WorkerFailed
 from grader.remote.limits import UsageLimits
 from grader.remote.module import RemoteModule
-from grader.remote.process import _load_problem, _names
+from grader.remote.processes.loading import load_problem, names_of
 from grader.remote.proxies import RemoteValue
 from grader.remote.record import Name
 
@@ -174,7 +174,7 @@ def test_any_answers_leave_a_connection_as_a_known_kind_of_exception(script: lis
 @given(st.lists(st.tuples(st.text(max_size=3), kinds, numbers, st.lists(st.text(max_size=3) | numbers, max_size=2))))
 def test_any_table_of_names_is_one_or_is_refused(table: list[Any]) -> None:
     try:
-        names = _names([list(row) for row in table])
+        names = names_of([list(row) for row in table])
     except codec.WireError:
         return
     kinds = [(name.number, name.kind) for name in names.values() if name.number]
@@ -185,7 +185,7 @@ def test_any_table_of_names_is_one_or_is_refused(table: list[Any]) -> None:
 @given(errors | forms)
 def test_any_description_of_what_stops_the_module_is_told_or_refused(form: Any) -> None:
     try:
-        problem = _load_problem(codec.Decoder(bounds=codec.Bounds()).decode(form), "small.py")
+        problem = load_problem(codec.Decoder(bounds=codec.Bounds()).decode(form), "small.py")
     except codec.WireError:
         return
     assert problem.line is None or 0 <= problem.line <= 1 << 20

@@ -15,7 +15,7 @@ import pytest
 
 from grader.isolation import tiers
 from grader.tests.conftest import Learner, Start
-from grader.tests.remote.breaking import HANG_SECONDS, PATIENCE, SOURCE, failure
+from grader.tests.remote.hostile.breaking import HANG_SECONDS, PATIENCE, SOURCE, failure
 from grader.tests.support.places import ROOT
 
 
@@ -134,7 +134,8 @@ class TestNothingIsLeft:
             import time
             from pathlib import Path
             from grader.isolation import tiers
-            from grader.remote.process import Job, LearnerProcess
+            from grader.remote.processes.loading import Job
+            from grader.remote.processes.process import LearnerProcess
             process = LearnerProcess(
                 Job("x.py", b"import time\\ndef f():\\n    while True: pass", 60, 60, 512, Path({str(tmp_path)!r})),
                 {tier!r}, tiers.Own({tier!r}, Path({str(tmp_path)!r})),

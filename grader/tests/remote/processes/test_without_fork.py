@@ -12,7 +12,7 @@ from grader.errors import IsolationRefused
 from grader.protocol import codec
 from grader.remote.exceptions import WorkerFailed
 from grader.tests.conftest import Learner, Start
-from grader.tests.remote.breaking import SOURCE
+from grader.tests.remote.hostile.breaking import SOURCE
 
 
 class TestWithoutFork:

@@ -12,8 +12,8 @@ import pytest
 
 from grader.protocol import codec
 from grader.remote.exceptions import WorkerFailed
-from grader.tests.remote.forged import CONTAINING_THEMSELVES, CRASHES, MEMORY, ROWS, SHORT, TOO_LARGE, form
-from grader.tests.remote.hostile import EMPTY, TWO, FakeWorker, Script, array_form, handle, playing, status_of
+from grader.tests.remote.hostile.forged import CONTAINING_THEMSELVES, CRASHES, MEMORY, ROWS, SHORT, TOO_LARGE, form
+from grader.tests.remote.hostile.hostile import EMPTY, TWO, FakeWorker, Script, array_form, handle, playing, status_of
 
 
 def send_all(learner: Any) -> object:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from grader.remote import room
+from grader.remote.processes import room
 
 
 @pytest.mark.parametrize(

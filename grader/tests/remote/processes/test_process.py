@@ -14,9 +14,10 @@ from grader.isolation import tiers
 from grader.protocol import codec
 from grader.protocol.channel import Channel
 from grader.remote.exceptions import Unusable, WorkerFailed
-from grader.remote.process import LearnerProcess, LoadFailed
+from grader.remote.processes.loading import LoadFailed
+from grader.remote.processes.process import LearnerProcess
 from grader.tests.conftest import Learner, Start
-from grader.tests.remote.breaking import HANG_SECONDS, PATIENCE, SOURCE, failure
+from grader.tests.remote.hostile.breaking import HANG_SECONDS, PATIENCE, SOURCE, failure
 from grader.worker.kernel import SCOPING_ABI, landlock_abi
 
 
@@ -95,7 +96,7 @@ class TestHanging:
         assert time.monotonic() - started < 1.2
 
     def test_at_import(self, worker: Callable[..., Learner], monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("grader.remote.process.LOAD_SECONDS", 1.0)
+        monkeypatch.setattr("grader.remote.processes.process.LOAD_SECONDS", 1.0)
         learner = worker("while True: pass", call_seconds=0.5, load=False)
         with pytest.raises(LoadFailed, match="did not finish loading: does it loop"):
             learner.process.load()

@@ -12,8 +12,8 @@ import pytest
 
 from grader.bench.neighbours import beside
 from grader.isolation import tiers, users
-from grader.remote import process as remote_process
 from grader.remote.exceptions import WorkerFailed
+from grader.remote.processes import process as remote_process
 from grader.tests.conftest import Learner, Start
 from grader.worker.confine import COUNTED_APART, NOBODY
 
