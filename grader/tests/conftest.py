@@ -95,7 +95,7 @@ Start = Callable[..., Learner]
 def start(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Start]:
     """Start a learner's process in a tier from a module's text; all are ended with the test module."""
     hide = tmp_path_factory.mktemp("course")
-    running: list[LearnerProcess] = []
+    running: list[Learner] = []
 
     def begin(
         source: str,
@@ -112,14 +112,15 @@ def start(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Start]:
         text = textwrap.dedent(source).encode()
         job = Job(LABEL, text, call_seconds, cpu_seconds, memory_mb, hide, result_mb, result_rows)
         process = LearnerProcess(job, tier, tiers.Own(tier, hide, fork), fork)
-        running.append(process)
+        running.append(Learner(process))
         if load:
             process.load()
-        return Learner(process)
+        return running[-1]
 
     yield begin
-    for process in running:
-        process.kill()
+    for learner in running:
+        learner.done()
+        learner.process.kill()
 
 
 @pytest.fixture
