@@ -19,7 +19,6 @@ from grader.protocol import codec
 
 SMALL = 1 << 16  # bytes; a frame below this goes out, and comes in, with one system call
 IMPATIENT_SECONDS = 150e-6  # a sleeping processor takes about as long to wake as a small call takes to be answered
-ATTENTIVE_SECONDS = 500e-6  # about as long as a test takes from one call to the next
 _NOTHING: np.ndarray[Any, Any] = np.empty(0, np.uint8)
 
 
@@ -34,12 +33,11 @@ class DeadlinePassed(Exception):
 class Channel:
     """One end of a connection. Deadlines are on the clock of time.monotonic(); None waits for ever."""
 
-    def __init__(self, connection: socket.socket, impatient: float = IMPATIENT_SECONDS) -> None:
+    def __init__(self, connection: socket.socket) -> None:
         self.socket = connection
         for option in (socket.SO_SNDBUF, socket.SO_RCVBUF):  # a hint; the system may grant less
             connection.setsockopt(socket.SOL_SOCKET, option, 1 << 20)
         connection.setblocking(False)
-        self._impatient = impatient
         self._buffer = memoryview(bytearray(SMALL))
         self._start = self._end = 0  # of what has arrived and is not taken yet
 
@@ -126,7 +124,7 @@ class Channel:
     def _attempt(self, action: Callable[[], int], writing: bool, deadline: float | None) -> int:
         """Do what would block: again and again for a moment, since most answers come soon, then when it can succeed."""
         now = time.monotonic()
-        impatient_until = now + self._impatient
+        impatient_until = now + IMPATIENT_SECONDS
         while deadline is None or now < deadline:
             try:
                 return action()

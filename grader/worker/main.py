@@ -61,7 +61,7 @@ def load(source: bytes, label: str) -> types.ModuleType:
 
 def fork_for_tests(control: socket.socket, server: Any, children: Any) -> None:
     """Fork one process for each test that the grader announces; end those that it is done with."""
-    from grader.protocol.channel import ATTENTIVE_SECONDS, Channel, ChannelClosed
+    from grader.protocol.channel import Channel, ChannelClosed
     from grader.worker import kernel
 
     running: dict[int, int] = {}
@@ -84,8 +84,7 @@ def fork_for_tests(control: socket.socket, server: Any, children: Any) -> None:
                 kernel.end_with_parent()
                 kernel.scope_signals()
                 with contextlib.suppress(ChannelClosed):
-                    server.rehearse()
-                    server.run(Channel(socket.socket(fileno=descriptors[0]), ATTENTIVE_SECONDS))
+                    server.run(Channel(socket.socket(fileno=descriptors[0])))
                 return
             os.close(descriptors[0])
             running[number] = process

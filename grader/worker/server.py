@@ -117,16 +117,6 @@ class Server:
             return self.callbacks.setdefault(fields[0], Callback(self, fields[0]))
         return self.objects[fields[0]]
 
-    def rehearse(self) -> None:
-        """Do what an answer takes with values of its own, while nobody waits: a fork first touches memory slowly."""
-        parts = codec.Encoder(self.wrap).frame([0, "call", 0, ""], [(np.ones((4, 4)), 1.0), {"x": [1.0]}])
-        blob = np.concatenate([part.reshape(-1).view(np.uint8) for part in parts[1:]])
-        decoder = codec.Decoder(self.unwrap)
-        fields = decoder.message(parts[0][codec.HEADER.size :], blob)
-        decoded = [decoder.decode(field) for field in fields[4:]]
-        changes = Before(decoder.shared, blob).changes()
-        codec.Encoder(self.wrap, decoder.shared).frame([0, "ok", ["", []], 0.0], [decoded, changes])
-
     def run(self, channel: Channel) -> None:
         """Serve one test until the grader closes the connection."""
         self.channel = channel

@@ -21,25 +21,19 @@ class Control:
     def __init__(self, connection: socket.socket) -> None:
         self._connection = connection
         self._serial = 0
-        self._put_off: list[int] = []  # processes that have to end, and have not been told
         self._expected: dict[int, bool | None] = {}  # of each that is not taken yet: whether it was started, if told
 
     def fork(self) -> tuple[int, socket.socket]:
-        """Order a process; return its number and the connection that it will answer on.
-
-        The orders to end others that were put off go with it: each message wakes the other end, which takes time.
-        """
+        """Order a process; return its number and the connection that it will answer on."""
         self._serial += 1
         ours, theirs = socket.socketpair()
         with theirs:
             try:
                 self._connection.settimeout(SEND_SECONDS)
-                orders = [CONTROL.pack(b"F", self._serial), *(CONTROL.pack(b"K", each) for each in self._put_off)]
-                socket.send_fds(self._connection, orders, [theirs.fileno()])
+                socket.send_fds(self._connection, [CONTROL.pack(b"F", self._serial)], [theirs.fileno()])
             except OSError:
                 ours.close()
                 raise
-        self._put_off.clear()
         self._expected[self._serial] = None
         return self._serial, ours
 
@@ -57,12 +51,8 @@ class Control:
             self._expected.pop(number, None)
         return True
 
-    def end_later(self, number: int) -> None:
-        """Order the end of a process when the next one is ordered."""
-        self._put_off.append(number)
-
     def end(self, number: int) -> None:
-        """Order the end of a process now."""
+        """Order the end of a process."""
         self._connection.sendall(CONTROL.pack(b"K", number))
 
     def status(self, number: int, seconds: float) -> int | None:

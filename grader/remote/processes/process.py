@@ -43,7 +43,6 @@ class LearnerProcess:
         self.guards: tuple[str, ...] = ()  # what the worker said is up before the learner's module was loaded
         self._numbers: dict[int, int] = {}  # of each test's process, by the connection's id
         self._spare: tuple[int, socket.socket] | None = None
-        self._ending: list[Channel] = []  # of tests that are over; closing one earlier would wake a process to its end
         self._before = 0  # tasks that may count with the run's own, when it began
         self._crowded: WorkerFailed | None = None  # why no test of this module will find room
         self._key: str | None = None
@@ -149,11 +148,7 @@ class LearnerProcess:
         taken = self._spare or self._control.fork()
         self._spare = None
         try:
-            over, self._ending = self._ending, []
             self._spare = self._control.fork()
-            for channel in over[:-1]:
-                channel.close()
-            self._ending = over[-1:]
         except OSError:
             taken[1].close()
             raise
@@ -173,16 +168,14 @@ class LearnerProcess:
             if connection.failure is not None:
                 self._started.kill()
             return None
-        number = self._numbers.pop(id(connection), None)
-        if number is not None and connection.failure is None:  # all went well: its end can wait for the next order
-            self._control.end_later(number)
-            self._ending.append(connection.channel)
-            return None
         connection.channel.close()
+        number = self._numbers.pop(id(connection), None)
         if number is None:  # its test never began
             return None
         try:
             self._control.end(number)
+            if connection.failure is None:
+                return None
             status = self._control.status(number, 1.0)
             return None if status is None else _reading(status)
         except OSError:  # the parent of the tests is gone, or does not say
@@ -194,8 +187,6 @@ class LearnerProcess:
         if self._spare is not None:
             self._spare[1].close()
             self._spare = None
-        while self._ending:
-            self._ending.pop().close()
         self._started.kill()
 
 
