@@ -1,0 +1,125 @@
+"""A grader that is kept grades one module after the other as a new one would, and leaves nothing when it is closed."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from grader.isolation import tiers
+from grader.judging.grading import Grader, Options
+from grader.judging.processes.subprocesses import Standing
+from grader.submission import Snapshot, take
+from grader.tests.conftest import SmallCourse
+from grader.tests.support.good_stage import SOLUTION, write_stage
+from grader.verdict import Verdict
+from grader.worker.process_tree import below
+
+WRONG = SOLUTION.replace("return total(x) / 2", "return total(x)")
+pytestmark = pytest.mark.skipif(not tiers.FORKS, reason="needs forks")
+
+
+@pytest.fixture(scope="module")
+def course(small_course: SmallCourse) -> SmallCourse:
+    write_stage(small_course.stage_folder.parent, small_course.hidden.parent, "s90_small")
+    return small_course
+
+
+@pytest.fixture
+def kept(course: SmallCourse) -> Iterator[Grader]:
+    with Grader(course.course, course.stage, warm=True) as grader:
+        yield grader
+
+
+def snapshot(course: SmallCourse, source: str) -> Snapshot:
+    path = course.root.parent / "kept.py"
+    path.write_text(source, encoding="utf-8")
+    return take(course.stage, path, course.root)
+
+
+def rows(verdict: Verdict) -> dict[str, str]:
+    return {row.id: row.status for row in verdict.criteria}
+
+
+def test_modules_are_graded_one_after_the_other(course: SmallCourse, kept: Grader) -> None:
+    right, wrong = snapshot(course, SOLUTION), snapshot(course, WRONG)
+    found = [rows(kept.grade(each, Options(seed, "process"))) for seed, each in enumerate((right, wrong, right))]
+    assert found[0] == found[2] == {"total": "passed", "half": "passed"}
+    assert found[1] == {"total": "passed", "half": "failed"}
+
+
+def test_nothing_piles_up(course: SmallCourse, kept: Grader) -> None:
+    right = snapshot(course, SOLUTION)
+    counts = []
+    for seed in range(4):
+        assert kept.grade(right, Options(seed, "process")).passed
+        counts.append((len(os.listdir("/proc/self/fd")), len(threading.enumerate())))
+    assert counts[1] == counts[3]
+
+
+def test_a_worker_that_was_started_ahead_and_died_is_replaced(course: SmallCourse, kept: Grader) -> None:
+    right = snapshot(course, SOLUTION)
+    assert kept.grade(right, Options(1, "process")).passed
+    (own,) = kept._own.values()
+    assert own._ahead is not None
+    own._ahead.process.kill()
+    own._ahead.process.wait()
+    assert kept.grade(right, Options(2, "process")).passed
+
+
+def test_it_grades_from_another_thread(course: SmallCourse, kept: Grader) -> None:
+    right, found = snapshot(course, SOLUTION), []
+    thread = threading.Thread(target=lambda: found.append(kept.grade(right, Options(1, "process")).passed))
+    thread.start()
+    thread.join()
+    assert found == [True]
+
+
+def test_a_judge_that_is_killed_costs_one_test(course: SmallCourse, kept: Grader) -> None:
+    right, mine = snapshot(course, SOLUTION), os.getpid()
+    judges: list[int] = []
+
+    def kill_first(_: object) -> None:
+        if not judges:
+            judges.extend(each for each in below(mine) if _is_fork_of(each, mine))
+            for each in judges:
+                os.kill(each, signal.SIGKILL)
+
+    verdict = kept.grade(right, Options(1, "process"), kill_first)
+    lost = [failure for row in verdict.criteria for failure in row.failures]
+    assert judges and len(lost) <= 1 and not verdict.grader_fault
+    assert all(failure.status == "crashed" and "signal 9" in failure.message for failure in lost)
+
+
+def _is_fork_of(process: int, parent: int) -> bool:
+    try:
+        return Path(f"/proc/{process}/cmdline").read_bytes() == Path(f"/proc/{parent}/cmdline").read_bytes()
+    except OSError:
+        return False
+
+
+def test_when_it_is_closed_nothing_of_it_runs(course: SmallCourse) -> None:
+    before = below(os.getpid())
+    with Grader(course.course, course.stage, warm=True) as grader:
+        assert grader.grade(snapshot(course, SOLUTION), Options(1, "process")).passed
+        assert below(os.getpid()) - before
+    assert not below(os.getpid()) - before
+
+
+def test_where_nothing_forks_one_process_stays_and_another_follows_it(course: SmallCourse) -> None:
+    right = snapshot(course, SOLUTION)
+    with Grader(course.course, course.stage) as grader:
+        assert grader.grade(right, Options(1, "process", fork=False)).passed
+        standing = grader._standing
+        assert isinstance(standing, Standing) and standing._process is not None
+        first = standing._process.pid
+        assert grader.grade(right, Options(2, "process", fork=False)).passed and standing._process.pid == first
+        standing._process.kill()
+        standing._process.wait()
+        assert grader.grade(right, Options(3, "process", fork=False)).passed and standing._process.pid != first
+        folder = Path(standing._folder.name)
+    assert standing._process is None and not folder.exists()

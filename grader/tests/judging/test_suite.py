@@ -1,0 +1,79 @@
+"""A stage's tests are collected once, leave nothing behind, and can be run by whoever has them."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+
+import pytest
+
+from grader.judging.content import test_files as files_of
+from grader.judging.suite import Suite, criterion_of, name_of
+from grader.tests.conftest import SmallCourse
+from grader.tests.support.good_stage import HIDDEN, write_stage
+
+
+@pytest.fixture(scope="module")
+def course(small_course: SmallCourse) -> SmallCourse:
+    write_stage(small_course.stage_folder.parent, small_course.hidden.parent, "s90_small")
+    return small_course
+
+
+@pytest.fixture
+def suite(course: SmallCourse) -> Iterator[Suite]:
+    made = Suite(course.stage, files_of(course.stage))
+    yield made
+    made.close()
+
+
+def test_every_test_is_there_with_its_row(suite: Suite) -> None:
+    assert suite.faults == [] and len(suite.items) == len(suite.expected) > 3
+    assert suite.expected == [(name_of(each), criterion_of(each), suite.is_hidden(each)) for each in suite.items]
+    assert {row for _, row, _ in suite.expected} == {"total", "half"}
+    assert {hidden for _, _, hidden in suite.expected} == {True, False}
+
+
+def test_a_collection_leaves_modules_environment_and_streams_as_they_were(
+    course: SmallCourse, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("PYTEST_ADDOPTS", "-k nothing")
+    modules, environment, path = set(sys.modules), dict(os.environ), list(sys.meta_path)
+    made = Suite(course.stage, files_of(course.stage))
+    made.close()
+    ours = {name for name in set(sys.modules) - modules if "s90" in name or name.startswith(("grader.hidden", "test_"))}
+    assert not ours and dict(os.environ) == environment and list(sys.meta_path) == path
+    assert capfd.readouterr() == ("", "")
+
+
+def test_what_tests_import_is_there_while_they_run_and_not_afterwards(suite: Suite) -> None:
+    before = set(sys.modules)
+    with suite.in_place():
+        assert set(suite._modules) <= set(sys.modules)
+    assert set(sys.modules) == before
+
+
+def test_rows_are_chosen_and_ordered(suite: Suite) -> None:
+    assert {criterion_of(each) for each in suite.chosen("half")} == {"half"}
+    rows = [criterion_of(each) for each in suite.chosen(None, ("half", "total"))]
+    assert rows == sorted(rows, key=("half", "total").index) and len(rows) == len(suite.items)
+    assert suite.chosen("no such row") == []
+
+
+def test_a_file_that_cannot_be_collected_is_a_fault_and_nothing_is_run(course: SmallCourse) -> None:
+    path = course.hidden / "test_hidden.py"
+    path.write_text("import nothing_of_that_name\n", encoding="utf-8")
+    try:
+        made = Suite(course.stage, files_of(course.stage))
+    finally:
+        path.write_text(HIDDEN, encoding="utf-8")
+    assert made.items == [] and any("test_hidden.py cannot be collected" in fault for fault in made.faults)
+    made.close()
+
+
+def test_two_suites_in_one_process_do_not_meet(course: SmallCourse, suite: Suite) -> None:
+    other = Suite(course.stage, files_of(course.stage))
+    assert [name_of(each) for each in other.items] == [name_of(each) for each in suite.items]
+    assert not {id(each) for each in other.items} & {id(each) for each in suite.items}
+    other.close()
+    assert suite.items
