@@ -108,7 +108,8 @@ def _followed(forked: Forked, body: Body, slate: Slate, most: Bounds) -> Bounded
             elif kind == "refused":
                 raise IsolationRefused(*fields)
             elif kind == "fault":
-                raise GraderFault(f"the grader failed: {fields[0]}", "Please report this.")
+                hint = "This is a fault of the grader, not of your code: please report it."
+                raise GraderFault(f"the grader failed: {fields[0]}", hint)
             else:
                 told.append((kind, *fields))
     except TimeIsUp:
