@@ -10,6 +10,7 @@ import types
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from _pytest.config import _prepareconfig  # pytest.main would run the tests at once, and unload them afterwards
@@ -103,10 +104,13 @@ class Suite:
         self.items = []
         self._modules.clear()
 
-    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+    @pytest.hookimpl(wrapper=True)
+    def pytest_make_collect_report(self, collector: pytest.Collector) -> Iterator[None]:
         """A test file that cannot be collected is the course's fault, never the learner's."""
+        report: Any = yield
         if report.failed or report.skipped:
-            self.faults.append(f"{Path(report.nodeid).name} cannot be collected: {str(report.longrepr)[-TEXT_LIMIT:]}")
+            self.faults.append(f"{collector.path.name} cannot be collected: {str(report.longrepr)[-TEXT_LIMIT:]}")
+        return report  # type: ignore[no-any-return]
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:

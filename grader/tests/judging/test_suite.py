@@ -67,7 +67,7 @@ def test_a_file_that_cannot_be_collected_is_a_fault_and_nothing_is_run(course: S
         made = Suite(course.stage, files_of(course.stage))
     finally:
         path.write_text(HIDDEN, encoding="utf-8")
-    assert made.items == [] and any("test_hidden.py cannot be collected" in fault for fault in made.faults)
+    assert made.items == [] and any("test_hidden.py cannot be collected" in fault for fault in made.faults), made.faults
     made.close()
 
 
