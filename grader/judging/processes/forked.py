@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import faulthandler
 import gc
 import os
 import signal
@@ -24,6 +25,7 @@ def become_judge(body: Body, megabytes: int, messages: Messages, workers: Worker
     """Run the body in a process that was forked for it, with so much memory to take, and end that process."""
     try:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever watches this process ends it
+        faulthandler.disable()  # whoever turned it on would be shown lines of hidden tests
         bounds.die_of_it()
         with suppress(kernel.Unconfined):
             kernel.end_with_parent()
