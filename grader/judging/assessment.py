@@ -185,11 +185,12 @@ class Assessor:
         if isinstance(error, (MissingName, LearnerExit)):
             return "failed", str(error)
         frames = _frames(error)
-        shown = getattr(error, "learner_type", type(error).__name__)
+        message = f"{getattr(error, 'learner_type', type(error).__name__)}: "
+        message += str(error.args[0] if isinstance(error, KeyError) and error.args else error)
         if isinstance(error, MemoryError):
-            shown = f"this wants more memory than the {self.stage.limits.memory_mb} MB that a stage may use"
-        message = f"{shown}: {error.args[0] if isinstance(error, KeyError) and error.args else error}"
-        if wanted := getattr(error, "expected_instead", ""):
+            most = self.stage.limits.memory_mb
+            message = f"with this the module would use more than the {most} MB that a stage may use: {error}"
+        elif wanted := getattr(error, "expected_instead", ""):
             message = f"{wanted} was expected; raised was {message}"
         if frames:
             message += f"   (line {frames[-1].line}: {self._line(frames[-1].line)})"

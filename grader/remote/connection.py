@@ -10,12 +10,12 @@ from typing import Any, NoReturn
 from grader.outcome import Status
 from grader.protocol import codec
 from grader.protocol.channel import Channel, ChannelClosed, DeadlinePassed
-from grader.remote.answers import refusal
 from grader.remote.changes import Changes, Unreachable
 from grader.remote.exceptions import Unusable, WorkerFailed, described, exception_from
 from grader.remote.handles import Handles
 from grader.remote.limits import CALLS_OF_TIME, OverLimit, UsageLimits
 from grader.remote.record import Name, Notes, Record, copied_value
+from grader.remote.refusals import refusal
 
 MAX_NESTING = 20
 COPY_LIMIT = 4 << 20  # bytes of arguments, or of a result, above which a call is not kept for the diagnosis

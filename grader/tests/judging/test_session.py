@@ -199,7 +199,7 @@ class TestLearners:
             ("import os; os._exit(0)", "crashed", "exit code 0"),
             ("import os; os.kill(os.getpid(), 11)", "crashed", "segmentation fault"),
             ("while True: pass", "timed_out", "did not return within 1 s"),
-            ("return np.zeros(1 << 40)", "over_limit", "more memory than the 256 MB"),
+            ("return np.zeros(1 << 40)", "over_limit", "would use more than the 256 MB"),
             ("return np.array([object()])", "failed", "dtype object"),
             ("return np.ma.masked_array(2 * x)", "failed", "MaskedArray"),
         ],

@@ -6,7 +6,7 @@ import msgpack
 import pytest
 
 from grader.protocol import codec
-from grader.remote.answers import refusal
+from grader.remote.refusals import refusal
 
 
 def too_large(body: bytes | None) -> codec.TooLarge:
