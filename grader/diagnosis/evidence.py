@@ -14,7 +14,7 @@ from grader.outcome import Diagnosis, Outcome
 from grader.remote.connection import Connection
 from grader.remote.record import Name, Record
 
-KEPT_BYTES = 64 << 20  # of what tests that passed sent and were given; past that they are no evidence
+KEPT_BYTES = 128 << 20  # of what tests that passed sent and were given; past that they are no evidence
 SECONDS = 1.0  # of processor time, beyond that of the explanations themselves
 
 

@@ -128,6 +128,7 @@ class Session:
             attempt = self._attempted(item, following)
         finally:
             self._reference = None
+        _expect_memory(attempt.error)  # values of the learner's may still be held; a judge without them tries again
         return attempt.fault()
 
     def _settle(self, outcomes: list[Outcome], report: Report) -> None:

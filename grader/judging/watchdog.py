@@ -84,6 +84,7 @@ class Watchdog:
     def _judged(self) -> Death | None:
         """Have one judge work to its end; return how it died, if it did."""
         self._of_this_judge.clear()
+        self._charge.slate.at("loading", self._charge.first)  # else one that dies at once is taken for the one before
         messages = self._judges.begin(self._charge)
         reason: tuple[Status, str] | None = None
         done = False
@@ -170,23 +171,26 @@ class Watchdog:
         if phase == "loading" and not self._loaded:
             self._problem = _unreadable(self._charge.job.label, death)
             return False
+        if time.monotonic() >= self._charge.task.ends_at:  # nothing is begun any more
+            if place < len(self._items) and place not in self._outcomes:
+                message = _blame(self._doubt or death)
+                self._keep(place, replace(self._base(place), status="timed_out", message=message))
+            return False
         if phase == "settling" or place >= len(self._items):
             return False
         if phase == "explaining":
             return self._next(place + 1, False)
         if phase == "reference" and self._doubt is not None:
             message = f"the reference solution alone takes the judge of this test {death.reason}"
-            self._doubt = None
             return self._costs(place, "grader_fault", message)
         if phase == "loading":
             return self._costs(place, death.status, f"the module did not load again: {death.reason}")
-        if time.monotonic() >= self._charge.task.ends_at:
-            return self._costs(place, "timed_out", _blame(death))
         self._doubt = death
         return self._next(place, True)
 
     def _costs(self, place: int, status: Status, message: str) -> bool:
         """Give one test its outcome and go on with the next."""
+        self._doubt = None
         self._keep(place, replace(self._base(place), status=status, message=message))
         return time.monotonic() < self._charge.task.ends_at and self._next(place + 1, False)
 

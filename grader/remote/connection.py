@@ -171,7 +171,7 @@ class Connection:
         """Return the result of a request that was answered, of so many bytes; what was raised goes into its record."""
         if kind == "ok":
             small = record.replayable and blob <= COPY_LIMIT
-            record.replayable = small and self.limits.keep(body, blob)
+            record.replayable = small and self.limits.keep(2 * body, 2 * blob)  # the value and a copy of it
             if record.replayable:
                 record.result, record.returned = copied_value(result), result
             return result

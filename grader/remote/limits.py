@@ -10,7 +10,7 @@ from grader.protocol.codec import Bounds
 CALLS_OF_TIME = 3  # how many calls of full length all calls of one test may take together
 PLAIN_COST = 32  # bytes of memory that one byte of a body decodes to at most
 RECEIVED, KEPT = 32, 24  # how many results of full size a test may be sent, and its records hold on to
-MOST_RECEIVED, MOST_KEPT = 1 << 30, 256 << 20
+MOST_RECEIVED, MOST_KEPT = 1 << 30, 512 << 20
 FRAME_SECONDS = 1.0  # of processor time until the keys in one frame are told apart; most need a hundredth of it
 
 

@@ -134,8 +134,10 @@ class LearnerProcess:
         return self._crowded
 
     def _no_room(self) -> WorkerFailed:
-        own, is_apart = self._started.own(), COUNTED_APART in self.guards
-        others = 0 if is_apart else max(0, self._started.others() - own)
+        is_apart = COUNTED_APART in self.guards
+        others = 0 if is_apart else self._started.others()  # counted first: what the run starts meanwhile is its own
+        own = self._started.own()
+        others = max(0, others - own)
         return room.failure(own, others, MAX_PROCESSES + (0 if is_apart else self._before), self.job.label)
 
     def _connection(self, end: socket.socket, ends_at: float) -> Connection:

@@ -8,8 +8,13 @@ from collections.abc import Callable
 import pytest
 
 from grader.isolation import tiers
+from grader.judging.assessment import Assessor, Attempt
+from grader.judging.judge import Charge
 from grader.judging.processes import bounds
+from grader.judging.processes.messages import Messages
 from grader.judging.task import OVERTIME_SECONDS
+from grader.judging.watchdog import ForkedJudges
+from grader.outcome import Outcome
 from grader.report.document import verdict_document
 from grader.tests.conftest import Graded, SmallCourse
 
@@ -54,6 +59,8 @@ HIDDEN = """
     import ctypes
     import time
 
+    KEPT = []
+
 
     @pytest.mark.criterion("size")
     def test_before(learner):
@@ -86,6 +93,14 @@ SWELLS = "held = [np.ones(1 << 22) for _ in range(size if size == 1 else 100)]"
 SPINS = "[None for _ in range(1 if size == 1 else 1 << 40)]"
 FALLS = "size == 1 or ctypes.string_at(1)"
 STALLS = "time.sleep(0 if size == 1 else 60)"
+HOLDS = """
+        try:
+            while size != 1:
+                KEPT.append(np.ones(1 << 20))
+        except MemoryError:
+            del KEPT[-2:]
+        np.ones(1 << 22)
+"""
 ALWAYS = "held = [np.ones(1 << 22) for _ in range(100)]"
 Use = Callable[..., Graded]
 
@@ -170,6 +185,33 @@ def test_a_mistake_that_never_ends_costs_the_explanation_alone(graded: Use, monk
     assert others_passed(found) and not found.verdict.grader_fault
     failures = verdict_document(found.verdict)["criteria"][0]["failures"]
     assert [failure["unexplained"] for failure in failures] == [outcome.unexplained]
+
+
+def test_a_judge_that_dies_at_the_end_of_the_time_is_not_followed_by_others(
+    graded: Use, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def slow(self: Assessor, outcome: Outcome, attempt: Attempt) -> Outcome:
+        time.sleep(60)
+        return outcome
+
+    begun: list[int] = []
+    begin = ForkedJudges.begin
+    monkeypatch.setattr(Assessor, "explained", slow)
+
+    def counted(self: ForkedJudges, charge: Charge) -> Messages:
+        begun.append(charge.first)
+        return begin(self, charge)
+
+    monkeypatch.setattr(ForkedJudges, "begin", counted)
+    found = graded("pass", seconds=6)
+    assert begun == [0] and found.outcomes["test_size"].status == "failed"
+    assert found.outcomes["test_size"].unexplained == "the explanation took more time than the stage has"
+    assert found.outcomes["test_after"].status == "timed_out" and not found.verdict.grader_fault
+
+
+def test_a_reference_that_lacks_the_memory_that_is_still_held_is_tried_again_alone(graded: Use) -> None:
+    found = graded(HOLDS)
+    assert found.outcomes["test_size"].status == "over_limit" and not found.verdict.grader_fault
 
 
 def test_a_mistake_is_named_where_nothing_goes_wrong(graded: Use) -> None:

@@ -34,7 +34,7 @@ def test_what_arrives_is_counted_in_sum() -> None:
 def test_a_test_may_be_sent_so_many_results_of_full_size() -> None:
     small, large = UsageLimits.of(2, Bounds(4 << 20)), UsageLimits.of(2, Bounds(256 << 20))
     assert (small.seconds, small.received, small.kept) == (6, 128 << 20, 96 << 20)
-    assert (large.received, large.kept) == (1 << 30, 256 << 20)
+    assert (large.received, large.kept) == (1 << 30, 512 << 20)
 
 
 def test_the_time_for_reading_has_an_end() -> None:

@@ -3,7 +3,7 @@
 import numpy as np
 
 ATTACK = "a result of 60 MB"
-OUTCOME = ("failed", "timed_out")
+OUTCOME = "over_limit"
 TIERS = ("bubblewrap", "landlock", "process")
 
 

@@ -7,11 +7,11 @@ OUTCOME = "not loaded"
 TIERS = ("bubblewrap", "landlock", "process")
 STAGE = "s01"
 ROW = "matmul"
-HELPERS = []
+registered = []
 
 
 def keep(helper):
-    HELPERS.append(helper)
+    registered.append(helper)
     return helper
 
 
@@ -24,4 +24,4 @@ def matmul(A, B):
     A, B = np.asarray(A), np.asarray(B)
     if A.ndim != 2 or B.ndim != 2 or A.shape[1] != B.shape[0]:
         raise ValueError("the shapes do not fit")
-    return HELPERS[0](A, B)
+    return registered[0](A, B)
