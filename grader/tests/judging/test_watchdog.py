@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -15,7 +16,10 @@ from grader.judging.processes.messages import Messages
 from grader.judging.task import OVERTIME_SECONDS
 from grader.judging.watchdog import ForkedJudges
 from grader.outcome import Outcome
+from grader.remote.processes.loading import LoadFailed
+from grader.remote.processes.process import LearnerProcess
 from grader.report.document import verdict_document
+from grader.submission.source import Problem
 from grader.tests.conftest import Graded, SmallCourse
 
 pytestmark = pytest.mark.skipif(not tiers.FORKS, reason="a judge that is a fork")
@@ -98,8 +102,8 @@ HOLDS = """
             while size != 1:
                 KEPT.append(np.ones(1 << 20))
         except MemoryError:
-            del KEPT[-2:]
-        np.ones(1 << 22)
+            del KEPT[-1:]
+        size == 1 and np.ones(1 << 22)
 """
 ALWAYS = "held = [np.ones(1 << 22) for _ in range(100)]"
 Use = Callable[..., Graded]
@@ -212,6 +216,25 @@ def test_a_judge_that_dies_at_the_end_of_the_time_is_not_followed_by_others(
 def test_a_reference_that_lacks_the_memory_that_is_still_held_is_tried_again_alone(graded: Use) -> None:
     found = graded(HOLDS)
     assert found.outcomes["test_size"].status == "over_limit" and not found.verdict.grader_fault
+
+
+def test_a_module_that_does_not_load_again_costs_one_test_more(
+    graded: Use, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    load, loads = LearnerProcess.load, tmp_path / "loads"
+    loads.write_text("")
+
+    def second_fails(self: LearnerProcess) -> None:
+        loads.write_text(loads.read_text() + "x")
+        if loads.read_text() == "xx":
+            raise LoadFailed(Problem("import-error", "it stops while it is loaded", 1, None))
+        load(self)
+
+    monkeypatch.setattr(LearnerProcess, "load", second_fails)
+    found = graded(FALLS)
+    assert found.outcomes["test_size"].status == found.outcomes["test_after"].status == "crashed"
+    assert "did not load again: it stops while it is loaded" in found.outcomes["test_after"].message
+    assert found.row("double") == "passed" and not found.verdict.grader_fault and found.verdict.problem is None
 
 
 def test_a_mistake_is_named_where_nothing_goes_wrong(graded: Use) -> None:
