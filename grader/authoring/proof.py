@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterable, Iterator
-from concurrent.futures import Executor, ProcessPoolExecutor, as_completed
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Executor, Future, ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from multiprocessing import get_context
 from pathlib import Path
+from typing import Any
 
 from grader.course.answers import hidden_folder, load_mistakes, reference_source
 from grader.course.mutants import Mutant, reach
@@ -99,9 +100,32 @@ def mutant_cases(stage: Stage, mutants: Iterable[Mutant], seed: int) -> list[Cas
     ]
 
 
+class Here(Executor):
+    """Does what is submitted at once, in this process: where others keep the cores busy already."""
+
+    def submit(self, function: Callable[..., Any], /, *arguments: Any, **options: Any) -> Future[Any]:
+        """Return what the function gave, or raised."""
+        future: Future[Any] = Future()
+        try:
+            future.set_result(function(*arguments, **options))
+        except Exception as error:
+            future.set_exception(error)
+        return future
+
+
 @contextmanager
 def workers(course: Course, number: int | None = None) -> Iterator[Executor]:
-    """Give an executor whose processes know the course; what has not begun is dropped when the block is left."""
+    """Give an executor whose processes know the course; what has not begun is dropped when the block is left.
+
+    number is that of the processes, by default one a core; 0 grades in this process.
+    """
+    if number == 0:
+        _remember(course)
+        try:
+            yield Here()
+        finally:
+            _forget()
+        return
     pool = ProcessPoolExecutor(number or os.cpu_count(), get_context("spawn"), _remember, (course,))
     try:
         yield pool
@@ -122,6 +146,13 @@ _warm: dict[tuple[str, float], Grader] = {}  # by stage and the seconds that a c
 def _remember(course: Course) -> None:
     _course[:] = [course]
     _warm.clear()
+
+
+def _forget() -> None:
+    for grader in _warm.values():
+        grader.close()
+    _warm.clear()
+    _course.clear()
 
 
 def _grader(course: Course, stage: Stage) -> Grader:

@@ -24,7 +24,10 @@ OnResult = Callable[[int, int, str], None]  # how many gradings are done, of how
 
 @dataclass(frozen=True)
 class Plan:
-    """How thorough to be: how many seeds, whether mistakes and mutants are graded, the isolation, the processes."""
+    """How thorough to be: how many seeds, whether mistakes and mutants are graded, the isolation, the processes.
+
+    By default there is a process a core; with 0 workers everything is graded in this one.
+    """
 
     seeds: int = 3
     mistakes: bool = True

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import itertools
 import os
 import shutil
@@ -28,24 +27,33 @@ from grader.remote.processes.loading import Job
 from grader.remote.processes.process import LearnerProcess
 from grader.submission import take
 from grader.tests.support.command import NUMBERS, PACKAGE, SUMS, Here, Place, write_stage
+from grader.tests.support.matrix import (  # the hooks among them are pytest's to find
+    one_tier_each,
+    pytest_addoption,
+    pytest_xdist_auto_num_workers,
+    why_missing,
+)
 from grader.verdict import Verdict
 
+__all__ = ["pytest_addoption", "pytest_xdist_auto_num_workers"]
 LABEL = "stages/s90_small/small.py"
 settings.register_profile("any pace", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("any pace")  # others may use the machine, too
 MOMENTS = itertools.count(1_700_000_000)
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "every_tier: the test is run in all its tiers, without --all-tiers as well")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Let no warning pass unseen in the grader's own tests; a stage's tests under plain pytest are the learner's."""
+    if not config.getoption("--all-tiers"):
+        items[:], left = one_tier_each(items)
+        config.hook.pytest_deselected(items=left)
     for item in items:
         if item.path.is_relative_to(Path(__file__).parent):
             item.add_marker(pytest.mark.filterwarnings("error"), append=False)
-
-
-@functools.cache
-def why_missing(tier: tiers.Tier) -> str | None:
-    return tiers.why_missing(tier)
 
 
 def need(tier: tiers.Tier) -> tiers.Tier:

@@ -149,7 +149,8 @@ def test_a_hostile_value_costs_its_own_row(graded: Case, row: str, honest: str, 
     others = {each for each in status if each != row}
     assert not verdict.grader_fault and verdict.problem is None
     assert status[row] in ("failed", "over_limit", "timed_out", "crashed"), status
-    assert {status[each] for each in others} == {"passed"} or status[row] == "timed_out"
+    is_time_up = seconds >= STAGE_SECONDS  # on a busy machine before the other rows were begun
+    assert {status[each] for each in others} <= {"passed", *(["timed_out"] if is_time_up else [])}, status
     assert seconds < STAGE_SECONDS + 5 + SLACK_SECONDS
     before_mb = int(Path("/proc/self/statm").read_text().split()[0]) * os.sysconf("SC_PAGE_SIZE") / (1 << 20)
     threads_mb = (os.cpu_count() or 1) * bounds.BLAS_MB  # NumPy's, which were there before the grader could ask for one

@@ -14,6 +14,7 @@ from grader.protocol import codec
 from grader.remote.exceptions import WorkerFailed
 from grader.tests.remote.hostile.forged import CONTAINING_THEMSELVES, CRASHES, MEMORY, ROWS, SHORT, TOO_LARGE, form
 from grader.tests.remote.hostile.hostile import EMPTY, TWO, FakeWorker, Script, array_form, handle, playing, status_of
+from grader.tests.support.patience import SLACK
 
 
 def send_all(learner: Any) -> object:
@@ -46,7 +47,7 @@ class TestOneAnswer:
                 started = time.monotonic()
                 with pytest.raises(WorkerFailed) as caught:
                     learner.f(np.zeros(2), [1])
-                assert time.monotonic() - started < 15  # most of it is tracemalloc on a busy machine
+                assert time.monotonic() - started < 15 + SLACK  # most of it is tracemalloc
                 assert caught.value.status == "crashed" == status_of(connection, caught.value)
                 with pytest.raises(WorkerFailed):  # a test that swallows it gains nothing
                     learner.g(1)
@@ -107,7 +108,7 @@ class TestDeadlines:
                 started = time.monotonic()
                 with pytest.raises(WorkerFailed) as caught:
                     learner.f(lambda x: x)
-                assert time.monotonic() - started < SHORT + 2
+                assert time.monotonic() - started < SHORT + SLACK
                 assert caught.value.status == "timed_out" == status_of(connection, caught.value)
                 time.sleep(0.5 if script is late else 0)
                 with pytest.raises(WorkerFailed):  # the answer that came too late is nobody's
@@ -126,13 +127,13 @@ class TestDeadlines:
             started = time.monotonic()
             with pytest.raises(WorkerFailed) as caught:
                 learner.apply(lambda: learner.g(1))
-            assert caught.value.status == "timed_out" and time.monotonic() - started < SHORT * 1.5 + 0.3
+            assert caught.value.status == "timed_out" and time.monotonic() - started < SHORT * 1.5 + SLACK
 
     def test_all_calls_of_a_test_together_have_an_end(self) -> None:
         def slow(worker: FakeWorker) -> None:
             while True:
                 serial = worker.request()[0]
-                time.sleep(SHORT * 0.6)
+                time.sleep(SHORT * 0.25)
                 worker.value(serial, 1)
 
         with playing(slow, SHORT) as (learner, connection):
@@ -140,7 +141,7 @@ class TestDeadlines:
             with pytest.raises(WorkerFailed, match="together") as caught:
                 while True:
                     learner.f(1)
-            assert 3 * SHORT - 0.1 < time.monotonic() - started < 3 * SHORT + 2
+            assert 3 * SHORT - 0.1 < time.monotonic() - started < 3 * SHORT + SLACK
             assert status_of(connection, caught.value) == "timed_out"
 
 

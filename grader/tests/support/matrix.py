@@ -1,0 +1,79 @@
+"""How much of the full matrix a run covers: by default each test in the strongest tier of its own that works here.
+
+`--all-tiers` runs all of them, `--seeds N` grades each reference with so many seeds, and with both the known mistakes
+are graded as well: what the nightly run and every change of the isolation ask for.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Hashable, Iterable
+from typing import Any
+
+import pytest
+
+from grader.isolation import tiers
+
+NAMES = ("tier", "isolation")  # of parameters that hold a tier
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("matrix", "how much of the full matrix is run")
+    group.addoption("--all-tiers", action="store_true", help="run each test in every isolation tier that it names")
+    group.addoption("--seeds", type=int, default=1, help="how many seeds each reference is graded with")
+
+
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
+    """Run files and tests that are named in this process: only folders and the whole suite are worth workers."""
+    is_folder = any("::" not in each and not each.endswith(".py") for each in config.args)
+    return None if is_folder else 0
+
+
+@functools.cache
+def why_missing(tier: tiers.Tier) -> str | None:
+    return tiers.why_missing(tier)
+
+
+def tier_of(item: pytest.Item) -> str | None:
+    """Return the tier that a test is run in, where it is one of its parameters."""
+    return next((str(value) for name, value in parameters(item).items() if _is_tier(name, value)), None)
+
+
+def _is_tier(name: str, value: object) -> bool:
+    return name in NAMES and isinstance(value, str) and value in tiers.TIERS
+
+
+def parameters(item: pytest.Item) -> dict[str, Any]:
+    """Return a test's parameters by name."""
+    callspec = getattr(item, "callspec", None)
+    return {} if callspec is None else dict(callspec.params)
+
+
+def _but_for_its_tier(item: pytest.Item) -> Hashable:
+    """Return what a test has in common with the same test in the other tiers."""
+    others = {name: value for name, value in parameters(item).items() if not _is_tier(name, value)}
+    values = tuple(
+        (name, value if isinstance(value, str | int | float) else id(value)) for name, value in others.items()
+    )
+    return item.path, getattr(item, "originalname", item.name), getattr(item, "cls", None), values
+
+
+def strongest(names: Iterable[str]) -> str:
+    """Return the strongest tier that works here; where none does, the strongest, for the reason to be told."""
+    asked = [tier for tier in tiers.TIERS if tier in set(names)]
+    return next((tier for tier in asked if why_missing(tier) is None), asked[0])
+
+
+def one_tier_each(items: list[pytest.Item]) -> tuple[list[pytest.Item], list[pytest.Item]]:
+    """Return the tests to run, each in one tier, and the others; a test marked every_tier is run in all."""
+    groups: dict[Hashable, set[str]] = {}
+    for item in items:
+        if (tier := tier_of(item)) is not None:
+            groups.setdefault(_but_for_its_tier(item), set()).add(tier)
+    chosen = {key: strongest(names) for key, names in groups.items()}
+    kept, left = [], []
+    for item in items:
+        tier = tier_of(item)
+        is_run = tier is None or item.get_closest_marker("every_tier") or chosen[_but_for_its_tier(item)] == tier
+        (kept if is_run else left).append(item)
+    return kept, left
