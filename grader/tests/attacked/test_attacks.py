@@ -20,7 +20,7 @@ from grader.isolation.seccomp import filter_program
 from grader.tests.attacked.catalogue import FOLDER, GROUPS, HEADER, PAGE, TIERS, Attack, Broken, attacks, page, read
 from grader.tests.attacked.together import Together, grade_together
 from grader.tests.attacked.world import MEMORY_MB, Result, World, world
-from grader.tests.conftest import why_missing
+from grader.tests.support.matrix import why_missing
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="attacks are graded where tests run in forks")
 

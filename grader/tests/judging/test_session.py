@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from grader.isolation import tiers
-from grader.tests.conftest import Graded, SmallCourse, why_missing
+from grader.tests.conftest import Graded, SmallCourse
+from grader.tests.support.matrix import why_missing
 
 MANIFEST = """
     schema = 1

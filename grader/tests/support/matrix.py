@@ -71,7 +71,8 @@ def one_tier_each(items: list[pytest.Item]) -> tuple[list[pytest.Item], list[pyt
         if (tier := tier_of(item)) is not None:
             groups.setdefault(_but_for_its_tier(item), set()).add(tier)
     chosen = {key: strongest(names) for key, names in groups.items()}
-    kept, left = [], []
+    kept: list[pytest.Item] = []
+    left: list[pytest.Item] = []
     for item in items:
         tier = tier_of(item)
         is_run = tier is None or item.get_closest_marker("every_tier") or chosen[_but_for_its_tier(item)] == tier
