@@ -14,6 +14,7 @@ from grader.course.settings import Settings
 from grader.course.stage import Course, Stage
 from grader.errors import CourseError
 
+EXPLORE = " `explore` runs what you have written on an example, and shows it step by step."
 TEMPLATES = Path(__file__).parent / "templates"
 EXTRA = (
     "class"  # what sealed tests need: a learner's copy always does, and scripts that ask for the extra still find it
@@ -23,7 +24,7 @@ EXTRA = (
 def paperwork(course: Course, stages: tuple[Stage, ...], home: Path, self_paced: bool) -> dict[str, bytes]:
     """Return these files by their path in the copy; home is the folder of the author's pyproject.toml and LICENSE."""
     texts = {
-        "README.md": _readme(stages, self_paced),
+        "README.md": _readme(course.settings, stages, self_paced),
         "pyproject.toml": _project(course, read_toml(home / "pyproject.toml", "pyproject.toml")),
         "LICENSE": _text(home / "LICENSE"),
         ".gitignore": _text(TEMPLATES / "copy" / "gitignore"),
@@ -34,10 +35,19 @@ def paperwork(course: Course, stages: tuple[Stage, ...], home: Path, self_paced:
     return {name: text.encode() for name, text in texts.items()}
 
 
-def _readme(stages: Iterable[Stage], self_paced: bool) -> str:
+def _readme(own: Settings, stages: tuple[Stage, ...], self_paced: bool) -> str:
     rows = [f"| [{each.id} {each.title}](stages/{each.name}/README.md) | `{each.module}` |" for each in stages]
     hidden = _text(TEMPLATES / "copy" / ("self_paced.md" if self_paced else "keyed.md")).strip()
-    return _filled("README.md", stages="\n".join(rows), hidden=hidden, version=__version__)
+    return _filled(
+        "README.md",
+        title=own.title,
+        first=stages[0].id,
+        last=stages[-1].id,
+        explore=EXPLORE if own.drawings is not None else "",
+        stages="\n".join(rows),
+        hidden=hidden,
+        version=f"{__version__}. {own.license} licence." if own.license else f"{__version__}.",
+    )
 
 
 def _project(course: Course, values: dict[str, Any]) -> str:
