@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from grader import __version__
-from grader.commands import ci, classroom, course, exploring, learning
+from grader.commands import ci, classroom, course, exploring, learning, setup
 from grader.commands.learning import open_here
 from grader.commands.options import (
     AnyStage,
@@ -129,6 +129,8 @@ def check(
 app.command()(exploring.explore)
 app.command(hidden=is_copy())(classroom.release)
 app.command()(classroom.verify)
+app.command()(setup.init)
+app.command()(setup.update)
 for _command in (learning.hint, learning.show, learning.start, learning.reset, learning.solution):
     app.command()(_command)
 
