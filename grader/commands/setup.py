@@ -47,7 +47,7 @@ def init(
     edition = shipped()
     files = make(edition, folder, tuple(editor or ()))
     stages = sum(name.startswith("stages/") and name.endswith("/stage.toml") for name in files)
-    say(f"{folder} holds the course, version {edition.version}: {stages} stages.")
+    say(f"{folder} holds the course, version {edition.version}: {stages} stage{'' if stages == 1 else 's'}.")
     if git and (reason := first_commit(folder)) is not None:
         say(f"No git commit was made: {reason}.")
     first = "" if folder.resolve() == Path.cwd() else f"`cd {shlex.quote(str(folder))}`, then "

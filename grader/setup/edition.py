@@ -56,10 +56,10 @@ def unpacked(data: bytes) -> Edition:
     return Edition(parsed_record(files[records[0]], ARCHIVE), files, str(PurePosixPath(records[0]).parent))
 
 
-def shipped(place: Path = PLACE) -> Edition:
+def shipped() -> Edition:
     """Return the course that came with this grader; UsageError where none did."""
     try:
-        data = place.read_bytes()
+        data = PLACE.read_bytes()
     except FileNotFoundError as error:
         what = "this grader brings no course: only an installed one does"
         raise UsageError(what, "Where it lies beside a course, as here, `grader` works on that one.") from error
@@ -68,6 +68,6 @@ def shipped(place: Path = PLACE) -> Edition:
     return unpacked(data)
 
 
-def is_shipped(place: Path = PLACE) -> bool:
+def is_shipped() -> bool:
     """Say whether a course came with this grader."""
-    return place.is_file()
+    return PLACE.is_file()

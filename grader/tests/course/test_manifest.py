@@ -9,7 +9,7 @@ import pytest
 from grader.course import manifest
 from grader.course.manifest import find_course_root, load_course, load_stage
 from grader.course.stage import Course, Forbidden, Limits, Tolerance
-from grader.errors import CourseError
+from grader.errors import CourseError, NoCourse
 from grader.tests.support.manifests import FORWARD, HEAD, SPLIT, TABLES, Write, other
 
 
@@ -268,5 +268,5 @@ class TestCourseRoot:
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(manifest, "HOUSE", tmp_path / "grader")
-        with pytest.raises(CourseError, match=f"no course in {tmp_path} or above it"):
+        with pytest.raises(NoCourse, match="this folder is no course: `grader init my-course` makes one"):
             find_course_root(tmp_path)

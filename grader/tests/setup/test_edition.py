@@ -13,10 +13,17 @@ from grader.setup.edition import ARCHIVE, is_shipped, packed, shipped, unpacked
 from grader.tests.support.editions import edition
 
 
-def test_what_is_packed_comes_out_again(tmp_path: Path) -> None:
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where the grader looks for the course that came with it."""
+    monkeypatch.setattr("grader.setup.edition.PLACE", tmp_path / ARCHIVE)
+    return tmp_path / ARCHIVE
+
+
+def test_what_is_packed_comes_out_again(place: Path) -> None:
     one = edition("0.2.0")
-    (tmp_path / ARCHIVE).write_bytes(packed(one.files))
-    assert shipped(tmp_path / ARCHIVE) == one and is_shipped(tmp_path / ARCHIVE)
+    place.write_bytes(packed(one.files))
+    assert shipped() == one and is_shipped()
     assert one.path("x.sealed") == "hidden/x.sealed"
 
 
@@ -25,15 +32,17 @@ def test_the_same_files_give_the_same_bytes() -> None:
     assert packed(files) == packed(dict(reversed(list(files.items()))))
 
 
-def test_a_grader_without_a_course_says_so(tmp_path: Path) -> None:
-    assert not is_shipped(tmp_path / ARCHIVE)
+@pytest.mark.usefixtures("place")
+def test_a_grader_without_a_course_says_so() -> None:
+    assert not is_shipped()
     with pytest.raises(UsageError, match="this grader brings no course"):
-        shipped(tmp_path / ARCHIVE)
+        shipped()
 
 
-def test_an_archive_that_cannot_be_opened_is_told(tmp_path: Path) -> None:
+def test_an_archive_that_cannot_be_opened_is_told(place: Path) -> None:
+    place.mkdir()
     with pytest.raises(CourseError, match=f"{ARCHIVE} cannot be read"):
-        shipped(tmp_path)
+        shipped()
 
 
 def _damaged() -> bytes:
