@@ -27,13 +27,14 @@ from grader.commands.options import (
     SigningKey,
     Verbose,
 )
-from grader.course.sealed import is_copy
+from grader.course.sealed import in_copy
 from grader.errors import GraderError, GraderFault, UsageError
 
 EPILOG = (
     "Data goes to stdout, messages to stderr. Exit codes: 0 all criteria pass, 1 some do not, 2 usage, 3 stage locked, "
     "4 grader fault or isolation refused."
 )
+_IN_COPY = in_copy(Path())  # which lacks what only an author's copy can do
 app = typer.Typer(
     name="grader",
     epilog=EPILOG,
@@ -41,9 +42,9 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
-app.add_typer(course.app, name="course", hidden=is_copy())
+app.add_typer(course.app, name="course", hidden=_IN_COPY)
 app.add_typer(classroom.keys, name="keys")
-app.add_typer(ci.app, name="ci", hidden=is_copy())
+app.add_typer(ci.app, name="ci", hidden=_IN_COPY)
 
 
 def _version(requested: bool) -> None:
@@ -71,7 +72,7 @@ def home(
 
     workspace = open_here()
     progress = workspace.store.read()
-    show(home_lines(standings(workspace, progress), progress.last, look()))
+    show(home_lines(workspace.course, standings(workspace, progress), progress.last, look()))
 
 
 @app.command()
@@ -88,7 +89,7 @@ def status(as_json: Json = False) -> None:
     if as_json:
         write(dumps(status_document(found, progress, __version__)))
     else:
-        show(status_lines(found, look()))
+        show(status_lines(workspace.course, found, look()))
 
 
 @app.command()
@@ -127,7 +128,7 @@ def check(
 
 
 app.command()(exploring.explore)
-app.command(hidden=is_copy())(classroom.release)
+app.command(hidden=_IN_COPY)(classroom.release)
 app.command()(classroom.verify)
 app.command()(setup.init)
 app.command()(setup.update)

@@ -59,7 +59,7 @@ def in_stage(stage: Stage, file: str, line: int | None = None) -> str:
 
 def in_hidden(stage: Stage, file: str, line: int | None = None) -> str:
     """Return the place of a file in the stage's hidden folder, relative to the course."""
-    return f"grader/hidden/{stage.name}/{file}" + (f":{line}" if line else "")
+    return f"{stage.hidden_place}/{file}" + (f":{line}" if line else "")
 
 
 def _stub(stage: Stage) -> Iterator[Shortfall]:

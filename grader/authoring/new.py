@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from string import Template
 
-from grader.course.stage import HIDDEN, Course
+from grader.course.stage import Course
 from grader.course.stub import stub_of
 from grader.errors import UsageError
 
@@ -23,9 +23,6 @@ def new_stage(course: Course, name: str, title: str | None, requires: tuple[str,
     if found is None:
         raise UsageError(f"{name!r} is not the name of a stage", "Give a number and a topic: s23_normalizing_flows.")
     number, topic = found.groups()
-    if course.root.resolve() != HIDDEN.parent.parent:
-        message = f"{course.root} is not the author's copy that this grader lies in, {HIDDEN.parent.parent}"
-        raise UsageError(message, "Change to that folder: a stage's answers stand beside the grader.")
     taken = [stage.name for stage in course.stages if stage.id == number]
     if taken:
         raise UsageError(f"{number} is taken by {taken[0]}", "Choose another number.")
@@ -37,9 +34,10 @@ def new_stage(course: Course, name: str, title: str | None, requires: tuple[str,
         "name": name,
         "title": title or topic.replace("_", " ").capitalize(),
         "module": f"{[word for word in topic.split('_') if not word[0].isdigit()][-1]}.py",
+        "package": course.hidden.name,
         "requires": ", ".join(f'"{each}"' for each in needed),
     }
-    return _written(words, {"stage": course.root / "stages" / name, "hidden": HIDDEN / name})
+    return _written(words, {"stage": course.root / "stages" / name, "hidden": course.hidden / name})
 
 
 def _written(words: Mapping[str, str], folders: Mapping[str, Path]) -> list[Path]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from string import Template
 from typing import Any
 
 from grader import __version__
 from grader.course.manifest import read_toml
+from grader.course.settings import Settings
 from grader.course.stage import Course, Stage
 from grader.errors import CourseError
 
@@ -23,7 +24,7 @@ def paperwork(course: Course, stages: tuple[Stage, ...], home: Path, self_paced:
     """Return these files by their path in the copy; home is the folder of the author's pyproject.toml and LICENSE."""
     texts = {
         "README.md": _readme(stages, self_paced),
-        "pyproject.toml": _project(read_toml(home / "pyproject.toml", "pyproject.toml")),
+        "pyproject.toml": _project(course, read_toml(home / "pyproject.toml", "pyproject.toml")),
         "LICENSE": _text(home / "LICENSE"),
         ".gitignore": _text(TEMPLATES / "copy" / "gitignore"),
         **_workflows(TEMPLATES / "github"),
@@ -39,7 +40,7 @@ def _readme(stages: Iterable[Stage], self_paced: bool) -> str:
     return _filled("README.md", stages="\n".join(rows), hidden=hidden, version=__version__)
 
 
-def _project(values: dict[str, Any]) -> str:
+def _project(course: Course, values: dict[str, Any]) -> str:
     """Return the copy's pyproject.toml, made from the author's."""
     project = values["project"]
     extras = project.get("optional-dependencies", {})
@@ -54,7 +55,15 @@ def _project(values: dict[str, Any]) -> str:
         python=json.dumps(project["requires-python"]),
         dependencies=json.dumps(needed, indent=4),
         extras="\n".join(others),
+        settings="\n".join(f"{key} = {json.dumps(value)}" for key, value in _settings(course.settings)),
     )
+
+
+def _settings(own: Settings) -> Iterator[tuple[str, object]]:
+    """Yield what a copy keeps of the course's own table; the demonstration holds answers."""
+    yield from (("title", own.title), ("license", own.license), ("packages", own.packages), ("hidden", own.hidden))
+    if own.drawings is not None:
+        yield "drawings", own.drawings
 
 
 def _workflows(folder: Path) -> dict[str, str]:

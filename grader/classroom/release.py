@@ -15,15 +15,15 @@ from grader.course.sealed import SHIPPED_KEY, SealKey
 from grader.course.sealed.bundle import NONCE_BYTES, Content, Label, seal
 from grader.course.sealed.copy import RECORD, Record, digest, record_text
 from grader.course.sealed.keys import new_key
-from grader.course.stage import HIDDEN, Course, Stage
+from grader.course.stage import Course, Stage
 from grader.course.stub import stub_of
 from grader.errors import CourseError, UsageError
 
-HOME = HIDDEN.parent.parent
-SEALED = "grader/hidden"
+GRADER = Path(__file__).resolve().parents[1]
+HOME = GRADER.parent
 KINDS = (".py", ".json", ".ini", ".toml", ".typed")  # of the grader's own files
 STAGE_KINDS = (".py", ".md", ".toml", ".svg", ".png", ".npz", ".txt", ".csv")
-ROOMS = ("hidden", "tests", "bench", "demo", "authoring")  # of the grader, that only its author needs
+ROOMS = ("tests", "bench", "authoring")  # of the grader, that only its author needs
 LEFT_OUT = (*ROOMS, *(f"classroom/{name}" for name in ("release.py", "leaks.py", "paperwork.py", "templates")))
 SHOWN = 20  # leaks in one message
 
@@ -41,31 +41,35 @@ def release(course: Course, plan: Plan, target: Path) -> tuple[str, ...]:
 
     Raises UsageError where target cannot take it, CourseError where it would hold hidden text.
     """
-    _expect_free(target, course.root)
+    _expect_free(target, course)
     _expect_whole(plan.stages)
     key = plan.key or new_key()
     files = copied(course, plan.stages) | paperwork(course, plan.stages, HOME, self_paced=plan.key is None)
     record = Record(__version__, key.id, plan.key is None, {name: digest(data) for name, data in files.items()})
-    files[f"{SEALED}/{RECORD}"] = record_text(record).encode()
+    hidden = course.settings.hidden
+    files[f"{hidden}/{RECORD}"] = record_text(record).encode()
     for stage in plan.stages:
-        files[f"{SEALED}/{stage.name}.sealed"] = sealed(stage, key)
+        files[f"{hidden}/{stage.name}.sealed"] = sealed(stage, key)
     _expect_sound(course, files, key)
     if plan.key is None:
-        files[f"{SEALED}/{SHIPPED_KEY}"] = key.text.encode()
+        files[f"{hidden}/{SHIPPED_KEY}"] = key.text.encode()
     _write(target, files)
     return tuple(sorted(files))
 
 
 def copied(course: Course, stages: tuple[Stage, ...]) -> dict[str, bytes]:
     """Return the files that a learner gets as they are, and the stubs, which the solutions make."""
-    files = {f"grader/{path.relative_to(HIDDEN.parent).as_posix()}": path for path in _own_files()}
+    files = {f"grader/{path.relative_to(GRADER).as_posix()}": path for path in _own_files()}
+    if (drawings := course.settings.drawings) is not None:
+        folder = course.root / drawings
+        files |= {f"{drawings}/{path.relative_to(folder).as_posix()}": path for path in _below(folder, KINDS)}
     for stage in stages:
         paths = (path for path in _below(stage.folder, STAGE_KINDS) if path != stage.module_path)
         files |= {f"stages/{stage.name}/{path.relative_to(stage.folder).as_posix()}": path for path in paths}
     found = {name: _read(path) for name, path in sorted(files.items())}
     for stage in stages:
         stub = stub_of(reference_source(stage)).encode()
-        found |= {f"stages/{stage.name}/{stage.module}": stub, f"{SEALED}/{stage.name}.stub": stub}
+        found |= {f"stages/{stage.name}/{stage.module}": stub, f"{course.settings.hidden}/{stage.name}.stub": stub}
     return found
 
 
@@ -81,9 +85,8 @@ def sealed(stage: Stage, key: SealKey) -> bytes:
 
 
 def _own_files() -> Iterator[Path]:
-    grader = HIDDEN.parent
-    left_out = tuple(grader / name for name in LEFT_OUT)
-    yield from (path for path in _below(grader, KINDS) if not {path, *path.parents}.intersection(left_out))
+    left_out = tuple(GRADER / name for name in LEFT_OUT)
+    yield from (path for path in _below(GRADER, KINDS) if not {path, *path.parents}.intersection(left_out))
 
 
 def _below(folder: Path, kinds: tuple[str, ...]) -> Iterator[Path]:
@@ -94,10 +97,10 @@ def _below(folder: Path, kinds: tuple[str, ...]) -> Iterator[Path]:
             yield path
 
 
-def _expect_free(target: Path, root: Path) -> None:
+def _expect_free(target: Path, course: Course) -> None:
     """Raise UsageError unless target is a new or an empty folder, and none that the copy is made of."""
     place = target.resolve()
-    for part in (HIDDEN.parent, root / "stages"):
+    for part in (GRADER, course.root / "stages", course.hidden):
         if place.is_relative_to(part.resolve()):
             raise UsageError(f"{target} lies in {part}, which the copy is made of", "Name a folder of its own.")
     try:
@@ -121,7 +124,7 @@ def _expect_whole(stages: tuple[Stage, ...]) -> None:
 
 def _expect_sound(course: Course, files: Mapping[str, bytes], key: SealKey) -> None:
     """Raise CourseError where hidden text, or the key, is left in the files."""
-    hidden = {f"{SEALED}/{stage.name}/{name}": text for stage in course.stages for name, text in _hidden_texts(stage)}
+    hidden = {f"{stage.hidden_place}/{name}": text for stage in course.stages for name, text in _hidden_texts(stage)}
     found = leaks(files, hidden | {"the key": key.text}, _public_texts(course))
     if not found:
         return

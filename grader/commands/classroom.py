@@ -83,9 +83,9 @@ def release(
 
     Nothing is written where any text of a hidden file would be left in it.
     """
-    from grader.course.sealed import is_copy
+    from grader.course.sealed import in_copy
 
-    if is_copy():
+    if in_copy(Path.cwd()):
         raise UsageError("this is a learner's copy of the course already", "A release is made from the author's copy.")
     from grader.classroom.release import Plan
     from grader.classroom.release import release as build

@@ -71,15 +71,16 @@ def _explored(
 ) -> tuple[Stage, Exploration]:
     """Run the steps of the stage that is meant; sentence holds what --words, --input and --heads gave."""
     from grader.explore.example import example
+    from grader.explore.plans import plans
     from grader.explore.session import explore as explored
-    from grader.explore.stages.plans import PLANS
     from grader.progress.actions import open_workspace
     from grader.report.terminal import screen
     from grader.submission import take
 
     workspace = open_workspace(Path.cwd())
-    target = _stage(workspace, name, tuple(PLANS))
-    plan = PLANS[target.id]
+    known = plans(workspace.course)
+    target = _stage(workspace, name, tuple(known))
+    plan = known[target.id]
     given = dict(zip(("--words", "--input", "--heads"), sentence, strict=True))
     _expect_sentence(target, plan.of_sentence, [option for option, value in given.items() if value is not None])
     made = example(*sentence) if plan.of_sentence else None

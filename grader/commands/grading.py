@@ -24,10 +24,8 @@ if TYPE_CHECKING:
     from grader.verdict import Verdict
 
 ALL_PASS, SOME_DO_NOT, FAULT = 0, 1, 4
-DEMO = Path(__file__).resolve().parent.parent / "demo" / "attention.py"
-DEMO_STAGE = "s15"
 DEMO_NOTE = (
-    "This was {file}, a half-finished module that comes with the grader, graded as yours will be. "
+    "This was {file}, a half-finished module that comes with the course, graded as yours will be. "
     "`grader` says where you begin."
 )
 
@@ -110,12 +108,13 @@ def check_all(workspace: Workspace, request: GradingRequest, telling: Telling) -
 
 def demo(request: GradingRequest, verbose: bool) -> int:
     """Grade the bundled module without recording anything; returns 0 however many of its rows pass."""
-    if not DEMO.is_file():
-        message = "the demonstration is not part of a learner's copy: its module holds answers"
+    workspace = actions.open_workspace(Path.cwd())
+    example = workspace.course.settings.demo
+    if example is None:
+        message = "this course has no demonstration; a learner's copy has none, since it would hold answers"
         raise UsageError(message, "`grader check` grades what you have written.")
-    workspace = actions.open_workspace(DEMO.parent)
-    stage = workspace.course.find(DEMO_STAGE)
-    request = replace(request, submission=DEMO)
+    stage = workspace.course.find(example.stage)
+    request = replace(request, submission=workspace.course.root / example.file)
     with screen.ticking(stage.id) as tick:
         verdict = actions.check(workspace, stage, request, tick)
     _print(verdict, "grader demo", verbose)

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import TypeVar
 
+from grader.course.between import between, manifest_place
+from grader.course.settings import KEY, PROJECT, Settings, settings_of
 from grader.course.stage import (
     FEEDBACK,
-    HIDDEN,
     OPERATORS,
     Course,
     Criterion,
@@ -43,22 +43,40 @@ _AXES: Rule = (
 _OPERATOR: Rule = re.compile("|".join(map(re.escape, OPERATORS))), "an operator; known are " + " ".join(OPERATORS)
 
 
-def load_course(root: Path, hidden: Path = HIDDEN) -> Course:
-    """Read every stage below root/stages, whose answers lie in hidden.
+def load_course(root: Path, hidden: Path | None = None) -> Course:
+    """Read a course's own table and every stage below root/stages.
 
-    Raises CourseError with every mistake of every manifest and between them.
+    hidden holds the answers, where that is not the course's own folder for them: such a course needs no table. Raises
+    CourseError with every mistake of every manifest and between them.
     """
     folders = sorted(path.parent for path in root.glob("stages/*/stage.toml"))
     if not folders:
         raise CourseError(f"{root} has no stages: expected stages/<stage>/stage.toml in it")
+    own = read_settings(root) if hidden is None or (root / PROJECT).is_file() else Settings(root.name)
     read = [_read_stage(folder) for folder in folders]
     stages = sorted((stage for stage, _ in read if stage), key=lambda stage: (stage.number, stage.name))
     broken = {folder.name.partition("_")[0] for folder, (stage, _) in zip(folders, read, strict=True) if not stage}
     mistakes = [line for _, lines in read for line in lines]
-    mistakes += [*_duplicate_ids(stages), *_unknown_requires(stages, broken), *_cycles(stages)]
+    mistakes += between(stages, broken)
     if mistakes:
         raise CourseError("\n".join(mistakes))
-    return Course(root, tuple(replace(stage, hidden_root=hidden) for stage in stages))
+    place = root / own.hidden if hidden is None else hidden
+    return Course(root, tuple(replace(stage, hidden_root=place) for stage in stages), own)
+
+
+def read_settings(root: Path) -> Settings:
+    """Read the table [tool.grader] of root/pyproject.toml; CourseError with a line for each mistake in it."""
+    values: object = read_toml(root / PROJECT, PROJECT) if (root / PROJECT).exists() else {}
+    for key in KEY.split("."):
+        values = values.get(key) if isinstance(values, dict) else None
+    if not isinstance(values, dict):
+        hint = f"Write the line [{KEY}] into {PROJECT}; every key of it may be left out."
+        raise CourseError(f"{root / PROJECT}: no table [{KEY}], which says what the course consists of", hint)
+    mistakes: list[str] = []
+    found = settings_of(Table(values, f"{PROJECT}: {KEY}.", mistakes), root)
+    if mistakes:
+        raise CourseError("\n".join(mistakes))
+    return found
 
 
 def load_stage(folder: Path) -> Stage:
@@ -78,41 +96,6 @@ def find_course_root(start: Path) -> Path:
     raise NoCourse("this folder is no course: `grader init my-course` makes one to learn in")
 
 
-def _duplicate_ids(stages: list[Stage]) -> Iterator[str]:
-    first: dict[str, Stage] = {}
-    for stage in stages:
-        if first.setdefault(stage.id, stage) is not stage:
-            yield f"{_file(stage.folder)}: id: '{stage.id}' is already the id of stages/{first[stage.id].name}"
-
-
-def _unknown_requires(stages: list[Stage], broken: set[str]) -> Iterator[str]:
-    known = {stage.id for stage in stages} | broken
-    for stage in stages:
-        for place, name in enumerate(stage.requires):
-            if name not in known:
-                wrong = f"'{name}' is not a stage of this course, which has {', '.join(sorted(known))}"
-                yield f"{_file(stage.folder)}: requires[{place}]: {wrong}"
-
-
-def _cycles(stages: list[Stage]) -> Iterator[str]:
-    import graphlib
-
-    requires = {stage.id: list(stage.requires) for stage in stages}
-    files = {stage.id: _file(stage.folder) for stage in stages}
-    while True:
-        try:
-            graphlib.TopologicalSorter(requires).prepare()
-            return
-        except graphlib.CycleError as error:
-            cycle: list[str] = error.args[1][::-1]
-        yield f"{files[cycle[0]]}: requires: stages wait for each other in a circle: {' -> '.join(cycle)}"
-        requires[cycle[0]].remove(cycle[1])
-
-
-def _file(folder: Path) -> str:
-    return f"stages/{folder.name}/stage.toml"
-
-
 def read_toml(path: Path, place: str) -> dict[str, object]:
     """Return what a TOML file holds; CourseError, which begins with place, where it cannot be read."""
     import tomllib  # `grader --help` reads no manifest
@@ -130,14 +113,15 @@ def read_toml(path: Path, place: str) -> dict[str, object]:
 def _read_stage(folder: Path) -> tuple[Stage | None, list[str]]:
     """The stage, or None and what is wrong with its manifest."""
     mistakes: list[str] = []
+    place = manifest_place(folder)
     try:
-        values = read_toml(folder / "stage.toml", _file(folder))
+        values = read_toml(folder / "stage.toml", place)
     except CourseError as error:
         return None, [error.message]
     schema = values.get("schema", SCHEMA)
     if schema != SCHEMA:
-        return None, [f"{_file(folder)}: schema: {schema!r} is not {SCHEMA}, the schema that this grader reads"]
-    stage = _stage(folder, Table(values, f"{_file(folder)}: ", mistakes))
+        return None, [f"{place}: schema: {schema!r} is not {SCHEMA}, the schema that this grader reads"]
+    stage = _stage(folder, Table(values, f"{place}: ", mistakes))
     return (None if mistakes else stage), mistakes
 
 
@@ -156,6 +140,7 @@ def _stage(folder: Path, top: Table) -> Stage:
         axes=_axes(top.table("axes"), {name.partition(".")[0] for row in criteria for name in row.functions}),
         opaque=top.texts("opaque", _DOTTED),
         feedback=_feedback(top),
+        hidden_root=folder.parent.parent / Settings.hidden,
     )
     prefix = folder.name.partition("_")[0]
     if stage.id and prefix != stage.id:

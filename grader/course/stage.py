@@ -10,12 +10,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, get_args
 
+from grader.course.settings import Settings
 from grader.course.table import listed, near
 from grader.errors import UnknownStage, UsageError
 
 Feedback = Literal["full", "hint", "verdict"]  # what is told of a hidden test, the most first
 FEEDBACK: tuple[Feedback, ...] = get_args(Feedback)
-HIDDEN = Path(__file__).resolve().parents[1] / "hidden"
 OPERATORS: Mapping[str, type[ast.operator]] = {
     "+": ast.Add, "-": ast.Sub, "*": ast.Mult, "/": ast.Div, "//": ast.FloorDiv, "%": ast.Mod, "**": ast.Pow,
     "@": ast.MatMult, "<<": ast.LShift, ">>": ast.RShift, "&": ast.BitAnd, "|": ast.BitOr, "^": ast.BitXor,
@@ -82,7 +82,7 @@ class Stage:
     axes: Mapping[str, Mapping[str, tuple[str, ...]]] = field(default_factory=dict, hash=False)
     opaque: tuple[str, ...] = ()  # functions whose last result is a cache of the learner's own layout, never compared
     feedback: Feedback = "full"
-    hidden_root: Path = HIDDEN  # holds, in a folder of this stage's name, its hidden tests and answers
+    hidden_root: Path = Path(Settings.hidden)  # holds, in a folder of this stage's name, its hidden tests and answers
     key_file: Path | None = None  # opens them where they are sealed, as in a learner's copy
 
     @property
@@ -92,6 +92,19 @@ class Stage:
     @property
     def number(self) -> int:
         return int(self.id[1:])
+
+    @property
+    def hidden_place(self) -> str:
+        """Where its hidden tests and answers lie, as a reader of the course would say it."""
+        root = self.folder.parent.parent
+        inside = self.hidden_root.is_relative_to(root)
+        folder = self.hidden_root.relative_to(root).as_posix() if inside else self.hidden_root.name
+        return f"{folder}/{self.name}"
+
+    @property
+    def hidden_package(self) -> str:
+        """The name by which its hidden tests import what lies beside them."""
+        return f"{self.hidden_root.name}.{self.name}"
 
     @property
     def module_path(self) -> Path:
@@ -131,6 +144,12 @@ class Course:
 
     root: Path
     stages: tuple[Stage, ...]
+    settings: Settings = field(default_factory=Settings)
+
+    @property
+    def hidden(self) -> Path:
+        """The folder of hidden tests and answers or, in a learner's copy, of what is sealed in their place."""
+        return self.root / self.settings.hidden
 
     def find(self, text: str) -> Stage:
         """The stage meant by s15, 15, attention, s15_attention, attention.py or a path into its folder, in any case.

@@ -129,7 +129,7 @@ def _course(start: Path) -> Iterator[Finding]:
         return
     mistakes = [finding for stage in course.stages for finding in _stage(stage)]
     if not mistakes:
-        yield Finding("stages", "ok", f"{len(course.stages)} in {root}, each with {_PARTS[is_copy()]}")
+        yield Finding("stages", "ok", f"{len(course.stages)} in {root}, each with {_PARTS[is_copy(course.hidden)]}")
     yield from mistakes
     yield _progress(course)
 

@@ -9,7 +9,7 @@ from typing import Any
 from grader.course.stage import Course, Stage
 from grader.explore import drawing, model
 from grader.explore.model import Call, Example, Exploration, Part, Plan, Ran, Step, StepResult
-from grader.explore.stages.plans import PLANS
+from grader.explore.plans import plans
 from grader.explore.walk import Walk
 from grader.isolation import tiers
 from grader.isolation.workers import Workers
@@ -31,7 +31,7 @@ def explore(
     course: Course, stage: Stage, snapshot: Snapshot, example: Example | None, seed: int, isolation: str = "auto"
 ) -> Exploration:
     """Run a stage's steps with someone's module; IsolationRefused where the requested isolation is unavailable."""
-    plan = PLANS[stage.id]
+    plan = plans(course)[stage.id]
     known = dict(plan.start(example, seed))
     tier, note = tiers.choose(isolation)
     ran = Ran(snapshot.label, snapshot.digest, tier, note, seed if plan.random else None)

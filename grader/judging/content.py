@@ -43,7 +43,7 @@ def _in_memory(stage: Stage, content: Content) -> TestFiles:
     tests = {name for name in content.hidden if name.startswith("test_")}
     public = {stage.tests_path / name: text for name, text in sorted(content.public.items())}
     hidden = {folder / name: content.hidden[name] for name in sorted(tests)}
-    package = f"grader.hidden.{stage.name}"
+    package = stage.hidden_package
     others = {
         f"{package}.{name.removesuffix('.py')}": text for name, text in content.hidden.items() if name not in tests
     }

@@ -10,10 +10,11 @@ import sys
 import types
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import pytest
 from _pytest.assertion.rewrite import rewrite_asserts  # pytest has no public way to it
+
+from grader.course.packages import set_aside
 
 
 class MemoryModule(pytest.Module):
@@ -106,37 +107,3 @@ def importable(texts: Mapping[str, str]) -> Iterator[None]:
             yield
         finally:
             sys.meta_path.remove(finder)
-
-
-@contextlib.contextmanager
-def set_aside(tops: set[str]) -> Iterator[None]:
-    """Let packages be imported anew, all below them too; afterwards those that were there before are there again."""
-    before = _taken_out(tops)
-    try:
-        yield
-    finally:
-        _taken_out(tops)
-        for name, module in before.items():
-            sys.modules[name] = module
-            _bind(name, module)
-
-
-def _taken_out(tops: set[str]) -> dict[str, types.ModuleType]:
-    """Remove these packages and all below them from the modules that are loaded, and return them."""
-    found = {
-        name: module
-        for name, module in sys.modules.items()
-        if any(name == top or name.startswith(f"{top}.") for top in tops)
-    }
-    for name in found:
-        del sys.modules[name]
-        package, _, last = name.rpartition(".")
-        if package in sys.modules:
-            vars(sys.modules[package]).pop(last, None)
-    return found
-
-
-def _bind(name: str, module: Any) -> None:
-    package, _, last = name.rpartition(".")
-    if package in sys.modules:
-        setattr(sys.modules[package], last, module)

@@ -16,14 +16,14 @@ import pytest
 from _pytest.config import _prepareconfig  # pytest.main would run the tests at once, and unload them afterwards
 
 from grader import testing
+from grader.course.packages import found_in
 from grader.course.stage import Stage
 from grader.judging.content import TestFiles
 from grader.judging.expectations import noted
-from grader.judging.memory_files import MemoryFiles, importable, set_aside
+from grader.judging.memory_files import MemoryFiles, importable
 
 PYTEST_INI = Path(__file__).parent / "pytest.ini"
 TEXT_LIMIT = 1500
-HIDDEN = "grader.hidden"
 
 
 class Suite:
@@ -64,16 +64,17 @@ class Suite:
 
     def _keep_modules(self, paths: list[str]) -> None:
         """Take what the tests imported out of the modules that are loaded: its names are the same in every course."""
+        top = self.stage.hidden_root.name
         for name, module in list(sys.modules.items()):
             own = getattr(module, "__file__", None) in paths
-            if own or name == HIDDEN or name.startswith((f"{HIDDEN}.", "sealed_")):
+            if own or name == top or name.startswith((f"{top}.", "sealed_")):
                 self._modules[name] = module
                 if own or name.startswith("sealed_"):
                     del sys.modules[name]
 
     def _imports(self) -> contextlib.AbstractContextManager[object]:
         stack = contextlib.ExitStack()
-        stack.enter_context(set_aside({HIDDEN}))
+        stack.enter_context(found_in(self.stage.hidden_root))
         stack.enter_context(importable(self.files.modules))
         return stack
 

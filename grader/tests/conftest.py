@@ -27,7 +27,7 @@ from grader.remote.module import RemoteModule
 from grader.remote.processes.loading import Job
 from grader.remote.processes.process import LearnerProcess
 from grader.submission import take
-from grader.tests.support.command import NUMBERS, PACKAGE, SUMS, Here, Place, write_stage
+from grader.tests.support.command import NUMBERS, PACKAGE, PROJECT, SUMS, Here, Place, write_stage
 from grader.verdict import Verdict
 
 LABEL = "stages/s90_small/small.py"
@@ -155,7 +155,7 @@ class SmallCourse:
     def __init__(self, folder: Path) -> None:
         self.root = folder / "course"
         self.stage_folder = self.root / "stages" / "s90_small"
-        self.hidden = folder / "answers" / "s90_small"
+        self.hidden = folder / "hidden" / "s90_small"
         for path in (self.stage_folder / "tests", self.hidden):
             path.mkdir(parents=True)
 
@@ -209,19 +209,20 @@ def original(tmp_path_factory: pytest.TempPathFactory) -> Place:
     """The place as it is before any test: the grader without its own stages, and two small ones."""
     root = tmp_path_factory.mktemp("original")
     package = root / "code" / "grader"
-    left_out = shutil.ignore_patterns("hidden", "tests", "bench", "classroom")
+    left_out = shutil.ignore_patterns("tests", "bench", "classroom")
     shutil.copytree(PACKAGE, package, ignore=left_out)
-    (package / "hidden").mkdir()
-    (package / "hidden" / "__init__.py").touch()
-    write_stage(root, package, 1, "numbers_", "Numbers", NUMBERS, [])
-    write_stage(root, package, 2, "sums", "Sums", SUMS, ["s01"])
+    (root / "hidden").mkdir()
+    (root / "hidden" / "__init__.py").touch()
+    (root / "pyproject.toml").write_text(PROJECT, encoding="utf-8")
+    write_stage(root, 1, "numbers_", "Numbers", NUMBERS, [])
+    write_stage(root, 2, "sums", "Sums", SUMS, ["s01"])
     return Place(root, package)
 
 
 @pytest.fixture
 def place(original: Place, tmp_path: Path) -> Place:
     """A course of the test's own; the grader is shared, and may not be written to."""
-    shutil.copytree(original.root / "stages", tmp_path / "course" / "stages")
+    shutil.copytree(original.root, tmp_path / "course", ignore=shutil.ignore_patterns("code"))
     return Place(tmp_path / "course", original.package)
 
 
@@ -231,5 +232,4 @@ def here(place: Place, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.M
     monkeypatch.setenv("COLUMNS", "100")
     for name in ("LANG", "LC_ALL", "NO_COLOR", "FORCE_COLOR"):
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr("grader.course.answers.hidden_folder", lambda stage: place.package / "hidden" / stage.name)
     return Here(place, capsys, monkeypatch)

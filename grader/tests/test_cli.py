@@ -132,7 +132,7 @@ def test_a_fault_of_the_course_costs_the_learner_nothing(original: Place, tmp_pa
     place = Place(tmp_path / "all", tmp_path / "all" / "code" / "grader")
     place.passed("s01")
     place.numbers.write_text(NUMBERS, encoding="utf-8")
-    (place.package / "hidden" / "s01_numbers" / "test_hidden_double.py").write_text("def (", encoding="utf-8")
+    (place.root / "hidden" / "s01_numbers" / "test_hidden_double.py").write_text("def (", encoding="utf-8")
     done = place.run("check", "s01")
     assert done.code == 4
     assert "not in your code" in done.out

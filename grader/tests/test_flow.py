@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.tests.support.places import HOUSE
+from grader.tests.support.places import HIDDEN, HOUSE, ROOT
 
 ROOMS = (
     ("errors", "outcome", "__init__"),
@@ -32,7 +32,7 @@ ROOMS = (
     ("commands", "cli"),
 )
 FREE = {"__version__"}
-APART = ("tests", "hidden", "demo", "bench")
+APART = ("tests", "bench")
 
 
 def modules() -> list[Path]:
@@ -87,11 +87,11 @@ def test_imports_run_backwards(path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", modules(), ids=own_name)
-def test_nothing_imports_tests_or_hidden_answers(path: Path) -> None:
+def test_nothing_imports_tests_or_what_is_a_courses_own(path: Path) -> None:
     assert not [
         name
         for name in imports(path)
-        if name.split(".")[:1] == ["grader"] and name.split(".")[1:2] in (["tests"], ["hidden"])
+        if name.startswith("grader.tests") or name.split(".")[0] in ("hidden", "drawings", "demo", "stages")
     ]
 
 
@@ -121,30 +121,27 @@ def test_each_room_has_a_door(room: Path) -> None:
 
 
 def test_stage_tests_import_grader_testing_only() -> None:
-    stages = [*HOUSE.parent.glob("stages/*/tests/*.py"), *HOUSE.glob("hidden/*/test_*.py")]
-    assert stages
+    stages = [*HOUSE.parent.glob("stages/*/tests/*.py"), *HIDDEN.glob("*/test_*.py")]
+    assert len(stages) > len(list(HOUSE.parent.glob("stages/*")))
     for path in stages:
         found = {name for name in imports(path) if name.split(".")[0] == "grader"} - {"grader.testing"}
-        assert not {name for name in found if not name.startswith("grader.hidden.")}, path
+        assert not found, path
 
 
 def test_what_runs_an_exploration_knows_nothing_of_how_it_is_shown() -> None:
-    stages = [f"stages/{path.stem}" for path in sorted((HOUSE / "explore" / "stages").glob("s[0-9]*.py"))]
-    assert {"stages/s05", "stages/s15", "stages/s17"} <= set(stages)
-    for name in (
-        "model",
-        "drawing",
-        "values",
-        "npz",
-        "example",
-        "stages/notices",
-        "walk",
-        "session",
-        "stages/plans",
-        *stages,
-    ):
+    for name in ("model", "drawing", "values", "npz", "example", "walk", "session", "plans"):
         found = set(imports(HOUSE / "explore" / f"{name}.py"))
         assert not [each for each in found if each.startswith(("grader.report", "rich", "matplotlib"))], name
+
+
+def test_drawings_import_what_an_exploration_is_made_of_and_nothing_else_of_the_grader() -> None:
+    paths = sorted((ROOT / "drawings").rglob("*.py"))
+    assert {"s05", "s15", "s17", "plans"} <= {path.stem for path in paths}
+    explored = ("drawing", "model", "values")
+    own = (*(f"grader.explore.{name}" for name in explored), "grader.remote.proxies", "drawings", "numpy")
+    for path in paths:
+        found = {name for name in imports(path) if name.split(".")[0] not in sys.stdlib_module_names}
+        assert not [name for name in found if not name.startswith(own)], path
 
 
 def test_only_pictures_need_matplotlib() -> None:

@@ -6,10 +6,11 @@ import os
 from pathlib import Path
 
 from grader import __version__
+from grader.course.manifest import find_course_root, read_settings
 from grader.course.sealed.bundle import Content, Label, unseal
 from grader.course.sealed.copy import RECORD, digest, expect_released, public_files, read_record
 from grader.course.sealed.keys import SealKey, read_key
-from grader.course.stage import HIDDEN, Stage
+from grader.course.stage import Stage
 from grader.course.versions import is_newer
 from grader.errors import CourseError, SealError
 
@@ -18,6 +19,7 @@ __all__ = [
     "Content",
     "SealKey",
     "expect_key",
+    "in_copy",
     "is_copy",
     "is_sealed",
     "opened",
@@ -30,9 +32,18 @@ KEY_FILE = "GRADER_KEY_FILE"  # the environment's name for the file with the key
 SHIPPED_KEY = "tests.key"  # lies beside the bundles where a copy is meant for self-study
 
 
-def is_copy(hidden: Path = HIDDEN) -> bool:
-    """Say whether this is a learner's copy, which has bundles in place of the hidden tests."""
+def is_copy(hidden: Path) -> bool:
+    """Say whether a course is a learner's copy, which has bundles where the hidden tests would lie."""
     return (hidden / RECORD).is_file()
+
+
+def in_copy(start: Path) -> bool:
+    """Say whether the course around a folder is a learner's copy; it is none where it cannot be read."""
+    try:
+        root = find_course_root(start)
+        return is_copy(root / read_settings(root).hidden)
+    except (CourseError, OSError):
+        return False
 
 
 def is_sealed(stage: Stage) -> bool:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from grader.course.sealed import is_copy
 from grader.report.terminal.layout import Look, heading, paragraph, row
 
 if TYPE_CHECKING:
     from rich.text import Text
 
-    from grader.course.stage import Stage
+    from grader.course.stage import Course, Stage
     from grader.doctor.health import Finding
     from grader.progress.actions import Standing
     from grader.progress.lessons import Hint
@@ -28,9 +27,9 @@ TOPIC = 23  # columns for the name of what was looked at
 LEVELS = {"ok": "passed", "warning": "warning", "broken": "failed"}
 
 
-def home_lines(standings: tuple[Standing, ...], last: str | None, look: Look) -> list[Text]:
+def home_lines(course: Course, standings: tuple[Standing, ...], last: str | None, look: Look) -> list[Text]:
     """Return where the learner is and the commands that lead on."""
-    lines = _title(standings, look)
+    lines = _title(course, standings, look)
     here = next((each for each in standings if each.is_current), None)
     if here is None:
         lines += paragraph("Every stage is passed or skipped. `grader status` lists them.", look, indent=0)
@@ -45,7 +44,7 @@ def home_lines(standings: tuple[Standing, ...], last: str | None, look: Look) ->
         ("grader status", "all stages"),
     ]
     if not any(each.state in ("passed", "changed", "public", "skipped") for each in standings) and last is None:
-        if not is_copy():
+        if course.settings.demo is not None:
             commands += [("grader demo", "a half-finished stage, graded: what this looks like")]
         if len(standings) > 1:
             commands += [(f"grader start {standings[-1].stage.id}", "begin elsewhere, here at the last stage")]
@@ -55,9 +54,9 @@ def home_lines(standings: tuple[Standing, ...], last: str | None, look: Look) ->
     return lines
 
 
-def status_lines(standings: tuple[Standing, ...], look: Look) -> list[Text]:
+def status_lines(course: Course, standings: tuple[Standing, ...], look: Look) -> list[Text]:
     """Return the table of stages."""
-    lines = _title(standings, look)
+    lines = _title(course, standings, look)
     for each in standings:
         kind = "current" if each.is_current else each.state
         status = "you are here" if each.is_current else STATES.get(each.state, f"waits for {', '.join(each.waits_for)}")
@@ -103,7 +102,7 @@ def finding_lines(finding: Finding, look: Look) -> list[Text]:
     return lines + (paragraph(finding.remedy, look, "yellow", indent=label.cell_len) if finding.remedy else [])
 
 
-def _title(standings: tuple[Standing, ...], look: Look) -> list[Text]:
+def _title(course: Course, standings: tuple[Standing, ...], look: Look) -> list[Text]:
     done = sum(each.state in ("passed", "changed") for each in standings)
     count = f"{done} of {len(standings)} stages passed"
-    return heading("Attention, from the ground up", count, look.bar(done, len(standings)), look)
+    return heading(course.settings.title, count, look.bar(done, len(standings)), look)

@@ -12,7 +12,7 @@ from grader.tests.conftest import SmallCourse
 from grader.tests.support.good_stage import FILES, LOOPS, MANIFEST, MISTAKES, PUBLIC, README, SOLUTION, write_stage
 
 STAGE = "stages/s90_small"
-ANSWERS = "grader/hidden/s90_small"
+ANSWERS = "hidden/s90_small"
 A_THIRD = "def a_third(x):\n    return x / 3\n"
 
 

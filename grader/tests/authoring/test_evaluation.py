@@ -28,7 +28,7 @@ STAGE = Stage(
     (),
     (Criterion("total", "total", ("total",), (), HINTS), Criterion("half", "half", ("half",), (), HINTS)),
 )
-HIDDEN = "grader/hidden/s90_small"
+HIDDEN = "hidden/s90_small"
 RUN = Run(7, "process", None, 0.1, "0.1.0", "0" * 64, "small.py")
 DIAGNOSIS = Diagnosis("whole", "half", "It is not halved.", "Halve it.")
 FAILURE = Failure("test_small.py::test_half", False, "failed", "half(x)", "expected 1.0,\n  got 2.0", DIAGNOSIS, None)

@@ -35,7 +35,7 @@ def course(tmp_path: Path) -> Course:
     )
     for name in STAGES:
         write(found, f"stages/{name}/README.md", "old\n")
-        write(found, f"grader/hidden/{name}/solution.py", "old\n")
+        write(found, f"hidden/{name}/solution.py", "old\n")
     write(found, ".gitignore", "*.pyc\n")
     git(tmp_path, "init", "--quiet")
     git(tmp_path, "add", ".")
@@ -65,7 +65,7 @@ def test_a_change_that_is_not_yet_committed(course: Course, staged: bool) -> Non
     assert names(course) == ["s02"]
 
 
-@pytest.mark.parametrize("file", ["stages/s03_means/tests/test_new.py", "grader/hidden/s03_means/alternatives/é a.py"])
+@pytest.mark.parametrize("file", ["stages/s03_means/tests/test_new.py", "hidden/s03_means/alternatives/é a.py"])
 def test_a_new_file(course: Course, file: str) -> None:
     write(course, file)
     assert names(course) == ["s03"]
@@ -77,7 +77,7 @@ def test_a_file_that_git_ignores_is_no_change(course: Course) -> None:
 
 
 def test_a_file_of_the_hidden_mirror(course: Course) -> None:
-    write(course, "grader/hidden/s01_numbers/solution.py")
+    write(course, "hidden/s01_numbers/solution.py")
     assert names(course) == ["s01"]
 
 
@@ -104,7 +104,7 @@ def test_what_belongs_to_no_stage_touches_none(course: Course) -> None:
 def test_changes_beside_a_course_within_a_larger_repository_do_not_count(course: Course) -> None:
     inner = replace(course, root=course.root / "stages")
     write(course, "stages/s01_numbers/README.md")
-    write(course, "grader/hidden/s02_sums/solution.py")
+    write(course, "hidden/s02_sums/solution.py")
     assert names(inner) == ["s01"]
 
 

@@ -11,10 +11,9 @@ import pytest
 from grader import __version__
 from grader.classroom.paperwork import paperwork
 from grader.course.manifest import load_course
-from grader.course.stage import HIDDEN, Course
+from grader.course.stage import Course
 from grader.errors import CourseError
-
-HOME = HIDDEN.parent.parent
+from grader.tests.support.places import ROOT as HOME
 
 
 @pytest.fixture(scope="module")

@@ -18,11 +18,12 @@ from grader.course.manifest import load_course
 from grader.course.sealed.bundle import Label, unseal
 from grader.course.sealed.copy import digest, read_record
 from grader.course.sealed.keys import read_key
-from grader.course.stage import HIDDEN, Course
+from grader.course.stage import Course
 from grader.errors import CourseError, UsageError
 from grader.tests.support.copies import KEY, NAME
 from grader.tests.support.good_stage import HIDDEN as HIDDEN_TEST
 from grader.tests.support.good_stage import MISTAKES, PUBLIC, SOLUTION, write_stage
+from grader.tests.support.places import HOUSE, ROOT
 
 OTHER = "s91_more"
 
@@ -35,7 +36,7 @@ def course(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Course:
     manifest = (root / "stages" / NAME / "stage.toml").read_text()
     needs = manifest.replace('"s90"', '"s91"').replace("requires = []", 'requires = ["s90"]')
     write_stage(root / "stages", root / "hidden", OTHER, {"stage/stage.toml": needs})
-    few = [HIDDEN.parent / name for name in ("__init__.py", "cli.py", "judging/pytest.ini")]
+    few = [HOUSE / name for name in ("__init__.py", "cli.py", "judging/pytest.ini")]
     monkeypatch.setattr(releasing, "_own_files", lambda: few)
     return load_course(root, root / "hidden")
 
@@ -54,8 +55,8 @@ def test_a_copy_holds_stubs_public_tests_and_bundles(course: Course, target: Pat
         assert kept == {"README.md", "small.py", "stage.toml", "tests/test_small.py"}
         assert "NotImplementedError" in (target / "stages" / name / "small.py").read_text()
     assert {path for path in found if "hidden" in path} == {
-        "grader/hidden/release.json",
-        *(f"grader/hidden/{name}.{kind}" for name in (NAME, OTHER) for kind in ("sealed", "stub")),
+        "hidden/release.json",
+        *(f"hidden/{name}.{kind}" for name in (NAME, OTHER) for kind in ("sealed", "stub")),
     }
     assert {"README.md", "LICENSE", "pyproject.toml", ".gitignore", "grader/judging/pytest.ini"} <= found
 
@@ -77,8 +78,8 @@ def test_the_bundle_holds_what_grading_needs_and_no_alternative(course: Course) 
 
 def test_the_record_has_the_digest_of_every_file_but_the_bundles(course: Course, target: Path) -> None:
     names = release(course, Plan(course.stages, KEY), target)
-    record = read_record(target / "grader" / "hidden")
-    own = {"grader/hidden/release.json", *(name for name in names if name.endswith(".sealed"))}
+    record = read_record(target / "hidden")
+    own = {"hidden/release.json", *(name for name in names if name.endswith(".sealed"))}
     assert set(record.files) == set(names) - own
     assert all(digest((target / name).read_bytes()) == wanted for name, wanted in record.files.items())
     assert (record.key, record.self_paced) == (KEY.id, False)
@@ -94,7 +95,7 @@ def test_the_same_course_and_key_give_the_same_bytes_but_for_the_bundles(course:
 
 def test_without_a_key_one_is_made_and_shipped(course: Course, target: Path) -> None:
     release(course, Plan(course.stages, None), target)
-    hidden = target / "grader" / "hidden"
+    hidden = target / "hidden"
     key = read_key(hidden / "tests.key")
     assert read_record(hidden).self_paced and read_record(hidden).key == key.id
     assert unseal((hidden / f"{NAME}.sealed").read_bytes(), key, Label(NAME, __version__, key.id), "x").hidden
@@ -127,9 +128,7 @@ def test_hidden_text_anywhere_stops_the_release(
     leak = pack(b"A hint: assert_array(learner.total(x), [sum(row) for row in x.tolist()])\n")
     before = releasing.copied
     monkeypatch.setattr(releasing, "copied", lambda *given: before(*given) | {name: leak})
-    with pytest.raises(
-        CourseError, match=rf"{name} holds hidden text: grader/hidden/{NAME}/test_hidden\.py:12"
-    ) as caught:
+    with pytest.raises(CourseError, match=rf"{name} holds hidden text: hidden/{NAME}/test_hidden\.py:12") as caught:
         release(course, Plan(course.stages, KEY), target)
     assert "sum(row)" not in caught.value.message and "Nothing was written" in str(caught.value.hint)
     assert not target.exists()
@@ -138,7 +137,7 @@ def test_hidden_text_anywhere_stops_the_release(
 def test_a_secret_of_a_stage_that_is_not_released_is_one_all_the_same(course: Course, target: Path) -> None:
     (course.stages[1].hidden_root / OTHER / "oracles.py").write_text("VALUE = 'a sentence that stands in s91 only'\n")
     (course.stages[0].folder / "README.md").write_text("# Sums\n\na sentence that stands in s91 only\n")
-    with pytest.raises(CourseError, match=rf"{NAME}/README\.md holds hidden text: grader/hidden/{OTHER}/oracles\.py:1"):
+    with pytest.raises(CourseError, match=rf"{NAME}/README\.md holds hidden text: hidden/{OTHER}/oracles\.py:1"):
         release(course, Plan(course.stages[:1], KEY), target)
 
 
@@ -177,7 +176,7 @@ def test_a_disk_that_does_not_take_it_is_named(course: Course, tmp_path: Path) -
 
 
 def test_a_copy_is_not_made_into_what_it_is_made_of(course: Course) -> None:
-    for place in (course.root / "stages" / "copy", HIDDEN.parent / "copy"):
+    for place in (course.root / "stages" / "copy", HOUSE / "copy"):
         with pytest.raises(UsageError, match="which the copy is made of"):
             release(course, Plan(course.stages, KEY), place)
         assert not place.exists()
@@ -208,7 +207,7 @@ def test_caches_and_hidden_folders_stay_behind(course: Course) -> None:
 
 
 def test_rooms_of_the_author_stay_behind() -> None:
-    names = {path.relative_to(HIDDEN.parent).as_posix() for path in releasing._own_files()}
+    names = {path.relative_to(HOUSE).as_posix() for path in releasing._own_files()}
     assert {
         "cli.py",
         "worker/main.py",
@@ -216,13 +215,13 @@ def test_rooms_of_the_author_stay_behind() -> None:
         "classroom/receipt.py",
         "report/verdict.schema.json",
     } <= names
-    rooms = ("hidden/", "tests/", "bench/", "demo/", "authoring/", "classroom/templates/", "classroom/release.py")
+    rooms = ("tests/", "bench/", "authoring/", "classroom/templates/", "classroom/release.py")
     assert not [name for name in names if name.startswith(rooms) or "__pycache__" in name]
 
 
 @pytest.mark.skipif(shutil.which("git") is None, reason="no git here")
 def test_what_is_released_of_the_grader_is_under_version_control_or_new() -> None:
-    root = HIDDEN.parent.parent
+    root = ROOT
     done = subprocess.run(
         ["git", "check-ignore", "--stdin"],
         cwd=root,

@@ -11,10 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from grader.course.stage import HIDDEN
 from grader.tests.conftest import need
 from grader.tests.support.authors_copy import AuthorsCopy
-from grader.tests.support.places import ROOT
+from grader.tests.support.places import HIDDEN, ROOT
 
 NAME = "s01_matrix_operations"
 REFERENCE = HIDDEN / NAME / "solution.py"
@@ -33,8 +32,8 @@ class Copy:
     def __init__(self, root: Path) -> None:
         self.root = root
         self.module = root / "stages" / NAME / "matrices.py"
-        self.key = root / "grader" / "hidden" / "tests.key"
-        self.bundle = root / "grader" / "hidden" / f"{NAME}.sealed"
+        self.key = root / "hidden" / "tests.key"
+        self.bundle = root / "hidden" / f"{NAME}.sealed"
 
     def python(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         environment = {name: value for name, value in os.environ.items() if not name.startswith(("GRADER", "PYTEST"))}
@@ -194,5 +193,5 @@ def test_a_leak_in_the_authors_own_files_stops_a_release(tmp_path: Path) -> None
         file.write(f"\n\ndef forgotten(x):\n    {line.strip()}\n")
     done = author.run("release", str(tmp_path / "copy"), "--self-paced")
     told = " ".join(done.stderr.split())
-    assert done.returncode == 4 and f"grader/table.py holds hidden text: grader/hidden/{NAME}/oracles.py:" in told
+    assert done.returncode == 4 and f"grader/table.py holds hidden text: hidden/{NAME}/oracles.py:" in told
     assert not (tmp_path / "copy").exists()

@@ -97,7 +97,7 @@ class TestRelease:
     def test_a_learners_copy_is_none_to_release_or_to_author_from(
         self, grader: Typed, monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...]
     ) -> None:
-        monkeypatch.setattr("grader.course.sealed.is_copy", lambda: True)
+        monkeypatch.setattr("grader.course.sealed.in_copy", lambda start: True)
         assert grader(*command) == 2 and "this is a learner's copy" in grader.err
 
 
@@ -257,8 +257,5 @@ class TestCopy:
         assert grader("check", "s90", "--isolation", "process", *signing) == 4
         assert "a receipt needs the hidden tests" in grader.err and not (copy.root / "receipt.json").exists()
 
-    def test_the_demonstration_is_not_part_of_a_copy(
-        self, grader: Typed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        monkeypatch.setattr("grader.commands.grading.DEMO", tmp_path / "none.py")
-        assert grader("demo") == 2 and "not part of a learner's copy" in grader.err
+    def test_the_demonstration_is_not_part_of_a_copy(self, grader: Typed, tmp_path: Path) -> None:
+        assert grader("demo") == 2 and "a learner's copy has none" in grader.err

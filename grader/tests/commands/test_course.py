@@ -17,7 +17,9 @@ from grader.tests.support.places import ROOT
 
 @pytest.fixture
 def course(tmp_path: Path) -> Path:
-    shutil.copytree(ROOT / "stages", tmp_path / "stages", ignore=shutil.ignore_patterns("__pycache__"))
+    for folder in ("stages", "hidden"):
+        shutil.copytree(ROOT / folder, tmp_path / folder, ignore=shutil.ignore_patterns("__pycache__"))
+    (tmp_path / "pyproject.toml").write_text("[tool.grader]\n", encoding="utf-8")
     return tmp_path
 
 
@@ -68,7 +70,7 @@ class TestVerify:
         assert stage["reference"] == {"good": 1, "total": 1} and stage["named"] == {"good": 3, "total": 3}
 
     def test_a_stage_that_falls_short_is_exit_code_1_and_told_in_a_line(self, author: AuthorsCopy) -> None:
-        tests = author.root / "grader" / "hidden" / "s23_topic" / "test_hidden_topic.py"
+        tests = author.root / "hidden" / "s23_topic" / "test_hidden_topic.py"
         text = tests.read_text(encoding="utf-8")
         tests.write_text(f"{text}\n\ndef test_more(learner):\n    pass\n", encoding="utf-8")
         try:

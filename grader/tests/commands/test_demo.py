@@ -8,15 +8,16 @@ from pathlib import Path
 import pytest
 
 from grader import cli
-from grader.commands.grading import DEMO, DEMO_STAGE
 from grader.course.answers import load_mistakes
 from grader.outcome import Status
 from grader.progress import actions
 from grader.progress.actions import GradingRequest
 from grader.submission import take
 from grader.submission.source import missing_names
+from grader.tests.support.places import ROOT
 from grader.verdict import CriterionResult, Verdict
 
+DEMO, DEMO_STAGE = ROOT / "demo" / "attention.py", "s15"
 NAMED = {
     "split-heads": "reshape-without-transpose",
     "layer-norm": "sample-variance",
@@ -77,7 +78,7 @@ def test_the_command_works_anywhere_records_nothing_and_ends_with_0(
     shown = capsys.readouterr()
     assert (left.value.code or 0) == 0
     assert "6 of 14 criteria" in shown.out
-    assert "grader/demo/attention.py:" in shown.out
+    assert "demo/attention.py:" in shown.out
     assert "again with these inputs: grader demo --seed 3\n" in shown.out
-    assert "half-finished module that comes with the grader" in shown.err
+    assert "half-finished module that comes with the course" in shown.err
     assert list(tmp_path.iterdir()) == []

@@ -17,18 +17,18 @@ import jsonschema
 import numpy as np
 import pytest
 
+from drawings.plans import PLANS
 from grader import cli
 from grader.explore.document import _drawing, exploration_document
 from grader.explore.model import PartStatus
-from grader.explore.stages.plans import PLANS
 from grader.isolation.tiers import TIERS
 from grader.submission.source import Problem
 from grader.tests.explore.exploring import COURSE, STAGES
 from grader.tests.explore.terminal.test_gallery import ALL
-from grader.tests.support.places import HOUSE
+from grader.tests.support.places import HIDDEN, ROOT
 
-REFERENCE = HOUSE / "hidden" / "s15_attention" / "solution.py"
-HALF = HOUSE / "demo" / "attention.py"
+REFERENCE = HIDDEN / "s15_attention" / "solution.py"
+HALF = ROOT / "demo" / "attention.py"
 SCHEMA: dict[str, Any] = json.loads(
     resources.files("grader.explore").joinpath("exploration.schema.json").read_text("utf-8")
 )
@@ -57,7 +57,7 @@ Grader = Callable[..., Done]
 @pytest.fixture
 def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Grader:
     """Run the command in this process, on the real course."""
-    monkeypatch.chdir(HOUSE.parent)
+    monkeypatch.chdir(ROOT)
     monkeypatch.setenv("COLUMNS", "80")
     for name in ("LANG", "LC_ALL", "NO_COLOR", "FORCE_COLOR"):
         monkeypatch.delenv(name, raising=False)
@@ -90,7 +90,7 @@ def test_a_half_finished_module_leads_on(run: Grader) -> None:
 
 
 def test_a_stub_says_which_function_comes_next_and_draws_nothing(run: Grader, tmp_path: Path) -> None:
-    stub = HOUSE.parent / "stages" / "s15_attention" / "attention.py"
+    stub = ROOT / "stages" / "s15_attention" / "attention.py"
     done = run("s15", *PLAIN, "--png", str(tmp_path / "a.png"), submission=stub)
     assert done.code == 1
     assert "Comes next: compute_attention_scores.\n`grader hint s15 attention-scores` helps." in done.err
@@ -148,7 +148,7 @@ def test_a_seed_where_nothing_is_random_is_told_to_change_nothing(run: Grader) -
 
 
 def test_blocks_are_explored_with_a_seed(run: Grader) -> None:
-    found = run("s17", *PLAIN, "--seed", "3", "--json", submission=next(HOUSE.glob("hidden/s17_*/solution.py"))).json
+    found = run("s17", *PLAIN, "--seed", "3", "--json", submission=next(ROOT.glob("hidden/s17_*/solution.py"))).json
     assert (found["fine"], found["seed"], len(found["maps"])) == (True, 3, 4)
 
 
@@ -158,7 +158,7 @@ DRAWN = sorted(stage for stage in set(PLANS) & STAGES if not PLANS[stage].of_sen
 @pytest.mark.parametrize("stage", DRAWN)
 def test_what_a_stage_draws_is_in_its_document_and_in_its_pictures(run: Grader, tmp_path: Path, stage: str) -> None:
     png, svg = tmp_path / "a.png", tmp_path / "a.svg"
-    solution = next(HOUSE.glob(f"hidden/{stage}_*/solution.py"))
+    solution = next(ROOT.glob(f"hidden/{stage}_*/solution.py"))
     done = run(stage, *PLAIN, "--json", "--png", str(png), "--svg", str(svg), submission=solution)
     found = done.json
     assert (done.code, found["fine"], found["words"], found["inputs"], found["maps"]) == (0, True, [], None, [])
@@ -175,7 +175,7 @@ def test_what_a_stage_draws_is_in_its_document_and_in_its_pictures(run: Grader, 
 
 @pytest.mark.parametrize("stage", DRAWN)
 def test_what_a_stage_draws_fits_into_80_columns(run: Grader, stage: str) -> None:
-    done = run(stage, *PLAIN, submission=next(HOUSE.glob(f"hidden/{stage}_*/solution.py")))
+    done = run(stage, *PLAIN, submission=next(ROOT.glob(f"hidden/{stage}_*/solution.py")))
     assert (done.code, "error" in done.err) == (0, False)
     assert max(map(len, done.out.splitlines())) <= 80
     assert done.out.count("Notice: ") >= 2
@@ -244,7 +244,7 @@ def test_a_fault_of_the_grader_has_its_own_exit_code(run: Grader, monkeypatch: p
     def faulty(*_: object) -> None:
         raise ZeroDivisionError("ours")
 
-    monkeypatch.setattr("grader.explore.stages.s15.span", faulty)
+    monkeypatch.setattr("drawings.s15.span", faulty)
     done = run("s15", *PLAIN)
     assert (done.code, done.out) == (4, "")
     assert "a fault of the grader, not of your code" in done.err
@@ -257,7 +257,7 @@ def test_a_plain_terminal_gets_plain_characters(environment: dict[str, str]) -> 
     arguments = ["explore", "s15", *PLAIN, "--submission", str(REFERENCE)]
     done = subprocess.run(
         [sys.executable, "-c", code, *arguments], env=variables | {"COLUMNS": "80", **environment},
-        capture_output=True, cwd=HOUSE.parent, check=True,
+        capture_output=True, cwd=ROOT, check=True,
     )  # fmt: skip
     assert done.stdout.isascii()
     assert b"##1.00      0      0      0" in done.stdout

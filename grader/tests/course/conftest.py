@@ -15,6 +15,9 @@ from grader.tests.support.manifests import HEAD, SPLIT, Write, other
 def write(tmp_path: Path) -> Write:
     """Write a manifest; returns the stage's folder."""
 
+    (tmp_path / "hidden").mkdir()
+    (tmp_path / "pyproject.toml").write_text("[tool.grader]\n", encoding="utf-8")
+
     def write(text: str, folder: str = "s15_attention") -> Path:
         path = tmp_path / "stages" / folder
         path.mkdir(parents=True, exist_ok=True)

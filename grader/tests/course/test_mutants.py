@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 
 from grader.course.mutants import Mutant, mutants, reach
-from grader.tests.support.places import HOUSE
+from grader.tests.support.places import HIDDEN
 
-HIDDEN = HOUSE / "hidden"
 SOLUTION = '''\
 """A module: 1 + 1."""
 

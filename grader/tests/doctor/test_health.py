@@ -21,7 +21,7 @@ from grader.remote.processes.loading import LoadFailed
 from grader.report.terminal.layout import Look
 from grader.report.terminal.overview import finding_lines
 from grader.submission.source import Problem
-from grader.tests.support.places import ROOT
+from grader.tests.support.places import HIDDEN, ROOT
 
 STAGE = "s01_matrix_operations"
 
@@ -30,7 +30,7 @@ STAGE = "s01_matrix_operations"
 def course(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A copy of one stage, with hidden files of its own beside it."""
     shutil.copytree(ROOT / "stages" / STAGE, tmp_path / "stages" / STAGE)
-    shutil.copytree(ROOT / "grader" / "hidden" / STAGE, tmp_path / "hidden")
+    shutil.copytree(HIDDEN / STAGE, tmp_path / "hidden")
     monkeypatch.setattr(answers, "hidden_folder", lambda stage: tmp_path / "hidden")
     return tmp_path
 

@@ -13,9 +13,9 @@ from grader.explore.drawing import Chart, Curves, Drawing, Image, Images, Map, P
 from grader.explore.model import Exploration, Part
 from grader.explore.session import explore
 from grader.submission import take
-from grader.tests.support.places import HOUSE
+from grader.tests.support.places import HIDDEN, ROOT
 
-COURSE = load_course(HOUSE.parent)
+COURSE = load_course(ROOT)
 STAGES = {stage.id for stage in COURSE.stages}
 
 
@@ -23,7 +23,7 @@ def reference(stage: str) -> str:
     """Return the text of a stage's reference; skip where the course has no such stage."""
     if stage not in STAGES:
         pytest.skip(f"no stage {stage} here")
-    return (HOUSE / "hidden" / COURSE.find(stage).name / "solution.py").read_text(encoding="utf-8")
+    return (HIDDEN / COURSE.find(stage).name / "solution.py").read_text(encoding="utf-8")
 
 
 def explored(folder: Path, stage: str, text: str | None = None, seed: int = 0, seconds: float = 20) -> Exploration:

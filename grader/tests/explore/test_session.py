@@ -16,11 +16,11 @@ from grader.explore.example import LESSON, example
 from grader.explore.model import Array, Example, Exploration, Part
 from grader.explore.session import explore
 from grader.submission import take
-from grader.tests.support.places import HOUSE
+from grader.tests.support.places import HIDDEN, ROOT
 
-REFERENCE = (HOUSE / "hidden" / "s15_attention" / "solution.py").read_text(encoding="utf-8")
+REFERENCE = (HIDDEN / "s15_attention" / "solution.py").read_text(encoding="utf-8")
 BLOCKS = (Path(__file__).parent / "explored" / "blocks.txt").read_text(encoding="utf-8")
-COURSE = load_course(HOUSE.parent)
+COURSE = load_course(ROOT)
 FUNCTIONS = (
     "compute_attention_scores", "attention_weights", "scaled_dot_product_attention", "apply_attention_mask",
     "split_heads", "create_causal_mask",
@@ -35,7 +35,7 @@ def blocks_stage() -> Stage:
         "pre-norm-block": ("Block",), "post-norm-block": ("PostNormBlock",),
     }  # fmt: skip
     criteria = tuple(Criterion(name, name, functions, (), ("", "", "")) for name, functions in rows.items())
-    return Stage("s17", HOUSE.parent / "stages" / "s17_blocks", "Blocks", "blocks.py", (), criteria)
+    return Stage("s17", ROOT / "stages" / "s17_blocks", "Blocks", "blocks.py", (), criteria)
 
 
 @pytest.fixture
@@ -298,7 +298,7 @@ def test_a_fault_of_the_grader_is_not_a_learners(walk: Explore, monkeypatch: pyt
     def faulty(*_: object) -> None:
         raise ZeroDivisionError("ours")
 
-    monkeypatch.setattr("grader.explore.stages.s15.span", faulty)
+    monkeypatch.setattr("drawings.s15.span", faulty)
     with pytest.raises(GraderFault, match="the grader failed: ZeroDivisionError: ours"):
         walk(REFERENCE)
 
@@ -307,7 +307,7 @@ def test_a_value_that_is_too_much_to_look_at_costs_its_step(walk: Explore, monke
     def greedy(*_: object) -> None:
         [np.ones(1 << 22) for _ in range(100)]
 
-    monkeypatch.setattr("grader.explore.stages.s15.span", greedy)
+    monkeypatch.setattr("drawings.s15.span", greedy)
     found = walk(REFERENCE)
     parts_of = [part for step in found.steps for part in step.parts]
     worst = next(part for part in parts_of if part.status != "passed")
@@ -343,7 +343,7 @@ def test_the_seed_draws_the_blocks_weights(walk: Explore) -> None:
 
 def test_the_reference_of_the_course_is_followed_too(walk: Explore) -> None:
     stage = COURSE.find("s17")
-    text = (HOUSE / "hidden" / stage.name / "solution.py").read_text(encoding="utf-8")
+    text = (HIDDEN / stage.name / "solution.py").read_text(encoding="utf-8")
     assert walk(text, stage=stage).fine
 
 

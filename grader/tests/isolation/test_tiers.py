@@ -15,7 +15,7 @@ from grader.errors import IsolationRefused
 from grader.isolation import bundle, landlock, tiers, users
 from grader.remote.processes.loading import LoadFailed
 from grader.tests.conftest import Start
-from grader.tests.support.places import ROOT
+from grader.tests.support.places import HIDDEN, ROOT
 from grader.worker import kernel
 from grader.worker.confine import COUNTED_APART
 from grader.worker.kernel import landlock_abi
@@ -148,7 +148,7 @@ def test_the_command_grades_in_no_weaker_tier_than_is_required(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], least: str, code: int, said: str
 ) -> None:
     lacking(monkeypatch, bubblewrap="no bwrap", landlock="old")
-    reference = ROOT / "grader" / "hidden" / "s01_matrix_operations" / "solution.py"
+    reference = HIDDEN / "s01_matrix_operations" / "solution.py"
     arguments = ["check", "s01", "--submission", str(reference), "--only", "trace", "--require-isolation", least]
     monkeypatch.chdir(ROOT)
     monkeypatch.setattr(sys, "argv", ["grader", *arguments])

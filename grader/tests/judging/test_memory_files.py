@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from grader.judging.memory_files import MemoryFiles, importable, set_aside
+from grader.course.packages import set_aside
+from grader.judging.memory_files import MemoryFiles, importable
 
-TOPICS = "grader.hidden.s90_small"
+TOPICS = "hidden.s90_small"
 OWN = {f"{TOPICS}.oracles": "VALUE = 7\n", f"{TOPICS}.__init__": ""}
 
 
@@ -116,18 +117,18 @@ def test_tests_import_what_lies_in_memory(folder: Path) -> None:
 
 
 def test_texts_go_before_files_of_the_same_name_and_are_forgotten() -> None:
-    name = "grader.hidden.s01_matrix_operations.oracles"
+    name = "hidden.s01_matrix_operations.oracles"
     own = importlib.import_module(name)
     with importable({name: "VALUE = 7\n"}):
         assert importlib.import_module(name).VALUE == 7
     assert sys.modules[name] is own and importlib.import_module(name) is own
-    assert sys.modules["grader.hidden.s01_matrix_operations"].oracles is own
+    assert sys.modules["hidden.s01_matrix_operations"].oracles is own
 
 
 def test_what_is_set_aside_is_imported_anew_and_back_again() -> None:
-    name = "grader.hidden.s01_matrix_operations.oracles"
+    name = "hidden.s01_matrix_operations.oracles"
     own = importlib.import_module(name)
-    with set_aside({"grader.hidden"}):
+    with set_aside({"hidden"}):
         assert name not in sys.modules
         assert importlib.import_module(name) is not own
     assert sys.modules[name] is own and importlib.import_module(name) is own

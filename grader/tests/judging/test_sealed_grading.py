@@ -71,7 +71,7 @@ def test_nothing_that_was_sealed_is_written_or_stays_loaded(copy: SmallCopy, tmp
     before = sorted(path for path in copy.root.rglob("*"))
     assert grade(copy.course(copy.key_file), tmp_path, SOLUTION).passed
     assert sorted(path for path in copy.root.rglob("*")) == before
-    assert not [name for name in sys.modules if name.startswith(("sealed_", f"grader.hidden.{NAME}"))]
+    assert not [name for name in sys.modules if name.startswith(("sealed_", f"hidden.{NAME}"))]
 
 
 def test_without_the_key_public_tests_are_run_and_that_is_no_pass(copy: SmallCopy, tmp_path: Path) -> None:

@@ -41,7 +41,7 @@ def test_a_collection_leaves_modules_environment_and_streams_as_they_were(
     modules, environment, path = set(sys.modules), dict(os.environ), list(sys.meta_path)
     made = Suite(course.stage, files_of(course.stage))
     made.close()
-    ours = {name for name in set(sys.modules) - modules if "s90" in name or name.startswith(("grader.hidden", "test_"))}
+    ours = {name for name in set(sys.modules) - modules if "s90" in name or name.startswith(("hidden", "test_"))}
     assert not ours and dict(os.environ) == environment and list(sys.meta_path) == path
     assert capfd.readouterr() == ("", "")
 

@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from grader.tests.support.places import ROOT
+from grader.tests.support.places import HIDDEN, ROOT
 
 RUN = "import sys; from grader.cli import main; sys.argv[0] = 'grader'; main()"
 
@@ -18,12 +18,12 @@ class AuthorsCopy:
     def __init__(self, root: Path) -> None:
         self.root = root
         others = [path for path in (ROOT / "stages").iterdir() if path.is_dir() and path.name[:4] != "s01_"]
-        left_out = {ROOT / "grader" / "tests", *others, *(ROOT / "grader" / "hidden" / path.name for path in others)}
+        left_out = {ROOT / "grader" / "tests", *others, *(HIDDEN / path.name for path in others)}
 
         def ignored(folder: str, names: list[str]) -> list[str]:
             return [name for name in names if name == "__pycache__" or Path(folder, name) in left_out]
 
-        for folder in ("grader", "stages"):
+        for folder in ("grader", "stages", "hidden", "drawings", "demo"):
             shutil.copytree(ROOT / folder, root / folder, ignore=ignored)
         shutil.copy(ROOT / "pyproject.toml", root)
 

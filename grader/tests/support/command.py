@@ -20,6 +20,12 @@ from grader.tests.support.places import HOUSE
 
 PACKAGE = HOUSE
 RUN = "import sys; from grader.cli import main; sys.argv[0] = 'grader'; main()"
+PROJECT = """\
+[tool.grader]
+title = "Small numbers"
+packages = ["numpy"]
+demo = { stage = "s01", file = "stages/s01_numbers/numbers_.py" }
+"""
 MANIFEST = """\
 schema = 1
 id = "{id}"
@@ -119,12 +125,10 @@ class Place:
         return set(self.store.read().passed)
 
 
-def write_stage(
-    root: Path, package: Path, number: int, module: str, title: str, solution: str, requires: list[str]
-) -> None:
+def write_stage(root: Path, number: int, module: str, title: str, solution: str, requires: list[str]) -> None:
     names = [line.split("(")[0].removeprefix("def ") for line in solution.splitlines() if line.startswith("def ")]
     folder = f"s{number:02}_{title.lower()}"
-    stage, hidden = root / "stages" / folder, package / "hidden" / folder
+    stage, hidden = root / "stages" / folder, root / "hidden" / folder
     (stage / "tests").mkdir(parents=True)
     hidden.mkdir()
     manifest = MANIFEST.format(id=f"s{number:02}", title=title, module=module, requires=json.dumps(requires))

@@ -6,3 +6,4 @@ from pathlib import Path
 
 HOUSE = Path(__file__).resolve().parents[2]
 ROOT = HOUSE.parent
+HIDDEN = ROOT / "hidden"

@@ -21,7 +21,7 @@ from grader.classroom.signing import new_signing_key, read_public_key
 from grader.tests.conftest import need
 from grader.tests.support import workflows
 from grader.tests.support.authors_copy import AuthorsCopy
-from grader.tests.support.places import ROOT
+from grader.tests.support.places import HIDDEN, ROOT
 from grader.tests.support.repositories import commit, make, needs_git
 from grader.tests.support.verdicts import obeyed_by_a_runner
 from grader.tests.support.workflows import FILES, GRADE, Document, Runner, carry, needs_bash, read, step
@@ -154,7 +154,7 @@ def test_a_verdict_is_signed_where_no_student_s_code_has_run(classroom: Class) -
 
 
 def solution() -> bytes:
-    return (ROOT / "grader" / "hidden" / "s01_matrix_operations" / "solution.py").read_bytes()
+    return (HIDDEN / "s01_matrix_operations" / "solution.py").read_bytes()
 
 
 @needs_git

@@ -2,12 +2,12 @@
 
 import importlib
 
-ATTACK = "grader.hidden imported"
+ATTACK = "hidden imported"
 OUTCOME = "failed"
 TIERS = ("bubblewrap", "landlock", "process")
 SAYS = "ModuleNotFoundError"
 
 
 def double(x):
-    module = importlib.import_module("grader.hidden.s01_matrix_operations.solution")
+    module = importlib.import_module("hidden.s01_matrix_operations.solution")
     raise RuntimeError(module.__doc__)

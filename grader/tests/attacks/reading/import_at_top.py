@@ -1,6 +1,6 @@
 """Import the hidden package at the top of the module."""
 
-from grader.hidden.s01_matrix_operations import solution
+from hidden.s01_matrix_operations import solution
 
 ATTACK = "grader imported at the top"
 OUTCOME = "not loaded"

@@ -12,6 +12,7 @@ from grader.course.sealed.copy import RECORD
 from grader.errors import CourseError, SealError
 from grader.tests.support.copies import NAME, OTHER_KEY, SmallCopy
 from grader.tests.support.good_stage import HIDDEN, MANIFEST, PUBLIC, SOLUTION
+from grader.tests.support.places import ROOT
 
 
 @pytest.fixture
@@ -25,7 +26,7 @@ def test_the_authors_copy_is_not_sealed(copy: SmallCopy) -> None:
 
 
 def test_this_very_course_is_an_authors_copy() -> None:
-    assert not sealed.is_copy()
+    assert not sealed.in_copy(ROOT)
 
 
 def test_without_a_key_only_public_tests_can_be_run(copy: SmallCopy) -> None:

@@ -19,7 +19,7 @@ from grader.report.terminal.proof import proof_document, proof_lines, summary
 SURVIVOR = Mutant("half", 24, "return total(x) / 2", "return 2 / total(x)", "…")
 SHORTFALL = Shortfall(
     "s02",
-    "grader/hidden/s02_sums/mistakes.py:33",
+    "hidden/s02_sums/mistakes.py:33",
     "mean-of-terms is not caught: row half is passed (seed 1000)",
     "sharpen a test of half",
 )
@@ -40,7 +40,7 @@ s02: mutants that no test notices
     solution.py:24 half: return total(x) / 2  ->  return 2 / total(x)
 
 s02: 1 shortfall
-    grader/hidden/s02_sums/mistakes.py:33: mean-of-terms is not caught: row half is passed (seed 1000); sharpen a
+    hidden/s02_sums/mistakes.py:33: mean-of-terms is not caught: row half is passed (seed 1000); sharpen a
         test of half
 """
 

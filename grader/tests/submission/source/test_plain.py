@@ -19,8 +19,8 @@ from grader.tests.support.places import ROOT
 
 COURSE = ROOT
 MODULES = [
-    *COURSE.glob("stages/*/*.py"), *COURSE.glob("grader/hidden/*/solution.py"),
-    *COURSE.glob("grader/hidden/*/alternatives/*.py"), *COURSE.glob("grader/demo/*.py"),
+    *COURSE.glob("stages/*/*.py"), *COURSE.glob("hidden/*/solution.py"),
+    *COURSE.glob("hidden/*/alternatives/*.py"), *COURSE.glob("demo/*.py"),
 ]  # fmt: skip
 ROOM = plain.MAX_CHARS - 1
 DEPTH = plain.MAX_BRACKETS

@@ -1,0 +1,79 @@
+"""What a course says of itself as a whole: the table [tool.grader] of its pyproject.toml, as a frozen record."""
+
+from __future__ import annotations
+
+import re
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from grader.course.table import Rule, Table
+
+PROJECT = "pyproject.toml"
+KEY = "tool.grader"
+_NAME: Rule = re.compile(r"[A-Za-z_]\w*"), "the name of a package that Python can import, as in 'numpy'"
+_FOLDER: Rule = (
+    re.compile(r"[A-Za-z_]\w*(/[A-Za-z_]\w*)*"),
+    "a folder of the course that Python can import as a package, as in 'hidden'",
+)
+_STAGE_ID: Rule = re.compile(r"s[0-9]{2,}"), "the id of a stage: s and two digits or more"
+_FILE: Rule = re.compile(r"(?!/)(?!.*(^|/)\.\.(/|$))[^\\]*\.py"), "a Python file of the course, relative to its folder"
+_LINE: Rule = re.compile(r"(?=.*\S)[^\x00-\x1f\x7f]+"), "a line of text"
+
+
+@dataclass(frozen=True)
+class Demo:
+    """A half-finished module that `grader demo` grades, and the stage that it is of."""
+
+    stage: str
+    file: str
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Title and licence; packages that a learner's code may import; folders, relative to the course.
+
+    hidden holds tests and answers, drawings what `grader explore` shows of the stages.
+    """
+
+    title: str = ""
+    license: str = ""
+    packages: tuple[str, ...] = ()
+    hidden: str = "hidden"
+    drawings: str | None = None
+    demo: Demo | None = None
+
+
+def settings_of(table: Table, root: Path) -> Settings:
+    """Read the table of the course in root; its mistakes are noted in the table."""
+    given = table.values
+    settings = Settings(
+        title=table.text("title", _LINE) if "title" in given else root.resolve().name,
+        license=table.text("license", _LINE) if "license" in given else "",
+        packages=table.texts("packages", _NAME),
+        hidden=_folder(table, "hidden", root) if "hidden" in given else "hidden",
+        drawings=_folder(table, "drawings", root) if "drawings" in given else None,
+        demo=_demo(table.table("demo"), root) if "demo" in given else None,
+    )
+    if "hidden" not in given and not (root / settings.hidden).is_dir():
+        table.wrong("hidden", f"is missing, and there is no folder '{settings.hidden}'; expected one with the answers")
+    table.close()
+    return settings
+
+
+def _folder(table: Table, key: str, root: Path) -> str:
+    name = table.text(key, _FOLDER)
+    last = name.rpartition("/")[2]
+    if last in sys.stdlib_module_names or last in ("grader", "stages"):
+        table.wrong(key, f"'{name}' ends in a name that is taken: {last}")
+    elif name and not (root / name).is_dir():
+        table.wrong(key, f"there is no folder '{name}' in the course")
+    return name
+
+
+def _demo(table: Table, root: Path) -> Demo:
+    demo = Demo(table.text("stage", _STAGE_ID), table.text("file", _FILE))
+    if demo.file and not (root / demo.file).is_file():
+        table.wrong("file", f"there is no file '{demo.file}' in the course")
+    table.close()
+    return demo

@@ -1,0 +1,323 @@
+"""Hidden tests of stage s06: the model, its loss and gradient, R^2, and both ways to fit it."""
+
+import numpy as np
+import pytest
+
+from grader.testing import assert_array, assert_equal, assert_gradient, assert_shape, numerical_gradient, unchanged
+from hidden.s06_linear_regression.oracles import (
+    descent,
+    draw,
+    explained,
+    gradient,
+    least_squares,
+    loss,
+    predictions,
+    unpack,
+)
+
+WRONG_PAIRS = (
+    *(((), ()), ((2, 3), (2, 3)), ((0,), (0,)), ((4,), (3,))),
+    *(((4,), (4, 1)), ((4,), (1,)), ((1,), (4,)), ((4,), ())),
+)
+WRONG_SAMPLES = (((4,), (4,)), ((2, 4, 3), (2,)), ((0, 3), (0,)), ((4, 3), (3,)), ((4, 3), (4, 1)), ((4, 3), (1,)))
+
+
+@pytest.mark.criterion("predict")
+class TestPredictAnySamples:
+    @pytest.mark.parametrize(("samples", "features"), [(7, 3), (1, 4), (5, 1)])
+    def test_predictions_of_any_model(self, learner, rng, samples, features):
+        X, _ = draw(rng, samples, features)
+        weights, bias = rng.normal(size=features), float(rng.normal())
+        with unchanged(X, weights):
+            result = learner.predict(X, weights, bias)
+        assert_array(result, predictions(X, weights, bias), terms=features + 1)
+
+    def test_single_precision_is_kept(self, learner, rng):
+        X, weights = rng.normal(size=(6, 3)).astype(np.float32), rng.normal(size=3).astype(np.float32)
+        result = learner.predict(X, weights, 0.5)
+        assert_array(result, predictions(X, weights, 0.5), dtype="float32", terms=4)
+
+    def test_tables_and_weights_that_do_not_fit_are_refused(self, learner, rng):
+        for table, weights in (((4, 3), (4,)), ((4, 3), (3, 1)), ((4, 3), (1,)), ((3,), (3,)), ((2, 4, 3), (3,))):
+            with pytest.raises(ValueError):
+                learner.predict(rng.normal(size=table), rng.normal(size=weights), 0.5)
+        with pytest.raises(ValueError):
+            learner.predict(np.zeros((0, 3)), np.ones(3), 0.5)
+        with pytest.raises(ValueError):
+            learner.predict(rng.normal(size=(2, 4, 3)), rng.normal(size=(4, 3)), 0.5)
+
+
+@pytest.mark.criterion("mse-loss")
+class TestLossOfAnyPredictions:
+    @pytest.mark.parametrize("samples", [1, 3, 9])
+    def test_loss_of_any_predictions(self, learner, rng, samples):
+        y_true, y_pred = rng.normal(2, 3, (2, samples))
+        with unchanged(y_true, y_pred):
+            assert_array(learner.mse_loss(y_true, y_pred), loss(y_true, y_pred), terms=samples)
+
+    def test_loss_of_unsigned_whole_numbers(self, learner, rng):
+        """The difference of two uint8 wraps round below 0, and its square from 256 on."""
+        y_true, y_pred = rng.permutation(250)[:6].astype(np.uint8), rng.permutation(250)[:6].astype(np.uint8)
+        y_true[0], y_pred[0] = 250, 10
+        assert_array(learner.mse_loss(y_true, y_pred), loss(y_true, y_pred), terms=6)
+
+    def test_shapes_are_compared_before_anything_is_subtracted(self, learner, rng):
+        for one, other in WRONG_PAIRS:
+            with pytest.raises(ValueError):
+                learner.mse_loss(rng.normal(size=one), rng.normal(size=other))
+
+
+@pytest.mark.criterion("mse-gradient")
+class TestGradientOfAnyModel:
+    @pytest.mark.parametrize(("samples", "features"), [(8, 3), (1, 2), (6, 1)])
+    def test_gradient_at_any_predictions(self, learner, rng, samples, features):
+        X, y = draw(rng, samples, features)
+        y_pred = rng.normal(size=samples)
+        with unchanged(X, y, y_pred):
+            result = unpack(learner.mse_gradient(X, y, y_pred), "grad_weights", "grad_bias")
+        grad_weights, grad_bias = gradient(X, y, y_pred)
+        assert_array(result[0], grad_weights, name="grad_weights", terms=samples)
+        assert_array(result[1], grad_bias, name="grad_bias", terms=samples)
+
+    def test_agrees_with_differences_of_the_own_loss(self, learner, rng):
+        X, y = draw(rng, 7, 3)
+        at = rng.normal(size=4)
+
+        def own_loss(model):
+            return learner.mse_loss(y, learner.predict(X, model[1:], float(model[0])))
+
+        slopes = numerical_gradient(own_loss, at)
+        y_pred = learner.predict(X, at[1:], float(at[0]))
+        grad_weights, grad_bias = unpack(learner.mse_gradient(X, y, y_pred), "grad_weights", "grad_bias")
+        assert_gradient(grad_weights, slopes[1:], name="grad_weights")
+        assert_gradient(np.array(grad_bias), slopes[0], name="grad_bias")
+
+    def test_gradient_in_single_precision(self, learner, rng):
+        X, y = (each.astype(np.float32) for each in draw(rng, 6, 3))
+        grad_weights, _ = unpack(learner.mse_gradient(X, y, y[::-1].copy()), "grad_weights", "grad_bias")
+        assert_array(grad_weights, gradient(X, y, y[::-1])[0], name="grad_weights", dtype="float32", terms=6)
+
+    def test_gradient_of_unsuitable_shapes_is_refused(self, learner, rng):
+        for table, targets in WRONG_SAMPLES:
+            X, y = rng.normal(size=table), rng.normal(size=targets)
+            with pytest.raises(ValueError):
+                learner.mse_gradient(X, y, y)
+        X, y = draw(rng, 4, 3)
+        for wrong in ((3,), (4, 1), (1,), (4, 3)):
+            with pytest.raises(ValueError):
+                learner.mse_gradient(X, y, rng.normal(size=wrong))
+            with pytest.raises(ValueError):
+                learner.mse_gradient(X, rng.normal(size=wrong), y)
+
+
+@pytest.mark.criterion("r2-score")
+class TestScoreOfAnyPredictions:
+    @pytest.mark.parametrize("samples", [2, 9])
+    def test_score_of_any_predictions(self, learner, rng, samples):
+        y_true = rng.normal(5, 2, samples)
+        y_pred = y_true + rng.normal(0, 0.7, samples)
+        with unchanged(y_true, y_pred):
+            assert_array(learner.r2_score(y_true, y_pred), explained(y_true, y_pred), rtol=1e-8)
+
+    def test_mean_scores_zero_and_worse_scores_less(self, learner, rng):
+        y_true = rng.normal(3, 1, 8)
+        assert_array(learner.r2_score(y_true, np.full(8, np.mean(y_true))), 0.0, atol=1e-9)
+        worse = -y_true
+        assert_array(learner.r2_score(y_true, worse), explained(y_true, worse), rtol=1e-8)
+
+    def test_targets_that_do_not_vary(self, learner, rng):
+        """The mean of equal numbers may differ from them in the last digit, and their computed variance from 0."""
+        for value in (0.1, float(rng.normal()), 0.0):
+            y_true = np.full(int(rng.integers(3, 12)), value)
+            assert_array(learner.r2_score(y_true, y_true.copy()), 1.0, name="R^2 where every prediction is right")
+            y_pred = y_true.copy()
+            for error in (0.5, 1e-9):
+                y_pred[1] = value + error
+                name = f"R^2 where one prediction is {error} off"
+                assert_array(learner.r2_score(y_true, y_pred), 0.0, name=name)
+
+    def test_one_sample_is_right_or_not(self, learner):
+        assert_array(learner.r2_score(np.array([2.0]), np.array([2.0])), 1.0)
+        assert_array(learner.r2_score(np.array([2.0]), np.array([3.0])), 0.0)
+
+    def test_whole_numbers_are_scored(self, learner, rng):
+        y_true, y_pred = rng.permutation(6), rng.permutation(6)
+        assert_array(learner.r2_score(y_true, y_pred), explained(y_true, y_pred), rtol=1e-8, atol=1e-12)
+
+    def test_unsigned_whole_numbers_are_scored(self, learner, rng):
+        y_true, y_pred = rng.permutation(250)[:6].astype(np.uint8), rng.permutation(250)[:6].astype(np.uint8)
+        y_true[:2], y_pred[0] = [250, 200], 10
+        assert_array(learner.r2_score(y_true, y_pred), explained(y_true, y_pred), rtol=1e-8, atol=1e-12)
+
+    def test_score_of_unsuitable_shapes_is_refused(self, learner, rng):
+        for one, other in WRONG_PAIRS:
+            with pytest.raises(ValueError):
+                learner.r2_score(rng.normal(size=one), rng.normal(size=other))
+
+
+def assert_fitted(result, X, y, rtol=1e-8):
+    """Assert that result is the (weights, bias) of the least mean squared error, where only one model has it."""
+    weights, bias = unpack(result, "weights", "bias")
+    expected = least_squares(X, y)
+    assert_array(weights, expected[0], name="weights", rtol=rtol)
+    assert_array(bias, expected[1], name="bias", rtol=rtol)
+
+
+@pytest.mark.criterion("normal-equation")
+class TestNormalEquation:
+    @pytest.mark.parametrize(("samples", "features"), [(12, 3), (5, 4), (9, 1)])
+    def test_least_loss_of_any_data(self, learner, rng, samples, features):
+        X, y = draw(rng, samples, features)
+        if samples == features + 1:
+            X = np.vstack([np.zeros(features), np.diag(rng.uniform(1, 2, features))])  # well conditioned
+        with unchanged(X, y):
+            result = learner.normal_equation(X, y)
+        assert_fitted(result, X, y)
+
+    def test_whole_numbers_are_fitted(self, learner, rng):
+        X, y = rng.integers(-9, 9, (10, 2)), rng.integers(-9, 9, 10)
+        X[:4] = [[0, 0], [5, 0], [0, 5], [-5, 5]]
+        assert_fitted(learner.normal_equation(X, y), X, y)
+
+    def test_fit_in_single_precision(self, learner, rng):
+        X, y = (each.astype(np.float32) for each in draw(rng, 20, 2))
+        weights, _ = unpack(learner.normal_equation(X, y), "weights", "bias")
+        assert_array(weights, least_squares(X, y)[0], name="weights", dtype="float32", rtol=1e-3)
+
+    def test_fit_of_unsuitable_shapes_is_refused(self, learner, rng):
+        for table, targets in WRONG_SAMPLES:
+            with pytest.raises(ValueError):
+                learner.normal_equation(rng.normal(size=table), rng.normal(size=targets))
+
+
+def assert_fits(learner, X, y, expected, name, rtol=1e-6):
+    """Assert that the predictions of a fitted model are those expected; which of equally good models it is, is free."""
+    weights, bias = unpack(learner.normal_equation(X, y), "weights", "bias")
+    assert_shape(weights, X.shape[1:], name="weights")
+    assert_array(learner.predict(X, weights, bias), expected, name=f"the predictions {name}", rtol=rtol)
+
+
+@pytest.mark.criterion("rank-deficient")
+class TestRankDeficient:
+    def test_feature_that_is_the_sum_of_others(self, learner, rng):
+        X, y = draw(rng, 9, 2)
+        expected = predictions(X, *least_squares(X, y))
+        assert_fits(learner, np.column_stack([X, X[:, 0] + X[:, 1]]), y, expected, "with the sum of both features")
+        assert_fits(learner, np.column_stack([X, 2 * X[:, 1]]), y, expected, "with a feature twice")
+
+    def test_feature_that_never_changes(self, learner, rng):
+        X, y = draw(rng, 9, 2)
+        expected = predictions(X, *least_squares(X, y))
+        for constant in (1.0, 0.0, float(rng.uniform(2, 5))):
+            wide = np.column_stack([X[:, :1], np.full(9, constant), X[:, 1:]])
+            assert_fits(learner, wide, y, expected, "with a feature that is always the same")
+
+    def test_small_feature_is_not_one_that_depends_on_others(self, learner, rng):
+        """Spreads of 2e-6, 1 and 6 at right angles; X^T X squares their ratio, and leaves three digits of sixteen."""
+        axes, _ = np.linalg.qr(np.column_stack([np.ones(12), rng.normal(size=(12, 3))]))
+        parts = axes[:, 1:] * np.sqrt(12)  # what the features contribute: of one size, whatever their spread
+        y = parts @ rng.choice([-1.0, 1.0], 3) + 2
+        X = parts * np.array([2e-6, 1.0, 6.0])
+        assert_fits(learner, X, y, y, "with a feature that is small beside the others", rtol=1e-3)
+
+    def test_fewer_samples_than_features(self, learner, rng):
+        X, y = rng.normal(size=(4, 7)), rng.normal(size=4)
+        assert_fits(learner, X, y, y, "where every sample can be met")
+
+    def test_single_sample(self, learner, rng):
+        X, y = rng.normal(size=(1, 2)), rng.normal(size=1)
+        assert_fits(learner, X, y, y, "of a single sample")
+
+
+@pytest.mark.criterion("offsets")
+class TestOffsets:
+    @pytest.mark.parametrize("offset", [1e4, 3e4, 1e6])
+    def test_features_far_from_zero(self, learner, rng, offset):
+        """X^T X of such data has entries of 1e12, whose last digits are all that tells the samples apart."""
+        X, y = draw(rng, 15, 3)
+        expected = predictions(X, *least_squares(X, y))
+        far = X + offset * rng.choice([-1.0, 1.0], 3)
+        assert_fits(learner, far, y, expected, f"of features {offset:.0e} away from 0", rtol=1e-5)
+
+    def test_targets_far_from_zero(self, learner, rng):
+        X, y = draw(rng, 12, 2)
+        weights, bias = least_squares(X, y)
+        found, _ = unpack(learner.normal_equation(X + 1e6, y + 1e5), "weights", "bias")
+        assert_array(found, weights, name="weights", rtol=1e-4)
+        assert_fits(learner, X, y + 1e5, predictions(X, weights, bias + 1e5), "of targets 1e5 away from 0", rtol=1e-9)
+
+
+@pytest.mark.criterion("gradient-descent")
+class TestGradientDescent:
+    def test_every_step_from_zeros(self, learner, rng):
+        X, y = draw(rng, 8, 3)
+        rate, steps = float(rng.uniform(0.005, 0.02)), int(rng.integers(3, 7))
+        with unchanged(X, y):
+            weights, bias, losses = unpack(learner.fit_gradient_descent(X, y, rate, steps), "weights", "bias", "losses")
+        expected = descent(X, y, rate, steps)
+        assert_array(weights, expected[0], name="weights", terms=100)
+        assert_array(bias, expected[1], name="bias", terms=100)
+        assert_array(np.array(losses), np.array(expected[2]), name="losses", terms=100)
+
+    def test_each_call_begins_anew(self, learner, rng):
+        X, y = draw(rng, 6, 2)
+        expected = descent(X, y, 0.01, 2)
+        for call in ("first", "second"):
+            result = learner.fit_gradient_descent(X, y, 0.01, 2)
+            weights, bias, losses = unpack(result, "weights", "bias", "losses")
+            assert_equal(len(losses), 3, name=f"number of losses of the {call} call")
+            assert_array(weights, expected[0], name=f"weights of the {call} call", terms=100)
+            assert_array(bias, expected[1], name=f"bias of the {call} call", terms=100)
+
+    def test_no_step_leaves_zeros(self, learner, rng):
+        X, y = draw(rng, 5, 2)
+        weights, bias, losses = unpack(learner.fit_gradient_descent(X, y, 0.1, 0), "weights", "bias", "losses")
+        assert_array(weights, np.zeros(2), name="weights")
+        assert_array(bias, 0.0, name="bias")
+        assert_array(np.array(losses), np.array([loss(y, np.zeros(5))]), name="losses")
+
+    def test_descent_over_whole_numbers(self, learner, rng):
+        X, y = rng.integers(-3, 4, (7, 2)), rng.integers(-3, 4, 7)
+        weights, _, _ = unpack(learner.fit_gradient_descent(X, y, 0.05, 4), "weights", "bias", "losses")
+        assert_array(weights, descent(X, y, 0.05, 4)[0], name="weights", terms=50)
+
+    def test_descent_in_single_precision(self, learner, rng):
+        X, y = (each.astype(np.float32) for each in draw(rng, 6, 3))
+        weights, _, _ = unpack(learner.fit_gradient_descent(X, y, 0.01, 3), "weights", "bias", "losses")
+        assert_array(weights, descent(X, y, 0.01, 3)[0], name="weights", dtype="float32", terms=50)
+
+    def test_descent_on_unsuitable_shapes_is_refused(self, learner, rng):
+        for table, targets in WRONG_SAMPLES:
+            with pytest.raises(ValueError):
+                learner.fit_gradient_descent(rng.normal(size=table), rng.normal(size=targets), 0.1, 2)
+
+    def test_unsuitable_rates_and_counts_are_refused(self, learner, rng):
+        X, y = draw(rng, 4, 2)
+        for rate, steps in ((0.0, 2), (-0.1, 2), (0.1, -1)):
+            with pytest.raises(ValueError):
+                learner.fit_gradient_descent(X, y, rate, steps)
+
+
+@pytest.mark.criterion("learns")
+class TestLearns:
+    def test_descent_arrives_at_the_least_squares(self, learner, rng):
+        """In a turned frame the curvatures are 2 and below; after 400 steps at most 0.9^400 = 5e-19 is left."""
+        axes, _ = np.linalg.qr(np.column_stack([np.ones(30), rng.normal(size=(30, 3))]))
+        X = axes[:, 1:] * np.sqrt(30) * rng.uniform(0.5, 1.0, 3)  # features without mean, each at right angles
+        y = X @ rng.normal(size=3) + 2 + rng.normal(0, 0.1, 30)
+        weights, bias, losses = unpack(learner.fit_gradient_descent(X, y, 0.4, 400), "weights", "bias", "losses")
+        assert_equal(len(losses), 401, name="number of losses")
+        expected = least_squares(X, y)
+        assert_array(weights, expected[0], name="weights", rtol=1e-6)
+        assert_array(bias, expected[1], name="bias", rtol=1e-6)
+        assert_array(losses[-1], loss(y, predictions(X, *expected)), name="the last loss", rtol=1e-6)
+
+    def test_curve_becomes_a_line_in_more_features(self, learner, rng):
+        x = np.sort(rng.uniform(-2, 2, 40))
+        y = 1 - 2 * x + 0.5 * x**2 + x**3
+        features = learner.polynomial_features(x[:, np.newaxis], 3)
+        Z, _, std = unpack(learner.standardize(features), "Z", "mean", "std")
+        weights, bias = unpack(learner.normal_equation(Z, y), "weights", "bias")
+        assert_array(learner.predict(Z, weights, bias), y, name="the predictions", rtol=1e-6)
+        assert_array(weights / std, np.array([-2.0, 0.5, 1.0]), name="weights / std", rtol=1e-6)
+        assert_array(learner.r2_score(y, learner.predict(Z, weights, bias)), 1.0, name="R^2", rtol=1e-9)

@@ -1,0 +1,280 @@
+"""Hidden tests of stage s13: the layers, and a LeNet made of them."""
+
+import numpy as np
+import pytest
+
+from grader.testing import assert_array, assert_equal, assert_shape, unchanged
+from hidden.s13_convolution import oracles
+from hidden.s13_convolution.oracles import SHAPES, TRAINED, apply, back, with_parameters
+
+
+def assert_refused_before_forward(layer, shape):
+    """Assert that backward raises RuntimeError as long as forward has not been called."""
+    with pytest.raises(RuntimeError) as caught:
+        layer.backward(np.ones(shape))
+    if isinstance(caught.value, NotImplementedError):
+        raise caught.value
+
+
+@pytest.mark.criterion("conv-layer")
+class TestConv2D:
+    @pytest.mark.parametrize("kernel_size, stride, padding", [(3, 2, 1), (2, 1, 2), (4, 3, 0), (1, 1, 0)])
+    def test_any_layer(self, learner, rng, kernel_size, stride, padding):
+        channels, filters = oracles.draw_sizes(rng, 2)
+        layer = learner.Conv2D(channels, filters, kernel_size, stride, padding, rng)
+        W, b = rng.normal(size=(filters, channels, kernel_size, kernel_size)), rng.normal(size=filters)
+        layer.params = {"weights": W, "bias": b}
+        for batch in (3, 1):
+            x = rng.normal(size=(batch, channels, 8, 7))
+            expected = oracles.convolve(x, W, b, stride, padding)
+            with unchanged(x):
+                assert_array(layer.forward(x), expected, terms=W[0].size)
+            grad_output = rng.normal(size=expected.shape)
+            grad_x, grad_W, grad_b = oracles.convolve_gradients(grad_output, x, W, stride, padding)
+            terms = grad_output.size
+            assert_array(layer.backward(grad_output), grad_x, terms=terms, name="grad_x")
+            oracles.assert_grads(layer.grads, {"weights": grad_W, "bias": grad_b}, terms=terms)
+
+    def test_stride_is_1_and_padding_0_in_a_layer_unless_given(self, learner, rng):
+        layer = learner.Conv2D(3, 2, 3, rng=rng)
+        assert_shape(layer.forward(rng.normal(size=(2, 3, 8, 7))), (2, 2, 6, 5))
+        layer = learner.Conv2D(3, 2, 3, padding=1)
+        assert_shape(layer.forward(rng.normal(size=(2, 3, 8, 7))), (2, 2, 8, 7))
+
+    def test_a_new_layer_computes_with_its_own_parameters(self, learner, rng):
+        layer = learner.Conv2D(2, 3, 3, rng=rng)
+        assert_equal(layer.grads, {}, name="grads")
+        x, params = rng.normal(size=(2, 2, 5, 6)), layer.params
+        expected = oracles.convolve(x, params["weights"], params["bias"])
+        assert_array(layer.forward(x), expected, terms=18)
+
+    def test_new_weights(self, learner, seed):
+        """Of 24,000 weights the mean is within 7 standard errors of 0, the deviation within 11 of what it should be."""
+        first, again, other = (
+            learner.Conv2D(15, 64, 5, rng=np.random.default_rng(each)).params for each in (seed, seed, seed + 1)
+        )
+        weights = first["weights"]
+        assert_shape(weights, (64, 15, 5, 5), name="params['weights']")
+        assert_array(first["bias"], np.zeros(64), name="params['bias']")
+        deviation = (2 / 375) ** 0.5
+        assert_array(weights.mean(), 0.0, atol=7 * deviation / 24000**0.5, name="mean of the weights")
+        assert_array(weights.std(), deviation, rtol=0.05, name="standard deviation of the weights")
+        assert_array(again["weights"], weights, name="weights from a generator of the same seed")
+        different = bool(np.all(other["weights"] != weights))
+        assert_equal(different, True, name="whether another seed gives other weights")
+
+    def test_without_a_generator_each_layer_is_drawn_afresh(self, learner):
+        first, second = (learner.Conv2D(3, 4, 3).params["weights"] for _ in range(2))
+        assert_equal(bool(np.all(first != second)), True, name="whether two layers have different weights")
+
+    def test_single_precision_stays_in_a_layer(self, learner, rng):
+        layer = learner.Conv2D(2, 3, 2)
+        x, W, b = (rng.normal(size=size).astype(np.float32) for size in ((2, 2, 4, 5), (3, 2, 2, 2), 3))
+        layer.params = {"weights": W, "bias": b}
+        assert_array(layer.forward(x), oracles.convolve(x, W, b), terms=8, dtype=np.float32)
+
+    def test_gradients_are_replaced_and_belong_to_the_last_forward(self, learner, rng):
+        layer = learner.Conv2D(2, 3, 2, rng=rng)
+        layer.forward(rng.normal(size=(2, 2, 6, 6)))
+        W, x, grad_output = layer.params["weights"], rng.normal(size=(1, 2, 4, 5)), rng.normal(size=(1, 3, 3, 4))
+        layer.forward(x)
+        grad_x, grad_W, grad_b = oracles.convolve_gradients(grad_output, x, W)
+        for which in ("first", "second"):
+            assert_array(layer.backward(grad_output), grad_x, terms=12, name=f"{which} grad_x")
+            oracles.assert_grads(layer.grads, {"weights": grad_W, "bias": grad_b}, terms=12)
+
+    def test_errors_of_a_layer(self, learner, rng):
+        layer = learner.Conv2D(2, 3, 2, rng=rng)
+        assert_refused_before_forward(layer, (1, 3, 3, 4))
+        with pytest.raises(ValueError):
+            layer.forward(np.ones((1, 3, 4, 5)))
+        with pytest.raises(ValueError):
+            layer.forward(np.ones((2, 4, 5)))
+        layer.forward(np.ones((1, 2, 4, 5)))
+        with pytest.raises(ValueError):
+            layer.backward(np.ones((1, 3, 4, 3)))
+
+
+@pytest.mark.criterion("other-layers")
+class TestOtherLayers:
+    @pytest.mark.parametrize("arguments, size, stride", [((), 2, 2), ((3,), 3, 3), ((3, 2), 3, 2), ((2, 1), 2, 1)])
+    def test_any_pooling_layer(self, learner, rng, arguments, size, stride):
+        layer = learner.MaxPool2D(*arguments)
+        for batch in (2, 1):
+            x = oracles.draw_distinct(rng, (batch, 3, 7, 6))
+            expected = oracles.pool(x, size, stride, np.max)
+            assert_array(layer.forward(x), expected)
+            grad_output = rng.normal(size=expected.shape)
+            right = oracles.max_pool_gradient(grad_output, x, size, stride)
+            assert_array(layer.backward(grad_output), right, terms=9, name="grad_x")
+        assert_equal([layer.params, layer.grads], [{}, {}], name="params and grads")
+
+    @pytest.mark.parametrize("axes", [2, 3, 4])
+    def test_any_number_of_axes(self, learner, rng, axes):
+        layer, x = learner.Flatten(), rng.normal(size=oracles.draw_sizes(rng, axes))
+        expected = np.array([list(each.flat) for each in x])
+        with unchanged(x):
+            assert_array(layer.forward(x), expected)
+        assert_array(layer.backward(2 * expected), 2 * x, name="grad_x")
+        assert_equal([layer.params, layer.grads], [{}, {}], name="params and grads")
+
+    def test_flatten_goes_back_to_the_last_shape(self, learner, rng):
+        layer = learner.Flatten()
+        layer.forward(np.ones((3, 2, 2, 3)))
+        x = rng.normal(size=(2, 3, 4, 5))
+        assert_array(layer.backward(layer.forward(x)), x, name="grad_x")
+
+    def test_single_precision_stays_in_both(self, learner, rng):
+        x = oracles.draw_distinct(rng, (2, 3, 4, 6)).astype(np.float32)
+        assert_array(learner.MaxPool2D().forward(x), oracles.pool(x, 2, 2, np.max), dtype=np.float32)
+        assert_array(learner.Flatten().forward(x), x.reshape(2, 72), dtype=np.float32)
+
+    def test_errors_of_pooling(self, learner):
+        layer = learner.MaxPool2D()
+        assert_refused_before_forward(layer, (2, 3, 2, 3))
+        with pytest.raises(ValueError):
+            layer.forward(np.ones((3, 4, 6)))
+        layer.forward(np.ones((2, 3, 4, 6)))
+        with pytest.raises(ValueError):
+            layer.backward(np.ones((2, 3, 3, 2)))
+
+    def test_errors_of_flatten(self, learner):
+        for shape in [(2, 6, 4), (4, 12), (24, 2), (2, 2, 3, 4), (48,), (2, 1), (24,)]:
+            layer = learner.Flatten()
+            assert_refused_before_forward(layer, (2, 24))
+            layer.forward(np.ones((2, 3, 2, 4)))
+            with pytest.raises(ValueError):
+                layer.backward(np.ones(shape))
+
+
+@pytest.mark.criterion("lenet")
+class TestBuildLenet:
+    def test_scores_of_any_parameters(self, learner, rng):
+        layers, (weights, biases) = learner.build_lenet(3, rng), oracles.draw_lenet(rng)
+        oracles.load_lenet(layers, weights, biases)
+        x = rng.normal(size=(2, 1, 28, 28))
+        with unchanged(x):
+            scores = apply(layers, x)
+        assert_array(scores, oracles.lenet(x, weights, biases)[0], terms=1000)
+
+    def test_a_new_network_computes_with_its_own_parameters(self, learner, rng):
+        layers = learner.build_lenet(3, rng)
+        params = [layer.params for layer in with_parameters(layers)]
+        assert_equal([each["weights"].shape for each in params], SHAPES, name="shapes of the weights")
+        x = rng.normal(size=(1, 1, 28, 28))
+        expected = oracles.lenet(x, [each["weights"] for each in params], [each["bias"] for each in params])[0]
+        assert_array(apply(layers, x), expected, terms=1000)
+
+    @pytest.mark.parametrize("num_classes", [1, 2, 7])
+    def test_any_number_of_classes(self, learner, rng, num_classes):
+        scores = apply(learner.build_lenet(num_classes, rng), rng.normal(size=(2, 1, 28, 28)))
+        assert_shape(scores, (2, num_classes), axes="batch classes")
+
+    def test_new_parameters_of_a_network(self, learner, seed):
+        """Deviations of n weights may be off by 7 of their standard errors, 1 / sqrt(2 n), which is 40 % of 150."""
+        networks = [learner.build_lenet(40, np.random.default_rng(each)) for each in (seed, seed, seed + 1)]
+        first, again, other = ([layer.params for layer in with_parameters(each)] for each in networks)
+        for place, (params, same, different) in enumerate(zip(first, again, other, strict=True)):
+            weights, name = params["weights"], f"the weights of layer {place} with parameters"
+            inputs = weights[0].size if weights.ndim == 4 else len(weights)
+            assert_array(
+                weights.std(), (2 / inputs) ** 0.5, rtol=7 / (2 * weights.size) ** 0.5, name=f"deviation of {name}"
+            )
+            assert_array(params["bias"], np.zeros_like(params["bias"]), name="params['bias']")
+            assert_array(same["weights"], weights, name=f"{name}, from a generator of the same seed")
+            changed = bool(np.all(different["weights"] != weights))
+            assert_equal(changed, True, name=f"whether another seed changes {name}")
+
+    def test_layers_without_parameters_say_so(self, learner, rng):
+        for layer in learner.build_lenet(3, rng):
+            assert_equal(
+                [layer.grads, sorted(layer.params)],
+                [{}, ["bias", "weights"] if layer.params else []],
+                name="grads and keys of params",
+            )
+
+
+def assert_single(value, name):
+    """Assert that value is of float32."""
+    assert_equal(str(getattr(value, "dtype", None)), "float32", name=f"dtype of {name}")
+
+
+def assert_grads_of_lenet(layers, of_weights, of_biases):
+    """Assert that the layers with parameters hold these gradients."""
+    for layer, of_weight, of_bias, name in zip(with_parameters(layers), of_weights, of_biases, TRAINED, strict=True):
+        oracles.assert_grads(layer.grads, {"weights": of_weight, "bias": of_bias}, of=name, terms=10_000)
+
+
+def draw_bars(rng, count):
+    """Return noisy images of a bar, and 0, 1 or 2 for one that lies, stands or falls."""
+    kinds, along = rng.integers(0, 3, size=count), np.arange(9)
+    x = rng.normal(size=(count, 1, 28, 28)) * 0.2
+    for image, kind in zip(x[:, 0], kinds, strict=True):
+        row, column = rng.integers(7, 10, size=2)
+        image[row + (along if kind else 4), column + (4 if kind == 1 else along)] += 2
+    return x, kinds
+
+
+@pytest.mark.criterion("lenet-learns")
+class TestLenetLearns:
+    def test_gradients_of_any_parameters(self, learner, rng):
+        layers, (weights, biases) = learner.build_lenet(3, rng), oracles.draw_lenet(rng)
+        oracles.load_lenet(layers, weights, biases)
+        x, grad = rng.normal(size=(2, 1, 28, 28)), rng.normal(size=(2, 3))
+        apply(layers, x)
+        _, kept = oracles.lenet(x, weights, biases)
+        expected, of_weights, of_biases = oracles.lenet_gradients(grad, kept, weights)
+        for which in ("first", "second"):
+            with unchanged(grad):
+                grad_x = back(layers, grad)
+            assert_array(grad_x, expected, terms=10_000, name=f"{which} grad_x")
+            assert_grads_of_lenet(layers, of_weights, of_biases)
+
+    def test_no_gradient_passes_where_the_input_of_relu_is_zero(self, learner, rng):
+        """Without biases a black image makes nothing but zeros in front of every ReLU."""
+        layers, (weights, biases) = learner.build_lenet(3, rng), oracles.draw_lenet(rng)
+        biases = [np.zeros_like(bias) for bias in biases]
+        oracles.load_lenet(layers, weights, biases)
+        x, grad = rng.normal(size=(2, 1, 28, 28)) * [[[[0.0]]], [[[1.0]]]], rng.normal(size=(2, 3))
+        apply(layers, x)
+        _, kept = oracles.lenet(x, weights, biases)
+        expected, of_weights, of_biases = oracles.lenet_gradients(grad, kept, weights)
+        grad_x = back(layers, grad)
+        assert_array(grad_x, expected, terms=10_000, name="grad_x of a black image and one of noise, all biases 0")
+        assert_grads_of_lenet(layers, of_weights, of_biases)
+
+    def test_single_precision_stays_in_the_network(self, learner, rng):
+        layers, (weights, biases) = learner.build_lenet(3, rng), oracles.draw_lenet(rng)
+        singles = [[each.astype(np.float32) for each in arrays] for arrays in (weights, biases)]
+        oracles.load_lenet(layers, *singles)
+        x = rng.normal(size=(2, 1, 28, 28)).astype(np.float32)
+        expected, _ = oracles.lenet(x.astype(np.float64), weights, biases)
+        assert_array(apply(layers, x), expected, rtol=1e-2, dtype=np.float32, name="scores")
+        grad_x = back(layers, rng.normal(size=(2, 3)).astype(np.float32))
+        assert_single(grad_x, "grad_x")
+        for layer, of in zip(with_parameters(layers), TRAINED, strict=True):
+            for name, value in layer.grads.items():
+                assert_single(value, f"grads of {of}, {name!r}")
+
+    def test_new_bars_are_told_apart(self, learner, rng):
+        """For 150 seeds the reference tells all images apart after 20 steps of Adam; 75 % are asked for."""
+        layers = learner.build_lenet(3, rng)
+        trained = with_parameters(layers)
+        first, second = ([{"weights": 0.0, "bias": 0.0} for _ in trained] for _ in range(2))
+        for step in range(1, 21):
+            x, kinds = draw_bars(rng, 16)
+            scores = apply(layers, x)
+            assert_shape(scores, (16, 3), axes="batch classes")
+            powers = np.exp(scores - scores.max(axis=1, keepdims=True))
+            back(layers, (powers / powers.sum(axis=1, keepdims=True) - np.eye(3)[kinds]) / 16)
+            for layer, mean, square in zip(trained, first, second, strict=True):
+                params, grads = layer.params, layer.grads
+                for key, grad in grads.items():
+                    mean[key] = 0.9 * mean[key] + 0.1 * grad
+                    square[key] = 0.98 * square[key] + 0.02 * grad**2
+                    size = np.sqrt(square[key] / (1 - 0.98**step)) + 1e-8
+                    params[key] = params[key] - 0.003 * mean[key] / (1 - 0.9**step) / size
+                layer.params = params
+        x, kinds = draw_bars(rng, 100)
+        right = float(np.mean(apply(layers, x).argmax(axis=1) == kinds))
+        assert_equal(right >= 0.75, True, name=f"whether at least 75% of new images are told apart ({right:.0%})")

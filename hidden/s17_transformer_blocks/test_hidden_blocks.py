@@ -1,0 +1,324 @@
+"""Hidden tests of stage s17: pre-LN and post-LN blocks and the encoder, forward and backward."""
+
+import numpy as np
+import pytest
+
+from grader.testing import assert_array, assert_equal, assert_gradient, assert_shape, unchanged
+from hidden.s17_transformer_blocks import oracles
+from hidden.s17_transformer_blocks.oracles import PARTS, assert_output
+
+# Shapes of x where (batch, seq, 4) is expected, and of grad_output where (2, 3, 4) is.
+REFUSED = [(4,), (3, 4), (1, 2, 3, 4), (2, 3, 1, 4), (2, 3, 5), (2, 3, 1)]
+OTHER_SHAPES = [(3, 4), (6, 4), (1, 3, 4), (3, 2, 4), (2, 4, 3), (2, 3, 1), (1, 2, 3, 4), (2, 3, 1, 4)]
+
+
+def new_block(cls, p, num_heads, *, dropout=0.0, rng=None):
+    """Return a learner's block, of either kind, with these parameters."""
+    dim, hidden_dim = p["mlp.W1"].shape
+    block = cls(dim, num_heads, mlp_ratio=hidden_dim / dim, dropout=dropout, rng=rng)
+    oracles.load_block(block, p)
+    return block
+
+
+def check_block(block, x, p, num_heads, oracle, mask=None):
+    """Compare the output of a block with the oracle's."""
+    with unchanged(x):
+        result = block.forward(x) if mask is None else block.forward(x, mask)
+    assert_output(result, lambda variant: oracle(x, p, num_heads, mask, variant))
+
+
+def check_dropping(cls, rng, seed, oracle):
+    """Compare outputs of a block that drops, in training and out of it, with the oracle's."""
+    x, p = rng.normal(size=(3, 2, 4)), oracles.draw_block(rng, 4, 6)
+    other = new_block(cls, p, 2, dropout=0.5, rng=np.random.default_rng(seed))
+    kept = oracles.what_dropout_keeps(other.mlp, x.shape, 6, 0.5)
+    block = new_block(cls, p, 2, dropout=0.5, rng=np.random.default_rng(seed))
+    result = block.forward(x, None, True)
+    assert_output(result, lambda variant: oracle(x, p, 2, None, variant, kept), name="result in training")
+    assert_output(block.forward(x), lambda variant: oracle(x, p, 2, None, variant))
+    return block, x, p, kept
+
+
+def check_new_block(cls, seed):
+    """Check the parameters and the defaults of new blocks."""
+    first, again = (cls(24, 3, rng=np.random.default_rng(seed)).params for _ in range(2))
+    expected = {
+        "norm1.gamma": np.ones(24),
+        "norm1.beta": np.zeros(24),
+        "attention.qkv_bias": np.zeros(72),
+        "attention.output_bias": np.zeros(24),
+        "norm2.gamma": np.ones(24),
+        "norm2.beta": np.zeros(24),
+        "mlp.b1": np.zeros(96),
+        "mlp.b2": np.zeros(24),
+    }
+    drawn = {
+        "attention.qkv_weights": (24, 72),
+        "attention.output_weights": (24, 24),
+        "mlp.W1": (24, 96),
+        "mlp.W2": (96, 24),
+    }
+    assert_equal(sorted(first), sorted([*expected, *drawn]), name="names of params")
+    for name, value in expected.items():
+        assert_array(first[name], value, name=name)
+    for name, shape in drawn.items():
+        assert_shape(first[name], shape, name=name)
+        assert_array(np.std(first[name]), shape[0] ** -0.5, rtol=0.3, atol=0, name=f"standard deviation of {name}")
+        assert_array(again[name], first[name], name=f"{name} of a second block from an equal generator")
+    for ratio, hidden_dim in ((1.45, 8), (0.5, 3), (2, 12)):
+        assert_shape(cls(6, 2, ratio).mlp.params["b1"], (hidden_dim,), name=f"b1 of an MLP of ratio {ratio}")
+    one, other = (cls(6, 2).params for _ in range(2))
+    for name in drawn:
+        assert_equal(bool(np.any(one[name] != other[name])), True, name=f"whether {name} of two new blocks differ")
+
+
+def check_default_rate(cls, rng):
+    """Check that a block drops nothing unless asked to."""
+    block, x = cls(4, 2, rng=rng), rng.normal(size=(2, 3, 4))
+    assert_array(block.forward(x, training=True), block.forward(x), name="result in training at the default rate")
+
+
+def check_params_are_live(cls, rng):
+    """Check that params and grads of a block show what its parts hold now."""
+    block = cls(4, 2, mlp_ratio=1.5, rng=rng)
+    assert_equal(block.grads, {}, name="grads before backward")
+    for p in (oracles.draw_block(rng, 4, 6), oracles.draw_block(rng, 4, 6)):
+        oracles.load_block(block, p)
+        params = block.params
+        assert_equal(sorted(params), sorted(p), name="names of params")
+        for name, value in p.items():
+            assert_array(params[name], value, name=f"params[{name!r}]")
+
+
+def check_refusals(cls, rng):
+    """Check the errors of a block."""
+    block, x = cls(4, 2, rng=rng), rng.normal(size=(2, 3, 4))
+    for shape in REFUSED:
+        with pytest.raises(ValueError):
+            block.forward(rng.normal(size=shape))
+    with pytest.raises(ValueError):
+        block.forward(x, np.ones((2, 2), dtype=bool))
+    for options in ({"num_heads": 3}, {"num_heads": 0}, {"num_heads": 2, "dropout": 1.0}):
+        with pytest.raises(ValueError):
+            cls(4, **options)
+
+
+def check_backward(layer, x, p, num_heads, grad_output, oracle, mask=None, training=False, kept=None):
+    """Compare the gradients after forward and backward with numerical ones."""
+    more = (kept,) if kept else ()
+    result = layer.forward(x, mask, training)
+    variant = assert_output(result, lambda variant: oracle(x, p, num_heads, mask, variant, *more))
+    with unchanged(grad_output):
+        grad_x = layer.backward(grad_output)
+
+    def output(x, p):
+        return oracle(x, p, num_heads, mask, variant, *more)
+
+    of_x, of_p = oracles.numerical_gradients(output, grad_output, x, p)
+    assert_gradient(grad_x, of_x, name="grad_x")
+    oracles.assert_gradients(layer.grads, of_p)
+
+
+def check_backward_refusals(layer, rng):
+    """Check the errors of the backward pass of a layer of four features."""
+    with pytest.raises(RuntimeError) as caught:
+        layer.backward(rng.normal(size=(2, 3, 4)))
+    if isinstance(caught.value, NotImplementedError):  # a RuntimeError too, but the stub's
+        raise caught.value
+    layer.forward(rng.normal(size=(2, 3, 4)))
+    for shape in OTHER_SHAPES:
+        with pytest.raises(ValueError):
+            layer.backward(rng.normal(size=shape))
+
+
+@pytest.mark.criterion("pre-norm-block")
+class TestBlock:
+    @pytest.mark.parametrize("num_heads, dim, hidden_dim", [(2, 6, 9), (1, 3, 7), (4, 4, 2)])
+    def test_any_parameters(self, learner, rng, num_heads, dim, hidden_dim):
+        p = oracles.draw_block(rng, dim, hidden_dim)
+        block = new_block(learner.Block, p, num_heads)
+        for batch, seq in ((2, 5), (3, 1)):
+            check_block(block, oracles.draw_rows(rng, (batch, seq, dim)), p, num_heads, oracles.block)
+
+    @pytest.mark.parametrize("shape", [(4, 4), (3, 1, 1, 4)], ids=str)
+    def test_attention_takes_the_mask(self, learner, rng, shape):
+        x, p = oracles.draw_rows(rng, (3, 4, 6)), oracles.draw_block(rng, 6, 5)
+        mask = oracles.draw_mask(rng, shape, empty_row=True)
+        check_block(new_block(learner.Block, p, 2), x, p, 2, oracles.block, mask)
+
+    def test_mlp_drops_in_training(self, learner, rng, seed):
+        check_dropping(learner.Block, rng, seed, oracles.block)
+        check_default_rate(learner.Block, rng)
+
+    def test_new_parameters(self, learner, seed):
+        check_new_block(learner.Block, seed)
+
+    def test_params_show_what_the_parts_hold(self, learner, rng):
+        check_params_are_live(learner.Block, rng)
+
+    def test_wrong_arguments_are_refused(self, learner, rng):
+        check_refusals(learner.Block, rng)
+
+
+@pytest.mark.criterion("pre-norm-block-gradients")
+class TestBlockBackward:
+    def test_last_forward_and_last_backward_count(self, learner, rng):
+        p, mask = oracles.draw_block(rng, 4, 6), oracles.draw_mask(rng, (3, 3))
+        block = new_block(learner.Block, p, 2)
+        for seq, given in ((2, None), (3, mask)):
+            x, grad_output = oracles.draw_rows(rng, (2, seq, 4)), rng.normal(size=(2, seq, 4))
+            check_backward(block, x, p, 2, grad_output, oracles.block, given)
+
+    def test_dropout(self, learner, rng, seed):
+        x, p = oracles.draw_rows(rng, (2, 3, 4)), oracles.draw_block(rng, 4, 6)
+        other = new_block(learner.Block, p, 2, dropout=0.5, rng=np.random.default_rng(seed))
+        kept = oracles.what_dropout_keeps(other.mlp, x.shape, 6, 0.5)
+        block = new_block(learner.Block, p, 2, dropout=0.5, rng=np.random.default_rng(seed))
+        check_backward(block, x, p, 2, rng.normal(size=x.shape), oracles.block, None, True, kept)
+
+    def test_wrong_backward_calls_are_refused(self, learner, rng):
+        check_backward_refusals(learner.Block(4, 2, rng=rng), rng)
+
+
+@pytest.mark.criterion("post-norm-block")
+class TestPostNormBlock:
+    @pytest.mark.parametrize("num_heads, dim, hidden_dim", [(2, 6, 9), (1, 3, 7), (4, 4, 2)])
+    def test_any_parameters(self, learner, rng, num_heads, dim, hidden_dim):
+        p = oracles.draw_block(rng, dim, hidden_dim)
+        block = new_block(learner.PostNormBlock, p, num_heads)
+        for batch, seq in ((2, 5), (3, 1)):
+            check_block(block, oracles.draw_rows(rng, (batch, seq, dim)), p, num_heads, oracles.post_norm_block)
+
+    @pytest.mark.parametrize("shape", [(4, 4), (3, 1, 1, 4)], ids=str)
+    def test_attention_takes_the_mask(self, learner, rng, shape):
+        x, p = oracles.draw_rows(rng, (3, 4, 6)), oracles.draw_block(rng, 6, 5)
+        mask = oracles.draw_mask(rng, shape, empty_row=True)
+        check_block(new_block(learner.PostNormBlock, p, 2), x, p, 2, oracles.post_norm_block, mask)
+
+    def test_mlp_drops_in_training(self, learner, rng, seed):
+        check_dropping(learner.PostNormBlock, rng, seed, oracles.post_norm_block)
+        check_default_rate(learner.PostNormBlock, rng)
+
+    def test_new_parameters(self, learner, seed):
+        check_new_block(learner.PostNormBlock, seed)
+
+    def test_params_show_what_the_parts_hold(self, learner, rng):
+        check_params_are_live(learner.PostNormBlock, rng)
+
+    def test_wrong_arguments_are_refused(self, learner, rng):
+        check_refusals(learner.PostNormBlock, rng)
+
+
+@pytest.mark.criterion("post-norm-block-gradients")
+class TestPostNormBlockBackward:
+    def test_last_forward_and_last_backward_count(self, learner, rng):
+        p, mask = oracles.draw_block(rng, 4, 6), oracles.draw_mask(rng, (3, 3))
+        block = new_block(learner.PostNormBlock, p, 2)
+        for seq, given in ((2, None), (3, mask)):
+            x, grad_output = oracles.draw_rows(rng, (2, seq, 4)), rng.normal(size=(2, seq, 4))
+            check_backward(block, x, p, 2, grad_output, oracles.post_norm_block, given)
+
+    def test_dropout(self, learner, rng, seed):
+        x, p = oracles.draw_rows(rng, (2, 3, 4)), oracles.draw_block(rng, 4, 6)
+        other = new_block(learner.PostNormBlock, p, 2, dropout=0.5, rng=np.random.default_rng(seed))
+        kept = oracles.what_dropout_keeps(other.mlp, x.shape, 6, 0.5)
+        block = new_block(learner.PostNormBlock, p, 2, dropout=0.5, rng=np.random.default_rng(seed))
+        check_backward(block, x, p, 2, rng.normal(size=x.shape), oracles.post_norm_block, None, True, kept)
+
+    def test_wrong_backward_calls_are_refused(self, learner, rng):
+        check_backward_refusals(learner.PostNormBlock(4, 2, rng=rng), rng)
+
+
+def new_encoder(learner, p, depth, num_heads, *, dropout=0.0, rng=None):
+    """Return a learner's encoder with these parameters."""
+    dim, hidden_dim = p["blocks.0.mlp.W1"].shape
+    encoder = learner.Encoder(depth, dim, num_heads, mlp_ratio=hidden_dim / dim, dropout=dropout, rng=rng)
+    assert_equal(len(encoder.blocks), depth, name="number of blocks")
+    oracles.load_encoder(encoder, p)
+    return encoder
+
+
+def dropping_pair(learner, seed, p, shape):
+    """Return an encoder that drops, and what its first training pass will keep, as told by another's MLPs in turn."""
+    other, encoder = (new_encoder(learner, p, 2, 2, dropout=0.5, rng=np.random.default_rng(seed)) for _ in range(2))
+    return encoder, [oracles.what_dropout_keeps(block.mlp, shape, 6, 0.5) for block in other.blocks]
+
+
+@pytest.mark.criterion("encoder")
+class TestEncoder:
+    @pytest.mark.parametrize("depth", [1, 2, 3])
+    def test_any_depth(self, learner, rng, depth):
+        p = oracles.draw_encoder(rng, depth, 6, 9)
+        x, encoder = oracles.draw_rows(rng, (2, 4, 6)), new_encoder(learner, p, depth, 2)
+        check_block(encoder, x, p, 2, oracles.encoder)
+
+    @pytest.mark.parametrize("shape", [(4, 4), (3, 1, 1, 4)], ids=str)
+    def test_every_block_takes_the_mask(self, learner, rng, shape):
+        x, p = oracles.draw_rows(rng, (3, 4, 6)), oracles.draw_encoder(rng, 3, 6, 5)
+        mask = oracles.draw_mask(rng, shape, empty_row=True)
+        check_block(new_encoder(learner, p, 3, 3), x, p, 3, oracles.encoder, mask)
+
+    def test_every_block_drops_in_training(self, learner, rng, seed):
+        x, p = oracles.draw_rows(rng, (2, 3, 4)), oracles.draw_encoder(rng, 2, 4, 6)
+        encoder, kept = dropping_pair(learner, seed, p, x.shape)
+        result = encoder.forward(x, None, True)
+        assert_output(result, lambda variant: oracles.encoder(x, p, 2, None, variant, kept), name="result in training")
+        assert_output(encoder.forward(x), lambda variant: oracles.encoder(x, p, 2, None, variant))
+        encoder = learner.Encoder(2, 4, 2, rng=rng)
+        assert_array(
+            encoder.forward(x, training=True), encoder.forward(x), name="result in training at the default rate"
+        )
+
+    def test_new_parameters(self, learner, seed):
+        first, again = (learner.Encoder(2, 6, 3, rng=np.random.default_rng(seed)) for _ in range(2))
+        params = first.params
+        names = [f"{part}.{key}" for part in PARTS for key in getattr(first.blocks[0], part).params]
+        expected = [*(f"blocks.{i}.{name}" for i in range(2) for name in names), "norm.gamma", "norm.beta"]
+        assert_equal(sorted(params), sorted(expected), name="names of params")
+        assert_shape(params["blocks.1.mlp.W1"], (6, 24), name="blocks.1.mlp.W1")
+        assert_array(params["norm.gamma"], np.ones(6), name="norm.gamma")
+        for name, value in again.params.items():
+            assert_array(value, params[name], name=f"{name} of a second encoder from an equal generator")
+        for name in ("attention.qkv_weights", "mlp.W1"):
+            one, other = (params[f"blocks.{i}.{name}"] for i in range(2))
+            assert_equal(bool(np.any(one != other)), True, name=f"whether {name} of the two blocks differ")
+        one, other = (learner.Encoder(1, 6, 3).params["blocks.0.mlp.W1"] for _ in range(2))
+        assert_equal(bool(np.any(one != other)), True, name="whether two encoders without a generator differ")
+        assert_shape(learner.Encoder(1, 6, 3, 1.45).blocks[0].mlp.params["b1"], (8,), name="b1 of an MLP of ratio 1.45")
+
+    def test_params_show_what_the_parts_hold(self, learner, rng):
+        encoder = learner.Encoder(2, 4, 2, mlp_ratio=1.5, rng=rng)
+        assert_equal(encoder.grads, {}, name="grads before backward")
+        for p in (oracles.draw_encoder(rng, 2, 4, 6), oracles.draw_encoder(rng, 2, 4, 6)):
+            oracles.load_encoder(encoder, p)
+            for name, value in encoder.params.items():
+                assert_array(value, p[name], name=f"params[{name!r}]")
+
+    def test_wrong_arguments_are_refused(self, learner, rng):
+        encoder = learner.Encoder(2, 4, 2, rng=rng)
+        for shape in REFUSED:
+            with pytest.raises(ValueError):
+                encoder.forward(rng.normal(size=shape))
+        with pytest.raises(ValueError):
+            encoder.forward(rng.normal(size=(2, 3, 4)), np.ones((2, 2), dtype=bool))
+        for arguments in ((0, 4, 2), (-1, 4, 2), (1, 4, 3), (1, 4, 2, 4.0, 1.0)):
+            with pytest.raises(ValueError):
+                learner.Encoder(*arguments)
+
+
+@pytest.mark.criterion("encoder-gradients")
+class TestEncoderBackward:
+    def test_last_forward_and_last_backward_count(self, learner, rng):
+        p, mask = oracles.draw_encoder(rng, 3, 4, 3), oracles.draw_mask(rng, (3, 3))
+        encoder = new_encoder(learner, p, 3, 2)
+        for seq, given in ((2, None), (3, mask)):
+            x, grad_output = oracles.draw_rows(rng, (1, seq, 4)), rng.normal(size=(1, seq, 4))
+            check_backward(encoder, x, p, 2, grad_output, oracles.encoder, given)
+
+    def test_dropout(self, learner, rng, seed):
+        x, p = oracles.draw_rows(rng, (2, 3, 4)), oracles.draw_encoder(rng, 2, 4, 6)
+        encoder, kept = dropping_pair(learner, seed, p, x.shape)
+        check_backward(encoder, x, p, 2, rng.normal(size=x.shape), oracles.encoder, None, True, kept)
+
+    def test_wrong_backward_calls_are_refused(self, learner, rng):
+        check_backward_refusals(learner.Encoder(2, 4, 2, rng=rng), rng)
