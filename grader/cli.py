@@ -29,6 +29,7 @@ from grader.commands.options import (
 )
 from grader.course.sealed import in_copy
 from grader.errors import GraderError, GraderFault, UsageError
+from grader.setup.edition import is_shipped
 
 EPILOG = (
     "Data goes to stdout, messages to stderr. Exit codes: 0 all criteria pass, 1 some do not, 2 usage, 3 stage locked, "
@@ -130,8 +131,8 @@ def check(
 app.command()(exploring.explore)
 app.command(hidden=_IN_COPY)(classroom.release)
 app.command()(classroom.verify)
-app.command()(setup.init)
-app.command()(setup.update)
+app.command(hidden=not is_shipped())(setup.init)
+app.command(hidden=not is_shipped())(setup.update)
 for _command in (learning.hint, learning.show, learning.start, learning.reset, learning.solution):
     app.command()(_command)
 

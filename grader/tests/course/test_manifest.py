@@ -264,7 +264,7 @@ class TestCourseRoot:
         monkeypatch.setattr(manifest, "HOUSE", course.root / "grader")
         assert find_course_root(tmp_path_factory.mktemp("elsewhere")) == course.root
 
-    def test_without_any_course_the_error_says_where_it_looked(
+    def test_without_any_course_the_error_names_what_makes_one(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(manifest, "HOUSE", tmp_path / "grader")
