@@ -214,6 +214,8 @@ def original(tmp_path_factory: pytest.TempPathFactory) -> Place:
     (root / "hidden").mkdir()
     (root / "hidden" / "__init__.py").touch()
     (root / "pyproject.toml").write_text(PROJECT, encoding="utf-8")
+    (root / "demo").mkdir()
+    (root / "demo" / "numbers_.py").write_text(NUMBERS, encoding="utf-8")
     write_stage(root, 1, "numbers_", "Numbers", NUMBERS, [])
     write_stage(root, 2, "sums", "Sums", SUMS, ["s01"])
     return Place(root, package)

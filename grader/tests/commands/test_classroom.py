@@ -257,5 +257,5 @@ class TestCopy:
         assert grader("check", "s90", "--isolation", "process", *signing) == 4
         assert "a receipt needs the hidden tests" in grader.err and not (copy.root / "receipt.json").exists()
 
-    def test_the_demonstration_is_not_part_of_a_copy(self, grader: Typed, tmp_path: Path) -> None:
+    def test_the_demonstration_is_not_part_of_a_copy(self, grader: Typed, copy: SmallCopy) -> None:
         assert grader("demo") == 2 and "a learner's copy has none" in grader.err

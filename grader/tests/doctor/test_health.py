@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 
 from grader import cli
-from grader.course import answers
 from grader.doctor import guards, health
 from grader.doctor.health import Finding, examine
 from grader.errors import CourseError, IsolationRefused
@@ -27,11 +26,11 @@ STAGE = "s01_matrix_operations"
 
 
 @pytest.fixture
-def course(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def course(tmp_path: Path) -> Path:
     """A copy of one stage, with hidden files of its own beside it."""
     shutil.copytree(ROOT / "stages" / STAGE, tmp_path / "stages" / STAGE)
-    shutil.copytree(HIDDEN / STAGE, tmp_path / "hidden")
-    monkeypatch.setattr(answers, "hidden_folder", lambda stage: tmp_path / "hidden")
+    shutil.copytree(HIDDEN / STAGE, tmp_path / "hidden" / STAGE)
+    (tmp_path / "pyproject.toml").write_text("[tool.grader]\n", encoding="utf-8")
     return tmp_path
 
 
@@ -176,7 +175,7 @@ def test_a_file_that_a_learner_can_lose_is_a_warning(course: Path, damage: Calla
 
 
 def test_a_row_without_a_test_is_broken(course: Path) -> None:
-    for path in (course / "hidden").glob("test_*.py"):
+    for path in (course / "hidden" / STAGE).glob("test_*.py"):
         path.write_text(path.read_text(encoding="utf-8").replace('"one-hot"', '"two-hot"'), encoding="utf-8")
     assert "one-hot has no hidden test" in broken(course)
     assert "'two-hot', which is no row" in broken(course)
@@ -189,14 +188,14 @@ def test_a_test_file_that_is_no_python_counts_for_nothing(course: Path) -> None:
 
 
 def test_a_solution_that_lacks_a_function_is_broken(course: Path) -> None:
-    path = course / "hidden" / "solution.py"
+    path = course / "hidden" / STAGE / "solution.py"
     path.write_text(path.read_text(encoding="utf-8").replace("def trace(", "def trail("), encoding="utf-8")
     assert "the solution does not define trace" in broken(course)
 
 
 @pytest.mark.parametrize("text", ["def (", "@mistake(criterion=1 + 1)\ndef f(): ...\n"])
 def test_mistakes_that_cannot_be_read_are_broken(course: Path, text: str) -> None:
-    (course / "hidden" / "mistakes.py").write_text(text, encoding="utf-8")
+    (course / "hidden" / STAGE / "mistakes.py").write_text(text, encoding="utf-8")
     assert broken(course)
 
 

@@ -24,7 +24,7 @@ PROJECT = """\
 [tool.grader]
 title = "Small numbers"
 packages = ["numpy"]
-demo = { stage = "s01", file = "stages/s01_numbers/numbers_.py" }
+demo = { stage = "s01", file = "demo/numbers_.py" }
 """
 MANIFEST = """\
 schema = 1
