@@ -16,23 +16,32 @@ from hatchling import build as hatchling_build
 from hatchling.build import *  # noqa: F403  # this module is the build backend as well
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+from grader.errors import GraderError
+
 ROOT = Path(__file__).resolve().parent
 ARCHIVE = "grader/self_paced.zip"
 SEALING = ["cryptography>=43"]
+Settings = dict[str, Any] | None
 
 
-def get_requires_for_build_sdist(config_settings: dict[str, Any] | None = None) -> list[str]:
+def get_requires_for_build_sdist(config_settings: Settings = None) -> list[str]:  # type: ignore[no-redef]
     """Return what an sdist needs beside hatchling: what seals, where there are answers to seal."""
     return [*hatchling_build.get_requires_for_build_sdist(config_settings), *_for_sealing()]
 
 
-def get_requires_for_build_wheel(config_settings: dict[str, Any] | None = None) -> list[str]:
+def get_requires_for_build_wheel(config_settings: Settings = None) -> list[str]:  # type: ignore[no-redef]
     """Return what a wheel needs beside hatchling; an editable one needs nothing."""
     return [*hatchling_build.get_requires_for_build_wheel(config_settings), *_for_sealing()]
 
 
 def _for_sealing() -> list[str]:
-    return [] if (ROOT / ARCHIVE).exists() else SEALING
+    return [] if _is_sdist() else SEALING
+
+
+def _is_sdist() -> bool:
+    """Say whether this is an unpacked sdist, which has the course packed and no answers."""
+    return (ROOT / "PKG-INFO").is_file()
 
 
 class SealedCourse(BuildHookInterface):  # type: ignore[type-arg]
@@ -43,14 +52,17 @@ class SealedCourse(BuildHookInterface):  # type: ignore[type-arg]
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """Pack the course, unless it is packed already, or nothing is packed at all."""
         self._folder: tempfile.TemporaryDirectory[str] | None = None
-        if version == "editable" or (ROOT / ARCHIVE).exists():
+        if version == "editable" or _is_sdist():
             return
-        sys.path.insert(0, str(ROOT))
         from grader.classroom.packing import self_paced
 
+        try:
+            data = self_paced(ROOT)
+        except GraderError as error:
+            raise SystemExit(f"error: the course cannot be packed: {error}") from error
         self._folder = tempfile.TemporaryDirectory(prefix="sealed-course-")
         packed = Path(self._folder.name, "course.zip")
-        packed.write_bytes(self_paced(ROOT))
+        packed.write_bytes(data)
         build_data["force_include"][str(packed)] = ARCHIVE
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
@@ -62,6 +74,8 @@ class SealedCourse(BuildHookInterface):  # type: ignore[type-arg]
 
         try:
             expect_no_answers(ROOT, Path(artifact_path))
-        except BaseException:
+        except BaseException as error:
             Path(artifact_path).unlink(missing_ok=True)
+            if isinstance(error, GraderError):
+                raise SystemExit(f"error: {error}\n{artifact_path} was deleted: nobody may get it.") from error
             raise

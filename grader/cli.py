@@ -74,6 +74,7 @@ def home(
     workspace = open_here()
     progress = workspace.store.read()
     show(home_lines(workspace.course, standings(workspace, progress), progress.last, look()))
+    setup.tell_newer_course(workspace.course)
 
 
 @app.command()
@@ -91,6 +92,7 @@ def status(as_json: Json = False) -> None:
         write(dumps(status_document(found, progress, __version__)))
     else:
         show(status_lines(workspace.course, found, look()))
+        setup.tell_newer_course(workspace.course)
 
 
 @app.command()

@@ -47,7 +47,7 @@ def folder_paperwork(course: Course, stages: tuple[Stage, ...], home: Path, self
             "folder/project.toml",
             name=json.dumps(f"{project['name']}-course"),
             python=json.dumps(project["requires-python"]),
-            grader=json.dumps(f"{project['name']}>={__version__}"),
+            grader=json.dumps(project["name"]),
             settings=_settings_text(course.settings),
         ),
         ".gitignore": _text(TEMPLATES / "copy" / "gitignore"),

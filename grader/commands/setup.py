@@ -11,6 +11,7 @@ import typer
 from grader.commands.options import Json
 
 if TYPE_CHECKING:
+    from grader.course.stage import Course
     from grader.setup.planning import Change
     from grader.setup.updating import Update
 
@@ -82,9 +83,20 @@ def update(
     verb = "would change" if dry_run else "changed"
     say(f"{len(found.changes)} files {verb}: course {found.before} -> {found.after}. Your progress stays.")
     if found.kept is not None:
-        say(f"What {'would be' if dry_run else 'was'} replaced of yours is kept in {found.kept}.")
+        kept = "would be kept below .grader/backups" if dry_run else f"is kept in {found.kept}"
+        say(f"The old version of what is yours {kept}.")
     if any(change.action == "beside" for change in found.changes):
         say("A file that ends with .new is a stub for you to copy from; delete it after that.")
+
+
+def tell_newer_course(course: Course) -> None:
+    """Say where a newer course came with this grader than the one in the folder."""
+    from grader.setup.updating import newer_course
+
+    if (told := newer_course(course.hidden)) is not None:
+        from grader.report.terminal.screen import say
+
+        say(told)
 
 
 def _lines(found: Update) -> list[str]:

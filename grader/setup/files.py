@@ -12,7 +12,7 @@ from pathlib import Path
 from grader.errors import UsageError
 
 BACKUPS = ".grader/backups"
-AGAIN = "Repair that, and run the same command again: it completes what is left."
+AGAIN = "Repair that, and run the same command again."
 
 
 def write(path: Path, data: bytes) -> None:

@@ -60,7 +60,7 @@ def test_the_packed_course_has_all_of_a_learners_folder_and_no_grader(root: Path
     assert "return x.sum" not in edition.files[f"stages/{NAME}/small.py"].decode()
     (tmp_path / "key").write_bytes(edition.files["hidden/tests.key"])
     assert read_key(tmp_path / "key").id == edition.record.key and edition.record.self_paced
-    assert b'"attention-grader>=' in edition.files["pyproject.toml"]
+    assert b'dependencies = ["attention-grader"]' in edition.files["pyproject.toml"]
 
 
 @pytest.mark.parametrize("kind", ["whl", "tar.gz"])

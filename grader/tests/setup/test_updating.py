@@ -10,13 +10,14 @@ from pathlib import Path
 
 import pytest
 
+from grader import __version__
 from grader.course.sealed.copy import read_record
 from grader.errors import CourseError, UsageError
 from grader.progress.store import Store
 from grader.setup import files, updating
 from grader.setup.edition import Edition
 from grader.setup.making import make
-from grader.setup.updating import Update, update
+from grader.setup.updating import Update, newer_course, update
 from grader.tests.support.editions import FILES, MINE, MODULE, NEWER, STUB, edition, texts
 
 WHEN = datetime(2026, 11, 22, 14, 0, tzinfo=UTC)
@@ -248,3 +249,17 @@ def test_two_updates_at_once_wait_for_each_other(root: Path, monkeypatch: pytest
     monkeypatch.setattr(updating, "LOCK_SECONDS", 0.05)
     with updating._locked(root), pytest.raises(UsageError, match="another update of"):
         update(root, edition("0.2.0", NEXT), WHEN)
+
+
+@pytest.mark.parametrize(("course", "told"), [("0.0.1", True), (__version__, False), ("99", False), ("odd", False)])
+def test_a_grader_with_a_newer_course_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, course: str, told: bool
+) -> None:
+    make(edition(course), tmp_path / "course")
+    hidden = tmp_path / "course" / "hidden"
+    assert newer_course(hidden) is None  # no course came with this grader
+    (tmp_path / "archive").touch()
+    monkeypatch.setattr("grader.setup.edition.PLACE", tmp_path / "archive")
+    assert (newer_course(hidden) is not None) is told
+    (hidden / "release.json").write_text("damaged")
+    assert newer_course(hidden) is None and newer_course(tmp_path) is None
