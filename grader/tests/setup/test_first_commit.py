@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from grader.setup import first_commit as module
 from grader.setup.first_commit import first_commit
+
+SHELL = pytest.mark.skipif(sys.platform == "win32", reason="it plays git with a shell script")
 
 
 @pytest.fixture
@@ -44,6 +47,7 @@ def test_a_name_that_git_knows_is_taken(folder: Path) -> None:
     assert git(folder, "log", "--format=%an <%ae>") == "Ada <ada@example.org>"
 
 
+@SHELL
 def test_hooks_signatures_and_another_repository_of_the_environment_are_left_out(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -70,6 +74,7 @@ def test_without_git_there_is_no_commit(folder: Path, monkeypatch: pytest.Monkey
     assert first_commit(folder) == "git is not installed"
 
 
+@SHELL
 @pytest.mark.parametrize(
     ("script", "reason"),
     [

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 
 from grader.course.sealed.copy import RECORD, Record, digest, record_text
 from grader.setup.edition import Edition
+from grader.setup.updating import Update, update
 
 STUB = '''"""Numbers."""
 
@@ -37,6 +39,10 @@ def half(x):
 '''
 )
 MODULE = "stages/s01_numbers/numbers.py"
+README, TEST = "stages/s01_numbers/README.md", "stages/s01_numbers/tests/test_numbers.py"
+NEXT = {MODULE: NEWER, README: "# Numbers, told better\n", TEST: "def test_half(learner): ...\n"}
+WHEN = datetime(2026, 11, 22, 14, 0, tzinfo=UTC)
+KEPT = ".grader/backups/update-20261122T140000Z"
 FILES = {
     "README.md": "# A course\n",
     MODULE: STUB,
@@ -65,3 +71,13 @@ def texts(root: Path) -> dict[str, str]:
     """Return the text of every file below a folder by its path, but for locks."""
     paths = [path for path in sorted(root.rglob("*")) if path.is_file() and path.suffix != ".lock"]
     return {path.relative_to(root).as_posix(): path.read_text() for path in paths}
+
+
+def brought(root: Path, new: Edition, dry_run: bool = False) -> tuple[Update, dict[str, str]]:
+    """Update, and return what was done and what the folder holds outside the sealed tests."""
+    found = update(root, new, WHEN, dry_run=dry_run)
+    return found, {name: text for name, text in texts(root).items() if not name.startswith("hidden/")}
+
+
+def actions(found: Update) -> dict[str, tuple[str, bool]]:
+    return {each.path: (each.action, each.backup) for each in found.changes if not each.sealed}
