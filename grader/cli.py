@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from grader import __version__
-from grader.commands import ci, classroom, course, exploring, learning
+from grader.commands import ci, classroom, course, exploring, learning, setup
 from grader.commands.learning import open_here
 from grader.commands.options import (
     AnyStage,
@@ -29,6 +29,7 @@ from grader.commands.options import (
 )
 from grader.course.sealed import in_copy
 from grader.errors import GraderError, GraderFault, UsageError
+from grader.setup.edition import is_shipped
 
 EPILOG = (
     "Data goes to stdout, messages to stderr. Exit codes: 0 all criteria pass, 1 some do not, 2 usage, 3 stage locked, "
@@ -73,6 +74,7 @@ def home(
     workspace = open_here()
     progress = workspace.store.read()
     show(home_lines(workspace.course, standings(workspace, progress), progress.last, look()))
+    setup.tell_newer_course(workspace.course)
 
 
 @app.command()
@@ -90,6 +92,7 @@ def status(as_json: Json = False) -> None:
         write(dumps(status_document(found, progress, __version__)))
     else:
         show(status_lines(workspace.course, found, look()))
+        setup.tell_newer_course(workspace.course)
 
 
 @app.command()
@@ -130,6 +133,8 @@ def check(
 app.command()(exploring.explore)
 app.command(hidden=_IN_COPY)(classroom.release)
 app.command()(classroom.verify)
+app.command(hidden=not is_shipped())(setup.init)
+app.command(hidden=not is_shipped())(setup.update)
 for _command in (learning.hint, learning.show, learning.start, learning.reset, learning.solution):
     app.command()(_command)
 

@@ -38,6 +38,12 @@ class CourseError(GraderError):
     exit_code = 4
 
 
+class NoCourse(CourseError):
+    """Neither a folder nor one above it is a course."""
+
+    exit_code = 2
+
+
 class SealError(GraderError):
     """The hidden tests of a learner's copy cannot be opened: no key, a wrong one, or not what was sealed."""
 

@@ -29,25 +29,54 @@ def paperwork(course: Course, stages: tuple[Stage, ...], home: Path, self_paced:
         "LICENSE": _text(home / "LICENSE"),
         ".gitignore": _text(TEMPLATES / "copy" / "gitignore"),
         **_workflows(TEMPLATES / "github"),
+        **_index(course, stages),
     }
-    if (index := course.root / "stages" / "README.md").is_file():
-        texts["stages/README.md"] = _without(_text(index), set(course.stages) - set(stages))
+    return {name: text.encode() for name, text in texts.items()}
+
+
+def folder_paperwork(course: Course, stages: tuple[Stage, ...], home: Path, self_paced: bool) -> dict[str, bytes]:
+    """Return the same of a learner who has installed the grader: the copy's pyproject.toml asks for it by its name."""
+    project: Any = read_toml(home / "pyproject.toml", "pyproject.toml")["project"]
+    first, last = stages[0], stages[-1]
+    words = {
+        "title": course.settings.title, "package": project["name"], "first": first.id, "last": last.id,
+        "stage": first.name, "stages": _rows(stages), "hidden": _hidden(self_paced), "version": __version__,
+    }  # fmt: skip
+    texts = {
+        "README.md": _filled("folder/README.md", **words),
+        "pyproject.toml": _filled(
+            "folder/project.toml",
+            name=json.dumps(f"{project['name']}-course"),
+            python=json.dumps(project["requires-python"]),
+            grader=json.dumps(project["name"]),
+            settings=_settings_text(course.settings),
+        ),
+        ".gitignore": _text(TEMPLATES / "copy" / "gitignore"),
+        **({"LICENSE": _text(course.root / "LICENSE")} if (course.root / "LICENSE").is_file() else {}),
+        **_index(course, stages),
+    }
     return {name: text.encode() for name, text in texts.items()}
 
 
 def _readme(own: Settings, stages: tuple[Stage, ...], self_paced: bool) -> str:
-    rows = [f"| [{each.id} {each.title}](stages/{each.name}/README.md) | `{each.module}` |" for each in stages]
-    hidden = _text(TEMPLATES / "copy" / ("self_paced.md" if self_paced else "keyed.md")).strip()
     return _filled(
-        "README.md",
+        "copy/README.md",
         title=own.title,
         first=stages[0].id,
         last=stages[-1].id,
         explore=EXPLORE if own.drawings is not None else "",
-        stages="\n".join(rows),
-        hidden=hidden,
+        stages=_rows(stages),
+        hidden=_hidden(self_paced),
         version=f"{__version__}. {own.license} licence." if own.license else f"{__version__}.",
     )
+
+
+def _rows(stages: Iterable[Stage]) -> str:
+    return "\n".join(f"| [{each.id} {each.title}](stages/{each.name}/README.md) | `{each.module}` |" for each in stages)
+
+
+def _hidden(self_paced: bool) -> str:
+    return _text(TEMPLATES / "copy" / ("self_paced.md" if self_paced else "keyed.md")).strip()
 
 
 def _project(course: Course, values: dict[str, Any]) -> str:
@@ -56,17 +85,21 @@ def _project(course: Course, values: dict[str, Any]) -> str:
     extras = project.get("optional-dependencies", {})
     if EXTRA not in extras:
         raise CourseError(f"pyproject.toml has no extra {EXTRA!r}, which names what opens sealed tests")
-    needed = sorted([*project["dependencies"], *extras[EXTRA]])
+    needed = sorted({*project["dependencies"], *extras[EXTRA]})
     others = [f"{name} = {json.dumps(wanted)}" for name, wanted in sorted(extras.items())]
     return _filled(
-        "project.toml",
+        "copy/project.toml",
         name=json.dumps(project["name"]),
         description=json.dumps(project["description"]),
         python=json.dumps(project["requires-python"]),
         dependencies=json.dumps(needed, indent=4),
         extras="\n".join(others),
-        settings="\n".join(f"{key} = {json.dumps(value)}" for key, value in _settings(course.settings)),
+        settings=_settings_text(course.settings),
     )
+
+
+def _settings_text(own: Settings) -> str:
+    return "\n".join(f"{key} = {json.dumps(value)}" for key, value in _settings(own))
 
 
 def _settings(own: Settings) -> Iterator[tuple[str, object]]:
@@ -82,6 +115,12 @@ def _workflows(folder: Path) -> dict[str, str]:
     return {f".github/{path.relative_to(folder).as_posix()}": _text(path) for path in paths}
 
 
+def _index(course: Course, stages: tuple[Stage, ...]) -> dict[str, str]:
+    """Return the page of all stages, where the course has one."""
+    index = course.root / "stages" / "README.md"
+    return {"stages/README.md": _without(_text(index), set(course.stages) - set(stages))} if index.is_file() else {}
+
+
 def _without(index: str, absent: Iterable[Stage]) -> str:
     """Return the index of stages without the rows of those that are not released."""
     links = [f"]({stage.name}/" for stage in absent]
@@ -90,7 +129,7 @@ def _without(index: str, absent: Iterable[Stage]) -> str:
 
 
 def _filled(template: str, **words: str) -> str:
-    return Template(_text(TEMPLATES / "copy" / template)).substitute(words)
+    return Template(_text(TEMPLATES / template)).substitute(words)
 
 
 def _text(path: Path) -> str:

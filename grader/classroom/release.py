@@ -9,7 +9,7 @@ from pathlib import Path
 
 from grader import __version__
 from grader.classroom.leaks import leaks
-from grader.classroom.paperwork import paperwork
+from grader.classroom.paperwork import folder_paperwork, paperwork
 from grader.course.answers import hidden_folder, reference_source
 from grader.course.sealed import SHIPPED_KEY, SealKey
 from grader.course.sealed.bundle import NONCE_BYTES, Content, Label, seal
@@ -24,7 +24,8 @@ HOME = GRADER.parent
 KINDS = (".py", ".json", ".ini", ".toml", ".typed")  # of the grader's own files
 STAGE_KINDS = (".py", ".md", ".toml", ".svg", ".png", ".npz", ".txt", ".csv")
 ROOMS = ("tests", "bench", "authoring")  # of the grader, that only its author needs
-LEFT_OUT = (*ROOMS, *(f"classroom/{name}" for name in ("release.py", "leaks.py", "paperwork.py", "templates")))
+CLASSROOM = ("release.py", "leaks.py", "packing.py", "paperwork.py", "templates")
+LEFT_OUT = (*ROOMS, *(f"classroom/{name}" for name in CLASSROOM))
 SHOWN = 20  # leaks in one message
 
 
@@ -43,18 +44,38 @@ def release(course: Course, plan: Plan, target: Path) -> tuple[str, ...]:
     """
     _expect_free(target, course)
     _expect_whole(plan.stages)
+    files, key = contents(course, plan)
+    expect_sound(course, files, key)
+    if plan.key is None:
+        files |= shipped_key(course, key)
+    _write(target, files)
+    return tuple(sorted(files))
+
+
+def contents(course: Course, plan: Plan, with_grader: bool = True) -> tuple[dict[str, bytes], SealKey]:
+    """Return the files of a learner's copy, but for a key that is shipped, and the key that its bundles have.
+
+    Without the grader it is the folder of a learner who has installed it.
+    """
     key = plan.key or new_key()
-    files = copied(course, plan.stages) | paperwork(course, plan.stages, HOME, self_paced=plan.key is None)
+    make = paperwork if with_grader else folder_paperwork
+    files = {
+        name: data
+        for name, data in copied(course, plan.stages).items()
+        if with_grader or not name.startswith("grader/")
+    }
+    files |= make(course, plan.stages, HOME, plan.key is None)
     record = Record(__version__, key.id, plan.key is None, {name: digest(data) for name, data in files.items()})
     hidden = course.settings.hidden
     files[f"{hidden}/{RECORD}"] = record_text(record).encode()
     for stage in plan.stages:
         files[f"{hidden}/{stage.name}.sealed"] = sealed(stage, key)
-    _expect_sound(course, files, key)
-    if plan.key is None:
-        files[f"{hidden}/{SHIPPED_KEY}"] = key.text.encode()
-    _write(target, files)
-    return tuple(sorted(files))
+    return files, key
+
+
+def shipped_key(course: Course, key: SealKey) -> dict[str, bytes]:
+    """Return the file with the key, which a copy for self-study has beside its bundles."""
+    return {f"{course.settings.hidden}/{SHIPPED_KEY}": key.text.encode()}
 
 
 def copied(course: Course, stages: tuple[Stage, ...]) -> dict[str, bytes]:
@@ -122,10 +143,10 @@ def _expect_whole(stages: tuple[Stage, ...]) -> None:
             raise UsageError(message, f"Name {', '.join(sorted({*names, *lacking}))}.")
 
 
-def _expect_sound(course: Course, files: Mapping[str, bytes], key: SealKey) -> None:
+def expect_sound(course: Course, files: Mapping[str, bytes], key: SealKey | None = None) -> None:
     """Raise CourseError where hidden text, or the key, is left in the files."""
     hidden = {f"{stage.hidden_place}/{name}": text for stage in course.stages for name, text in _hidden_texts(stage)}
-    found = leaks(files, hidden | {"the key": key.text}, _public_texts(course))
+    found = leaks(files, hidden | ({"the key": key.text} if key is not None else {}), _public_texts(course))
     if not found:
         return
     lines = [f"{leak.file} holds hidden text: {leak.origin}" for leak in found[:SHOWN]]

@@ -28,7 +28,7 @@ from grader.course.stage import (
     Tolerance,
 )
 from grader.course.table import Rule, Table, did_you_mean, listed
-from grader.errors import CourseError
+from grader.errors import CourseError, NoCourse
 
 SCHEMA = 1
 HOUSE = Path(__file__).resolve().parents[1]
@@ -99,10 +99,7 @@ def find_course_root(start: Path) -> Path:
     for folder in (start, *start.parents, HOUSE.parent):
         if any(folder.glob("stages/*/stage.toml")):
             return folder
-    raise CourseError(
-        f"no course in {start} or above it: expected a folder with stages/<stage>/stage.toml",
-        "Change to the course's folder and try again.",
-    )
+    raise NoCourse("this folder is no course: `grader init my-course` makes one to learn in")
 
 
 def read_toml(path: Path, place: str) -> dict[str, object]:

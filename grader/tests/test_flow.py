@@ -27,6 +27,7 @@ ROOMS = (
     ("progress",),
     ("report",),
     ("explore",),
+    ("setup",),
     ("authoring", "classroom", "doctor"),
     ("commands", "cli"),
 )

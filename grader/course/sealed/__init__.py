@@ -11,6 +11,7 @@ from grader.course.sealed.bundle import Content, Label, unseal
 from grader.course.sealed.copy import RECORD, digest, expect_released, public_files, read_record
 from grader.course.sealed.keys import SealKey, read_key
 from grader.course.stage import Stage
+from grader.course.versions import is_newer
 from grader.errors import CourseError, SealError
 
 __all__ = [
@@ -78,11 +79,21 @@ def opened(stage: Stage) -> Content:
     if file is None:
         hint = "They run when you submit. Whoever has the key names its file with --key-file or GRADER_KEY_FILE."
         raise SealError(f"the hidden tests and the solution of {stage.id} are sealed", hint)
+    _expect_version(read_record(stage.hidden_root).course)
     key = read_key(file)
     path = stage.hidden_root / f"{stage.name}.sealed"
     content = unseal(_read(path), key, Label(stage.name, __version__, key.id), path.name)
     expect_released(stage, {f"stages/{stage.name}/stage.toml": digest(content.manifest.encode())})
     return content
+
+
+def _expect_version(course: str) -> None:
+    """Raise SealError unless a course is of this grader's version: tests and grader of one release fit each other."""
+    if course == __version__:
+        return
+    older = is_newer(__version__, course)
+    hint = "`grader update` brings the newer course." if older else f"Install the grader {course}, or a newer one."
+    raise SealError(f"this folder has course {course}, and this grader is {__version__}", hint)
 
 
 def public_tests(stage: Stage) -> tuple[Path, ...]:

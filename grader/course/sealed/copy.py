@@ -39,11 +39,25 @@ def read_record(hidden: Path) -> Record:
     """Return the record of a copy; CourseError where it cannot be read."""
     path = hidden / RECORD
     try:
-        values = json.loads(path.read_bytes())
-        values = values if values["schema"] == SCHEMA else {}
+        data = path.read_bytes()
+    except OSError as error:
+        what = f"{path.name} cannot be read: {error.strerror}"
+        raise CourseError(what, "Fetch this copy of the course again.") from error
+    return parsed_record(data, path.name)
+
+
+def parsed_record(data: bytes, name: str) -> Record:
+    """Return the record in a file's bytes; CourseError where there is none, or one of a newer grader."""
+    try:
+        values = json.loads(data)
+        schema = values["schema"]
+        if type(schema) is int and schema > SCHEMA:
+            what = f"{name} was written by a newer grader: it has the schema {schema}, and this one reads {SCHEMA}"
+            raise CourseError(what, "Install the newest grader (`uv tool upgrade attention-grader`).")
+        values = values if schema == SCHEMA else {}
         return Record(values["course"], values["key"], values["self_paced"], dict(values["files"]))
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        what = f"{path.name} cannot be read: expected the record of a release, schema {SCHEMA}"
+    except (ValueError, KeyError, TypeError) as error:
+        what = f"{name} cannot be read: expected the record of a release, schema {SCHEMA}"
         raise CourseError(what, "Fetch this copy of the course again.") from error
 
 

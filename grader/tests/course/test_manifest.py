@@ -9,7 +9,7 @@ import pytest
 from grader.course import manifest
 from grader.course.manifest import find_course_root, load_course, load_stage
 from grader.course.stage import Course, Forbidden, Limits, Tolerance
-from grader.errors import CourseError
+from grader.errors import CourseError, NoCourse
 from grader.tests.support.manifests import FORWARD, HEAD, SPLIT, TABLES, Write, other
 
 
@@ -270,11 +270,11 @@ class TestCourseRoot:
         monkeypatch.setattr(manifest, "HOUSE", course.root / "grader")
         assert find_course_root(tmp_path_factory.mktemp("elsewhere")) == course.root
 
-    def test_without_any_course_the_error_says_where_it_looked(
+    def test_without_any_course_the_error_names_what_makes_one(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(manifest, "HOUSE", tmp_path / "grader")
-        with pytest.raises(CourseError, match=f"no course in {tmp_path} or above it"):
+        with pytest.raises(NoCourse, match="this folder is no course: `grader init my-course` makes one"):
             find_course_root(tmp_path)
 
 

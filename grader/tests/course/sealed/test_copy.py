@@ -24,11 +24,17 @@ def test_a_record_is_read_as_it_was_written(tmp_path: Path) -> None:
     assert read_record(tmp_path) == record
 
 
-@pytest.mark.parametrize("text", [None, "", "[]", "{}", '{"schema": 2}', record_text(Record("1", "2", True, {}))[:-40]])
+@pytest.mark.parametrize("text", [None, "", "[]", "{}", '{"schema": 0}', record_text(Record("1", "2", True, {}))[:-40]])
 def test_a_record_that_cannot_be_read_is_an_error(tmp_path: Path, text: str | None) -> None:
     if text is not None:
         (tmp_path / RECORD).write_text(text)
     with pytest.raises(CourseError, match="cannot be read"):
+        read_record(tmp_path)
+
+
+def test_a_record_of_a_newer_grader_says_so(tmp_path: Path) -> None:
+    (tmp_path / RECORD).write_text('{"schema": 2}')
+    with pytest.raises(CourseError, match="was written by a newer grader: it has the schema 2, and this one reads 1"):
         read_record(tmp_path)
 
 

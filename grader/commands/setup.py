@@ -1,0 +1,120 @@
+"""`grader init` and `grader update`: a learner's folder, made and brought up to date by an installed grader."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from grader.commands.options import Json
+
+if TYPE_CHECKING:
+    from grader.course.stage import Course
+    from grader.setup.planning import Change
+    from grader.setup.updating import Update
+
+SCHEMA = 1
+_TOLD = {
+    "add": "new",
+    "replace": "replaced",
+    "merge": "the new stub is merged into your code",
+    "beside": "the new stub, which could not be merged into your code",
+    "remove": "removed: the course no longer has it",
+    "keep": "stays, though the course no longer has it: it is your code",
+}
+
+
+def init(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A new or an empty folder.")],
+    editor: Annotated[
+        list[str] | None,
+        typer.Option("--editor", metavar="NAME", help="Write settings for this editor, too: vscode."),
+    ] = None,
+    git: Annotated[bool, typer.Option("--git/--no-git", help="Make a git repository with a first commit.")] = True,
+) -> None:
+    """Make a folder to learn in: stages, READMEs and tests of the course that comes with this grader.
+
+    It works offline. Nothing is overwritten: a folder that holds anything is refused.
+    """
+    from grader.report.terminal.screen import say
+    from grader.setup.edition import shipped
+    from grader.setup.first_commit import first_commit
+    from grader.setup.making import editor_files, make
+
+    for name in editor or ():
+        editor_files(name)
+    edition = shipped()
+    files = make(edition, folder, tuple(editor or ()))
+    stages = sum(name.startswith("stages/") and name.endswith("/stage.toml") for name in files)
+    say(f"{folder} holds the course, version {edition.version}: {stages} stage{'' if stages == 1 else 's'}.")
+    if git and (reason := first_commit(folder)) is not None:
+        say(f"No git commit was made: {reason}.")
+    first = "" if folder.resolve() == Path.cwd() else f"`cd {shlex.quote(str(folder))}`, then "
+    say(f"Next: {first}`grader`.")
+
+
+def update(
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would change, and change nothing.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Bring the newer course that came with this grader into your folder.
+
+    READMEs, tests and stubs change; your code is never overwritten. Where a stub changed as well, it is merged into
+    your code, or put next to it. What it replaces of yours is kept in .grader/backups/.
+    """
+    from datetime import UTC, datetime
+
+    from grader.course.manifest import find_course_root
+    from grader.report.document import dumps
+    from grader.report.terminal.screen import say, write
+    from grader.setup.edition import shipped
+    from grader.setup.updating import update as bring
+
+    found = bring(find_course_root(Path.cwd()), shipped(), datetime.now(UTC), dry_run=dry_run)
+    if as_json:
+        write(dumps(_document(found, dry_run)))
+        return
+    if not found.changes:
+        say(f"This folder has course {found.after} already: nothing is to be changed.")
+        return
+    write("\n".join(_lines(found)))
+    verb = "would change" if dry_run else "changed"
+    say(f"{len(found.changes)} files {verb}: course {found.before} -> {found.after}. Your progress stays.")
+    if found.kept is not None:
+        kept = "would be kept below .grader/backups" if dry_run else f"is kept in {found.kept}"
+        say(f"The old version of what is yours {kept}.")
+    if any(change.action == "beside" for change in found.changes):
+        say("A file that ends with .new is a stub for you to copy from; delete it after that.")
+
+
+def tell_newer_course(course: Course) -> None:
+    """Say where a newer course came with this grader than the one in the folder."""
+    from grader.setup.updating import newer_course
+
+    if (told := newer_course(course.hidden)) is not None:
+        from grader.report.terminal.screen import say
+
+        say(told)
+
+
+def _lines(found: Update) -> list[str]:
+    shown = [change for change in found.changes if not change.sealed]
+    width = max((len(change.path) for change in shown), default=0)
+    lines = [f"{change.path:<{width}}  {_said(change)}" for change in shown]
+    sealed = len(found.changes) - len(shown)
+    return [*lines, *([f"and {sealed} files of the sealed tests"] if sealed else [])]
+
+
+def _said(change: Change) -> str:
+    kept = change.backup and change.action != "remove"
+    return _TOLD[change.action] + ("; your version is kept" if kept else "")
+
+
+def _document(found: Update, dry_run: bool) -> dict[str, object]:
+    changes = [
+        {"path": each.path, "action": each.action, "backup": f"{found.kept}/{each.path}" if each.backup else None}
+        for each in found.changes
+    ]
+    return {"schema": SCHEMA, "from": found.before, "to": found.after, "dry_run": dry_run, "changes": changes}

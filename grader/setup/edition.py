@@ -1,0 +1,76 @@
+"""The course that comes with an installed grader: every file of a learner's folder, in one archive beside the code."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from grader.course.sealed.copy import RECORD, Record, parsed_record
+from grader.errors import CourseError, UsageError
+
+ARCHIVE = "self_paced.zip"
+PLACE = Path(__file__).resolve().parents[1] / ARCHIVE
+STAMP = (1980, 1, 1, 0, 0, 0)  # of every file, so that the same course gives the same archive
+
+
+@dataclass(frozen=True)
+class Edition:
+    """A course as a learner gets it: path -> bytes of every file; sealed is the folder of its record and bundles."""
+
+    record: Record
+    files: Mapping[str, bytes]
+    sealed: str
+
+    @property
+    def version(self) -> str:
+        return self.record.course
+
+    def path(self, name: str) -> str:
+        """Return the path of a file beside the bundles."""
+        return f"{self.sealed}/{name}"
+
+
+def packed(files: Mapping[str, bytes]) -> bytes:
+    """Return the archive of these files."""
+    import zipfile  # every start of the grader asks only whether there is an archive
+
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in sorted(files.items()):
+            archive.writestr(zipfile.ZipInfo(name, STAMP), data, zipfile.ZIP_DEFLATED)
+    return buffer.getvalue()
+
+
+def unpacked(data: bytes) -> Edition:
+    """Return the course in an archive; CourseError where it is none."""
+    import zipfile
+
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            files = {name: archive.read(name) for name in archive.namelist()}
+    except (zipfile.BadZipFile, OSError, EOFError) as error:
+        raise CourseError(f"{ARCHIVE} cannot be read: {error}", "Install the grader again.") from error
+    records = [name for name in files if PurePosixPath(name).name == RECORD]
+    if len(records) != 1:
+        what = f"{ARCHIVE} holds {len(records)} files {RECORD}, expected the one of its release"
+        raise CourseError(what, "Install the grader again.")
+    return Edition(parsed_record(files[records[0]], ARCHIVE), files, str(PurePosixPath(records[0]).parent))
+
+
+def shipped() -> Edition:
+    """Return the course that came with this grader; UsageError where none did."""
+    try:
+        data = PLACE.read_bytes()
+    except FileNotFoundError as error:
+        what = "this grader brings no course: only an installed one does"
+        raise UsageError(what, "Where it lies beside a course, as here, `grader` works on that one.") from error
+    except OSError as error:
+        raise CourseError(f"{ARCHIVE} cannot be read: {error.strerror}", "Install the grader again.") from error
+    return unpacked(data)
+
+
+def is_shipped() -> bool:
+    """Say whether a course came with this grader."""
+    return PLACE.is_file()

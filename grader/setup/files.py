@@ -1,0 +1,70 @@
+"""Files of a learner's folder: written whole or not at all, and kept below .grader/backups before they are replaced."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from contextlib import suppress
+from datetime import UTC, datetime
+from itertools import count
+from pathlib import Path
+
+from grader.errors import UsageError
+
+BACKUPS = ".grader/backups"
+AGAIN = "Repair that, and run the same command again."
+
+
+def write(path: Path, data: bytes) -> None:
+    """Replace a file in one step, with the modes of the old one; UsageError where the disk does not take it."""
+    fresh = path.with_name(f".{path.name}.new")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with fresh.open("wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        with suppress(FileNotFoundError):
+            shutil.copymode(path, fresh)
+        fresh.replace(path)
+    except OSError as error:
+        raise UsageError(f"{path} cannot be written: {error.strerror}", AGAIN) from error
+    finally:
+        with suppress(OSError):
+            fresh.unlink(missing_ok=True)
+
+
+def remove(root: Path, name: str) -> None:
+    """Delete a file, and the folders that are empty then; UsageError where that cannot be done."""
+    path = root / name
+    try:
+        path.unlink(missing_ok=True)
+    except OSError as error:
+        raise UsageError(f"{path} cannot be deleted: {error.strerror}", AGAIN) from error
+    for folder in path.parents:
+        if folder == root:
+            return
+        try:
+            folder.rmdir()
+        except OSError:
+            return
+
+
+def backup_folder(root: Path, when: datetime) -> str:
+    """Return the name of a folder for backups that does not exist yet."""
+    stem = f"{BACKUPS}/update-{when.astimezone(UTC):%Y%m%dT%H%M%SZ}"
+    names = (stem if number == 0 else f"{stem}-{number}" for number in count())
+    return next(name for name in names if not os.path.lexists(root / name))
+
+
+def read(path: Path) -> bytes | None:
+    """Return what a regular file holds, None where there is none; UsageError for anything else of that name."""
+    try:
+        if path.is_symlink() or (path.exists() and not path.is_file()):
+            what = f"{path} is no regular file, and nothing was changed"
+            raise UsageError(what, "Move it away, and run the same command again.")
+        return path.read_bytes()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read: {error.strerror}", "Nothing was changed.") from error

@@ -1,0 +1,137 @@
+"""An update as a whole: told, carried out, cut short, and refused where a folder is not one that it can follow."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from grader import __version__
+from grader.course.sealed.copy import read_record
+from grader.errors import CourseError, UsageError
+from grader.progress.store import Store
+from grader.setup import files, updating
+from grader.setup.making import make
+from grader.setup.updating import newer_course, update
+from grader.tests.support.editions import MINE, MODULE, NEXT, README, STUB, TEST, WHEN, brought, edition, texts
+
+
+def test_progress_stays(root: Path) -> None:
+    Store(root).record_pass("s01", "0" * 64, 7, "0.1.0", WHEN)
+    brought(root, edition("0.2.0", NEXT))
+    assert set(Store(root).read().passed) == {"s01"}
+
+
+def test_a_dry_run_tells_the_same_and_changes_nothing(root: Path) -> None:
+    (root / MODULE).write_text(MINE)
+    before = texts(root)
+    told, _ = brought(root, edition("0.2.0", NEXT), dry_run=True)
+    assert texts(root) == before
+    done, _ = brought(root, edition("0.2.0", NEXT))
+    assert told == done
+
+
+def stopped_after(steps: int, write: Callable[[Path, bytes], None]) -> Callable[[Path, bytes], None]:
+    """Return what writes as often as this, and is interrupted then."""
+    left = iter(range(steps))
+
+    def stopped(path: Path, data: bytes) -> None:
+        if next(left, None) is None:
+            raise KeyboardInterrupt
+        write(path, data)
+
+    return stopped
+
+
+@pytest.mark.parametrize("mine", [STUB, MINE, STUB.replace("Return three times x.", "My own words.")])
+def test_an_update_that_is_cut_short_anywhere_is_completed_by_the_next(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mine: str
+) -> None:
+    (root / MODULE).write_text(mine)
+    new = edition("0.2.0", {**NEXT, "stages/s01_numbers/stage.toml": None, "more.md": "more"})
+    whole = Path(shutil.copytree(root, tmp_path / "whole"))
+    steps = sum(change.data is not None for change in update(whole, new, WHEN).changes)
+    wanted = {name: text for name, text in texts(whole).items() if ".grader" not in name}
+    for step in range(steps):
+        cut = Path(shutil.copytree(root, tmp_path / f"cut{step}"))
+        with monkeypatch.context() as patched:
+            patched.setattr(updating, "write", stopped_after(step, files.write))
+            with suppress(KeyboardInterrupt):
+                update(cut, new, WHEN)
+                pytest.fail(f"it was not cut short at step {step}")
+        assert read_record(cut / "hidden").course == "0.1.0"
+        update(cut, new, WHEN)
+        assert {name: text for name, text in texts(cut).items() if ".grader" not in name} == wanted
+        kept = [text for name, text in texts(cut).items() if ".grader" in name and name.endswith("numbers.py")]
+        assert mine in kept or (cut / MODULE).read_text() == mine
+
+
+def test_an_older_course_than_the_folders_is_refused(tmp_path: Path) -> None:
+    make(edition("0.10.0"), tmp_path / "course")
+    before = texts(tmp_path)
+    with pytest.raises(UsageError, match=r"holds course 0\.10\.0, and this grader brings 0\.9\.0, which is older"):
+        update(tmp_path / "course", edition("0.9.0", NEXT), WHEN)
+    assert texts(tmp_path) == before
+
+
+def test_the_record_of_a_newer_grader_is_refused(root: Path) -> None:
+    path = root / "hidden" / "release.json"
+    path.write_text(path.read_text().replace('"schema": 1', '"schema": 2'))
+    with pytest.raises(CourseError, match="was written by a newer grader: it has the schema 2, and this one reads 1"):
+        update(root, edition("0.2.0", NEXT), WHEN)
+
+
+def test_a_folder_that_init_did_not_make_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="is not a folder that `grader init` made"):
+        update(tmp_path, edition(), WHEN)
+
+
+@pytest.mark.parametrize("given", [{"changed": {"grader/cli.py": "pass"}}, {"self_paced": False}])
+def test_a_copy_that_somebody_released_is_refused(tmp_path: Path, given: dict[str, object]) -> None:
+    make(edition(**given), tmp_path / "copy")  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match="somebody released with a grader of its own"):
+        update(tmp_path / "copy", edition("0.2.0", NEXT), WHEN)
+
+
+@pytest.mark.parametrize("path", [MODULE, README])
+def test_what_is_no_regular_file_is_refused_before_anything_changes(root: Path, path: str) -> None:
+    (root / path).unlink()
+    (root / path).symlink_to("README.md")
+    before = texts(root)
+    with pytest.raises(UsageError, match="is no regular file, and nothing was changed"):
+        update(root, edition("0.2.0", NEXT), WHEN)
+    assert texts(root) == before
+
+
+def test_a_disk_that_takes_nothing_is_told(root: Path) -> None:
+    shutil.rmtree(root / "stages/s01_numbers/tests")
+    (root / "stages/s01_numbers/tests").write_text("in the way")
+    with pytest.raises(UsageError, match="cannot be written") as caught:
+        update(root, edition("0.2.0", NEXT), WHEN)
+    assert "run the same command again" in str(caught.value.hint)
+    (root / "stages/s01_numbers/tests").unlink()
+    update(root, edition("0.2.0", NEXT), WHEN)
+    assert (root / TEST).read_text() == NEXT[TEST]
+
+
+def test_two_updates_at_once_wait_for_each_other(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(updating, "LOCK_SECONDS", 0.05)
+    with updating._locked(root), pytest.raises(UsageError, match="another update of"):
+        update(root, edition("0.2.0", NEXT), WHEN)
+
+
+@pytest.mark.parametrize(("course", "told"), [("0.0.1", True), (__version__, False), ("99", False), ("odd", False)])
+def test_a_grader_with_a_newer_course_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, course: str, told: bool
+) -> None:
+    make(edition(course), tmp_path / "course")
+    hidden = tmp_path / "course" / "hidden"
+    assert newer_course(hidden) is None  # no course came with this grader
+    (tmp_path / "archive").touch()
+    monkeypatch.setattr("grader.setup.edition.PLACE", tmp_path / "archive")
+    assert (newer_course(hidden) is not None) is told
+    (hidden / "release.json").write_text("damaged")
+    assert newer_course(hidden) is None and newer_course(tmp_path) is None
