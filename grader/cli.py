@@ -158,7 +158,7 @@ def demo(seed: Seed = None, isolation: Isolation = "auto", verbose: Verbose = Fa
 
 def main() -> None:
     """Run the command line; every error ends as a message and an exit code, never as a traceback."""
-    from grader.report.terminal.screen import complain, prepare
+    from grader.report.terminal.screen import complain, prepare, unwritten
 
     prepare()
     try:
@@ -169,8 +169,16 @@ def main() -> None:
     except KeyboardInterrupt:
         sys.exit(130)
     except Exception as error:  # whatever it is, exit code 1 would say that a criterion does not pass
-        complain(GraderFault(*_own_fault(error)))
-        sys.exit(GraderFault.exit_code)
+        told = unwritten(error) if isinstance(error, OSError) and _echoed(error) else GraderFault(*_own_fault(error))
+        complain(told)
+        sys.exit(told.exit_code)
+
+
+def _echoed(error: Exception) -> bool:
+    """Say whether an error comes from what typer prints by itself: help, and the version."""
+    import traceback
+
+    return any(frame.name == "echo" for frame in traceback.extract_tb(error.__traceback__))
 
 
 def _own_fault(error: Exception) -> tuple[str, str]:

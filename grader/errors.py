@@ -62,6 +62,12 @@ class IsolationRefused(GraderError):
     exit_code = 4
 
 
+class OutputError(GraderError):
+    """What a command has to tell cannot be written to stdout."""
+
+    exit_code = 4
+
+
 class GraderFault(GraderError):
     """The grader itself failed; it costs the learner nothing."""
 

@@ -194,8 +194,15 @@ def new(
         raise UsageError(f"{folder} cannot be made: {error.strerror}") from error
     if taken := [name for name in texts if (folder / name).exists()]:
         raise UsageError(f"{folder / taken[0]} exists already, and is not overwritten", "Name another folder.")
-    for name, data in texts.items():
-        write_private(folder / name, data)
+    made: list[Path] = []
+    try:
+        for name, data in texts.items():
+            write_private(folder / name, data)
+            made.append(folder / name)
+    except UsageError:
+        for path in made:  # half a set of keys would keep the next try from making a whole one
+            path.unlink(missing_ok=True)
+        raise
     (folder / PUBLIC_KEY).chmod(0o644)
     write("\n".join(str(folder / name) for name in texts))
     say(f"Keep {TESTS_KEY} and {SIGNING_KEY} secret, and out of any repository; give {PUBLIC_KEY} to everyone.")
