@@ -62,8 +62,8 @@ class Run:
 class Verdict:
     """The result of grading one module; passed only when every row is. problem replaces the rows' failures.
 
-    feedback is how much is told of hidden tests. Where run.public_only says that those are sealed, rows are about
-    public tests, and the module has not passed.
+    feedback is how much is told of hidden tests, unrecorded why progress could not be written. Where run.public_only
+    says that hidden tests are sealed, rows are about public tests, and the module has not passed.
     """
 
     stage: str
@@ -76,6 +76,7 @@ class Verdict:
     unlocked: tuple[str, ...] = ()
     locked: bool = False
     feedback: Feedback = "full"
+    unrecorded: str = ""
 
     @property
     def public_passed(self) -> bool:

@@ -72,6 +72,7 @@ def check(workspace: Workspace, stage: Stage, request: GradingRequest, telling: 
     if not telling.press.takes_stdout:
         _print(verdict, _command(f"grader check {stage.id}", request), telling.verbose)
         _what_next(workspace, stage, request, verdict)
+    _warn_of_record((verdict,))
     _publish(workspace, telling, (verdict,))
     if telling.signing is not None:
         telling.signing.give(verdict, datetime.now(UTC))
@@ -104,6 +105,7 @@ def check_all(workspace: Workspace, request: GradingRequest, telling: Telling) -
     verdicts = tuple(found)
     if not telling.press.takes_stdout:
         screen.show(summary_lines(verdicts, screen.look()))
+    _warn_of_record(verdicts)
     _publish(workspace, telling, verdicts, every=True)
     return _exit_code(verdicts)
 
@@ -171,12 +173,19 @@ def _print(verdict: Verdict, again: str, verbose: bool) -> None:
     screen.show(verdict_lines(verdict, Style(screen.look(), again, verbose)))
 
 
+def _warn_of_record(verdicts: tuple[Verdict, ...]) -> None:
+    """Say once, if it is so, that results stand but are not recorded, and why."""
+    if why := next((verdict.unrecorded for verdict in verdicts if verdict.unrecorded), ""):
+        message = f"warning: nothing is recorded: {why}"
+        screen.say(message, "The result counts for this run only; make the folder writable to keep it.", "yellow")
+
+
 def _what_next(workspace: Workspace, stage: Stage, request: GradingRequest, verdict: Verdict) -> None:
     """Tell a learner what a verdict on the own module leads to."""
     if request.submission is not None or verdict.grader_fault:
         return
     if request.only is not None:
-        screen.say(f"Only {request.only} was graded, so nothing is recorded.")
+        screen.say(f"Only {verdict.run.only} was graded, so nothing is recorded.")
     elif verdict.passed:
         screen.say(f"{stage.id} has passed.", _after_pass(workspace, verdict))
     elif verdict.public_passed:
@@ -188,6 +197,8 @@ def _what_next(workspace: Workspace, stage: Stage, request: GradingRequest, verd
 
 def _after_pass(workspace: Workspace, verdict: Verdict) -> str:
     opened = [workspace.course.find(each) for each in verdict.unlocked]
+    if verdict.unrecorded:
+        return "No stage opens, since that could not be recorded."
     if opened:
         names = ", ".join(f"{each.id} ({each.title})" for each in opened)
         return f"Unlocked: {names}. `grader show {opened[0].id}` is next."

@@ -74,7 +74,7 @@ AnyStage = Annotated[
 ]
 RowName = Annotated[
     str | None,
-    typer.Argument(metavar="CRITERION", help="A row of the checklist, by its id.", autocompletion=row_names),
+    typer.Argument(metavar="CRITERION", help="A row, by its id or its function.", autocompletion=row_names),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print a JSON document instead of text.")]
 Seed = Annotated[int | None, typer.Option("--seed", metavar="N", min=0, help="Use the inputs of an earlier run.")]
@@ -114,7 +114,7 @@ ExploredFiles = Annotated[
 ]
 OnlyRow = Annotated[
     str | None,
-    typer.Option("--only", metavar="CRITERION", help="Grade one row of the checklist.", autocompletion=row_names),
+    typer.Option("--only", metavar="CRITERION", help="Grade one row, by id or function.", autocompletion=row_names),
 ]
 KeyFile = Annotated[
     Path | None,

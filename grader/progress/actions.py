@@ -12,7 +12,7 @@ from grader import __version__
 from grader.course import sealed
 from grader.course.manifest import find_course_root, load_course
 from grader.course.stage import Course, Stage
-from grader.errors import StageLocked, SubmissionError, UsageError
+from grader.errors import ProgressError, StageLocked, SubmissionError, UsageError
 from grader.progress.state import Progress, State, current, state_of, waits_for
 from grader.progress.store import Store
 from grader.submission import Snapshot, take
@@ -107,7 +107,7 @@ def locked_verdict(stage: Stage, request: GradingRequest) -> Verdict:
 def check(workspace: Workspace, stage: Stage, request: GradingRequest, on_test: OnTest | None = None) -> Verdict:
     """Grade a stage; the learner's own is refused while it is locked, and a pass of it is recorded."""
     if request.only is not None:
-        stage.criterion(request.only)
+        request = replace(request, only=stage.asked(request.only).id)
     if request.submission is not None:
         sealed.expect_key(stage, "what somebody handed in")
         return graded(workspace, stage, take(stage, request.submission, workspace.course.root), request, on_test)
@@ -174,11 +174,21 @@ def graded(
 def _own(
     workspace: Workspace, stage: Stage, snapshot: Snapshot, request: GradingRequest, on_test: OnTest | None
 ) -> Verdict:
-    """Grade the learner's own module; record that it was worked on and, if all of it passes, the pass.
+    """Grade the learner's own module, and record it; a result that cannot be recorded is a result all the same."""
+    verdict = graded(workspace, stage, snapshot, request, on_test)
+    try:
+        return _recorded(workspace, stage, snapshot, request, verdict)
+    except ProgressError as error:
+        return replace(verdict, unrecorded=error.message)
+
+
+def _recorded(
+    workspace: Workspace, stage: Stage, snapshot: Snapshot, request: GradingRequest, verdict: Verdict
+) -> Verdict:
+    """Record that a module was worked on and, if all of it passes, the pass; return the verdict with what that opens.
 
     Where the hidden tests are sealed there is none to record, but that the public ones pass.
     """
-    verdict = graded(workspace, stage, snapshot, request, on_test)
     if not (verdict.passed or verdict.public_passed) or verdict.grader_fault or request.only is not None:
         workspace.store.record_last(stage.id)
         return verdict

@@ -34,12 +34,16 @@ class Store:
         self._notice: str | None = None
 
     def read(self) -> Progress:
-        """What is recorded; a damaged file is set aside, and the notice of this and later reads says so."""
+        """What is recorded; a damaged file is set aside if it can be; the notice of this and later reads says so."""
         try:
             return self._progress(_loaded(self.file))
-        except _DamagedError:
-            with self._locked():
-                return self._progress(self._sound())
+        except _DamagedError as damage:
+            try:
+                with self._locked():
+                    return self._progress(self._sound())
+            except ProgressError as error:
+                notice = f".grader/progress.json {damage}, and cannot be set aside: {error.message}"
+                return Progress(notice=notice)
 
     def record_pass(self, stage_id: str, digest: str, seed: int, course: str, when: datetime) -> Progress:
         """A stage passed; it is no longer skipped, and the last one worked on."""
@@ -127,7 +131,10 @@ class Store:
         except _DamagedError as damage:
             written = datetime.fromtimestamp(self.file.stat().st_mtime, UTC)
             aside = _free(self.folder, f"progress.damaged-{_stamp(written)}", ".json")
-            os.replace(self.file, aside)
+            try:
+                os.replace(self.file, aside)
+            except OSError as error:
+                raise ProgressError(f"{self.file} cannot be renamed: {error.strerror}") from error
             self._notice = f".grader/progress.json {damage}; it is kept as .grader/{aside.name}. {damage.remedy}"
             return _fresh()
 

