@@ -14,6 +14,8 @@ from grader.commands import ci, classroom, course, exploring, learning
 from grader.commands.learning import open_here
 from grader.commands.options import (
     AnyStage,
+    BegunStages,
+    EveryStage,
     FeedbackLevel,
     Formats,
     GradedFiles,
@@ -28,7 +30,7 @@ from grader.commands.options import (
     Verbose,
 )
 from grader.course.sealed import is_copy
-from grader.errors import GraderError, GraderFault, UsageError
+from grader.errors import GraderError, GraderFault
 
 EPILOG = (
     "Data goes to stdout, messages to stderr. Exit codes: 0 all criteria pass, 1 some do not, 2 usage, 3 stage locked, "
@@ -100,7 +102,8 @@ def check(
     require_isolation: RequireIsolation = "auto",
     submission: GradedFiles = None,
     only: OnlyRow = None,
-    every: Annotated[bool, typer.Option("--all", help="Grade every stage that is unlocked or begun.")] = False,
+    every: EveryStage = False,
+    begun: BegunStages = False,
     formats: Formats = "",
     feedback: FeedbackLevel = "full",
     key_file: KeyFile = None,
@@ -116,13 +119,12 @@ def check(
     from grader.progress.actions import GradingRequest, stage_or_current
 
     request = GradingRequest(submission, only, seed, isolation, require_isolation)
-    if every and stage is not None:
-        raise UsageError(f"--all grades every stage, and {stage!r} is one", "Leave one of them out.")
+    several = grading.several(every, begun, stage, request)
     telling = grading.telling(formats, as_json, feedback, verbose)
-    telling = replace(telling, signing=classroom.signing(receipt, signing_key, only, every))
+    telling = replace(telling, signing=classroom.signing(receipt, signing_key, only, several is not None))
     workspace = open_here(key_file)
-    if every:
-        raise typer.Exit(grading.check_all(workspace, request, telling))
+    if several is not None:
+        raise typer.Exit(grading.check_all(workspace, request, telling, several))
     raise typer.Exit(grading.check(workspace, stage_or_current(workspace, stage), request, telling))
 
 
@@ -144,7 +146,7 @@ def doctor(as_json: Json = False) -> None:
     raise typer.Exit(report(Path.cwd(), as_json))
 
 
-@app.command()
+@app.command(hidden=is_copy())
 def demo(seed: Seed = None, isolation: Isolation = "auto", verbose: Verbose = False) -> None:
     """Grade a half-finished example, to show what a check looks like.
 

@@ -33,15 +33,17 @@ def paperwork(course: Course, stages: tuple[Stage, ...], home: Path, self_paced:
     return {name: text.encode() for name, text in texts.items()}
 
 
-def _readme(stages: Iterable[Stage], self_paced: bool) -> str:
+def _readme(stages: tuple[Stage, ...], self_paced: bool) -> str:
     rows = [f"| [{each.id} {each.title}](stages/{each.name}/README.md) | `{each.module}` |" for each in stages]
     hidden = _text(TEMPLATES / "copy" / ("self_paced.md" if self_paced else "keyed.md")).strip()
-    return _filled("README.md", stages="\n".join(rows), hidden=hidden, version=__version__)
+    last = max(stages, key=lambda stage: stage.number).id
+    return _filled("README.md", stages="\n".join(rows), hidden=hidden, version=__version__, last=last)
 
 
 def _project(values: dict[str, Any]) -> str:
     """Return the copy's pyproject.toml, made from the author's."""
     project = values["project"]
+    newest = values.get("tool", {}).get("uv", {}).get("exclude-newer")
     extras = project.get("optional-dependencies", {})
     if EXTRA not in extras:
         raise CourseError(f"pyproject.toml has no extra {EXTRA!r}, which names what opens sealed tests")
@@ -54,6 +56,7 @@ def _project(values: dict[str, Any]) -> str:
         python=json.dumps(project["requires-python"]),
         dependencies=json.dumps(needed, indent=4),
         extras="\n".join(others),
+        uv=f"[tool.uv]\nexclude-newer = {json.dumps(newest)}\n\n" if newest else "",
     )
 
 

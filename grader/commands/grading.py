@@ -81,21 +81,35 @@ def check(workspace: Workspace, stage: Stage, request: GradingRequest, telling: 
     return _exit_code((verdict,))
 
 
-def check_all(workspace: Workspace, request: GradingRequest, telling: Telling) -> int:
-    """Grade stage after stage and tell all of it at the end; returns the exit code."""
-    from grader.report.terminal.checklist import summary_lines
-
+def several(every: bool, begun: bool, stage: str | None, request: GradingRequest) -> actions.Which | None:
+    """Return which stages to grade, None for the one that is named or current; raises UsageError."""
+    if not every and not begun:
+        return None
+    option = "--all" if every else "--begun"
+    if every and begun:
+        raise UsageError("--all grades every stage, --begun only those that are begun", "Leave one of them out.")
+    if stage is not None:
+        raise UsageError(f"{option} grades every stage, and {stage!r} is one", "Leave one of them out.")
     if request.only is not None:
-        raise UsageError("--all grades whole stages, --only one row", "Leave one of them out.")
+        raise UsageError(f"{option} grades whole stages, --only one row", "Leave one of them out.")
+    if begun and request.submission is not None:
+        raise UsageError("--begun is about your own files, and --submission names others", "Use --all.")
     if request.submission is not None and not holds_stages(request.submission):
         message = f"--all needs a folder of stages, and {request.submission} is none"
         raise UsageError(message, "Name a stage to grade one module.")
+    return "begun" if begun else "all"
+
+
+def check_all(workspace: Workspace, request: GradingRequest, telling: Telling, which: actions.Which = "all") -> int:
+    """Grade stage after stage and tell all of it at the end; returns the exit code."""
+    from grader.report.terminal.checklist import summary_lines
+
     found: list[Verdict] = []
     try:
         for stage in workspace.course.stages:
             _expect_hidden(stage, request, telling)
         with screen.ticking("all stages") as tick:
-            for verdict in actions.check_all(workspace, request, tick):
+            for verdict in actions.check_all(workspace, request, tick, which):
                 found.append(_shown(workspace.course.find(verdict.stage), verdict, telling))
     except Exception as error:
         done = {verdict.stage for verdict in found}
@@ -103,10 +117,15 @@ def check_all(workspace: Workspace, request: GradingRequest, telling: Telling) -
         _publish(workspace, telling, (*found, _ungraded(at, request, error)), every=True)
         raise
     verdicts = tuple(found)
-    if not telling.press.takes_stdout:
+    if verdicts and not telling.press.takes_stdout:
         screen.show(summary_lines(verdicts, screen.look()))
     _warn_of_record(verdicts)
+    if which == "begun" and not verdicts:
+        screen.say("No stage is begun yet, so nothing was graded.")
+        telling = replace(telling, press=telling.press.without("github"))  # it would tell that as an error
     _publish(workspace, telling, verdicts, every=True)
+    if which == "begun" and not verdicts:
+        return ALL_PASS
     return _exit_code(verdicts)
 
 

@@ -66,7 +66,7 @@ def _known_level(name: str) -> str:
     return name
 
 
-_STAGE_HELP = "s15, 15, attention, or a path into its folder"
+_STAGE_HELP = "An id such as s01, its number, its name, or a path into its folder"
 StageName = Annotated[str, typer.Argument(metavar="STAGE", help=f"{_STAGE_HELP}.", autocompletion=stage_names)]
 AnyStage = Annotated[
     str | None,
@@ -115,6 +115,12 @@ ExploredFiles = Annotated[
 OnlyRow = Annotated[
     str | None,
     typer.Option("--only", metavar="CRITERION", help="Grade one row, by id or function.", autocompletion=row_names),
+]
+EveryStage = Annotated[
+    bool, typer.Option("--all", help="Grade every stage that is unlocked or begun; with --submission, every stage.")
+]
+BegunStages = Annotated[
+    bool, typer.Option("--begun", help="Grade every stage whose module you have changed; it is fine if none is.")
 ]
 KeyFile = Annotated[
     Path | None,

@@ -8,6 +8,7 @@ import stat
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
+from dataclasses import replace as replaced
 from datetime import datetime
 from pathlib import Path
 
@@ -36,6 +37,10 @@ class Press:
     def gives_marks(self) -> bool:
         """Whether a report is one that a gradebook takes points from."""
         return any(target.name in MARKS for target in self.targets)
+
+    def without(self, name: str) -> Press:
+        """Return the same but for one format."""
+        return replaced(self, targets=tuple(target for target in self.targets if target.name != name))
 
     def prepare(self) -> None:
         """Find out before the grading whether every report can be written, and take away what an earlier run left.

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from grader import __version__
 from grader.course import sealed
@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from grader.verdict import Run, Verdict
 
     OnTest = Callable[[Outcome], None]
+
+
+Which = Literal["all", "begun"]
 
 
 @dataclass(frozen=True)
@@ -116,14 +119,12 @@ def check(workspace: Workspace, stage: Stage, request: GradingRequest, on_test: 
     return _own(workspace, stage, take(stage, None, workspace.course.root), request, on_test)
 
 
-def check_all(workspace: Workspace, request: GradingRequest, on_test: OnTest | None = None) -> Iterator[Verdict]:
+def check_all(
+    workspace: Workspace, request: GradingRequest, on_test: OnTest | None = None, which: Which = "all"
+) -> Iterator[Verdict]:
     """Grade one stage after the other: all of someone's files, or the learner's own that are unlocked or begun."""
     for stage in workspace.course.stages:
-        if (
-            request.submission is None
-            and locked_by(workspace, stage, workspace.store.read())
-            and not _is_begun(workspace, stage)
-        ):
+        if request.submission is None and not _is_wanted(workspace, stage, which):
             continue
         try:
             snapshot = take(stage, request.submission, workspace.course.root)
@@ -150,6 +151,11 @@ def is_stub(stage: Stage) -> bool:
         return stage.module_path.read_bytes().replace(b"\r\n", b"\n") == stub_text(stage).encode()
     except OSError:
         return True
+
+
+def _is_wanted(workspace: Workspace, stage: Stage, which: Which) -> bool:
+    unlocked = which == "all" and not locked_by(workspace, stage, workspace.store.read())
+    return unlocked or _is_begun(workspace, stage)
 
 
 def _is_begun(workspace: Workspace, stage: Stage) -> bool:

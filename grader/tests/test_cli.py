@@ -152,6 +152,16 @@ def test_all_stages_are_graded_as_far_as_they_are_unlocked(place: Place) -> None
     assert "1 of 2 stages" in lines[0]
 
 
+def test_what_is_begun_is_graded_and_an_untouched_course_is_fine(place: Place, tmp_path: Path) -> None:
+    summary = tmp_path / "summary.md"
+    done = place.run("check", "--begun", "--format", "github", GITHUB_STEP_SUMMARY=str(summary))
+    assert (done.code, done.out, done.err) == (0, "", "No stage is begun yet, so nothing was graded.\n")
+    assert summary.read_text(encoding="utf-8") == ""
+    place.sums.write_text(SUMS, encoding="utf-8")
+    done = place.run("check", "--begun")
+    assert (done.code, [line.split("  ")[0] for line in done.out.splitlines()]) == (0, ["All stages", "✓ s02 · Sums"])
+
+
 def test_a_damaged_progress_file_is_named_and_rebuilt_even_beyond_a_lock(place: Place) -> None:
     place.passed("s01", "s02")
     place.store.file.write_text("{", encoding="utf-8")
@@ -239,6 +249,9 @@ def test_a_stage_answers_to_many_names(here: Here, name: str) -> None:
         (("check", "s01", "--require-isolation", "moat"), "'moat' is no isolation", "auto, bubblewrap, landlock or"),
         (("check", "s01", "--isolation", "moat"), "'moat' is no isolation", "auto, bubblewrap, landlock or process"),
         (("check", "s01", "--all"), "--all grades every stage", "Leave one"),
+        (("check", "s01", "--begun"), "--begun grades every stage", "Leave one"),
+        (("check", "--all", "--begun"), "--begun only those that are begun", "Leave one"),
+        (("check", "--begun", "--submission", "."), "--begun is about your own files", "Use --all"),
         (("check", "--all", "--only", "double"), "--all grades whole stages", "Leave one"),
         (("check", "--all", "--submission", "nowhere.py"), "--all needs a folder", "Name a stage"),
         (("check", "s01", "--seed", "-1"), "-1", "Usage"),
