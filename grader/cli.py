@@ -27,6 +27,7 @@ from grader.commands.options import (
     RequireIsolation,
     Seed,
     SigningKey,
+    Student,
     Verbose,
 )
 from grader.course.sealed import is_copy
@@ -101,6 +102,7 @@ def check(
     isolation: Isolation = "auto",
     require_isolation: RequireIsolation = "auto",
     submission: GradedFiles = None,
+    student: Student = None,
     only: OnlyRow = None,
     every: EveryStage = False,
     begun: BegunStages = False,
@@ -118,7 +120,7 @@ def check(
     from grader.commands import grading
     from grader.progress.actions import GradingRequest, stage_or_current
 
-    request = GradingRequest(submission, only, seed, isolation, require_isolation)
+    request = GradingRequest(submission, only, seed, isolation, require_isolation, student)
     several = grading.several(every, begun, stage, request)
     telling = grading.telling(formats, as_json, feedback, verbose)
     telling = replace(telling, signing=classroom.signing(receipt, signing_key, only, several is not None))

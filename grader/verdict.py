@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
+from grader.course.provenance import UNKNOWN, Provenance
 from grader.course.stage import Criterion, Feedback, Stage
 from grader.outcome import Diagnosis, Outcome, Status, Where
 from grader.submission.source import Problem
@@ -56,6 +57,8 @@ class Run:
     label: str
     only: str | None = None
     public_only: bool = False
+    revision: str | None = None  # the commit that the module was taken from
+    provenance: Provenance = UNKNOWN
 
 
 @dataclass(frozen=True)

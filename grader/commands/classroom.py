@@ -153,6 +153,8 @@ def verify(
     )
     write(f"submission {found.submission}, graded {found.when}, course {found.course}")
     write(f"seed {found.seed}, isolation {found.isolation}, feedback {found.feedback}")
+    if made := found.provenance.words:
+        write(made)
     raise typer.Exit(VALID)
 
 

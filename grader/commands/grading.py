@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from grader.commands.tracing import traced
 from grader.course.sealed import expect_key
 from grader.course.stage import FEEDBACK
 from grader.errors import GraderError, StageLocked, SubmissionError, UsageError
@@ -41,6 +42,11 @@ class Telling:
     verbose: bool = False
     signing: Signing | None = None
 
+    @property
+    def of_interest(self) -> bool:
+        """Whether a document, a signature or a curious reader asks for what a result was made with."""
+        return bool(self.press.targets) or self.signing is not None or self.verbose
+
 
 def telling(formats: str, as_json: bool, feedback: str, verbose: bool) -> Telling:
     """Read the options that say how to tell a verdict, and make sure that it can be told so; raises UsageError."""
@@ -68,7 +74,7 @@ def check(workspace: Workspace, stage: Stage, request: GradingRequest, telling: 
     except Exception as error:
         _publish(workspace, telling, (_ungraded(stage, request, error),))
         raise
-    verdict = _shown(stage, verdict, telling)
+    (verdict,) = traced(workspace, request, telling.of_interest, (_shown(stage, verdict, telling),))
     if not telling.press.takes_stdout:
         _print(verdict, _command(f"grader check {stage.id}", request), telling.verbose)
         _what_next(workspace, stage, request, verdict)
@@ -116,7 +122,7 @@ def check_all(workspace: Workspace, request: GradingRequest, telling: Telling, w
         at = next((each for each in workspace.course.stages if each.id not in done), workspace.course.stages[-1])
         _publish(workspace, telling, (*found, _ungraded(at, request, error)), every=True)
         raise
-    verdicts = tuple(found)
+    verdicts = traced(workspace, request, telling.of_interest, tuple(found))
     if verdicts and not telling.press.takes_stdout:
         screen.show(summary_lines(verdicts, screen.look()))
     _warn_of_record(verdicts)

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from grader.course.provenance import STUDENT
 from grader.course.stage import FEEDBACK
 from grader.course.table import listed
 from grader.errors import GraderError, UsageError
@@ -116,11 +117,25 @@ OnlyRow = Annotated[
     str | None,
     typer.Option("--only", metavar="CRITERION", help="Grade one row, by id or function.", autocompletion=row_names),
 ]
+
+
+def _named_student(name: str | None) -> str | None:
+    if name is not None and not STUDENT.fullmatch(name):
+        raise UsageError(f"{name!r} is no name of a student", "Expected at most 100 letters, digits, and . @ / + - _")
+    return name
+
+
 EveryStage = Annotated[
     bool, typer.Option("--all", help="Grade every stage that is unlocked or begun; with --submission, every stage.")
 ]
 BegunStages = Annotated[
     bool, typer.Option("--begun", help="Grade every stage whose module you have changed; it is fine if none is.")
+]
+Student = Annotated[
+    str | None,
+    typer.Option(
+        "--student", metavar="NAME", help="Whose work it is, for reports and the receipt.", callback=_named_student
+    ),
 ]
 KeyFile = Annotated[
     Path | None,

@@ -96,9 +96,8 @@ class Grader:
         def run() -> Run:
             seconds = time.monotonic() - started
             public = public_only(self.stage)
-            return Run(
-                options.seed, tier, note, seconds, __version__, snapshot.digest, snapshot.label, options.only, public
-            )
+            where = snapshot.digest, snapshot.label, options.only, public, snapshot.revision
+            return Run(options.seed, tier, note, seconds, __version__, *where)
 
         if reading.problem is not None:
             return decide(self.stage, (), (), run(), problem=reading.problem)

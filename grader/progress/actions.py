@@ -47,13 +47,14 @@ class Standing:
 
 @dataclass(frozen=True)
 class GradingRequest:
-    """What to grade and how: someone's files, not the learner's own, one row, the seed, the isolation, the least."""
+    """What to grade and how: someone's files, one row, the seed, the isolation, the least, and whose work it is."""
 
     submission: Path | None = None
     only: str | None = None
     seed: int | None = None
     isolation: str = "auto"
     require: str = "auto"
+    student: str | None = None
 
 
 def open_workspace(start: Path, key_file: Path | None = None) -> Workspace:

@@ -65,6 +65,7 @@ def _stage(verdict: Verdict) -> Iterator[str]:
     run = verdict.run
     yield f"## {markdown(title(verdict))}"
     how = f"seed {run.seed} · isolation {run.isolation} · {run.duration_s:.1f} s"
+    how = " · ".join(filter(None, (how, run.provenance.words)))
     yield f"**{reached(verdict)}** · {markdown(how)} · {code_span(run.label)}"
     if verdict.problem is not None:
         yield preformatted(problem(verdict))

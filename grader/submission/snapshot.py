@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from grader.course.stage import Stage
@@ -23,7 +23,7 @@ class Snapshot:
     """The bytes of a learner's module as they were at one moment.
 
     module is the file name that the stage gives it, digest the SHA-256 of source in hexadecimal, origin where it was
-    read (within an archive or a revision, too), label what messages show.
+    read (within an archive or a revision, too), label what messages show, revision the commit that it was taken from.
     """
 
     module: str
@@ -31,6 +31,7 @@ class Snapshot:
     digest: str
     origin: Path
     label: str
+    revision: str | None = None
 
 
 def take(stage: Stage, path: Path | None, course_root: Path) -> Snapshot:
@@ -83,7 +84,7 @@ def _from_revision(stage: Stage, repository: Path, name: str, course_root: Path)
     with opened(repository, label) as git:
         commit, parts, source = revision.read_module(stage, git, name, label)
     origin = Path(f"{repository}@{commit}").joinpath(*parts)
-    return _snapshot(stage, source, origin, f"{label}@{commit[:12]}/{'/'.join(parts)}")
+    return replace(_snapshot(stage, source, origin, f"{label}@{commit[:12]}/{'/'.join(parts)}"), revision=commit)
 
 
 def _snapshot(stage: Stage, source: bytes, origin: Path, label: str) -> Snapshot:

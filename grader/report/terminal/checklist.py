@@ -171,6 +171,8 @@ def _run_line(verdict: Verdict, style: Style) -> list[Text]:
     run = verdict.run
     facts = f"seed {run.seed} · isolation {run.isolation} · {run.duration_s:.1f} s"
     lines = paragraph(facts, style.look, "dim", indent=0)
+    if made := run.provenance.words:
+        lines += paragraph(made, style.look, "dim", indent=0)
     if run.public_only:
         lines += paragraph("Only public tests were run. Hidden tests run when you submit.", style.look, indent=0)
     if run.isolation_note and style.verbose:

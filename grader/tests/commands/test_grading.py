@@ -145,6 +145,21 @@ def test_a_result_that_cannot_be_recorded_is_told_and_decides_the_exit_code(comm
     assert "warning: nothing is recorded: " in command.err
 
 
+def test_a_document_says_what_it_was_made_with_and_a_plain_check_does_not_ask(command: Command) -> None:
+    command.small.write_text(RIGHT, encoding="utf-8")
+    assert command(*ARGUMENTS, "--json", "--student", "Ada Lovelace") == 0
+    made = json.loads(command.out)["provenance"]
+    assert made["python"] == ".".join(map(str, sys.version_info[:3]))
+    assert (made["student"], made["revision"], made["commit"]) == ("Ada Lovelace", None, None)
+    assert command(*ARGUMENTS, "--verbose") == 0
+    assert f"Python {made['python']} · NumPy {made['numpy']}" in command.out
+    command.context.setattr("grader.course.provenance.provenance_of", None)
+    assert command(*ARGUMENTS) == 0
+    assert "NumPy" not in command.out
+    assert command(*ARGUMENTS, "--student", "\x1b[2J") == 2
+    assert "is no name of a student" in command.err
+
+
 def test_one_row_is_graded_by_the_name_of_its_function(command: Command) -> None:
     command.small.write_text(RIGHT, encoding="utf-8")
     assert command(*ARGUMENTS, "--only", "halve", "--json") == 0
