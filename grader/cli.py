@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -32,10 +33,11 @@ from grader.commands.options import (
 )
 from grader.course.sealed import is_copy
 from grader.errors import GraderError, GraderFault
+from grader.stopping import STOPPED, stopped
 
 EPILOG = (
     "Data goes to stdout, messages to stderr. Exit codes: 0 all criteria pass, 1 some do not, 2 usage, 3 stage locked, "
-    "4 grader fault or isolation refused."
+    "4 grader fault or isolation refused, 130 stopped with Ctrl-C."
 )
 app = typer.Typer(
     name="grader",
@@ -70,11 +72,11 @@ def home(
         return
     from grader.progress.actions import standings
     from grader.report.terminal.overview import home_lines
-    from grader.report.terminal.screen import look, show
+    from grader.report.terminal.screen import look, show, typed_before
 
     workspace = open_here()
     progress = workspace.store.read()
-    show(home_lines(standings(workspace, progress), progress.last, look()))
+    show(home_lines(standings(workspace, progress), progress.last, look(), typed_before(os.environ)))
 
 
 @app.command()
@@ -162,6 +164,7 @@ def demo(seed: Seed = None, isolation: Isolation = "auto", verbose: Verbose = Fa
 
 def main() -> None:
     """Run the command line; every error ends as a message and an exit code, never as a traceback."""
+    from grader.progress.store import has_recorded
     from grader.report.terminal.screen import complain, prepare, unwritten
 
     prepare()
@@ -171,7 +174,9 @@ def main() -> None:
         complain(error)
         sys.exit(error.exit_code)
     except KeyboardInterrupt:
-        sys.exit(130)
+        sys.exit(stopped(has_recorded()))
+    except SystemExit as ended:
+        sys.exit(stopped(has_recorded()) if ended.code == STOPPED else ended.code)  # typer has caught the interrupt
     except Exception as error:  # whatever it is, exit code 1 would say that a criterion does not pass
         told = unwritten(error) if isinstance(error, OSError) and _echoed(error) else GraderFault(*_own_fault(error))
         complain(told)
@@ -187,7 +192,6 @@ def _echoed(error: Exception) -> bool:
 
 def _own_fault(error: Exception) -> tuple[str, str]:
     """Say where the grader failed, for whoever mends it."""
-    import os
     import traceback
 
     if os.environ.get("GRADER_TRACEBACK"):

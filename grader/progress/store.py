@@ -21,7 +21,13 @@ from grader.errors import ProgressError
 from grader.progress.state import Pass, Progress
 
 VERSION = 1
+_RECORDED: list[Path] = []  # files that this process has changed, or begun to
 _PASS_KINDS = {"digest": str, "seed": int, "course": str, "when": str}
+
+
+def has_recorded() -> bool:
+    """Say whether this process may have recorded anything: one that was stopped tells so."""
+    return bool(_RECORDED)
 
 
 class Store:
@@ -101,6 +107,7 @@ class Store:
         with self._locked():
             data = self._sound()
             change(data)
+            _RECORDED.append(self.file)
             _write(self.file, json.dumps(data, indent=2) + "\n")
         return self._progress(data)
 

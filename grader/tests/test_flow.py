@@ -14,7 +14,7 @@ import pytest
 from grader.tests.support.places import HOUSE
 
 ROOMS = (
-    ("errors", "outcome", "__init__"),
+    ("errors", "outcome", "stopping", "__init__"),
     ("course",),
     ("submission",),
     ("protocol",),
@@ -28,7 +28,7 @@ ROOMS = (
     ("report",),
     ("explore",),
     ("authoring", "classroom", "doctor"),
-    ("commands", "cli"),
+    ("commands", "cli", "__main__"),
 )
 FREE = {"__version__"}
 APART = ("tests", "hidden", "demo", "bench")

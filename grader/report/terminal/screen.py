@@ -82,6 +82,11 @@ def is_ascii(encoding: str | None, environment: Mapping[str, str]) -> bool:
     return not (encoding or "").lower().startswith("utf") or locale in ("C", "POSIX")
 
 
+def typed_before(environment: Mapping[str, str]) -> str:
+    """Return what a user types before `grader`: `uv run`, which says so to what it starts, or nothing."""
+    return "uv run" if "UV_RUN_RECURSION_DEPTH" in environment else ""
+
+
 def show(lines: list[Text], error: bool = False) -> None:
     """Print lines that are laid out already; what a build's log would obey is spelt out."""
     target = console(error)
