@@ -50,6 +50,10 @@ class SubmissionError(GraderError):
     exit_code = 2
 
 
+class NotHandedIn(SubmissionError):
+    """What was handed in holds no module of a stage; it may hold those of others."""
+
+
 class ProgressError(GraderError):
     """The learner's progress cannot be read or written."""
 

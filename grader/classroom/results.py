@@ -80,7 +80,7 @@ def _document(path: Path) -> dict[str, Any]:
     try:
         found = os.lstat(path)
         if not stat.S_ISREG(found.st_mode) or found.st_size > MAX_BYTES:
-            raise Malformed(f"{FILE} is no regular file of at most {MAX_BYTES >> 20} MiB")
+            raise Malformed(f"{FILE} is no regular file of at most {MAX_BYTES >> 20} MB")
         with path.open("rb") as file:
             data = file.read(MAX_BYTES + 1)
     except OSError as error:

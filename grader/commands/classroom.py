@@ -78,7 +78,7 @@ def release(
         str | None,
         typer.Option(
             "--stages",
-            metavar="NAME,…",
+            metavar="NAME,...",
             help="These, and what they build on; by default all.",
             autocompletion=stage_names,
         ),

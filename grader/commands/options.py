@@ -126,7 +126,8 @@ def _named_student(name: str | None) -> str | None:
 
 
 EveryStage = Annotated[
-    bool, typer.Option("--all", help="Grade every stage that is unlocked or begun; with --submission, every stage.")
+    bool,
+    typer.Option("--all", help="Grade every stage that is unlocked or begun; with --submission, all."),
 ]
 BegunStages = Annotated[
     bool, typer.Option("--begun", help="Grade every stage whose module you have changed; it is fine if none is.")
@@ -152,7 +153,7 @@ Formats = Annotated[
     str,
     typer.Option(
         "--format",
-        metavar="NAME[=FILE],…",
+        metavar="NAME[=FILE],...",
         help="Write reports: json, junit, github, gradescope, autograding, classroom50.",
         autocompletion=_format_names,
     ),

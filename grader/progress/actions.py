@@ -12,7 +12,7 @@ from grader import __version__
 from grader.course import sealed
 from grader.course.manifest import find_course_root, load_course
 from grader.course.stage import Course, Stage
-from grader.errors import ProgressError, StageLocked, SubmissionError, UsageError
+from grader.errors import NotHandedIn, ProgressError, StageLocked, SubmissionError, UsageError
 from grader.progress.state import Progress, State, current, state_of, waits_for
 from grader.progress.store import Store
 from grader.submission import Snapshot, take
@@ -211,7 +211,9 @@ def _ungraded(stage: Stage, request: GradingRequest, error: SubmissionError) -> 
     from grader.submission.source import Problem
     from grader.verdict import decide
 
-    return decide(stage, (), (), _no_run(stage, request), problem=Problem("missing", error.message, None, error.hint))
+    absent = isinstance(error, NotHandedIn)
+    problem = Problem("missing", error.message, None, error.hint, absent)
+    return decide(stage, (), (), _no_run(stage, request), problem=problem)
 
 
 def _no_run(stage: Stage, request: GradingRequest) -> Run:

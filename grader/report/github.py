@@ -19,7 +19,7 @@ SUMMARY = "GITHUB_STEP_SUMMARY"  # the environment's name for the file that take
 LIMIT = 1 << 20
 ANNOTATIONS = 10
 MESSAGE = 1000  # characters of one annotation
-_CUT = "\n\n_The rest is left out: a job summary has at most 1 MiB._\n"
+_CUT = "\n\n_The rest is left out: a job summary has at most 1 MB._\n"
 _QUIET = ("passed", "not_started", "blocked")  # rows that have no annotation: nothing is wrong on a line of theirs
 
 

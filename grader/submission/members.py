@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from grader.course.stage import Stage
-from grader.errors import SubmissionError
+from grader.errors import NotHandedIn, SubmissionError
 from grader.submission.files import expect_kind, expect_parent, expect_size
 from grader.submission.names import expected, folded, is_renamed, places, printable, several, shown, suggestion
 
@@ -70,7 +70,7 @@ def choose(stage: Stage, members: Sequence[Member], label: str) -> Member:
         if found:
             return _checked(min(found), paths, label)
     names = ["/".join(parts) for _, parts in paths]
-    raise SubmissionError(f"{label} is an archive without {expected(stage)}", suggestion(names))
+    raise NotHandedIn(f"{label} is an archive without {expected(stage)}", suggestion(names))
 
 
 def check_name(name: str, label: str) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from grader.course.stage import Stage
-from grader.errors import SubmissionError
+from grader.errors import NotHandedIn, SubmissionError
 from grader.submission import files, members, revision
 from grader.submission.git import opened
 from grader.submission.names import expected, is_renamed, places, printable, several, suggestion
@@ -117,7 +117,7 @@ def _renamed(stage: Stage, folder: Path) -> str:
     label = printable(str(folder))
     if found:
         raise several(label, found)
-    raise SubmissionError(f"{label} is a folder without {expected(stage)}", suggestion(names))
+    raise NotHandedIn(f"{label} is a folder without {expected(stage)}", suggestion(names))
 
 
 def _label(origin: Path, course_root: Path) -> str:

@@ -177,11 +177,16 @@ def test_all_of_someones_stages_are_graded_and_missing_ones_named(place: Place, 
     handed_in = tmp_path / "anna"
     shutil.copytree(place.root / "stages", handed_in / "stages")
     (handed_in / "stages" / "s01_numbers" / "numbers_.py").unlink()
+    elsewhere = handed_in / "stages" / "s01_numbers" / "other.py"
+    elsewhere.write_text("x = 1", encoding="utf-8")
     (handed_in / "stages" / "s02_sums" / "sums.py").write_text(SUMS, encoding="utf-8")
     done = place.run("check", "--all", "--submission", str(handed_in))
     assert done.code == 1
-    assert "no module" in done.out.splitlines()[1]
-    assert done.out.splitlines()[-1].endswith("2 of 2 criteria")
+    assert "1 of 2 stages" in done.out.splitlines()[0]
+    assert done.out.splitlines()[1].startswith("✓ s02 · Sums")
+    assert done.out.splitlines()[2:] == ["Not handed in: s01."]
+    document = place.run("check", "--all", "--submission", str(handed_in), "--json").json
+    assert [(each["stage"], each["passed"]) for each in document["verdicts"]] == [("s01", False), ("s02", True)]
     assert not place.store.file.exists()
 
 
@@ -295,8 +300,10 @@ def test_an_interrupted_check_is_no_verdict(here: Here) -> None:
         raise KeyboardInterrupt
 
     here.monkeypatch.setattr("grader.report.terminal.screen.ticking", lambda name: nullcontext(interrupt))
+    here.monkeypatch.setattr("signal.signal", lambda *_: None)
+    here.monkeypatch.setattr("grader.progress.store._RECORDED", [])
     done = here("check", "s01", "--isolation", "process")
-    assert (done.code, done.out) == (130, "")
+    assert (done.code, done.out, done.err) == (130, "", "stopped; nothing was recorded\n")
     assert here.place.store.read().last is None
 
 

@@ -20,16 +20,16 @@ LEAST_WIDTH = 24
 BAR = 20
 INDENT = 4
 MARKS = {  # what stands before a row: in Unicode, in ASCII, its style
-    "passed": ("✓", "[x]", "green"),
-    "failed": ("✗", "[!]", "red"),
+    "passed": ("✓", "ok ", "green"),
+    "failed": ("✗", "NO ", "red"),
     "not_started": ("○", "[ ]", "dim"),
     "blocked": ("–", " - ", "dim"),
     "crashed": ("!", "[*]", "red"),
     "timed_out": ("…", "[~]", "red"),
     "over_limit": ("▲", "[^]", "red"),
     "grader_fault": ("?", "[?]", "magenta"),
-    "changed": ("✓", "[x]", "yellow"),
-    "public": ("✓", "[x]", "cyan"),
+    "changed": ("✓", "ok ", "yellow"),
+    "public": ("✓", "ok ", "cyan"),
     "skipped": ("–", " - ", "dim"),
     "open": ("○", "[ ]", ""),
     "current": ("→", " > ", "cyan"),
@@ -153,7 +153,17 @@ def side_by_side(parts: list[str], look: Look, style: str = "dim") -> list[Text]
     joined = Text(" " * INDENT + "    ".join(look.clean(part) for part in parts), style)
     if joined.cell_len <= look.detail:
         return [joined]
-    return [Text(f"{' ' * INDENT}{look.clean(part)}", style) for part in parts]  # not wrapped: commands to be copied
+    return [line for part in parts for line in _with_command(look.clean(part), look, style)]
+
+
+def _with_command(part: str, look: Look, style: str) -> list[Text]:
+    """Return `what it is for: a command`, the command below where there is no room, and never broken: it is copied."""
+    from rich.text import Text
+
+    label, colon, command = part.partition(": ")
+    if INDENT + len(part) <= look.detail or not colon:
+        return [Text(f"{' ' * INDENT}{part}", style)]
+    return [*paragraph(f"{label}:", look, style), Text(f"{' ' * 2 * INDENT}{command}", style)]
 
 
 def _wrapped(text: Text, width: int) -> list[Text]:

@@ -107,7 +107,7 @@ def test_a_link_is_no_verdict(tmp_path: Path) -> None:
 def test_a_file_that_is_too_large_is_no_verdict(tmp_path: Path) -> None:
     text = dumps(verdict_document(PASSED))
     assert read(left(tmp_path, text.ljust(MAX_BYTES)), stage_of(PASSED), TIERS).passed
-    assert "at most 4 MiB" in read(left(tmp_path, text.ljust(MAX_BYTES + 1)), stage_of(PASSED), TIERS).why
+    assert "at most 4 MB" in read(left(tmp_path, text.ljust(MAX_BYTES + 1)), stage_of(PASSED), TIERS).why
 
 
 @pytest.mark.parametrize(
