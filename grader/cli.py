@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -14,6 +15,8 @@ from grader.commands import ci, classroom, course, exploring, learning, setup
 from grader.commands.learning import open_here
 from grader.commands.options import (
     AnyStage,
+    BegunStages,
+    EveryStage,
     FeedbackLevel,
     Formats,
     GradedFiles,
@@ -25,15 +28,17 @@ from grader.commands.options import (
     RequireIsolation,
     Seed,
     SigningKey,
+    Student,
     Verbose,
 )
 from grader.course.sealed import in_copy
-from grader.errors import GraderError, GraderFault, UsageError
+from grader.errors import GraderError, GraderFault
 from grader.setup.edition import is_shipped
+from grader.stopping import STOPPED, stopped
 
 EPILOG = (
     "Data goes to stdout, messages to stderr. Exit codes: 0 all criteria pass, 1 some do not, 2 usage, 3 stage locked, "
-    "4 grader fault or isolation refused."
+    "4 grader fault or isolation refused, 130 stopped with Ctrl-C."
 )
 _IN_COPY = in_copy(Path())  # which lacks what only an author's copy can do
 app = typer.Typer(
@@ -69,11 +74,11 @@ def home(
         return
     from grader.progress.actions import standings
     from grader.report.terminal.overview import home_lines
-    from grader.report.terminal.screen import look, show
+    from grader.report.terminal.screen import look, show, typed_before
 
     workspace = open_here()
     progress = workspace.store.read()
-    show(home_lines(workspace.course, standings(workspace, progress), progress.last, look()))
+    show(home_lines(workspace.course, standings(workspace, progress), progress.last, look(), typed_before(os.environ)))
     setup.tell_newer_course(workspace.course)
 
 
@@ -103,8 +108,10 @@ def check(
     isolation: Isolation = "auto",
     require_isolation: RequireIsolation = "auto",
     submission: GradedFiles = None,
+    student: Student = None,
     only: OnlyRow = None,
-    every: Annotated[bool, typer.Option("--all", help="Grade every stage that is unlocked or begun.")] = False,
+    every: EveryStage = False,
+    begun: BegunStages = False,
     formats: Formats = "",
     feedback: FeedbackLevel = "full",
     key_file: KeyFile = None,
@@ -119,14 +126,13 @@ def check(
     from grader.commands import grading
     from grader.progress.actions import GradingRequest, stage_or_current
 
-    request = GradingRequest(submission, only, seed, isolation, require_isolation)
-    if every and stage is not None:
-        raise UsageError(f"--all grades every stage, and {stage!r} is one", "Leave one of them out.")
+    request = GradingRequest(submission, only, seed, isolation, require_isolation, student)
+    several = grading.several(every, begun, stage, request)
     telling = grading.telling(formats, as_json, feedback, verbose)
-    telling = replace(telling, signing=classroom.signing(receipt, signing_key, only, every))
+    telling = replace(telling, signing=classroom.signing(receipt, signing_key, only, several is not None))
     workspace = open_here(key_file)
-    if every:
-        raise typer.Exit(grading.check_all(workspace, request, telling))
+    if several is not None:
+        raise typer.Exit(grading.check_all(workspace, request, telling, several))
     raise typer.Exit(grading.check(workspace, stage_or_current(workspace, stage), request, telling))
 
 
@@ -150,7 +156,7 @@ def doctor(as_json: Json = False) -> None:
     raise typer.Exit(report(Path.cwd(), as_json))
 
 
-@app.command()
+@app.command(hidden=_IN_COPY)
 def demo(seed: Seed = None, isolation: Isolation = "auto", verbose: Verbose = False) -> None:
     """Grade a half-finished example, to show what a check looks like.
 
@@ -164,7 +170,8 @@ def demo(seed: Seed = None, isolation: Isolation = "auto", verbose: Verbose = Fa
 
 def main() -> None:
     """Run the command line; every error ends as a message and an exit code, never as a traceback."""
-    from grader.report.terminal.screen import complain, prepare
+    from grader.progress.store import has_recorded
+    from grader.report.terminal.screen import complain, prepare, unwritten
 
     prepare()
     try:
@@ -173,15 +180,24 @@ def main() -> None:
         complain(error)
         sys.exit(error.exit_code)
     except KeyboardInterrupt:
-        sys.exit(130)
+        sys.exit(stopped(has_recorded()))
+    except SystemExit as ended:
+        sys.exit(stopped(has_recorded()) if ended.code == STOPPED else ended.code)  # typer has caught the interrupt
     except Exception as error:  # whatever it is, exit code 1 would say that a criterion does not pass
-        complain(GraderFault(*_own_fault(error)))
-        sys.exit(GraderFault.exit_code)
+        told = unwritten(error) if isinstance(error, OSError) and _echoed(error) else GraderFault(*_own_fault(error))
+        complain(told)
+        sys.exit(told.exit_code)
+
+
+def _echoed(error: Exception) -> bool:
+    """Say whether an error comes from what typer prints by itself: help, and the version."""
+    import traceback
+
+    return any(frame.name == "echo" for frame in traceback.extract_tb(error.__traceback__))
 
 
 def _own_fault(error: Exception) -> tuple[str, str]:
     """Say where the grader failed, for whoever mends it."""
-    import os
     import traceback
 
     if os.environ.get("GRADER_TRACEBACK"):

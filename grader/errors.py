@@ -56,6 +56,10 @@ class SubmissionError(GraderError):
     exit_code = 2
 
 
+class NotHandedIn(SubmissionError):
+    """What was handed in holds no module of a stage; it may hold those of others."""
+
+
 class ProgressError(GraderError):
     """The learner's progress cannot be read or written."""
 
@@ -64,6 +68,12 @@ class ProgressError(GraderError):
 
 class IsolationRefused(GraderError):
     """The isolation that was asked for is unavailable on this machine."""
+
+    exit_code = 4
+
+
+class OutputError(GraderError):
+    """What a command has to tell cannot be written to stdout."""
 
     exit_code = 4
 

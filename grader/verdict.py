@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
+from grader.course.provenance import UNKNOWN, Provenance
 from grader.course.stage import Criterion, Feedback, Stage
 from grader.outcome import Diagnosis, Outcome, Status, Where
 from grader.submission.source import Problem
 
 SCHEMA = 1
 SOURCE = "the source"  # stands for a test where the module's text is what fails a row
+# Ends that say where a test stopped, and not in which function: one that calls another may have stopped there.
+ABRUPT: tuple[Status, ...] = ("crashed", "timed_out", "over_limit")
 # The first of these that any test of a row has is the row's status.
 GRAVITY: tuple[Status, ...] = ("grader_fault", "crashed", "timed_out", "over_limit", "failed", "not_started", "blocked")
 
@@ -56,14 +59,16 @@ class Run:
     label: str
     only: str | None = None
     public_only: bool = False
+    revision: str | None = None  # the commit that the module was taken from
+    provenance: Provenance = UNKNOWN
 
 
 @dataclass(frozen=True)
 class Verdict:
     """The result of grading one module; passed only when every row is. problem replaces the rows' failures.
 
-    feedback is how much is told of hidden tests. Where run.public_only says that those are sealed, rows are about
-    public tests, and the module has not passed.
+    feedback is how much is told of hidden tests, unrecorded why progress could not be written. Where run.public_only
+    says that hidden tests are sealed, rows are about public tests, and the module has not passed.
     """
 
     stage: str
@@ -76,6 +81,7 @@ class Verdict:
     unlocked: tuple[str, ...] = ()
     locked: bool = False
     feedback: Feedback = "full"
+    unrecorded: str = ""
 
     @property
     def public_passed(self) -> bool:
@@ -98,10 +104,12 @@ def decide(
     problem: Problem | None = None,
     faults: tuple[str, ...] = (),
     refused: Mapping[str, Problem] | None = None,
+    reaches: Mapping[str, frozenset[str]] | None = None,
 ) -> Verdict:
     """Return the verdict of a run; expected holds (test, criterion, hidden) of every test that had to end.
 
-    refused holds the rows whose functions reach what the stage forbids: they fail, whatever their tests found.
+    refused holds the rows whose functions reach what the stage forbids: they fail, whatever their tests found. reaches
+    holds for each function those that it leads to in the module's text.
     """
     by_test = {outcome.test: outcome for outcome in outcomes}
     wanted = list(expected)
@@ -122,6 +130,7 @@ def decide(
         rows.append(row)
         if row.status == "passed":
             passed.add(criterion.id)
+    rows = [_held_up(row, rows, stage, reaches or {}) for row in rows]
     whole = bool(rows) and all(row.status == "passed" for row in rows) and not faults and problem is None
     whole = whole and not run.public_only
     return Verdict(stage.id, stage.title, whole, tuple(rows), run, problem, faults)
@@ -153,6 +162,28 @@ def _row(
     return CriterionResult(
         criterion.id, criterion.text, status, done, len(tests), failures, waits if status == "blocked" else ()
     )
+
+
+def _held_up(
+    row: CriterionResult, rows: list[CriterionResult], stage: Stage, reaches: Mapping[str, frozenset[str]]
+) -> CriterionResult:
+    """Return a row that ended abruptly as one that waits, if its functions lead to another row's that ended likewise.
+
+    Which of two that lead to each other is to blame nobody can tell: both stay as they are.
+    """
+    if row.status not in ABRUPT:
+        return row
+
+    def led_to(one: str, other: str) -> list[str]:
+        into = stage.criterion(other).functions
+        from_one = stage.criterion(one).functions
+        return [name for name in into if name not in from_one and any(name in reaches.get(f, ()) for f in from_one)]
+
+    alike = [other.id for other in rows if other.status == row.status and other.id != row.id]
+    below = [other for other in alike if led_to(row.id, other) and not led_to(other, row.id)]
+    first = [each for each in below if not any(led_to(each, other) for other in below if other != each)]
+    waits = tuple(dict.fromkeys(led_to(row.id, other)[0] for other in first or below))
+    return replace(row, status="blocked", waits_for=waits) if waits else row
 
 
 def _refused(row: CriterionResult, problem: Problem, label: str) -> CriterionResult:

@@ -82,6 +82,7 @@ def _hidden(self_paced: bool) -> str:
 def _project(course: Course, values: dict[str, Any]) -> str:
     """Return the copy's pyproject.toml, made from the author's."""
     project = values["project"]
+    newest = values.get("tool", {}).get("uv", {}).get("exclude-newer")
     extras = project.get("optional-dependencies", {})
     if EXTRA not in extras:
         raise CourseError(f"pyproject.toml has no extra {EXTRA!r}, which names what opens sealed tests")
@@ -95,6 +96,7 @@ def _project(course: Course, values: dict[str, Any]) -> str:
         dependencies=json.dumps(needed, indent=4),
         extras="\n".join(others),
         settings=_settings_text(course.settings),
+        uv=f"[tool.uv]\nexclude-newer = {json.dumps(newest)}\n\n" if newest else "",
     )
 
 

@@ -6,7 +6,7 @@ import json
 import urllib.error
 import urllib.request
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from http.client import HTTPException
 from typing import IO, Any, Literal
@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 from grader import __version__
 from grader.classroom.receipt import Receipt
 from grader.classroom.results import Result
+from grader.course.provenance import Provenance
 from grader.errors import GraderFault, UsageError
 from grader.report.escape import code_span, markdown
 from grader.report.terminal.layout import MARKS
@@ -71,8 +72,11 @@ def _stage(result: Result) -> list[str]:
     return [markdown(how), "\n".join(table)]
 
 
-def receipt(result: Result, now: datetime) -> Receipt:
-    """Return the receipt of a stage that was graded, to be signed where no student's code has run."""
+def receipt(result: Result, commit: Commit, course: Provenance, now: datetime) -> Receipt:
+    """Return the receipt of a stage that was graded, to be signed where no student's code has run.
+
+    course is what this job's own checkout is; that the grading job had the same follows from its workflow.
+    """
     if result.why:
         raise GraderFault(f"no receipt is given for {result.stage.id}: {result.why}")
     rows = zip(result.stage.criteria, result.rows, strict=True)
@@ -86,6 +90,7 @@ def receipt(result: Result, now: datetime) -> Receipt:
         now.astimezone(UTC).isoformat(timespec="seconds"),
         result.passed,
         {criterion.id: row.status for criterion, row in rows},
+        replace(course, python=result.python, numpy=result.numpy, student=commit.repository, revision=commit.revision),
     )
 
 

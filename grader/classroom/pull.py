@@ -145,7 +145,7 @@ def _run(arguments: list[str], environment: Mapping[str, str], name: str, second
         _end(process)
     if process.returncode != 0:
         why = one_line((said.strip().splitlines() or [f"git ended with {process.returncode}"])[-1])[:300]
-        hint = f"Is it pushed, may {TOKEN} read the repository, and has it at most {MAX_BYTES >> 20} MiB?"
+        hint = f"Is it pushed, may {TOKEN} read the repository, and has it at most {MAX_BYTES >> 20} MB?"
         raise GraderFault(f"{name} cannot be fetched: {why}", hint)
 
 

@@ -2,8 +2,8 @@
 
 {"receipt": {"schema": 1, "course": "0.1.0", "stage": "<id>", "submission": "<SHA-256>", "seed": 7, "isolation":
 "bubblewrap", "feedback": "full", "when": "2026-11-21T08:38:02+00:00", "passed": true, "criteria": {"split-heads":
-"passed", …}}, "key": "<id>", "signature": "<base64>"}. What is signed is the receipt as canonical JSON: sorted keys, no
-spaces, ASCII.
+"passed", …}, "provenance": {"commit": "<SHA>", "python": "3.13.1", …}}, "key": "<id>", "signature": "<base64>"}. What
+is signed is the receipt as canonical JSON: sorted keys, no spaces, ASCII. Earlier receipts have no provenance.
 """
 
 from __future__ import annotations
@@ -13,11 +13,12 @@ import binascii
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, get_args
 
 from grader.classroom.signing import key_id
+from grader.course.provenance import STUDENT, UNKNOWN, VERSION, Provenance
 from grader.course.stage import FEEDBACK
 from grader.errors import GraderFault
 from grader.outcome import Status
@@ -36,6 +37,14 @@ _TEXTS = {
     "isolation": re.compile(r"[a-z]{1,20}"),
     "feedback": re.compile("|".join(FEEDBACK)),
     "when": re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]{8,15}\+00:00"),
+}
+_MADE = {
+    "commit": re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}"),
+    "release": re.compile(r"[0-9a-f]{64}"),
+    "python": VERSION,
+    "numpy": VERSION,
+    "student": STUDENT,
+    "revision": re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}"),
 }
 _ROW = re.compile(r"[a-z0-9-]{1,100}")
 
@@ -61,6 +70,7 @@ class Receipt:
     when: str
     passed: bool
     criteria: Mapping[str, str]
+    provenance: Provenance = UNKNOWN
 
 
 def receipt_of(verdict: Verdict, now: datetime) -> Receipt:
@@ -85,12 +95,13 @@ def receipt_of(verdict: Verdict, now: datetime) -> Receipt:
         now.astimezone(UTC).isoformat(timespec="seconds"),
         verdict.passed,
         {row.id: row.status for row in verdict.criteria},
+        run.provenance,
     )
 
 
 def signed(receipt: Receipt, key: Ed25519PrivateKey) -> str:
     """Return a receipt as it is written, with its signature."""
-    body = {"schema": SCHEMA, **vars(receipt), "criteria": dict(receipt.criteria)}
+    body = {"schema": SCHEMA, **asdict(receipt)}
     signature = base64.b64encode(key.sign(_canonical(body))).decode()
     whole = {"receipt": body, "key": key_id(key.public_key()), "signature": signature}
     return json.dumps(whole, indent=2) + "\n"
@@ -143,7 +154,20 @@ def _receipt(body: dict[str, Any]) -> Receipt:
         raise InvalidReceiptError("criteria", "holds what is no row, or no status of one")
     if body["passed"] and not (rows and all(status == "passed" for status in rows.values())):
         raise InvalidReceiptError("passed", "is true, and not every row has passed")
-    return Receipt(**{name: body[name] for name in Receipt.__annotations__})
+    known = {name: body[name] for name in Receipt.__annotations__ if name != "provenance"}
+    return Receipt(**known, provenance=_provenance(body.get("provenance", {})))
+
+
+def _provenance(values: object) -> Provenance:
+    if not isinstance(values, dict):
+        raise InvalidReceiptError("provenance", "is no JSON object")
+    for field, pattern in _MADE.items():
+        found = values.get(field)
+        if found is not None and not (isinstance(found, str) and pattern.fullmatch(found)):
+            raise InvalidReceiptError(field, f"is not as expected: {pattern.pattern}")
+    if not isinstance(values.get("changed"), bool | None):
+        raise InvalidReceiptError("changed", "is no bool")
+    return Provenance(**{name: values.get(name) for name in Provenance.__annotations__})
 
 
 def _canonical(body: Mapping[str, Any]) -> bytes:

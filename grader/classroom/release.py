@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -40,10 +40,10 @@ class Plan:
 def release(course: Course, plan: Plan, target: Path) -> tuple[str, ...]:
     """Write a learner's copy into a new or empty folder and return its files; nothing is written where anything fails.
 
-    Raises UsageError where target cannot take it, CourseError where it would hold hidden text.
+    The plan's stages are whole: none builds on one that is not among them. Raises UsageError where target cannot take
+    it, CourseError where it would hold hidden text.
     """
     _expect_free(target, course)
-    _expect_whole(plan.stages)
     files, key = contents(course, plan)
     expect_sound(course, files, key)
     if plan.key is None:
@@ -134,13 +134,15 @@ def _expect_free(target: Path, course: Course) -> None:
         raise UsageError(f"{target} is not empty, and nothing in it is overwritten", "Name a new or an empty folder.")
 
 
-def _expect_whole(stages: tuple[Stage, ...]) -> None:
-    """Raise UsageError where a stage needs one that is not released with it."""
-    names = {stage.id for stage in stages}
-    for stage in stages:
-        if lacking := [each for each in stage.requires if each not in names]:
-            message = f"{stage.id} needs {', '.join(lacking)}, which --stages does not name"
-            raise UsageError(message, f"Name {', '.join(sorted({*names, *lacking}))}.")
+def whole(course: Course, wanted: Iterable[Stage]) -> tuple[Stage, ...]:
+    """Return stages, and all that they build on however far away, in the order of the course."""
+    names: set[str] = set()
+    queue = [stage.id for stage in wanted]
+    while queue:
+        if (name := queue.pop()) not in names:
+            names.add(name)
+            queue += course.find(name).requires
+    return tuple(stage for stage in course.stages if stage.id in names)
 
 
 def expect_sound(course: Course, files: Mapping[str, bytes], key: SealKey | None = None) -> None:

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn, get_args
 
+from grader.course.provenance import VERSION
 from grader.course.stage import FEEDBACK, Stage
 from grader.errors import GraderFault
 from grader.outcome import Status
@@ -49,6 +50,8 @@ class Result:
     submission: str = ""
     feedback: str = "full"
     why: str = ""
+    python: str | None = None
+    numpy: str | None = None
 
 
 class Malformed(Exception):
@@ -77,7 +80,7 @@ def _document(path: Path) -> dict[str, Any]:
     try:
         found = os.lstat(path)
         if not stat.S_ISREG(found.st_mode) or found.st_size > MAX_BYTES:
-            raise Malformed(f"{FILE} is no regular file of at most {MAX_BYTES >> 20} MiB")
+            raise Malformed(f"{FILE} is no regular file of at most {MAX_BYTES >> 20} MB")
         with path.open("rb") as file:
             data = file.read(MAX_BYTES + 1)
     except OSError as error:
@@ -121,7 +124,16 @@ def _result(values: dict[str, Any], stage: Stage, tiers: Sequence[str]) -> Resul
     _expect(isinstance(digest, str) and _DIGEST.fullmatch(digest) is not None, "submission")
     _expect(values.get("feedback") in FEEDBACK, "feedback")
     seed = _whole(values, "seed", MAX_SEED)
-    return Result(stage, rows, whole, seed, str(isolation), str(digest), values["feedback"])
+    python, numpy = _version(values, "python"), _version(values, "numpy")
+    how = str(isolation), str(digest), str(values["feedback"])
+    return Result(stage, rows, whole, seed, *how, python=python, numpy=numpy)
+
+
+def _version(values: dict[str, Any], name: str) -> str | None:
+    made = values.get("provenance")
+    found = made.get(name) if isinstance(made, dict) else None
+    _expect(found is None or (isinstance(found, str) and VERSION.fullmatch(found) is not None), f"provenance, {name}")
+    return found
 
 
 def _rows(found: Any, stage: Stage) -> tuple[Row, ...]:

@@ -79,25 +79,28 @@ def publish(
     tiers = _at_least(least)
     found = [results.read(folder / f"verdict-{name}", stage, tiers) for name, stage in _stages(stages)]
     if receipts is not None and signing_key is not None:
-        _sign(found, receipts, signing_key)
+        _sign(found, Commit(repository, revision), receipts, signing_key)
     _tell(found, Commit(repository, revision))
     results.expect_graded(found)
 
 
-def _sign(found: list[Result], folder: Path, key_file: Path) -> None:
+def _sign(found: list[Result], commit: Commit, folder: Path, key_file: Path) -> None:
     """Write the receipt of each stage that was graded."""
     from grader.classroom.publish import receipt
     from grader.classroom.receipt import signed
     from grader.classroom.signing import read_signing_key
+    from grader.course.provenance import provenance_of
+    from grader.progress.actions import open_workspace
 
     key = read_signing_key(key_file)
+    course = provenance_of(open_workspace(Path.cwd()).course)
     now = datetime.now(UTC)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for result in found:
             if not result.why:
                 path = folder / f"{result.stage.id}.receipt.json"
-                path.write_text(signed(receipt(result, now), key), encoding="utf-8", newline="\n")
+                path.write_text(signed(receipt(result, commit, course, now), key), encoding="utf-8", newline="\n")
     except OSError as error:
         raise GraderFault(f"{folder} cannot be written to: {error.strerror}") from error
 

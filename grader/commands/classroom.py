@@ -76,7 +76,12 @@ def release(
     ] = False,
     stages: Annotated[
         str | None,
-        typer.Option("--stages", metavar="NAME,…", help="By default every stage.", autocompletion=stage_names),
+        typer.Option(
+            "--stages",
+            metavar="NAME,...",
+            help="These, and what they build on; by default all.",
+            autocompletion=stage_names,
+        ),
     ] = None,
 ) -> None:
     """Build the learner's copy: stubs, READMEs, public tests, the grader without answers, hidden tests sealed.
@@ -87,7 +92,7 @@ def release(
 
     if in_copy(Path.cwd()):
         raise UsageError("this is a learner's copy of the course already", "A release is made from the author's copy.")
-    from grader.classroom.release import Plan
+    from grader.classroom.release import Plan, whole
     from grader.classroom.release import release as build
     from grader.course.manifest import find_course_root, load_course
     from grader.course.sealed.keys import read_key
@@ -95,13 +100,16 @@ def release(
 
     _expect_one(key_file, self_paced)
     course = load_course(find_course_root(Path.cwd()))
-    plan = Plan(_chosen(course, stages), read_key(key_file) if key_file is not None else None)
+    chosen = _chosen(course, stages)
+    plan = Plan(whole(course, chosen), read_key(key_file) if key_file is not None else None)
     files = build(course, plan, folder)
     write("\n".join(files))
     sealed = (
         f"{', '.join(stage.id for stage in plan.stages)} with {len(files)} files in {folder}; no hidden text is left."
     )
     kept = "The key lies in it." if self_paced else f"Keep {key_file}: without it nobody can run the hidden tests."
+    if along := [stage.id for stage in plan.stages if stage not in chosen]:
+        say(f"{', '.join(along)} came along: stages that were named build on them.")
     say(f"Released {sealed}", kept)
 
 
@@ -145,6 +153,8 @@ def verify(
     )
     write(f"submission {found.submission}, graded {found.when}, course {found.course}")
     write(f"seed {found.seed}, isolation {found.isolation}, feedback {found.feedback}")
+    if made := found.provenance.words:
+        write(made)
     raise typer.Exit(VALID)
 
 
@@ -194,8 +204,15 @@ def new(
         raise UsageError(f"{folder} cannot be made: {error.strerror}") from error
     if taken := [name for name in texts if (folder / name).exists()]:
         raise UsageError(f"{folder / taken[0]} exists already, and is not overwritten", "Name another folder.")
-    for name, data in texts.items():
-        write_private(folder / name, data)
+    made: list[Path] = []
+    try:
+        for name, data in texts.items():
+            write_private(folder / name, data)
+            made.append(folder / name)
+    except UsageError:
+        for path in made:  # half a set of keys would keep the next try from making a whole one
+            path.unlink(missing_ok=True)
+        raise
     (folder / PUBLIC_KEY).chmod(0o644)
     write("\n".join(str(folder / name) for name in texts))
     say(f"Keep {TESTS_KEY} and {SIGNING_KEY} secret, and out of any repository; give {PUBLIC_KEY} to everyone.")

@@ -25,15 +25,15 @@ ALL_FINE, NOT_ALL = 0, 1
 def explore(
     stage: AnyStage = None,
     words: Annotated[
-        str | None, typer.Option("--words", metavar="TEXT", help="A sentence of your own (stages that explore one).")
+        str | None, typer.Option("--words", metavar="TEXT", help="A sentence of your own, where a stage is about one.")
     ] = None,
     arrays: Annotated[
         Path | None,
-        typer.Option("--input", metavar="FILE.npz", help="Embeddings, or Q, K and V; and words (for a sentence)."),
+        typer.Option("--input", metavar="FILE.npz", help="Your own embeddings, or Q, K and V; and words."),
     ] = None,
     heads: Annotated[
         int | None,
-        typer.Option("--heads", metavar="N", min=1, help="Heads that share its features; by default 2."),
+        typer.Option("--heads", metavar="N", min=1, help="How many heads share the features; by default 2."),
     ] = None,
     seed: Annotated[
         int | None, typer.Option("--seed", metavar="N", min=0, help="Draw weights or data from another seed.")

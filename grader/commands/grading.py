@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from grader.commands.tracing import traced
 from grader.course.sealed import expect_key
 from grader.course.stage import FEEDBACK
 from grader.errors import GraderError, StageLocked, SubmissionError, UsageError
@@ -39,6 +40,11 @@ class Telling:
     verbose: bool = False
     signing: Signing | None = None
 
+    @property
+    def of_interest(self) -> bool:
+        """Whether a document, a signature or a curious reader asks for what a result was made with."""
+        return bool(self.press.targets) or self.signing is not None or self.verbose
+
 
 def telling(formats: str, as_json: bool, feedback: str, verbose: bool) -> Telling:
     """Read the options that say how to tell a verdict, and make sure that it can be told so; raises UsageError."""
@@ -66,10 +72,11 @@ def check(workspace: Workspace, stage: Stage, request: GradingRequest, telling: 
     except Exception as error:
         _publish(workspace, telling, (_ungraded(stage, request, error),))
         raise
-    verdict = _shown(stage, verdict, telling)
+    (verdict,) = traced(workspace, request, telling.of_interest, (_shown(stage, verdict, telling),))
     if not telling.press.takes_stdout:
         _print(verdict, _command(f"grader check {stage.id}", request), telling.verbose)
         _what_next(workspace, stage, request, verdict)
+    _warn_of_record((verdict,))
     _publish(workspace, telling, (verdict,))
     if telling.signing is not None:
         telling.signing.give(verdict, datetime.now(UTC))
@@ -78,31 +85,51 @@ def check(workspace: Workspace, stage: Stage, request: GradingRequest, telling: 
     return _exit_code((verdict,))
 
 
-def check_all(workspace: Workspace, request: GradingRequest, telling: Telling) -> int:
-    """Grade stage after stage and tell all of it at the end; returns the exit code."""
-    from grader.report.terminal.checklist import summary_lines
-
+def several(every: bool, begun: bool, stage: str | None, request: GradingRequest) -> actions.Which | None:
+    """Return which stages to grade, None for the one that is named or current; raises UsageError."""
+    if not every and not begun:
+        return None
+    option = "--all" if every else "--begun"
+    if every and begun:
+        raise UsageError("--all grades every stage, --begun only those that are begun", "Leave one of them out.")
+    if stage is not None:
+        raise UsageError(f"{option} grades every stage, and {stage!r} is one", "Leave one of them out.")
     if request.only is not None:
-        raise UsageError("--all grades whole stages, --only one row", "Leave one of them out.")
+        raise UsageError(f"{option} grades whole stages, --only one row", "Leave one of them out.")
+    if begun and request.submission is not None:
+        raise UsageError("--begun is about your own files, and --submission names others", "Use --all.")
     if request.submission is not None and not holds_stages(request.submission):
         message = f"--all needs a folder of stages, and {request.submission} is none"
         raise UsageError(message, "Name a stage to grade one module.")
+    return "begun" if begun else "all"
+
+
+def check_all(workspace: Workspace, request: GradingRequest, telling: Telling, which: actions.Which = "all") -> int:
+    """Grade stage after stage and tell all of it at the end; returns the exit code."""
+    from grader.report.terminal.checklist import summary_lines
+
     found: list[Verdict] = []
     try:
         for stage in workspace.course.stages:
             _expect_hidden(stage, request, telling)
         with screen.ticking("all stages") as tick:
-            for verdict in actions.check_all(workspace, request, tick):
+            for verdict in actions.check_all(workspace, request, tick, which):
                 found.append(_shown(workspace.course.find(verdict.stage), verdict, telling))
     except Exception as error:
         done = {verdict.stage for verdict in found}
         at = next((each for each in workspace.course.stages if each.id not in done), workspace.course.stages[-1])
         _publish(workspace, telling, (*found, _ungraded(at, request, error)), every=True)
         raise
-    verdicts = tuple(found)
-    if not telling.press.takes_stdout:
+    verdicts = traced(workspace, request, telling.of_interest, tuple(found))
+    if verdicts and not telling.press.takes_stdout:
         screen.show(summary_lines(verdicts, screen.look()))
+    _warn_of_record(verdicts)
+    if which == "begun" and not verdicts:
+        screen.say("No stage is begun yet, so nothing was graded.")
+        telling = replace(telling, press=telling.press.without("github"))  # it would tell that as an error
     _publish(workspace, telling, verdicts, every=True)
+    if which == "begun" and not verdicts:
+        return ALL_PASS
     return _exit_code(verdicts)
 
 
@@ -170,12 +197,19 @@ def _print(verdict: Verdict, again: str, verbose: bool) -> None:
     screen.show(verdict_lines(verdict, Style(screen.look(), again, verbose)))
 
 
+def _warn_of_record(verdicts: tuple[Verdict, ...]) -> None:
+    """Say once, if it is so, that results stand but are not recorded, and why."""
+    if why := next((verdict.unrecorded for verdict in verdicts if verdict.unrecorded), ""):
+        message = f"warning: nothing is recorded: {why}"
+        screen.say(message, "The result counts for this run only; make the folder writable to keep it.", "yellow")
+
+
 def _what_next(workspace: Workspace, stage: Stage, request: GradingRequest, verdict: Verdict) -> None:
     """Tell a learner what a verdict on the own module leads to."""
     if request.submission is not None or verdict.grader_fault:
         return
     if request.only is not None:
-        screen.say(f"Only {request.only} was graded, so nothing is recorded.")
+        screen.say(f"Only {verdict.run.only} was graded, so nothing is recorded.")
     elif verdict.passed:
         screen.say(f"{stage.id} has passed.", _after_pass(workspace, verdict))
     elif verdict.public_passed:
@@ -187,6 +221,8 @@ def _what_next(workspace: Workspace, stage: Stage, request: GradingRequest, verd
 
 def _after_pass(workspace: Workspace, verdict: Verdict) -> str:
     opened = [workspace.course.find(each) for each in verdict.unlocked]
+    if verdict.unrecorded:
+        return "No stage opens, since that could not be recorded."
     if opened:
         names = ", ".join(f"{each.id} ({each.title})" for each in opened)
         return f"Unlocked: {names}. `grader show {opened[0].id}` is next."

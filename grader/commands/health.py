@@ -19,10 +19,11 @@ def report(start: Path, as_json: bool) -> int:
     console = screen.console()
     colour = console.color_system is not None and not console.no_color
     found: list[health.Finding] = []
-    for finding in health.examine(start, sys.stdout.encoding or "", console.width, colour):
+    view = screen.look()
+    for finding in health.examine(start, sys.stdout.encoding or "", console.width, colour, view.ascii):
         found.append(finding)
         if not as_json:
-            screen.show(finding_lines(finding, screen.look()))
+            screen.show(finding_lines(finding, view))
     broken = any(finding.level == "broken" for finding in found)
     if as_json:
         findings = [asdict(each) for each in found]

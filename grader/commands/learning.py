@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from grader.commands.options import RowName, StageName
+from grader.commands.options import AnyStage, RowName, StageName
 from grader.errors import UsageError
 
 if TYPE_CHECKING:
+    from grader.course.stage import Stage
     from grader.progress.actions import Workspace
 
 
@@ -26,17 +27,18 @@ def open_here(key_file: Path | None = None) -> Workspace:
     return workspace
 
 
-def hint(stage: StageName, criterion: RowName = None) -> None:
+def hint(stage: AnyStage = None, criterion: RowName = None) -> None:
     """Help with one row, a step further each time.
 
     Without CRITERION it is the first row that a check finds not passed.
     """
     from grader.progress import lessons
+    from grader.progress.actions import stage_or_current
     from grader.report.terminal.overview import hint_lines
     from grader.report.terminal.screen import look, say, show
 
     workspace = open_here()
-    target = workspace.course.find(stage)
+    target = stage_or_current(workspace, stage)
     found = lessons.hint(workspace, target, criterion)
     if found is None:
         say(f"Every row of {target.id} passes: no hint is needed.", f"`grader check {target.id}` records it.")
@@ -62,21 +64,34 @@ def start(stage: StageName) -> None:
 
     workspace = open_here()
     target = workspace.course.find(stage)
-    skipped = lessons.start(workspace, target)
-    say(f"You are at {target.id} · {target.title}." + (f" Skipped: {', '.join(skipped)}." if skipped else ""))
+    started = lessons.start(workspace, target)
+    skipped = f" Skipped: {', '.join(started.skipped)}." if started.skipped else ""
+    if started.here is not target:
+        say(f"{target.id} · {target.title} has passed already, and stays so.{skipped}", _again(target, started.here))
+        return
+    say(f"You are at {target.id} · {target.title}.{skipped}")
     say(f"Write stages/{target.name}/{target.module}; `grader show {target.id}` explains it, `grader check` grades it.")
 
 
-def reset(stage: StageName, yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False) -> None:
+def _again(stage: Stage, here: Stage | None) -> str:
+    """Say how to go over a stage that has passed, and where the learner is."""
+    ways = f"`grader check {stage.id}` grades it again; `grader reset {stage.id}` starts it over."
+    return ways if here is None else f"You are at {here.id} · {here.title}. {ways}"
+
+
+def reset(
+    stage: AnyStage = None, yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False
+) -> None:
     """Put a stage's stub back and start it over.
 
     The old file is kept in .grader/backups/.
     """
     from grader.progress import lessons
+    from grader.progress.actions import stage_or_current
     from grader.report.terminal.screen import say
 
     workspace = open_here()
-    target = workspace.course.find(stage)
+    target = stage_or_current(workspace, stage)
     file = f"stages/{target.name}/{target.module}"
     if not yes and not sys.stdin.isatty():
         raise UsageError(f"reset replaces {file}, and nobody is there to be asked", "Give --yes.")

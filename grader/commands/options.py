@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from grader.course.provenance import STUDENT
 from grader.course.stage import FEEDBACK
 from grader.course.table import listed
 from grader.errors import GraderError, UsageError
@@ -74,7 +75,7 @@ AnyStage = Annotated[
 ]
 RowName = Annotated[
     str | None,
-    typer.Argument(metavar="CRITERION", help="A row of the checklist, by its id.", autocompletion=row_names),
+    typer.Argument(metavar="CRITERION", help="A row, by its id or its function.", autocompletion=row_names),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print a JSON document instead of text.")]
 Seed = Annotated[int | None, typer.Option("--seed", metavar="N", min=0, help="Use the inputs of an earlier run.")]
@@ -114,7 +115,28 @@ ExploredFiles = Annotated[
 ]
 OnlyRow = Annotated[
     str | None,
-    typer.Option("--only", metavar="CRITERION", help="Grade one row of the checklist.", autocompletion=row_names),
+    typer.Option("--only", metavar="CRITERION", help="Grade one row, by id or function.", autocompletion=row_names),
+]
+
+
+def _named_student(name: str | None) -> str | None:
+    if name is not None and not STUDENT.fullmatch(name):
+        raise UsageError(f"{name!r} is no name of a student", "Expected at most 100 letters, digits, and . @ / + - _")
+    return name
+
+
+EveryStage = Annotated[
+    bool,
+    typer.Option("--all", help="Grade every stage that is unlocked or begun; with --submission, all."),
+]
+BegunStages = Annotated[
+    bool, typer.Option("--begun", help="Grade every stage whose module you have changed; it is fine if none is.")
+]
+Student = Annotated[
+    str | None,
+    typer.Option(
+        "--student", metavar="NAME", help="Whose work it is, for reports and the receipt.", callback=_named_student
+    ),
 ]
 KeyFile = Annotated[
     Path | None,
@@ -131,7 +153,7 @@ Formats = Annotated[
     str,
     typer.Option(
         "--format",
-        metavar="NAME[=FILE],…",
+        metavar="NAME[=FILE],...",
         help="Write reports: json, junit, github, gradescope, autograding, classroom50.",
         autocompletion=_format_names,
     ),

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
+import secrets
 import stat
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
+from dataclasses import replace as replaced
 from datetime import datetime
 from pathlib import Path
 
-from grader.errors import GraderFault, UsageError
+from grader.errors import GraderFault, OutputError, UsageError
 from grader.report import classroom50, github
 from grader.report.formats import RENDER, Target
 from grader.report.graded import Report, Scene
@@ -35,6 +37,10 @@ class Press:
     def gives_marks(self) -> bool:
         """Whether a report is one that a gradebook takes points from."""
         return any(target.name in MARKS for target in self.targets)
+
+    def without(self, name: str) -> Press:
+        """Return the same but for one format."""
+        return replaced(self, targets=tuple(target for target in self.targets if target.name != name))
 
     def prepare(self) -> None:
         """Find out before the grading whether every report can be written, and take away what an earlier run left.
@@ -61,13 +67,21 @@ class Press:
         for target in self.targets:
             try:
                 self._put(target, report, scene)
+            except OutputError as error:
+                failed.append(error.message)
             except OSError as error:
                 failed.append(f"{target.path or github.SUMMARY} cannot be written: {error.strerror}")
             if target.name == "github":
-                for line in github.annotation_lines(report, scene):
-                    screen.write(line, error=self.takes_stdout)
+                self._annotate(report, scene, failed)
         if failed:
             raise GraderFault("; ".join(failed))
+
+    def _annotate(self, report: Report, scene: Scene, failed: list[str]) -> None:
+        try:
+            for line in github.annotation_lines(report, scene):
+                screen.write(line, error=self.takes_stdout)
+        except OutputError as error:
+            failed.append(error.message)
 
     def _put(self, target: Target, report: Report, scene: Scene) -> None:
         if target == Target("github"):
@@ -90,14 +104,14 @@ def located(label: str, root: Path, environment: Mapping[str, str]) -> str | Non
 
 def replace(path: Path, text: str) -> None:
     """Write a file in one step: whoever reads sees nothing, or all of it."""
-    descriptor, fresh = tempfile.mkstemp(".tmp", f".{path.name[:50]}.", path.parent)
+    # Not with tempfile, which lets only the owner read: another step's user often reads, as far as the umask allows.
+    fresh = path.with_name(f".{path.name[:50]}.{secrets.token_hex(8)}.tmp")
     try:
-        with open(descriptor, "w", encoding="utf-8", newline="\n") as file:
+        with fresh.open("x", encoding="utf-8", newline="\n") as file:
             file.write(text if text.endswith("\n") else f"{text}\n")
-        os.chmod(fresh, 0o644)  # made for its owner only, and often read by another step's user
         os.replace(fresh, path)
     except OSError:
-        Path(fresh).unlink(missing_ok=True)
+        fresh.unlink(missing_ok=True)
         raise
 
 

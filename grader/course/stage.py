@@ -131,6 +131,17 @@ class Stage:
             raise UsageError(f"{criterion_id!r} is not a row of {self.name}", hint)
         return self.criteria[ids.index(criterion_id)]
 
+    def asked(self, name: str) -> Criterion:
+        """The row that somebody means by its id or a function's name; raises UsageError where none is, or several."""
+        ids = [row.id for row in self.criteria]
+        if name in ids or (alike := name.replace("_", "-")) in ids:
+            return self.criterion(name if name in ids else alike)
+        found = [row for row in self.criteria if name in row.functions]
+        if len(found) > 1:
+            rows = ", ".join(row.id for row in found)
+            raise UsageError(f"{name!r} stands in {len(found)} rows of {self.name}: {rows}", "Name one of them.")
+        return found[0] if found else self.criterion(name)
+
     def criterion_of(self, function: str) -> Criterion | None:
         """The first row that names the function; for a method no row names, the first that names its class."""
         names = (function, function.partition(".")[0])

@@ -37,12 +37,15 @@ class Finding:
     guards: tuple[Guard, ...] = ()  # of a tier of isolation: what was tried in it
 
 
-def examine(start: Path, encoding: str, width: int, colour: bool) -> Iterator[Finding]:
-    """Look at everything, one finding after the other; a broken thing never hides the next one."""
+def examine(start: Path, encoding: str, width: int, colour: bool, plain: bool = False) -> Iterator[Finding]:
+    """Look at everything, one finding after the other; a broken thing never hides the next one.
+
+    plain says that only ASCII is shown, by the locale or the encoding.
+    """
     yield _python()
     yield from (_package(name) for name in PACKAGES)
     yield from _isolation()
-    yield _terminal(encoding, width, colour)
+    yield _terminal(encoding, width, colour, plain)
     yield from _course(start)
 
 
@@ -111,10 +114,13 @@ def _tried_out(tier: Tier) -> tuple[str | None, tuple[Guard, ...]]:
         return str(error), ()
 
 
-def _terminal(encoding: str, width: int, colour: bool) -> Finding:
+def _terminal(encoding: str, width: int, colour: bool, plain: bool = False) -> Finding:
     shown = f"{width} columns, {encoding or 'unknown encoding'}, {'colour' if colour else 'no colour'}"
     if not encoding.lower().startswith("utf"):
         return Finding("terminal", "warning", shown, "Marks are shown in ASCII; PYTHONUTF8=1 gives UTF-8.")
+    if plain:
+        said = "The locale is C, so only ASCII is shown; LC_ALL=C.UTF-8 shows every sign."
+        return Finding("terminal", "warning", shown, said)
     if width < 80:
         return Finding("terminal", "warning", shown, "Reports read best from 80 columns on.")
     return Finding("terminal", "ok", shown)

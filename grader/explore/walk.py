@@ -9,6 +9,7 @@ from typing import Any
 
 from grader.course.stage import Stage
 from grader.diagnosis import calls
+from grader.diagnosis.memory import too_much
 from grader.explore.model import Call, Part, PartStatus, Reading, Step, StepResult
 from grader.explore.values import Unfit
 from grader.outcome import Status, Where
@@ -109,7 +110,7 @@ class Walk:
         shown = getattr(error, "learner_type", type(error).__name__)
         told = f"{shown}: {error.args[0] if isinstance(error, KeyError) and error.args else error}"
         if isinstance(error, MemoryError):
-            told = f"with this the module would use more than the {self.stage.limits.memory_mb} MB that a stage may use"
+            told = too_much(str(error), self.stage.limits.memory_mb)
         if frames:
             told += f"   (line {frames[-1].line}: {self._line(frames[-1].line)})"
         status: PartStatus = "over_limit" if isinstance(error, MemoryError) else "failed"

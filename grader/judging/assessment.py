@@ -13,6 +13,7 @@ from grader.course.stage import Stage
 from grader.diagnosis import calls
 from grader.diagnosis.evidence import Evidence
 from grader.diagnosis.explanation import explained
+from grader.diagnosis.memory import too_much
 from grader.diagnosis.replay import Diagnostician
 from grader.errors import IsolationRefused
 from grader.outcome import Outcome, Status, Where
@@ -188,8 +189,7 @@ class Assessor:
         message = f"{getattr(error, 'learner_type', type(error).__name__)}: "
         message += str(error.args[0] if isinstance(error, KeyError) and error.args else error)
         if isinstance(error, MemoryError):
-            most = self.stage.limits.memory_mb
-            message = f"with this the module would use more than the {most} MB that a stage may use: {error}"
+            message = too_much(str(error), self.stage.limits.memory_mb)
         elif wanted := getattr(error, "expected_instead", ""):
             message = f"{wanted} was expected; raised was {message}"
         if frames:

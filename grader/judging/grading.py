@@ -15,8 +15,9 @@ from grader.course.stage import Course, Stage
 from grader.isolation import tiers
 from grader.isolation.ptrace import PTRACE_GUARD
 from grader.submission import Snapshot
-from grader.submission.source import Problem, check_source, refused_rows
-from grader.verdict import Run, Verdict, decide
+from grader.submission.source import Problem, check_source, plain_text, refused_rows
+from grader.submission.source.reaching import reaches
+from grader.verdict import ABRUPT, Run, Verdict, decide
 
 if TYPE_CHECKING:
     from grader.judging.judge import Charge
@@ -96,9 +97,8 @@ class Grader:
         def run() -> Run:
             seconds = time.monotonic() - started
             public = public_only(self.stage)
-            return Run(
-                options.seed, tier, note, seconds, __version__, snapshot.digest, snapshot.label, options.only, public
-            )
+            where = snapshot.digest, snapshot.label, options.only, public, snapshot.revision
+            return Run(options.seed, tier, note, seconds, __version__, *where)
 
         if reading.problem is not None:
             return decide(self.stage, (), (), run(), problem=reading.problem)
@@ -107,10 +107,15 @@ class Grader:
         if found.problem is not None:
             return decide(self.stage, (), (), run(), problem=found.problem)
         missing = None if found.names or not found.outcomes else _missing(self.stage, snapshot.label)
-        faults = found.faults
-        return decide(
-            self.stage, found.expected, found.outcomes, run(), problem=missing, faults=faults, refused=refused
+        known = (
+            reaches(self.stage, plain_text(snapshot.source))
+            if any(each.status in ABRUPT for each in found.outcomes)
+            else {}
         )
+        return decide(
+            self.stage, found.expected, found.outcomes, run(),
+            problem=missing, faults=found.faults, refused=refused, reaches=known,
+        )  # fmt: skip
 
     def hunt(self, snapshot: Snapshot, options: Options, rows: tuple[str, ...]) -> Outcome | None:
         """Return the first test that a module does not pass, those of rows first; None where it passes all.

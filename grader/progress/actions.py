@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from grader import __version__
 from grader.course import sealed
 from grader.course.manifest import find_course_root, load_course
 from grader.course.stage import Course, Stage
-from grader.errors import StageLocked, SubmissionError, UsageError
+from grader.errors import NotHandedIn, ProgressError, StageLocked, SubmissionError, UsageError
 from grader.progress.state import Progress, State, current, state_of, waits_for
 from grader.progress.store import Store
 from grader.submission import Snapshot, take
@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from grader.verdict import Run, Verdict
 
     OnTest = Callable[[Outcome], None]
+
+
+Which = Literal["all", "begun"]
 
 
 @dataclass(frozen=True)
@@ -44,13 +47,14 @@ class Standing:
 
 @dataclass(frozen=True)
 class GradingRequest:
-    """What to grade and how: someone's files, not the learner's own, one row, the seed, the isolation, the least."""
+    """What to grade and how: someone's files, one row, the seed, the isolation, the least, and whose work it is."""
 
     submission: Path | None = None
     only: str | None = None
     seed: int | None = None
     isolation: str = "auto"
     require: str = "auto"
+    student: str | None = None
 
 
 def open_workspace(start: Path, key_file: Path | None = None) -> Workspace:
@@ -108,7 +112,7 @@ def locked_verdict(stage: Stage, request: GradingRequest) -> Verdict:
 def check(workspace: Workspace, stage: Stage, request: GradingRequest, on_test: OnTest | None = None) -> Verdict:
     """Grade a stage; the learner's own is refused while it is locked, and a pass of it is recorded."""
     if request.only is not None:
-        stage.criterion(request.only)
+        request = replace(request, only=stage.asked(request.only).id)
     if request.submission is not None:
         sealed.expect_key(stage, "what somebody handed in")
         return graded(workspace, stage, take(stage, request.submission, workspace.course.root), request, on_test)
@@ -117,14 +121,12 @@ def check(workspace: Workspace, stage: Stage, request: GradingRequest, on_test: 
     return _own(workspace, stage, take(stage, None, workspace.course.root), request, on_test)
 
 
-def check_all(workspace: Workspace, request: GradingRequest, on_test: OnTest | None = None) -> Iterator[Verdict]:
+def check_all(
+    workspace: Workspace, request: GradingRequest, on_test: OnTest | None = None, which: Which = "all"
+) -> Iterator[Verdict]:
     """Grade one stage after the other: all of someone's files, or the learner's own that are unlocked or begun."""
     for stage in workspace.course.stages:
-        if (
-            request.submission is None
-            and locked_by(workspace, stage, workspace.store.read())
-            and not _is_begun(workspace, stage)
-        ):
+        if request.submission is None and not _is_wanted(workspace, stage, which):
             continue
         try:
             snapshot = take(stage, request.submission, workspace.course.root)
@@ -153,6 +155,11 @@ def is_stub(stage: Stage) -> bool:
         return True
 
 
+def _is_wanted(workspace: Workspace, stage: Stage, which: Which) -> bool:
+    unlocked = which == "all" and not locked_by(workspace, stage, workspace.store.read())
+    return unlocked or _is_begun(workspace, stage)
+
+
 def _is_begun(workspace: Workspace, stage: Stage) -> bool:
     return stage.id in workspace.store.read().passed or not is_stub(stage)
 
@@ -175,11 +182,21 @@ def graded(
 def _own(
     workspace: Workspace, stage: Stage, snapshot: Snapshot, request: GradingRequest, on_test: OnTest | None
 ) -> Verdict:
-    """Grade the learner's own module; record that it was worked on and, if all of it passes, the pass.
+    """Grade the learner's own module, and record it; a result that cannot be recorded is a result all the same."""
+    verdict = graded(workspace, stage, snapshot, request, on_test)
+    try:
+        return _recorded(workspace, stage, snapshot, request, verdict)
+    except ProgressError as error:
+        return replace(verdict, unrecorded=error.message)
+
+
+def _recorded(
+    workspace: Workspace, stage: Stage, snapshot: Snapshot, request: GradingRequest, verdict: Verdict
+) -> Verdict:
+    """Record that a module was worked on and, if all of it passes, the pass; return the verdict with what that opens.
 
     Where the hidden tests are sealed there is none to record, but that the public ones pass.
     """
-    verdict = graded(workspace, stage, snapshot, request, on_test)
     if not (verdict.passed or verdict.public_passed) or verdict.grader_fault or request.only is not None:
         workspace.store.record_last(stage.id)
         return verdict
@@ -195,7 +212,9 @@ def _ungraded(stage: Stage, request: GradingRequest, error: SubmissionError) -> 
     from grader.submission.source import Problem
     from grader.verdict import decide
 
-    return decide(stage, (), (), _no_run(stage, request), problem=Problem("missing", error.message, None, error.hint))
+    absent = isinstance(error, NotHandedIn)
+    problem = Problem("missing", error.message, None, error.hint, absent)
+    return decide(stage, (), (), _no_run(stage, request), problem=problem)
 
 
 def _no_run(stage: Stage, request: GradingRequest) -> Run:

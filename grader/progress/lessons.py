@@ -10,6 +10,7 @@ from grader.course.sealed import public_only
 from grader.course.stage import Course, Criterion, Stage
 from grader.errors import CourseError, ProgressError, StageLocked, SubmissionError, UsageError
 from grader.progress.actions import GradingRequest, Workspace, graded, is_stub, stub_text
+from grader.progress.state import current
 from grader.progress.store import backup
 from grader.submission import take
 
@@ -26,15 +27,23 @@ class Hint:
 
 def hint(workspace: Workspace, stage: Stage, criterion: str | None) -> Hint | None:
     """Return the next hint of a row, by default of the first that a check finds not passed; None where all pass."""
-    row = stage.criterion(criterion) if criterion is not None else _first_not_passed(workspace, stage)
+    row = stage.asked(criterion) if criterion is not None else _first_not_passed(workspace, stage)
     if row is None:
         return None
     number = workspace.store.next_hint(stage.id, row.id, len(row.hints))
     return Hint(row, row.hints[number], number + 1, len(row.hints))
 
 
-def start(workspace: Workspace, stage: Stage) -> tuple[str, ...]:
-    """Make a stage the current one and return the ids that are skipped now; what is passed stays passed.
+@dataclass(frozen=True)
+class Start:
+    """The ids that are skipped now, and the stage that the learner is at: another one where the wanted has passed."""
+
+    skipped: tuple[str, ...]
+    here: Stage | None
+
+
+def start(workspace: Workspace, stage: Stage) -> Start:
+    """Make a stage the current one, and say what that has led to; what is passed stays passed.
 
     Only stages before it, and those that it waits for, are skipped: from it on, what was skipped earlier is open again.
     """
@@ -47,8 +56,8 @@ def start(workspace: Workspace, stage: Stage) -> tuple[str, ...]:
         if each.id in progress.skipped and each.id not in before:
             workspace.store.forget(each.id)
     workspace.store.record_skip(skipped)
-    workspace.store.record_last(stage.id)
-    return tuple(skipped)
+    progress = workspace.store.record_last(stage.id)
+    return Start(tuple(skipped), current(workspace.course, progress))
 
 
 def reset(workspace: Workspace, stage: Stage) -> Path | None:

@@ -21,7 +21,13 @@ from grader.errors import ProgressError
 from grader.progress.state import Pass, Progress
 
 VERSION = 1
+_RECORDED: list[Path] = []  # files that this process has changed, or begun to
 _PASS_KINDS = {"digest": str, "seed": int, "course": str, "when": str}
+
+
+def has_recorded() -> bool:
+    """Say whether this process may have recorded anything: one that was stopped tells so."""
+    return bool(_RECORDED)
 
 
 class Store:
@@ -34,12 +40,16 @@ class Store:
         self._notice: str | None = None
 
     def read(self) -> Progress:
-        """What is recorded; a damaged file is set aside, and the notice of this and later reads says so."""
+        """What is recorded; a damaged file is set aside if it can be; the notice of this and later reads says so."""
         try:
             return self._progress(_loaded(self.file))
-        except _DamagedError:
-            with self._locked():
-                return self._progress(self._sound())
+        except _DamagedError as damage:
+            try:
+                with self._locked():
+                    return self._progress(self._sound())
+            except ProgressError as error:
+                notice = f".grader/progress.json {damage}, and cannot be set aside: {error.message}"
+                return Progress(notice=notice)
 
     def record_pass(self, stage_id: str, digest: str, seed: int, course: str, when: datetime) -> Progress:
         """A stage passed; it is no longer skipped, and the last one worked on."""
@@ -97,6 +107,7 @@ class Store:
         with self._locked():
             data = self._sound()
             change(data)
+            _RECORDED.append(self.file)
             _write(self.file, json.dumps(data, indent=2) + "\n")
         return self._progress(data)
 
@@ -127,7 +138,10 @@ class Store:
         except _DamagedError as damage:
             written = datetime.fromtimestamp(self.file.stat().st_mtime, UTC)
             aside = _free(self.folder, f"progress.damaged-{_stamp(written)}", ".json")
-            os.replace(self.file, aside)
+            try:
+                os.replace(self.file, aside)
+            except OSError as error:
+                raise ProgressError(f"{self.file} cannot be renamed: {error.strerror}") from error
             self._notice = f".grader/progress.json {damage}; it is kept as .grader/{aside.name}. {damage.remedy}"
             return _fresh()
 

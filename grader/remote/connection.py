@@ -91,7 +91,7 @@ class Connection:
         try:
             self.limits.request()
             if self.channel.pending():
-                raise codec.WireError("something that was not asked for")
+                raise codec.WireError("unrequested data")
             self.channel.send(frame, min(bounds))
             result = self._outcome(serial, sent, record, self._most(frame, sent), min(bounds))
         except DeadlinePassed:
@@ -129,7 +129,7 @@ class Connection:
     def end(self) -> None:
         """End the handles and undo changes in place: a constant of the test file must not pass them on."""
         if self.failure is None and not self.ended and self.channel.pending():
-            self.failure = WorkerFailed("crashed", "the process sent something that was not asked for")
+            self.failure = WorkerFailed("crashed", "the process sent unrequested data")
         self.ended = True
         self._changes.undo()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from dataclasses import asdict
 from typing import Any
 
 from grader.outcome import Diagnosis, Where
@@ -38,6 +39,7 @@ def verdict_document(verdict: Verdict, waits_for: Iterable[str] = ()) -> Documen
         "criteria": [_criterion(result) for result in verdict.criteria],
         "unlocked": list(verdict.unlocked),
         "feedback": verdict.feedback,
+        "provenance": asdict(run.provenance),
     }
 
 

@@ -19,7 +19,7 @@ SUMMARY = "GITHUB_STEP_SUMMARY"  # the environment's name for the file that take
 LIMIT = 1 << 20
 ANNOTATIONS = 10
 MESSAGE = 1000  # characters of one annotation
-_CUT = "\n\n_The rest is left out: a job summary has at most 1 MiB._\n"
+_CUT = "\n\n_The rest is left out: a job summary has at most 1 MB._\n"
 _QUIET = ("passed", "not_started", "blocked")  # rows that have no annotation: nothing is wrong on a line of theirs
 
 
@@ -65,6 +65,7 @@ def _stage(verdict: Verdict) -> Iterator[str]:
     run = verdict.run
     yield f"## {markdown(title(verdict))}"
     how = f"seed {run.seed} · isolation {run.isolation} · {run.duration_s:.1f} s"
+    how = " · ".join(filter(None, (how, run.provenance.words)))
     yield f"**{reached(verdict)}** · {markdown(how)} · {code_span(run.label)}"
     if verdict.problem is not None:
         yield preformatted(problem(verdict))

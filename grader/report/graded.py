@@ -109,6 +109,7 @@ def place(row: CriterionResult, verdict: Verdict) -> Where | None:
 def facts(verdict: Verdict) -> dict[str, str]:
     """Return how a run was made, by name."""
     run = verdict.run
+    made = one_line(run.provenance.words)
     return {
         "stage": verdict.stage,
         "seed": str(run.seed),
@@ -117,7 +118,7 @@ def facts(verdict: Verdict) -> dict[str, str]:
         "submission": run.submission,
         "file": one_line(run.label),
         "feedback": verdict.feedback,
-    }
+    } | ({"provenance": made} if made else {})
 
 
 def _style(verdict: Verdict) -> Style:

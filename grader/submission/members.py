@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from grader.course.stage import Stage
-from grader.errors import SubmissionError
+from grader.errors import NotHandedIn, SubmissionError
 from grader.submission.files import expect_kind, expect_parent, expect_size
-from grader.submission.names import expected, folded, places, printable, shown, suggestion
+from grader.submission.names import expected, folded, is_renamed, places, printable, several, shown, suggestion
 
 MAX_MEMBERS = 20_000
 MAX_PATH = 1024  # characters
@@ -54,8 +54,8 @@ def read_module(stage: Stage, archive: Archive, label: str) -> tuple[tuple[str, 
 def choose(stage: Stage, members: Sequence[Member], label: str) -> Member:
     """The module, where the members leave no doubt which it is.
 
-    It lies where it would lie in a folder or, since archives often hold one folder with everything, below others; two
-    such are one too many. Raises SubmissionError.
+    It lies where it would lie in a folder or, since archives often hold one folder with everything, below others; else
+    it has a name that an upload changed. Two such are one too many. Raises SubmissionError.
     """
     for member in members:
         check_name(member.name, label)
@@ -63,16 +63,14 @@ def choose(stage: Stage, members: Sequence[Member], label: str) -> Member:
     for place in places(stage):
         if any(parts == place for _, parts in paths):
             return _checked(place, paths, label)
-    for place in places(stage):
-        found = sorted({parts for _, parts in paths if len(parts) > len(place) and parts[-len(place) :] == place})
+    below = [{parts for _, parts in paths if parts[-len(place) :] == place} for place in places(stage)]
+    for found in (*below, {parts for _, parts in paths if is_renamed(parts[-1], stage.module)}):
         if len({folded(parts) for parts in found}) > 1:
-            several = ", ".join(shown("/".join(parts)) for parts in found[:3])
-            hint = "Hand in one module, or an archive with it at the top."
-            raise SubmissionError(f"{label} holds {len(found)} files that could be the module: {several}", hint)
+            raise several(label, ["/".join(parts) for parts in sorted(found)])
         if found:
-            return _checked(found[0], paths, label)
+            return _checked(min(found), paths, label)
     names = ["/".join(parts) for _, parts in paths]
-    raise SubmissionError(f"{label} is an archive without {expected(stage)}", suggestion(names))
+    raise NotHandedIn(f"{label} is an archive without {expected(stage)}", suggestion(names))
 
 
 def check_name(name: str, label: str) -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from grader.course.stage import Stage
+from grader.errors import SubmissionError
 
 SHOWN = 160
 
@@ -28,6 +30,23 @@ def folded(parts: Iterable[str]) -> tuple[str, ...]:
 def places(stage: Stage) -> tuple[tuple[str, ...], ...]:
     """Where the module of a stage may lie, below a folder, an archive or a revision; the first that is there counts."""
     return ("stages", stage.name, stage.module), (stage.module,)
+
+
+def is_renamed(name: str, module: str) -> bool:
+    """Say whether a name is a module's as uploads and downloads change it: lovelaceada_1_attention-1.py.
+
+    A learning platform puts names and numbers before it, the last a number; whoever has the name already, a number
+    behind it. What else ends alike is another module: self_attention.py.
+    """
+    stem = re.escape(module.removesuffix(".py"))
+    return re.fullmatch(rf"(.*[0-9][_-])?{stem}([_-][0-9]{{1,3}}| ?\([0-9]{{1,3}}\))?\.py", name, re.DOTALL) is not None
+
+
+def several(label: str, paths: Sequence[str]) -> SubmissionError:
+    """The error where it cannot be told which of several files is the module."""
+    some = ", ".join(shown(path) for path in paths[:3])
+    what = f"{label} holds {len(paths)} files that could be the module: {some}"
+    return SubmissionError(what, "Hand in one module, or an archive with it at the top.")
 
 
 def expected(stage: Stage) -> str:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from grader.course.stage import Stage
-from grader.errors import SubmissionError
+from grader.errors import NotHandedIn, SubmissionError
 from grader.submission.files import MAX_BYTES, expect_kind, expect_parent
 from grader.submission.git import Git
 from grader.submission.names import expected, folded, places, printable, shown, suggestion
@@ -54,7 +54,7 @@ def read_module(stage: Stage, git: Git, revision: str, label: str) -> tuple[str,
     for place in places(stage):
         if tree.holds(top, place):
             return commit, place, tree.read(top, place)
-    raise SubmissionError(f"{label} is a revision without {expected(stage)}", suggestion(tree.entries(top)))
+    raise NotHandedIn(f"{label} is a revision without {expected(stage)}", suggestion(tree.entries(top)))
 
 
 class _Tree:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from grader.course.stage import Stage
-from grader.errors import SubmissionError
+from grader.errors import NotHandedIn, SubmissionError
 from grader.submission import files, members, revision
 from grader.submission.git import opened
-from grader.submission.names import expected, places, printable, suggestion
+from grader.submission.names import expected, is_renamed, places, printable, several, suggestion
 
 MAX_ARCHIVE_BYTES = 64 << 20
 _ZIP = (".zip",)
@@ -23,7 +23,7 @@ class Snapshot:
     """The bytes of a learner's module as they were at one moment.
 
     module is the file name that the stage gives it, digest the SHA-256 of source in hexadecimal, origin where it was
-    read (within an archive or a revision, too), label what messages show.
+    read (within an archive or a revision, too), label what messages show, revision the commit that it was taken from.
     """
 
     module: str
@@ -31,13 +31,15 @@ class Snapshot:
     digest: str
     origin: Path
     label: str
+    revision: str | None = None
 
 
 def take(stage: Stage, path: Path | None, course_root: Path) -> Snapshot:
     """Read the module of a stage: the course's own, or the one at path.
 
     path is a tree with stages/<stage>/<module>, a folder with <module>, a zip or tar archive of either, a revision of
-    a local git repository (repo@revision), or a Python file of any name. Neither a file nor a folder from path on may
+    a local git repository (repo@revision), or a Python file of any name. In a folder or an archive without it a name
+    that an upload has changed will do, as in names.is_renamed. Neither a file nor a folder from path on may
     be a link. Raises SubmissionError.
     """
     if path is None:
@@ -82,7 +84,7 @@ def _from_revision(stage: Stage, repository: Path, name: str, course_root: Path)
     with opened(repository, label) as git:
         commit, parts, source = revision.read_module(stage, git, name, label)
     origin = Path(f"{repository}@{commit}").joinpath(*parts)
-    return _snapshot(stage, source, origin, f"{label}@{commit[:12]}/{'/'.join(parts)}")
+    return replace(_snapshot(stage, source, origin, f"{label}@{commit[:12]}/{'/'.join(parts)}"), revision=commit)
 
 
 def _snapshot(stage: Stage, source: bytes, origin: Path, label: str) -> Snapshot:
@@ -96,22 +98,30 @@ def _located(stage: Stage, path: Path) -> tuple[Path, tuple[str, ...]]:
         for parts in places(stage):
             if os.path.lexists(path.joinpath(*parts)):
                 return path.parent, own + parts
-        what = f"{printable(str(path))} is a folder without {expected(stage)}"
-        raise SubmissionError(what, _python_files(path))
+        return path.parent, (*own, _renamed(stage, path))
     if path.suffix != ".py" and os.path.isfile(path):
         kinds = f"expected a name that ends in .py, {', '.join((*_ZIP, *_TAR))}"
         raise SubmissionError(f"{printable(str(path))} is not a Python file: {kinds}")
     return path.parent, own
 
 
-def _python_files(folder: Path) -> str | None:
+def _renamed(stage: Stage, folder: Path) -> str:
+    """The one file in a folder that bears the module's name as an upload changes it."""
     try:
-        return suggestion(os.listdir(folder))
+        names = os.listdir(folder)
     except OSError:
-        return None
+        names = []
+    found = sorted(name for name in names if is_renamed(name, stage.module))
+    if len(found) == 1:
+        return found[0]
+    label = printable(str(folder))
+    if found:
+        raise several(label, found)
+    raise NotHandedIn(f"{label} is a folder without {expected(stage)}", suggestion(names))
 
 
 def _label(origin: Path, course_root: Path) -> str:
-    """Relative to the course where it lies inside, else as the user gave it."""
+    """Relative to the course where it lies inside, else as the user gave it, as for the course itself."""
     absolute, root = Path(os.path.abspath(origin)), Path(os.path.abspath(course_root))
-    return printable(absolute.relative_to(root).as_posix() if absolute.is_relative_to(root) else str(origin))
+    inside = absolute.is_relative_to(root) and absolute != root
+    return printable(absolute.relative_to(root).as_posix() if inside else str(origin))

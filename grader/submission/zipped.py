@@ -16,6 +16,8 @@ from grader.submission.names import printable, shown
 
 MAX_DIRECTORY = 4 << 20  # bytes of the list of members
 _END = struct.Struct("<4s4H2LH")  # the record that closes an archive
+_POINTER = struct.Struct("<4sLQL")  # before it in a zip64 archive: where the larger record begins
+_LARGE_END = struct.Struct("<4sQ2H2L4Q")
 _ENCRYPTED = 0x1 | 0x2000
 _LOCAL_HEADER = 30  # bytes before a member's own, at least
 _UNREADABLE = (
@@ -86,12 +88,25 @@ class Zip:
         _, _, _, _, count, size, _, comment = _END.unpack_from(self._data, at)
         if at + _END.size + comment != len(self._data):
             raise self._broken("something follows its end")
-        if count == 0xFFFF or size == 0xFFFFFFFF or self._data[max(at - 20, 0) : at][:4] == b"PK\x06\x07":
-            raise SubmissionError(f"{self._label} is a zip64 archive, for what is larger than 4 GB", "Pack it anew.")
+        if (large := self._count_of_zip64(at)) is not None:
+            self._expect_few(large)
+        if count == 0xFFFF or size == 0xFFFFFFFF or large is not None:
+            form = "a zip64 archive, a form for more than 65,534 members or 4 GB"
+            raise SubmissionError(f"{self._label} is {form}", "Pack it anew, with the module alone.")
         self._expect_few(count)
         if size > MAX_DIRECTORY:
             what = f"lists its members in {size:,} bytes: at most {MAX_DIRECTORY:,} are taken"
             raise SubmissionError(f"{self._label} {what}", "Hand in the module alone.")
+
+    def _count_of_zip64(self, end: int) -> int | None:
+        """How many members the larger record of a zip64 archive claims, which lies before the end; None without one."""
+        pointer = self._data[max(end - _POINTER.size, 0) : end]
+        if not pointer.startswith(b"PK\x06\x07"):
+            return None
+        _, _, at, _ = _POINTER.unpack(pointer)
+        record = self._data[at : at + _LARGE_END.size]
+        complete = len(record) == _LARGE_END.size and record.startswith(b"PK\x06\x06")
+        return _LARGE_END.unpack(record)[7] if complete else 0
 
     def _expect_few(self, count: int) -> None:
         if count > MAX_MEMBERS:

@@ -152,6 +152,16 @@ def test_all_stages_are_graded_as_far_as_they_are_unlocked(place: Place) -> None
     assert "1 of 2 stages" in lines[0]
 
 
+def test_what_is_begun_is_graded_and_an_untouched_course_is_fine(place: Place, tmp_path: Path) -> None:
+    summary = tmp_path / "summary.md"
+    done = place.run("check", "--begun", "--format", "github", GITHUB_STEP_SUMMARY=str(summary))
+    assert (done.code, done.out, done.err) == (0, "", "No stage is begun yet, so nothing was graded.\n")
+    assert summary.read_text(encoding="utf-8") == ""
+    place.sums.write_text(SUMS, encoding="utf-8")
+    done = place.run("check", "--begun")
+    assert (done.code, [line.split("  ")[0] for line in done.out.splitlines()]) == (0, ["All stages", "✓ s02 · Sums"])
+
+
 def test_a_damaged_progress_file_is_named_and_rebuilt_even_beyond_a_lock(place: Place) -> None:
     place.passed("s01", "s02")
     place.store.file.write_text("{", encoding="utf-8")
@@ -167,11 +177,16 @@ def test_all_of_someones_stages_are_graded_and_missing_ones_named(place: Place, 
     handed_in = tmp_path / "anna"
     shutil.copytree(place.root / "stages", handed_in / "stages")
     (handed_in / "stages" / "s01_numbers" / "numbers_.py").unlink()
+    elsewhere = handed_in / "stages" / "s01_numbers" / "other.py"
+    elsewhere.write_text("x = 1", encoding="utf-8")
     (handed_in / "stages" / "s02_sums" / "sums.py").write_text(SUMS, encoding="utf-8")
     done = place.run("check", "--all", "--submission", str(handed_in))
     assert done.code == 1
-    assert "no module" in done.out.splitlines()[1]
-    assert done.out.splitlines()[-1].endswith("2 of 2 criteria")
+    assert "1 of 2 stages" in done.out.splitlines()[0]
+    assert done.out.splitlines()[1].startswith("✓ s02 · Sums")
+    assert done.out.splitlines()[2:] == ["Not handed in: s01."]
+    document = place.run("check", "--all", "--submission", str(handed_in), "--json").json
+    assert [(each["stage"], each["passed"]) for each in document["verdicts"]] == [("s01", False), ("s02", True)]
     assert not place.store.file.exists()
 
 
@@ -239,6 +254,9 @@ def test_a_stage_answers_to_many_names(here: Here, name: str) -> None:
         (("check", "s01", "--require-isolation", "moat"), "'moat' is no isolation", "auto, bubblewrap, landlock or"),
         (("check", "s01", "--isolation", "moat"), "'moat' is no isolation", "auto, bubblewrap, landlock or process"),
         (("check", "s01", "--all"), "--all grades every stage", "Leave one"),
+        (("check", "s01", "--begun"), "--begun grades every stage", "Leave one"),
+        (("check", "--all", "--begun"), "--begun only those that are begun", "Leave one"),
+        (("check", "--begun", "--submission", "."), "--begun is about your own files", "Use --all"),
         (("check", "--all", "--only", "double"), "--all grades whole stages", "Leave one"),
         (("check", "--all", "--submission", "nowhere.py"), "--all needs a folder", "Name a stage"),
         (("check", "s01", "--seed", "-1"), "-1", "Usage"),
@@ -282,8 +300,10 @@ def test_an_interrupted_check_is_no_verdict(here: Here) -> None:
         raise KeyboardInterrupt
 
     here.monkeypatch.setattr("grader.report.terminal.screen.ticking", lambda name: nullcontext(interrupt))
+    here.monkeypatch.setattr("signal.signal", lambda *_: None)
+    here.monkeypatch.setattr("grader.progress.store._RECORDED", [])
     done = here("check", "s01", "--isolation", "process")
-    assert (done.code, done.out) == (130, "")
+    assert (done.code, done.out, done.err) == (130, "", "stopped; nothing was recorded\n")
     assert here.place.store.read().last is None
 
 

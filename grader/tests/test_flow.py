@@ -14,7 +14,7 @@ import pytest
 from grader.tests.support.places import HIDDEN, HOUSE, ROOT
 
 ROOMS = (
-    ("errors", "outcome", "__init__"),
+    ("errors", "outcome", "stopping", "__init__"),
     ("course",),
     ("submission",),
     ("protocol",),
@@ -29,7 +29,7 @@ ROOMS = (
     ("explore",),
     ("setup",),
     ("authoring", "classroom", "doctor"),
-    ("commands", "cli"),
+    ("commands", "cli", "__main__"),
 )
 FREE = {"__version__"}
 APART = ("tests", "bench")

@@ -10,7 +10,7 @@ import pytest
 from grader.course.stage import Criterion, Stage
 from grader.outcome import Diagnosis, Outcome, Status, Where
 from grader.submission.source import Problem
-from grader.verdict import GRAVITY, SOURCE, CriterionResult, Failure, Run, Verdict, decide, the_one
+from grader.verdict import ABRUPT, GRAVITY, SOURCE, CriterionResult, Failure, Run, Verdict, decide, the_one
 
 HINTS = ("a", "b", "c")
 ROWS = (
@@ -261,3 +261,45 @@ class TestPublicOnly:
 
     def test_a_pass_of_all_tests_is_not_called_one_of_public_tests(self) -> None:
         assert verdict().passed and not verdict().public_passed
+
+
+class TestAbruptEnds:
+    """Of a row that hangs, crashes or takes too much: is it to blame, or a function that it calls?"""
+
+    LEADS = {"attention": frozenset({"scores"})}  # noqa: RUF012
+
+    def ended(self, statuses: dict[str, Status], leads: dict[str, frozenset[str]]) -> dict[str, tuple[str, ...]]:
+        tests = {test_of(name, hidden)[0]: status for name, status in statuses.items() for hidden in (True, False)}
+        found = verdict(tests, reaches=leads)
+        return {each.id: (each.status, *each.waits_for) for each in found.criteria}
+
+    @pytest.mark.parametrize("status", ABRUPT)
+    def test_a_row_that_calls_what_ended_alike_waits_for_it(self, status: Status) -> None:
+        found = self.ended({"scores": status, "attention": status}, self.LEADS)
+        assert found == {"scores": (status,), "weights": ("passed",), "attention": ("blocked", "scores")}
+
+    @pytest.mark.parametrize(
+        ("statuses", "leads"),
+        [
+            ({"scores": "timed_out", "attention": "timed_out"}, {}),
+            ({"scores": "timed_out", "attention": "timed_out"}, {"attention": frozenset({"weights"})}),
+            ({"scores": "timed_out", "attention": "crashed"}, LEADS),
+            ({"attention": "timed_out"}, LEADS),
+            ({"scores": "failed", "attention": "timed_out"}, LEADS),
+        ],
+    )
+    def test_what_has_no_such_cause_is_told_as_it_ended(
+        self, statuses: dict[str, Status], leads: dict[str, frozenset[str]]
+    ) -> None:
+        found = self.ended(statuses, leads)
+        assert {name: found[name][0] for name in statuses} == statuses
+
+    def test_of_two_that_call_each_other_neither_is_excused(self) -> None:
+        both: dict[str, Status] = {"scores": "timed_out", "attention": "timed_out"}
+        found = self.ended(both, {**self.LEADS, "scores": frozenset({"attention"})})
+        assert (found["scores"], found["attention"]) == (("timed_out",), ("timed_out",))
+
+    def test_all_wait_for_the_first_of_a_chain(self) -> None:
+        leads = {"weights": frozenset({"scores"}), "attention": frozenset({"scores", "weights"})}
+        found = self.ended(dict.fromkeys(("scores", "weights", "attention"), "crashed"), leads)
+        assert found == {"scores": ("crashed",), "weights": ("blocked", "scores"), "attention": ("blocked", "scores")}

@@ -56,12 +56,16 @@ def read_key(path: Path) -> SealKey:
 
 
 def write_private(path: Path, data: bytes) -> None:
-    """Write a new file that only its owner can read; UsageError where something of that name exists."""
+    """Write a new file that only its owner can read, whole or not at all; UsageError where that cannot be done."""
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except FileExistsError as error:
         raise UsageError(f"{path} exists already, and is not overwritten", "Name another folder.") from error
     except OSError as error:
         raise UsageError(f"{path} cannot be written: {error.strerror}") from error
-    with open(descriptor, "wb") as file:
-        file.write(data)
+    try:
+        with open(descriptor, "wb") as file:
+            file.write(data)
+    except OSError as error:
+        path.unlink(missing_ok=True)
+        raise UsageError(f"{path} cannot be written: {error.strerror}", "Name a folder on another disk.") from error

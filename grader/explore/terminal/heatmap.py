@@ -79,7 +79,7 @@ def legend(count: int, words: tuple[str, ...], view: View) -> str:
     if view.palette:
         return f"{text} The darker, the more."
     darks = DARKS[view.look.ascii]
-    steps = ", ".join(f"{darks[level]} from {level / 2 / max(len(words), FEW):.2f}" for level in range(1, len(darks)))
+    steps = ", ".join(f"{darks[level]} from {level / 2 / max(len(words), FEW):.3f}" for level in range(1, len(darks)))
     return f"{text} Shades: {steps}."
 
 

@@ -47,11 +47,14 @@ def verdict_lines(verdict: Verdict, style: Style) -> list[Text]:
 
 
 def summary_lines(verdicts: tuple[Verdict, ...], look: Look) -> list[Text]:
-    """Return one row for each stage: how many of its criteria pass."""
+    """Return one row for each stage, how many of its criteria pass, and the names of those not handed in."""
     passed = sum(verdict.passed for verdict in verdicts)
     reached = f"{passed} of {count(len(verdicts), 'stage')}"
     lines = heading("All stages", reached, look.bar(passed, len(verdicts)), look)
+    absent = [verdict.stage for verdict in verdicts if verdict.problem is not None and verdict.problem.absent]
     for verdict in verdicts:
+        if verdict.stage in absent:
+            continue
         done = sum(result.status == "passed" for result in verdict.criteria)
         kind = "passed" if verdict.passed else "failed"
         status = f"{done} of {count(len(verdict.criteria), 'criterion')}"
@@ -66,7 +69,7 @@ def summary_lines(verdicts: tuple[Verdict, ...], look: Look) -> list[Text]:
         lines += row(kind, f"{verdict.stage} · {verdict.title}", status, look)
         if verdict.problem is not None:
             lines += paragraph(_trimmed(verdict.problem.message, MESSAGE_LINES), look)
-    return lines
+    return lines + (paragraph(f"Not handed in: {', '.join(absent)}.", look, "dim", indent=0) if absent else [])
 
 
 def _problem_lines(verdict: Verdict, style: Style) -> list[Text]:
@@ -171,6 +174,8 @@ def _run_line(verdict: Verdict, style: Style) -> list[Text]:
     run = verdict.run
     facts = f"seed {run.seed} · isolation {run.isolation} · {run.duration_s:.1f} s"
     lines = paragraph(facts, style.look, "dim", indent=0)
+    if made := run.provenance.words:
+        lines += paragraph(made, style.look, "dim", indent=0)
     if run.public_only:
         lines += paragraph("Only public tests were run. Hidden tests run when you submit.", style.look, indent=0)
     if run.isolation_note and style.verbose:

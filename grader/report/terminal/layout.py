@@ -5,6 +5,7 @@ Lines become wider only where the terminal is: the checklist ends at column 98, 
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -19,22 +20,24 @@ LEAST_WIDTH = 24
 BAR = 20
 INDENT = 4
 MARKS = {  # what stands before a row: in Unicode, in ASCII, its style
-    "passed": ("✓", "[x]", "green"),
-    "failed": ("✗", "[!]", "red"),
+    "passed": ("✓", "ok ", "green"),
+    "failed": ("✗", "NO ", "red"),
     "not_started": ("○", "[ ]", "dim"),
     "blocked": ("–", " - ", "dim"),
     "crashed": ("!", "[*]", "red"),
     "timed_out": ("…", "[~]", "red"),
     "over_limit": ("▲", "[^]", "red"),
     "grader_fault": ("?", "[?]", "magenta"),
-    "changed": ("✓", "[x]", "yellow"),
-    "public": ("✓", "[x]", "cyan"),
+    "changed": ("✓", "ok ", "yellow"),
+    "public": ("✓", "ok ", "cyan"),
     "skipped": ("–", " - ", "dim"),
     "open": ("○", "[ ]", ""),
     "current": ("→", " > ", "cyan"),
     "warning": ("!", "[*]", "yellow"),
     "locked": ("·", " . ", "dim"),
 }
+_COMMAND = re.compile(r"`[^`\n]{1,70}`")  # whoever copies one wants it on one line
+_GLUE = "\ue000"  # stands for a space that is not broken at: of private use, and printable() lets none through
 # NFKD leaves these without an ASCII form.
 ASCII = str.maketrans({
     "·": "-", "–": "-", "—": "-", "−": "-", "…": "...", "√": "sqrt ", "×": "x", "→": "->", "≤": "<=", "≥": ">=",
@@ -150,19 +153,32 @@ def side_by_side(parts: list[str], look: Look, style: str = "dim") -> list[Text]
     joined = Text(" " * INDENT + "    ".join(look.clean(part) for part in parts), style)
     if joined.cell_len <= look.detail:
         return [joined]
-    return [line for part in parts for line in paragraph(part, look, style, hanging=4)]
+    return [line for part in parts for line in _with_command(look.clean(part), look, style)]
+
+
+def _with_command(part: str, look: Look, style: str) -> list[Text]:
+    """Return `what it is for: a command`, the command below where there is no room, and never broken: it is copied."""
+    from rich.text import Text
+
+    label, colon, command = part.partition(": ")
+    if INDENT + len(part) <= look.detail or not colon:
+        return [Text(f"{' ' * INDENT}{part}", style)]
+    return [*paragraph(f"{label}:", look, style), Text(f"{' ' * 2 * INDENT}{command}", style)]
 
 
 def _wrapped(text: Text, width: int) -> list[Text]:
-    """Break text at spaces, and words that are longer than a line anywhere."""
+    """Break text at spaces, though not in a `command`, and what is longer than a line anywhere."""
     width = max(width, 8)
     if text.cell_len <= width:
         return [text]
     from rich.console import Console
 
+    text = text.copy()
+    text.plain = _COMMAND.sub(lambda found: found[0].replace(" ", _GLUE), text.plain)
     lines = list(text.wrap(Console(width=width, color_system=None), width, overflow="fold"))
     for line in lines:
         line.rstrip()
+        line.plain = line.plain.replace(_GLUE, " ")
     return lines
 
 

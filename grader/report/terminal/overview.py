@@ -27,8 +27,10 @@ TOPIC = 23  # columns for the name of what was looked at
 LEVELS = {"ok": "passed", "warning": "warning", "broken": "failed"}
 
 
-def home_lines(course: Course, standings: tuple[Standing, ...], last: str | None, look: Look) -> list[Text]:
-    """Return where the learner is and the commands that lead on."""
+def home_lines(
+    course: Course, standings: tuple[Standing, ...], last: str | None, look: Look, prefix: str = ""
+) -> list[Text]:
+    """Return where the learner is and the commands that lead on; prefix is what is typed before each of them."""
     lines = _title(course, standings, look)
     here = next((each for each in standings if each.is_current), None)
     if here is None:
@@ -51,6 +53,8 @@ def home_lines(course: Course, standings: tuple[Standing, ...], last: str | None
     width = max(len(command) for command, _ in commands) + 4
     for command, what in commands:
         lines += paragraph(f"{command:<{width}}{what}", look)
+    if prefix:
+        lines += paragraph(f"\nType `{prefix}` before each command, as you did before this one.", look, indent=0)
     return lines
 
 

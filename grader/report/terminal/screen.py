@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TextIO
 
+from grader.errors import GraderError, OutputError
 from grader.report.escape import obeyed, spelt
 from grader.report.terminal.layout import Look, paragraph
 
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
-    from grader.errors import GraderError
     from grader.outcome import Outcome
 
 README_WIDTH = 100
@@ -25,10 +25,42 @@ LOG_SECONDS = 30.0
 
 
 def prepare() -> None:
-    """Let no character that a stream cannot encode stop the output."""
+    """Let no character that a stream cannot encode stop the output, nor a stream that was closed before the start."""
+    for name in ("stdin", "stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, _stand_in(name))
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
+
+
+def _stand_in(name: str) -> TextIO:
+    """Return a stream in place of a closed one: stdin is empty, stdout fails when it is written to, stderr is lost.
+
+    It also takes the number of the closed one, which the next file to be opened would get otherwise.
+    """
+    flags = os.O_WRONLY if name == "stderr" else os.O_RDONLY
+    return open(os.open(os.devnull, flags), "r" if name == "stdin" else "w", encoding="utf-8")
+
+
+@contextmanager
+def _written(error: bool) -> Iterator[None]:
+    """Raise OutputError where stdout cannot be written to; a message that stderr cannot take is lost."""
+    try:
+        yield
+    except BrokenPipeError:  # whoever read has seen enough
+        raise
+    except OSError as failure:
+        if error:
+            return
+        raise unwritten(failure) from failure
+
+
+def unwritten(failure: OSError) -> OutputError:
+    """Return what a stdout that failed is told as, with a stdout that takes all in its place."""
+    sys.stdout = io.StringIO()  # Python would try again, and complain, at the end
+    why = f"stdout cannot be written to: {failure.strerror}"
+    return OutputError(why, "Send the output to a place that takes it.")
 
 
 def console(error: bool = False) -> Console:
@@ -50,11 +82,17 @@ def is_ascii(encoding: str | None, environment: Mapping[str, str]) -> bool:
     return not (encoding or "").lower().startswith("utf") or locale in ("C", "POSIX")
 
 
+def typed_before(environment: Mapping[str, str]) -> str:
+    """Return what a user types before `grader`: `uv run`, which says so to what it starts, or nothing."""
+    return "uv run" if "UV_RUN_RECURSION_DEPTH" in environment else ""
+
+
 def show(lines: list[Text], error: bool = False) -> None:
     """Print lines that are laid out already; what a build's log would obey is spelt out."""
     target = console(error)
-    for line in lines:
-        target.print(_inert(line))
+    with _written(error):
+        for line in lines:
+            target.print(_inert(line))
 
 
 def _inert(line: Text) -> Text:
@@ -68,7 +106,9 @@ def _inert(line: Text) -> Text:
 def write(text: str, error: bool = False) -> None:
     """Print data as it is."""
     stream = sys.stderr if error else sys.stdout
-    stream.write(text if text.endswith("\n") else f"{text}\n")
+    with _written(error):
+        stream.write(text if text.endswith("\n") else f"{text}\n")
+        stream.flush()
 
 
 def show_markdown(text: str) -> None:
@@ -80,7 +120,8 @@ def show_markdown(text: str) -> None:
     from rich.markdown import Markdown
 
     target = console()
-    target.print(Markdown(text, hyperlinks=False), width=min(target.width, README_WIDTH), soft_wrap=False)
+    with _written(error=False):
+        target.print(Markdown(text, hyperlinks=False), width=min(target.width, README_WIDTH), soft_wrap=False)
 
 
 def say(message: str, hint: str | None = None, style: str = "") -> None:

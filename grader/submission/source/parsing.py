@@ -7,7 +7,7 @@ import warnings
 
 from grader.submission.source.problem import Problem, clean, clipped
 
-_WIDTH = 76  # of a quoted line
+_WIDTH = 70  # of a quoted line, which is indented twice on 80 columns
 _INDENTATION = "The lines of one block begin in the same column; indent by four spaces."
 _TABS = "Tabs and spaces are mixed; indent by four spaces everywhere."
 TOO_DEEP = Problem("syntax", "an expression or block is nested too deeply for Python to read", None, None)

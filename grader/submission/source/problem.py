@@ -9,12 +9,16 @@ from typing import Literal
 
 @dataclass(frozen=True)
 class Problem:
-    """Why a learner's module cannot be graded as it is; the message stands alone, hint says what to do."""
+    """Why a learner's module cannot be graded as it is; the message stands alone, hint says what to do.
+
+    absent says that what was handed in holds none for this stage.
+    """
 
     kind: Literal["syntax", "encoding", "forbidden", "import", "import-error", "missing"]
     message: str
     line: int | None
     hint: str | None
+    absent: bool = False
 
 
 @dataclass(frozen=True)

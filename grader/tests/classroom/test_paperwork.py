@@ -37,6 +37,16 @@ def test_the_project_needs_what_the_grader_and_sealed_tests_need(course: Course)
     assert project["requires-python"] == own["requires-python"] and "dependency-groups" not in found
 
 
+def test_packages_are_as_old_as_the_author_s_and_not_compiled_at_each_run(course: Course, tmp_path: Path) -> None:
+    own = tomllib.loads((HOME / "pyproject.toml").read_text())["tool"]["uv"]
+    found = tomllib.loads(made(course, "s01")["pyproject.toml"])["tool"]
+    assert found["uv"] == {"exclude-newer": own["exclude-newer"]}
+    lines = (HOME / "pyproject.toml").read_text().splitlines(True)
+    (tmp_path / "pyproject.toml").write_text("".join(line for line in lines if "exclude-newer" not in line))
+    shutil.copy(HOME / "LICENSE", tmp_path)
+    assert "uv" not in tomllib.loads(made(course, "s01", home=tmp_path)["pyproject.toml"])["tool"]
+
+
 def test_a_course_that_cannot_open_sealed_tests_is_not_released(course: Course, tmp_path: Path) -> None:
     text = (HOME / "pyproject.toml").read_text()
     lines = [line for line in text.splitlines(True) if not line.startswith("class = ")]
@@ -78,6 +88,15 @@ def test_a_course_without_an_index_has_none(course: Course, tmp_path: Path) -> N
 
 def test_no_cache_and_no_progress_is_ever_committed(course: Course) -> None:
     assert {"__pycache__/", ".venv/", ".grader/"} <= set(made(course, "s01")[".gitignore"].splitlines())
+
+
+def test_a_copy_of_one_stage_speaks_of_no_other_but_in_its_lessons(course: Course) -> None:
+    files = made(course, "s01")
+    files["stages/README.md"] = "\n".join(  # the table of parts, and what the conventions point at, stay
+        line for line in files["stages/README.md"].splitlines() if "as s15 does" not in line and "| s" not in line
+    )
+    assert not {name: text for name, text in files.items() if "s15" in text}
+    assert "grader start s17" in made(course, *(stage.id for stage in course.stages))["README.md"]
 
 
 def test_students_get_a_workflow_of_public_checks(course: Course) -> None:

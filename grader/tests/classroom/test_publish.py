@@ -16,6 +16,7 @@ from markdown_it import MarkdownIt
 
 from grader.classroom.publish import MAX_DESCRIPTION, Commit, Status, post, receipt, status, summary
 from grader.classroom.results import Result, Row
+from grader.course.provenance import Provenance
 from grader.course.stage import Criterion, Stage
 from grader.errors import GraderFault, UsageError
 
@@ -59,15 +60,20 @@ def test_the_summary_names_commit_rows_and_counts() -> None:
 
 def test_a_receipt_says_what_was_found() -> None:
     rows = tuple(Criterion(name, "", (), (), ("", "", "")) for name in ("scores", "split-heads"))
-    found = receipt(replace(FAILED, stage=replace(STAGE, criteria=rows)), datetime(2026, 11, 21, tzinfo=UTC))
+    result = replace(FAILED, stage=replace(STAGE, criteria=rows), python="3.13.1", numpy="2.4.0")
+    course = Provenance("c" * 40, False, None, "3.11.0", "1.26.0")
+    found = receipt(result, COMMIT, course, datetime(2026, 11, 21, tzinfo=UTC))
     assert (found.stage, found.submission, found.seed, found.passed) == ("s15", "ab" * 32, 40817, False)
     assert (found.isolation, found.feedback, found.when) == ("bubblewrap", "full", "2026-11-21T00:00:00+00:00")
     assert found.criteria == {"scores": "passed", "split-heads": "not_started"}
+    made = found.provenance
+    assert (made.commit, made.python, made.numpy) == ("c" * 40, "3.13.1", "2.4.0")
+    assert (made.student, made.revision) == (COMMIT.repository, COMMIT.revision)
 
 
 def test_what_was_not_graded_has_no_receipt() -> None:
     with pytest.raises(GraderFault, match="no receipt is given for s15: the grader failed"):
-        receipt(UNGRADED, datetime(2026, 11, 21, tzinfo=UTC))
+        receipt(UNGRADED, COMMIT, Provenance(), datetime(2026, 11, 21, tzinfo=UTC))
 
 
 class _GitHub(http.server.BaseHTTPRequestHandler):

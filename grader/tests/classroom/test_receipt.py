@@ -13,6 +13,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from grader.classroom.receipt import DOMAIN, InvalidReceiptError, receipt_of, signed, verified
 from grader.classroom.signing import key_id
+from grader.course.provenance import Provenance
 from grader.errors import GraderFault
 from grader.tests.support.verdicts import EMPTY, PASSED, SYNTAX, UNMARKED, VERDICT
 from grader.verdict import Verdict
@@ -21,7 +22,8 @@ KEY = Ed25519PrivateKey.from_private_bytes(bytes(32))
 OTHER = Ed25519PrivateKey.from_private_bytes(bytes([1]) * 32)
 PUBLIC = KEY.public_key()
 NOW = datetime(2026, 11, 21, 13, 30, 5, 999, timezone(timedelta(hours=1)))
-RECEIPT = receipt_of(VERDICT, NOW)
+MADE = Provenance("c" * 40, True, None, "3.13.1", "2.4.0", "class/ada", "d" * 40)
+RECEIPT = receipt_of(replace(VERDICT, run=replace(VERDICT.run, provenance=MADE)), NOW)
 TEXT = signed(RECEIPT, KEY)
 WHOLE: dict[str, Any] = json.loads(TEXT)
 
@@ -55,6 +57,7 @@ def test_a_receipt_says_what_was_graded_and_how() -> None:
             "forward": "blocked",
             "crash": "crashed",
         },
+        "provenance": asdict(MADE),
     }
 
 
@@ -62,6 +65,21 @@ def test_a_receipt_says_what_was_graded_and_how() -> None:
 def test_a_signed_receipt_is_valid(verdict: Verdict) -> None:
     receipt = receipt_of(verdict, NOW)
     assert verified(signed(receipt, KEY).encode(), PUBLIC) == receipt
+
+
+def test_a_receipt_of_before_says_nothing_of_what_it_was_made_with() -> None:
+    body = {name: value for name, value in WHOLE["receipt"].items() if name != "provenance"}
+    assert verified(resigned(body).encode(), PUBLIC) == replace(RECEIPT, provenance=Provenance())
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("commit", "HEAD"), ("release", "x"), ("python", 3), ("numpy", "2\n"), ("student", "ada\x1b[2J"), ("changed", 1)],
+)
+def test_what_it_was_made_with_is_held_to_its_form(field: str, value: object) -> None:
+    body = WHOLE["receipt"] | {"provenance": WHOLE["receipt"]["provenance"] | {field: value}}
+    assert invalid(resigned(body)).field == field
+    assert invalid(resigned(WHOLE["receipt"] | {"provenance": []})).field == "provenance"
 
 
 def test_nothing_but_the_layout_may_change() -> None:

@@ -13,7 +13,7 @@ import pytest
 
 from grader import __version__
 from grader.classroom import release as releasing
-from grader.classroom.release import Plan, copied, release, sealed
+from grader.classroom.release import Plan, copied, release, sealed, whole
 from grader.course.manifest import load_course
 from grader.course.sealed.bundle import Label, unseal
 from grader.course.sealed.copy import digest, read_record
@@ -112,10 +112,9 @@ def test_a_part_of_the_course_is_released_alone(course: Course, target: Path) ->
     assert not [name for name in names if OTHER in name]
 
 
-def test_a_stage_that_another_needs_is_missed(course: Course, target: Path) -> None:
-    with pytest.raises(UsageError, match="s91 needs s90, which --stages does not name") as caught:
-        release(course, Plan(course.stages[1:], KEY), target)
-    assert "s90, s91" in str(caught.value.hint) and not target.exists()
+def test_what_a_stage_builds_on_comes_along(course: Course) -> None:
+    assert whole(course, course.stages[1:]) == course.stages
+    assert whole(course, course.stages[:1]) == course.stages[:1]
 
 
 @pytest.mark.parametrize(

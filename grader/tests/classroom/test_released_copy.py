@@ -151,7 +151,7 @@ def test_what_a_learner_does_first_works(copy: Copy) -> None:
     for arguments in ((), ("status",), ("show", "s01"), ("hint", "s01", "matmul"), ("start", "s01"), ("--help",)):
         done = copy.grader(*arguments)
         assert done.returncode == 0, (arguments, done.stderr)
-        assert "grader demo" not in done.stdout
+        assert "demo" not in done.stdout
     copy.module.write_text("x = 1\n")
     assert copy.grader("reset", "s01", "--yes").returncode == 0
     assert "NotImplementedError" in copy.module.read_text()

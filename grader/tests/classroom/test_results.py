@@ -107,7 +107,7 @@ def test_a_link_is_no_verdict(tmp_path: Path) -> None:
 def test_a_file_that_is_too_large_is_no_verdict(tmp_path: Path) -> None:
     text = dumps(verdict_document(PASSED))
     assert read(left(tmp_path, text.ljust(MAX_BYTES)), stage_of(PASSED), TIERS).passed
-    assert "at most 4 MiB" in read(left(tmp_path, text.ljust(MAX_BYTES + 1)), stage_of(PASSED), TIERS).why
+    assert "at most 4 MB" in read(left(tmp_path, text.ljust(MAX_BYTES + 1)), stage_of(PASSED), TIERS).why
 
 
 @pytest.mark.parametrize(
@@ -161,11 +161,22 @@ def test_a_value_of_another_form_is_no_verdict(name: str, value: Any, tmp_path: 
     assert name in found.why
 
 
+@pytest.mark.parametrize("made", [{"python": 3}, {"numpy": "2.4\n"}, {"numpy": "<b>"}])
+def test_versions_are_held_to_their_form(made: dict[str, object], tmp_path: Path) -> None:
+    document = verdict_document(VERDICT) | {"provenance": {"python": "3.13.1", "numpy": "2.4.0"}}
+    found = read(left(tmp_path, json.dumps(document)), STAGE, TIERS)
+    assert (found.why, found.python, found.numpy) == ("", "3.13.1", "2.4.0")
+    (tmp_path / "other").mkdir()
+    found = read(left(tmp_path / "other", json.dumps(document | {"provenance": made})), STAGE, TIERS)
+    assert f"provenance, {next(iter(made))}" in found.why
+
+
 @pytest.mark.parametrize("name", verdict_document(VERDICT))
 def test_every_key_that_is_taken_has_to_be_there(name: str, tmp_path: Path) -> None:
     document = verdict_document(VERDICT)
     del document[name]
     unread = {"title", "waits_for", "isolation_note", "duration_s", "course", "file", "only", "problem", "unlocked"}
+    unread.add("provenance")  # verdicts of before have none
     found = read(left(tmp_path, json.dumps(document)), STAGE, TIERS)
     assert (found.why == "") == (name in unread)
 

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import errno
+import itertools
 import json
+import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -54,6 +60,24 @@ class TestKeys:
         names = ["tests.key", "signing.key", "signing.pub"]
         assert [Path(line).name for line in grader.out.splitlines()] == names
         assert "Keep tests.key and signing.key secret" in grader.err
+
+    @pytest.mark.parametrize("fits", [0, 1, 2])
+    def test_a_full_disk_is_named_and_keeps_no_part_of_the_keys(
+        self, grader: Typed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fits: int
+    ) -> None:
+        tries = itertools.count()
+
+        @contextmanager
+        def disk(*arguments: Any, **options: Any) -> Iterator[Any]:
+            with open(*arguments, **options) as file:
+                if next(tries) == fits:
+                    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+                yield file
+
+        monkeypatch.setattr("grader.course.sealed.keys.open", disk, raising=False)
+        assert grader("keys", "new", tmp_path / "keys") == 2
+        assert "cannot be written: No space left on device hint: " in grader.err
+        assert list((tmp_path / "keys").iterdir()) == []
 
     @pytest.mark.skipif(sys.platform == "win32", reason="no modes there")
     def test_only_the_public_one_can_be_read_by_others(self, keys: Path) -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import base64
+import errno
 import json
+import os
 import re
 import sys
 from pathlib import Path
@@ -32,13 +34,16 @@ MANIFEST = """
     [[criteria]]
     id = "double"
     text = "double doubles"
-    functions = ["double"]
+    functions = ["double", "halve"]
     needs = []
     hints = ["a", "b", "c"]
 """
 SOLUTION = """
     def double(x):
         return 2 * x
+
+    def halve(x):
+        return x / 2
 """
 TEST = """
     @pytest.mark.criterion("double")
@@ -122,6 +127,43 @@ def test_a_build_s_log_obeys_the_annotations_and_nothing_else(command: Command) 
     )
     assert "✗ double doubles" in command.out
     assert r"#\x23[add-mask]1" in command.out
+
+
+def test_a_result_that_cannot_be_recorded_is_told_and_decides_the_exit_code(command: Command) -> None:
+    def read_only(*_: object, **__: object) -> None:
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS))
+
+    command.context.setattr("filelock.FileLock.acquire", read_only)
+    command.small.write_text(RIGHT, encoding="utf-8")
+    for words in (ARGUMENTS, ("--all", *ARGUMENTS[1:])):
+        assert command(*words) == 0
+        assert command.err.count("warning: nothing is recorded: ") == 1
+        assert "cannot be written: Read-only file system" in " ".join(command.err.split())
+        assert "Unlocked" not in command.err
+    command.small.write_text(WRONG, encoding="utf-8")
+    assert command(*ARGUMENTS) == 1
+    assert "warning: nothing is recorded: " in command.err
+
+
+def test_a_document_says_what_it_was_made_with_and_a_plain_check_does_not_ask(command: Command) -> None:
+    command.small.write_text(RIGHT, encoding="utf-8")
+    assert command(*ARGUMENTS, "--json", "--student", "Ada Lovelace") == 0
+    made = json.loads(command.out)["provenance"]
+    assert made["python"] == ".".join(map(str, sys.version_info[:3]))
+    assert (made["student"], made["revision"], made["commit"]) == ("Ada Lovelace", None, None)
+    assert command(*ARGUMENTS, "--verbose") == 0
+    assert f"Python {made['python']} · NumPy {made['numpy']}" in command.out
+    command.context.setattr("grader.course.provenance.provenance_of", None)
+    assert command(*ARGUMENTS) == 0
+    assert "NumPy" not in command.out
+    assert command(*ARGUMENTS, "--student", "\x1b[2J") == 2
+    assert "is no name of a student" in command.err
+
+
+def test_one_row_is_graded_by_the_name_of_its_function(command: Command) -> None:
+    command.small.write_text(RIGHT, encoding="utf-8")
+    assert command(*ARGUMENTS, "--only", "halve", "--json") == 0
+    assert json.loads(command.out)["only"] == "double"
 
 
 def test_without_a_format_a_build_s_log_obeys_nothing(command: Command) -> None:

@@ -32,6 +32,16 @@ def test_a_hint_without_a_row_is_for_the_first_that_does_not_pass(place: Place) 
     assert "no hint is needed" in done.err
 
 
+def test_a_hint_and_a_reset_are_for_where_one_is_without_a_stage(place: Place, here: Here) -> None:
+    place.passed("s01")
+    assert here("reset", "--yes").err.startswith("stages/s02_sums/sums.py is the stub again.")
+    assert place.run("hint").out.startswith("s02 · total is right · hint 1 of 3")
+    place.passed("s02")
+    done = here("reset", "--yes")
+    assert (done.code, place.recorded) == (2, {"s01", "s02"})
+    assert "no stage is left to work on" in done.err
+
+
 def test_show_prints_the_readme_as_it_is_into_a_pipe(here: Here) -> None:
     assert here("show", "numbers").out == "# Numbers\n\nA *small* stage.\n"
 
@@ -62,6 +72,19 @@ def test_start_leaves_passed_stages_passed(here: Here) -> None:
     here.place.passed("s01")
     assert "Skipped" not in here("start", "s02").err
     assert here.place.recorded == {"s01"}
+
+
+def test_start_at_a_passed_stage_says_where_one_is(here: Here) -> None:
+    here.place.passed("s01")
+    done = here("start", "s01")
+    assert done.code == 0
+    assert " ".join(done.err.split()) == (
+        "s01 · Numbers has passed already, and stays so. You are at s02 · Sums. "
+        "`grader check s01` grades it again; `grader reset s01` starts it over."
+    )
+    assert "You are at s02" in here().out
+    here.place.passed("s02")
+    assert "You are at" not in here("start", "s02").err
 
 
 def test_reset_asks_before_it_replaces_a_file(here: Here) -> None:

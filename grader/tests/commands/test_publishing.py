@@ -11,10 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from grader.commands.publishing import Press, located
+from grader.commands.publishing import Press, located, replace
 from grader.errors import GraderFault, UsageError
 from grader.report import github
 from grader.report.formats import parsed
+from grader.tests.support.streams import Full
 from grader.tests.support.verdicts import CLASSROOM50, LABEL, NOW, PASSED, VERDICT, report
 
 
@@ -40,6 +41,29 @@ def test_every_file_is_written_whole(tmp_path: Path) -> None:
     assert all(path.read_text("utf-8").endswith("\n") for path in files.values())
     if sys.platform != "win32":
         assert {stat.S_IMODE(path.stat().st_mode) for path in files.values()} == {0o644}
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no modes there")
+@pytest.mark.parametrize(("mask", "mode"), [(0o022, 0o644), (0o077, 0o600)])
+def test_a_file_is_readable_as_far_as_the_umask_allows(tmp_path: Path, mask: int, mode: int) -> None:
+    before = os.umask(mask)
+    try:
+        replace(tmp_path / "receipt.json", "{}")
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE((tmp_path / "receipt.json").stat().st_mode) == mode
+
+
+def test_a_full_stdout_is_named_and_costs_no_other_report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdout", Full())
+    with pytest.raises(GraderFault) as caught:
+        press(f"json,junit={tmp_path / 'j.xml'}").publish(report(VERDICT), tmp_path, NOW)
+    assert caught.value.message == "stdout cannot be written to: No space left on device"
+    assert (tmp_path / "j.xml").is_file()
+    monkeypatch.setattr(sys, "stdout", Full())
+    with pytest.raises(GraderFault, match="stdout cannot be written to"):
+        press(f"github={tmp_path / 'summary.md'}").publish(report(VERDICT), tmp_path, NOW)
+    assert (tmp_path / "summary.md").is_file()
 
 
 def test_what_an_earlier_run_left_is_gone_before_grading_begins(tmp_path: Path) -> None:

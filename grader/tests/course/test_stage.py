@@ -49,6 +49,21 @@ class TestRows:
         assert row is not None
         assert row.id == "split-heads"
 
+    def test_a_row_is_meant_by_its_id_or_a_function_of_it(self, write: Write) -> None:
+        stage = load_stage(write(HEAD + SPLIT + FORWARD))
+        assert [stage.asked(name).id for name in ("forward", "split_heads", "merge_heads")] == [
+            "forward",
+            "split-heads",
+            "forward",
+        ]
+        with pytest.raises(UsageError, match="'split' is not a row"):
+            stage.asked("split")
+
+    def test_a_function_of_several_rows_means_none_of_them(self, write: Write) -> None:
+        both = FORWARD.replace('"merge_heads"', '"merge_heads", "split"'), SPLIT.replace('"split_heads"]', '"split"]')
+        with pytest.raises(UsageError, match="'split' stands in 2 rows of s15_attention: split-heads, forward"):
+            load_stage(write(HEAD + both[1] + both[0])).asked("split")
+
     def test_a_method_belongs_to_the_row_of_its_class(self, write: Write) -> None:
         row = load_stage(write(HEAD + SPLIT + FORWARD)).criterion_of("MultiHeadAttention.forward")
         assert row is not None

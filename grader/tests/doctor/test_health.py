@@ -130,6 +130,11 @@ def test_a_tier_in_which_no_probe_starts_does_not_count(
     assert found[-1].level == "broken"
 
 
+def test_a_terminal_in_the_c_locale_is_told_what_it_lacks() -> None:
+    found = health._terminal("utf-8", 100, True, plain=True)
+    assert (found.level, "only ASCII" in found.remedy) == ("warning", True)
+
+
 @pytest.mark.parametrize(
     ("encoding", "width", "level"),
     [("utf-8", 80, "ok"), ("ascii", 80, "warning"), ("", 80, "warning"), ("utf-8", 60, "warning")],

@@ -199,7 +199,7 @@ def broken(function: str, body: str, arguments: str = "*args, **kwargs") -> str:
         ("return (x for x in args)", "failed", "generator"),
         ("return 1 / 0", "failed", "ZeroDivisionError: division by zero   (line "),
         ("raise SystemExit(3)", "failed", "left with sys.exit() instead of returning"),
-        ("import os; os._exit(7)", "crashed", "it left with exit code 7"),
+        ("import os; os._exit(7)", "crashed", "it exited with code 7"),
         ("import os; os.abort()", "crashed", "ended by signal 6"),
         ("return np.zeros((1 << 40,))", "over_limit", "would use more than the 1024 MB"),
         ("return _right(*args) * 0.5", "warning", "each row of weights should sum to 1, row 1 sums to 0.500"),
@@ -375,7 +375,7 @@ def test_attention_is_shown_before_there_is_a_norm(walk: Explore) -> None:
         ("if mask is not None", "if False", "causal", "warning", "above the diagonal"),
         ("return hidden @", "return hidden[0] @", "mlp", "failed", "shape (4, 6) should be (batch 1, seq 4, dim 6)"),
         ("self.attention_weights = e / e", "weights = e / e", "attention", "failed", "attention_weights"),
-        ("return hidden @", "import os; os._exit(5) @", "mlp", "crashed", "exit code 5"),
+        ("return hidden @", "import os; os._exit(5) @", "mlp", "crashed", "exited with code 5"),
     ],
 )  # fmt: skip
 def test_a_block_that_is_wrong_is_told_where(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import multiprocessing
 import os
@@ -232,6 +233,19 @@ class TestDamage:
         )
         assert (store.folder / "progress.damaged-20261121T083802Z.json").read_bytes() == content
         assert not store.file.exists()
+
+    def test_a_damaged_file_that_cannot_be_set_aside_stays_and_is_reported(
+        self, store: Store, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def read_only(*_: object) -> None:
+            raise OSError(errno.EROFS, os.strerror(errno.EROFS))
+
+        write(store, "damaged")
+        monkeypatch.setattr("os.replace", read_only)
+        notice = store.read().notice or ""
+        assert notice.startswith(".grader/progress.json is damaged: it is not JSON, and cannot be set aside: ")
+        assert notice.endswith("Read-only file system")
+        assert store.file.read_text() == "damaged"
 
     def test_a_file_of_a_newer_grader_is_set_aside_with_another_message(self, store: Store) -> None:
         write(store, '{"version": 2, "passed": []}')

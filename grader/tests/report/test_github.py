@@ -131,7 +131,7 @@ def test_a_summary_keeps_within_what_github_takes() -> None:
     )
     text = summary(report(replace(VERDICT, criteria=(row,) * 300)), SCENE)
     assert LIMIT - 20_000 < len(text.encode()) <= LIMIT
-    assert text.endswith("at most 1 MiB._\n")
+    assert text.endswith("at most 1 MB._\n")
     assert text.count("<pre>") == text.count("</pre>")
 
 

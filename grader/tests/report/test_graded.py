@@ -7,8 +7,9 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 
+from grader.course.provenance import Provenance
 from grader.outcome import Where
-from grader.report import graded
+from grader.report import github, graded
 from grader.tests.support.verdicts import (
     CRASH,
     EMPTY,
@@ -18,6 +19,7 @@ from grader.tests.support.verdicts import (
     MERGE,
     PASSED,
     PUBLIC,
+    SCENE,
     SCORES,
     SPLIT,
     SYNTAX,
@@ -86,6 +88,14 @@ def test_the_place_is_the_first_of_the_learner_s_lines() -> None:
 def test_a_module_that_cannot_be_graded_says_where() -> None:
     assert graded.problem(SYNTAX) == f"{LABEL}:3 cannot be graded as it is.\nline 3: expected ':'\nAdd a colon."
     assert graded.problem(VERDICT) == ""
+
+
+def test_facts_name_what_a_result_was_made_with_where_that_is_known() -> None:
+    made = Provenance("c" * 40, True, None, "3.13.1", "2.4.0", "class/ada", "d" * 40)
+    verdict = replace(VERDICT, run=replace(VERDICT.run, provenance=made))
+    words = "course commit cccccccccccc (changed since) · Python 3.13.1 · NumPy 2.4.0 · student class/ada · revision "
+    assert graded.facts(verdict)["provenance"] == f"{words}dddddddddddd"
+    assert "course commit cccccccccccc" in github.summary(report(verdict), SCENE)
 
 
 def test_facts_say_how_the_run_was_made() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from grader.course.stage import Stage
-from grader.submission.names import expected, folded, places, printable, shown, suggestion
+from grader.submission.names import expected, folded, is_renamed, places, printable, shown, suggestion
 
 STAGE = Stage("s15", Path("stages/s15_attention"), "Attention", "attention.py", (), ())
 
@@ -38,3 +38,27 @@ def test_the_place_in_the_course_comes_first() -> None:
 def test_five_python_files_are_suggested_at_most() -> None:
     assert suggestion(f"{name}.py" for name in "gfedcba") == "Python files in it: a.py, b.py, c.py, d.py, e.py"
     assert suggestion(["notes.txt"]) is None
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "lovelaceada_1_attention-1.py",
+        "lovelaceada_late_12345_67890_attention.py",
+        "Essay_ada_attempt_2026-11-21-10-00-00_attention.py",
+        "attention-2.py",
+        "attention_1.py",
+        "attention (1).py",
+        "attention(12).py",
+    ],
+)
+def test_a_name_that_an_upload_changed_is_known(name: str) -> None:
+    assert is_renamed(name, "attention.py")
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["self_attention.py", "attention2.py", "1attention.py", "attention.py.bak", "attention-old.py", "xattention-1.py"],
+)
+def test_another_module_is_not_taken_for_it(name: str) -> None:
+    assert not is_renamed(name, "attention.py")

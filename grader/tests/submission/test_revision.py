@@ -45,6 +45,7 @@ class TestTaken:
         assert (snapshot.source, snapshot.digest) == (SOURCE, hashlib.sha256(SOURCE).hexdigest())
         assert snapshot.label == f"{ada}@{name[:12]}/{IN_TREE}"
         assert snapshot.origin == Path(f"{ada}@{name}") / IN_TREE
+        assert snapshot.revision == name
 
     def test_a_module_at_the_top_is_taken(self, ada: Path) -> None:
         commit(ada, {"attention.py": SOURCE})

@@ -65,6 +65,21 @@ class TestWhere:
         assert (snapshot.source, snapshot.module, snapshot.origin) == (SOURCE, "attention.py", file)
         assert snapshot.label == IN_TREE
 
+    def test_a_name_that_an_upload_changed_is_found_in_a_folder(self, stage: Stage, course: Path, inbox: Path) -> None:
+        file = put(inbox / "lovelaceada_1_attention-1.py")
+        put(inbox / "self_attention.py", b"another")
+        assert take(stage, inbox, course).origin == file
+        put(inbox / "attention (1).py")
+        assert f"{inbox} holds 2 files that could be the module: attention (1).py, " in refusal(stage, inbox, course)
+        put(inbox / "attention.py", b"the one")
+        assert take(stage, inbox, course).source == b"the one"
+
+    def test_the_course_itself_is_named_as_it_was_given(
+        self, stage: Stage, course: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.chdir(course / "stages")
+        assert refusal(stage, Path("../../course@nosuchref"), course).startswith("../../course ")
+
     def test_the_digest_is_the_sha256_of_the_bytes(self, stage: Stage, course: Path) -> None:
         put(course / IN_TREE)
         assert take(stage, None, course).digest == hashlib.sha256(SOURCE).hexdigest()

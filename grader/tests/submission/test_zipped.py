@@ -59,6 +59,24 @@ def patched(data: bytes, signature: bytes, offset: int, new: bytes) -> bytes:
 CENTRAL, LOCAL, END = b"PK\x01\x02", b"PK\x03\x04", b"PK\x05\x06"
 
 
+def test_more_members_than_a_zip_archive_holds_are_counted() -> None:
+    names = [(str(number), b"") for number in range(0x10000)]
+    assert refused(packed(*names)) == "ada.zip has 65,536 members: at most 20,000 are taken"
+
+
+def test_a_zip64_archive_of_few_members_is_named_by_its_form() -> None:
+    pointer = struct.pack("<4sLQL", b"PK\x06\x07", 0, 0, 1)
+    at = GOOD.rindex(b"PK\x05\x06")
+    assert "is a zip64 archive" in refused(GOOD[:at] + pointer + GOOD[at:])
+
+
+def test_a_name_that_an_upload_changed_is_found_where_no_other_is() -> None:
+    named = ("ada/lovelaceada_1_attention-1.py", SOURCE)
+    assert taken(packed(named, ("self_attention.py", b"another"))) == SOURCE
+    assert "holds 2 files that could be the module" in refused(packed(named, ("attention-2.py", SOURCE)))
+    assert taken(packed(named, ("bob/attention.py", b"the one"))) == b"the one"
+
+
 class TestTaken:
     @pytest.mark.parametrize("method", [zipfile.ZIP_DEFLATED, zipfile.ZIP_STORED])
     def test_stored_and_deflated_members_are_read(self, method: int) -> None:

@@ -1,7 +1,8 @@
 """What a module uses of what its stage forbids, the ways around names included, and which functions that concerns.
 
-It is a help for learners and no wall: it reads names, and a program can be written whose names say nothing. The room's
-one caller is `looking.py`. Begin with `uses.py`; `places.py` says where in the module a node stands.
+It is a help for learners and no wall: it reads names, and a program can be written whose names say nothing. Only
+`looking.py` calls it, and `reaching.py` its `reach.py`. Begin with `uses.py`; `places.py` says where in the module a
+node stands.
 """
 
 from __future__ import annotations

@@ -138,7 +138,12 @@ def test_a_hidden_file_that_is_not_in_the_bundle_is_named(copy: SmallCopy, tmp_p
         load_mistakes(copy.keyed)
 
 
-def test_a_copy_is_known_by_its_record(copy: SmallCopy) -> None:
+def test_a_copy_is_known_by_its_record_and_where_that_is_lost_by_its_bundles(copy: SmallCopy) -> None:
     assert sealed.is_copy(copy.hidden)
     (copy.hidden / RECORD).unlink()
+    assert sealed.is_copy(copy.hidden) and sealed.is_sealed(copy.stage())
+    with pytest.raises(CourseError, match=r"release\.json cannot be read") as caught:
+        sealed.public_tests(copy.stage())
+    assert caught.value.hint == "Fetch this copy of the course again."
+    copy.bundle.unlink()
     assert not sealed.is_copy(copy.hidden)

@@ -149,7 +149,7 @@ class TestAnswersWithoutAQuestion:
     def test_before_the_call(self) -> None:
         with playing(lambda worker: worker.value(1, 1)) as (learner, connection):
             time.sleep(0.2)
-            with pytest.raises(WorkerFailed, match="not asked for") as caught:
+            with pytest.raises(WorkerFailed, match="unrequested data") as caught:
                 learner.f(1)
             assert status_of(connection, caught.value) == "crashed"
 

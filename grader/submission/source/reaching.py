@@ -1,0 +1,33 @@
+"""Which functions of a stage lead to which others in a learner's module, as far as its text tells."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from grader.course.stage import Stage
+from grader.submission.source.forbidden import Layout
+from grader.submission.source.forbidden.reach import key_of, reached
+from grader.submission.source.parsing import parsed, without_main_block
+from grader.submission.source.problem import Problem
+
+
+def reaches(stage: Stage, text: str | None) -> Mapping[str, frozenset[str]]:
+    """Return for each function of the checklist the others that it mentions, or that what it mentions does.
+
+    text is None where the module's is not one that Python reads at once: then nothing is known, and no function leads
+    to any other.
+    """
+    tree = None if text is None else parsed(text)
+    if tree is None or isinstance(tree, Problem):
+        return {}
+    try:
+        layout = Layout(without_main_block(tree))
+    except RecursionError:
+        return {}
+    names = dict.fromkeys(name for row in stage.criteria for name in row.functions)
+    keys = {name: key_of(layout, name) for name in names}
+    leading = {name: reached(layout, [key]) for name, key in keys.items() if key in layout.owners}
+    return {
+        name: frozenset(other for other in leading if keys[other] != keys[name] and keys[name] in leading[other])
+        for name in names
+    }
