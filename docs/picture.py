@@ -14,6 +14,7 @@ from rich.console import Console
 from rich.text import Text
 
 WIDTH = 92
+ROWS = 21  # of the checklist: up to the first row that is explained, and two more
 COMMAND = ["grader", "demo", "--seed", "40817"]
 
 
@@ -26,7 +27,7 @@ def main() -> None:
     )
     console = Console(record=True, width=WIDTH, file=io.StringIO(), force_terminal=True)
     console.print(Text("$ uv run " + " ".join(COMMAND), style="bold"))
-    console.print(Text.from_ansi(done.stdout.decode()))
+    console.print(Text.from_ansi("\n".join([*done.stdout.decode().splitlines()[:ROWS], "…"])))
     svg = re.sub(r"@font-face\s*{[^}]*}", "", console.export_svg(title="uv run grader demo"))
     svg = re.sub(r'x="([\d.]+)"([^>]*)textLength="([\d.]+)"([^>]*)>((?:&#160;)+)([^<]*)', _without_margin, svg)
     Path(__file__).with_name("demo.svg").write_text(svg, encoding="utf-8")

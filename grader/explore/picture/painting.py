@@ -184,8 +184,10 @@ def _scale(figure: Figure, plan: Plan) -> None:
 
 
 def _norm(count: int) -> tuple[np.vectorize, np.vectorize]:
-    """Return depth and its inverse for arrays, as matplotlib asks for them."""
-    return np.vectorize(lambda w: depth(float(w), count)), np.vectorize(lambda d: weight_at(float(d), count))
+    """Return depth and its inverse for arrays, as matplotlib asks for them; an array may be empty."""
+    there = np.vectorize(lambda weight: depth(float(weight), count), otypes=[float])
+    back = np.vectorize(lambda shade: weight_at(float(shade), count), otypes=[float])
+    return there, back
 
 
 def _label(word: str) -> str:

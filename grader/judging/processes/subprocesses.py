@@ -51,6 +51,8 @@ class Standing:
         if self._process is not None and self._process.poll() is None:
             return
         self._ready = False
+        if self._messages is not None:
+            self._messages.close()
         with socket.create_server(("127.0.0.1", 0), backlog=1) as listener:
             token = secrets.token_bytes(32)
             spec = {**self._spec, "port": listener.getsockname()[1], "token": token.hex()}

@@ -51,7 +51,8 @@ def test_packages_of_the_course_are_found_as_folders_or_single_modules() -> None
 def test_the_packages_are_found_with_their_libraries() -> None:
     found = [path.name for path in bundle.package_folders()]
     assert found[:2] == ["numpy", "msgpack"]
-    beside = {path.name for path in bundle.package("numpy").parent.glob("numpy.libs")}
+    folder = bundle.package("numpy").parent
+    beside = {name for name in ("numpy.libs", "msgpack.libs") if (folder / name).is_dir()}  # older msgpack has one too
     assert set(found[2:]) == beside
     assert all(
         Path(parent, "numpy").is_dir() or Path(parent, "msgpack").is_dir() for parent in bundle.package_parents()

@@ -20,6 +20,7 @@ TEMPLATES = ROOT / "grader" / "classroom" / "templates" / "github" / "workflows"
 OURS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 THEIRS = sorted(TEMPLATES.glob("*.yml"))
 GRADE = ROOT / ".github" / "workflows" / "grade.yml"
+RELEASE = ROOT / ".github" / "workflows" / "release.yml"
 FILES = ("GITHUB_OUTPUT", "GITHUB_ENV", "GITHUB_PATH", "GITHUB_STATE")  # what a step writes is obeyed
 UV = f"""\
 #!/bin/sh

