@@ -61,7 +61,7 @@ def home(
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
     ] = False,
 ) -> None:
-    """Learn attention by building it: grade what you write, stage by stage, and read what went wrong.
+    """Learn by building: grade what you write, stage by stage, and read what went wrong.
 
     Without a command: where you are, and what comes next.
     """

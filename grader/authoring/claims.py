@@ -63,7 +63,7 @@ def in_hidden(stage: Stage, file: str, line: int | None = None) -> str:
 
 
 def _stub(stage: Stage) -> Iterator[Shortfall]:
-    wanted = stub_of(reference_source(stage))
+    wanted = stub_of(reference_source(stage), stage.packages)
     if not stage.module_path.exists() or stage.module_path.read_text(encoding="utf-8") != wanted:
         message = "the stub is not what the solution makes"
         yield Shortfall(stage.id, in_stage(stage, stage.module), message, f"run `grader course stub {stage.id}`")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from string import Template
 
@@ -37,10 +37,12 @@ def new_stage(course: Course, name: str, title: str | None, requires: tuple[str,
         "package": course.hidden.name,
         "requires": ", ".join(f'"{each}"' for each in needed),
     }
-    return _written(words, {"stage": course.root / "stages" / name, "hidden": course.hidden / name})
+    return _written(
+        words, course.settings.packages, {"stage": course.root / "stages" / name, "hidden": course.hidden / name}
+    )
 
 
-def _written(words: Mapping[str, str], folders: Mapping[str, Path]) -> list[Path]:
+def _written(words: Mapping[str, str], packages: Sequence[str], folders: Mapping[str, Path]) -> list[Path]:
     """Fill the templates in, beside the folders first, so that a stage is there whole or not at all."""
     for folder in folders.values():
         if folder.exists():
@@ -54,7 +56,7 @@ def _written(words: Mapping[str, str], folders: Mapping[str, Path]) -> list[Path
                 text = Template(template.read_text(encoding="utf-8")).substitute(words)
                 file.write_text(text, encoding="utf-8")
         solution = (drafts["hidden"] / "solution.py").read_text(encoding="utf-8")
-        (drafts["stage"] / words["module"]).write_text(stub_of(solution), encoding="utf-8")
+        (drafts["stage"] / words["module"]).write_text(stub_of(solution, packages), encoding="utf-8")
         for kind, draft in drafts.items():
             draft.rename(folders[kind])
     finally:

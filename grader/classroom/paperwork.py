@@ -14,6 +14,7 @@ from grader.course.settings import Settings
 from grader.course.stage import Course, Stage
 from grader.errors import CourseError
 
+EXPLORE = " `explore` runs what you have written on an example, and shows it step by step."
 TEMPLATES = Path(__file__).parent / "templates"
 EXTRA = (
     "class"  # what sealed tests need: a learner's copy always does, and scripts that ask for the extra still find it
@@ -23,7 +24,7 @@ EXTRA = (
 def paperwork(course: Course, stages: tuple[Stage, ...], home: Path, self_paced: bool) -> dict[str, bytes]:
     """Return these files by their path in the copy; home is the folder of the author's pyproject.toml and LICENSE."""
     texts = {
-        "README.md": _readme(stages, self_paced),
+        "README.md": _readme(course.settings, stages, self_paced),
         "pyproject.toml": _project(course, read_toml(home / "pyproject.toml", "pyproject.toml")),
         "LICENSE": _text(home / "LICENSE"),
         ".gitignore": _text(TEMPLATES / "copy" / "gitignore"),
@@ -36,11 +37,7 @@ def paperwork(course: Course, stages: tuple[Stage, ...], home: Path, self_paced:
 def folder_paperwork(course: Course, stages: tuple[Stage, ...], home: Path, self_paced: bool) -> dict[str, bytes]:
     """Return the same of a learner who has installed the grader: the copy's pyproject.toml asks for it by its name."""
     project: Any = read_toml(home / "pyproject.toml", "pyproject.toml")["project"]
-    first, last = stages[0], stages[-1]
-    words = {
-        "title": course.settings.title, "package": project["name"], "first": first.id, "last": last.id,
-        "stage": first.name, "stages": _rows(stages), "hidden": _hidden(self_paced), "version": __version__,
-    }  # fmt: skip
+    words = {**_words(course.settings, stages, self_paced), "package": project["name"], "stage": stages[0].name}
     texts = {
         "README.md": _filled("folder/README.md", **words),
         "pyproject.toml": _filled(
@@ -57,16 +54,22 @@ def folder_paperwork(course: Course, stages: tuple[Stage, ...], home: Path, self
     return {name: text.encode() for name, text in texts.items()}
 
 
-def _readme(stages: Iterable[Stage], self_paced: bool) -> str:
-    return _filled("copy/README.md", stages=_rows(stages), hidden=_hidden(self_paced), version=__version__)
+def _readme(own: Settings, stages: tuple[Stage, ...], self_paced: bool) -> str:
+    return _filled("copy/README.md", **_words(own, stages, self_paced))
 
 
-def _rows(stages: Iterable[Stage]) -> str:
-    return "\n".join(f"| [{each.id} {each.title}](stages/{each.name}/README.md) | `{each.module}` |" for each in stages)
-
-
-def _hidden(self_paced: bool) -> str:
-    return _text(TEMPLATES / "copy" / ("self_paced.md" if self_paced else "keyed.md")).strip()
+def _words(own: Settings, stages: tuple[Stage, ...], self_paced: bool) -> dict[str, str]:
+    """Return what a README says of the course."""
+    rows = [f"| [{each.id} {each.title}](stages/{each.name}/README.md) | `{each.module}` |" for each in stages]
+    return {
+        "title": own.title,
+        "first": stages[0].id,
+        "last": stages[-1].id,
+        "explore": EXPLORE if own.drawings is not None else "",
+        "stages": "\n".join(rows),
+        "hidden": _text(TEMPLATES / "copy" / ("self_paced.md" if self_paced else "keyed.md")).strip(),
+        "version": f"{__version__}. {own.license} licence." if own.license else f"{__version__}.",
+    }
 
 
 def _project(course: Course, values: dict[str, Any]) -> str:

@@ -112,7 +112,7 @@ def _put(status: Status, address: str, token: str, target: str | None) -> str | 
         "Accept": "application/vnd.github+json",
         "Authorization": f"Bearer {token}",
         "Content-Type": "application/json",
-        "User-Agent": "attention-grader",
+        "User-Agent": "grader",
         "X-GitHub-Api-Version": "2022-11-28",
     }
     try:

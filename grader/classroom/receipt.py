@@ -1,6 +1,6 @@
 """Receipts: what a grading found, signed (Ed25519), so that whoever has the public key can tell a real one.
 
-{"receipt": {"schema": 1, "course": "0.1.0", "stage": "s15", "submission": "<SHA-256>", "seed": 7, "isolation":
+{"receipt": {"schema": 1, "course": "0.1.0", "stage": "<id>", "submission": "<SHA-256>", "seed": 7, "isolation":
 "bubblewrap", "feedback": "full", "when": "2026-11-21T08:38:02+00:00", "passed": true, "criteria": {"split-heads":
 "passed", …}}, "key": "<id>", "signature": "<base64>"}. What is signed is the receipt as canonical JSON: sorted keys, no
 spaces, ASCII.

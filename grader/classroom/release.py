@@ -89,7 +89,7 @@ def copied(course: Course, stages: tuple[Stage, ...]) -> dict[str, bytes]:
         files |= {f"stages/{stage.name}/{path.relative_to(stage.folder).as_posix()}": path for path in paths}
     found = {name: _read(path) for name, path in sorted(files.items())}
     for stage in stages:
-        stub = stub_of(reference_source(stage)).encode()
+        stub = stub_of(reference_source(stage), stage.packages).encode()
         found |= {f"stages/{stage.name}/{stage.module}": stub, f"{course.settings.hidden}/{stage.name}.stub": stub}
     return found
 
@@ -165,7 +165,7 @@ def _public_texts(course: Course) -> Iterator[str]:
     if (conventions := course.root / "stages" / "README.md").is_file():
         yield _read(conventions).decode()
     for stage in course.stages:
-        yield stub_of(reference_source(stage))
+        yield stub_of(reference_source(stage), stage.packages)
         for path in (stage.folder / "stage.toml", *stage.tests_path.glob("*.py")):
             yield _read(path).decode()
 

@@ -52,7 +52,7 @@ def publish(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="Holds a folder verdict-STAGE for each stage.")],
     repository: Repository,
     revision: Revision,
-    stages: Annotated[str, typer.Option("--stages", metavar="JSON", help='The stages, as in ["s15", "s16"].')],
+    stages: Annotated[str, typer.Option("--stages", metavar="JSON", help='The stages, as in ["STAGE", "STAGE"].')],
     least: Annotated[
         str, typer.Option("--require-isolation", metavar="TIER", help="Take no verdict from a weaker one.")
     ] = "bubblewrap",
@@ -146,7 +146,7 @@ def _stages(text: str) -> list[tuple[str, Stage]]:
     except (ValueError, RecursionError):
         names = None
     if not isinstance(names, list) or not names or not all(isinstance(name, str) for name in names):
-        raise UsageError(f"{text!r} is no list of stages", 'Expected JSON, as in ["s15", "s16"].')
+        raise UsageError(f"{text!r} is no list of stages", 'Expected JSON, as in ["STAGE", "STAGE"].')
     if len(names) > MAX_STAGES:
         raise UsageError(f"{len(names)} stages are too many", f"Expected at most {MAX_STAGES}.")
     course = open_workspace(Path.cwd()).course

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
     from grader.course.stage import Stage
     from grader.explore.colour import Palette
-    from grader.explore.model import Exploration
+    from grader.explore.model import Exploration, Plan
     from grader.progress.actions import Workspace
 
 ALL_FINE, NOT_ALL = 0, 1
@@ -24,15 +25,15 @@ ALL_FINE, NOT_ALL = 0, 1
 def explore(
     stage: AnyStage = None,
     words: Annotated[
-        str | None, typer.Option("--words", metavar="TEXT", help="A sentence of your own (s15, s17).")
+        str | None, typer.Option("--words", metavar="TEXT", help="A sentence of your own (stages that explore one).")
     ] = None,
     arrays: Annotated[
         Path | None,
-        typer.Option("--input", metavar="FILE.npz", help="Your own embeddings, or Q, K and V; and words (s15, s17)."),
+        typer.Option("--input", metavar="FILE.npz", help="Embeddings, or Q, K and V; and words (for a sentence)."),
     ] = None,
     heads: Annotated[
         int | None,
-        typer.Option("--heads", metavar="N", min=1, help="How many heads share the features; by default 2 (s15, s17)."),
+        typer.Option("--heads", metavar="N", min=1, help="Heads that share its features; by default 2."),
     ] = None,
     seed: Annotated[
         int | None, typer.Option("--seed", metavar="N", min=0, help="Draw weights or data from another seed.")
@@ -43,7 +44,7 @@ def explore(
     isolation: Isolation = "auto",
     submission: ExploredFiles = None,
 ) -> None:
-    """See step by step what your functions do with an example, and draw it: attention, curves, paths, borders, images.
+    """See step by step what your functions do with an example, and draw it: weights, curves, paths, borders, images.
 
     What is not written yet is named; the steps that work are shown. Nothing is graded or recorded. Pictures need
     matplotlib: `uv sync --extra plot`. The exit code is 0 where every step works, 1 where one does not.
@@ -82,7 +83,7 @@ def _explored(
     target = _stage(workspace, name, tuple(known))
     plan = known[target.id]
     given = dict(zip(("--words", "--input", "--heads"), sentence, strict=True))
-    _expect_sentence(target, plan.of_sentence, [option for option, value in given.items() if value is not None])
+    _expect_sentence(target, known, [option for option, value in given.items() if value is not None])
     made = example(*sentence) if plan.of_sentence else None
     snapshot = take(target, submission, workspace.course.root)
     if seed is not None and not plan.random:
@@ -105,10 +106,12 @@ def _stage(workspace: Workspace, name: str | None, known: tuple[str, ...]) -> St
     raise UsageError(f"{stage.id} has nothing to explore", hint)
 
 
-def _expect_sentence(stage: Stage, of_sentence: bool, options: list[str]) -> None:
+def _expect_sentence(stage: Stage, known: Mapping[str, Plan], options: list[str]) -> None:
     """Raise UsageError where an option about a sentence is given for a stage that has its own data."""
-    if options and not of_sentence:
-        message = f"{options[0]} is about a sentence, which s15 and s17 explore: {stage.id} has its own data"
+    if options and not known[stage.id].of_sentence:
+        others = [name for name, plan in known.items() if plan.of_sentence]
+        which = f", which {' and '.join(others)} explore" if others else ""
+        message = f"{options[0]} is about a sentence{which}: {stage.id} has its own data"
         raise UsageError(
             message, f"`grader explore {stage.id}` alone shows it; --seed draws other data where any are drawn."
         )

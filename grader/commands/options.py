@@ -66,7 +66,7 @@ def _known_level(name: str) -> str:
     return name
 
 
-_STAGE_HELP = "s15, 15, attention, or a path into its folder"
+_STAGE_HELP = "Its id, its number, its topic, or a path into its folder"
 StageName = Annotated[str, typer.Argument(metavar="STAGE", help=f"{_STAGE_HELP}.", autocompletion=stage_names)]
 AnyStage = Annotated[
     str | None,

@@ -6,14 +6,16 @@ there and what was expected. Places count from 0, as in criteria[3].hints[0].
 
 from __future__ import annotations
 
+import builtins
 import math
 import re
+import sys
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import TypeVar
 
 from grader.course.between import between, manifest_place
-from grader.course.settings import KEY, PROJECT, Settings, settings_of
+from grader.course.settings import KEY, PROJECT, UNSAID, Settings, settings_of
 from grader.course.stage import (
     FEEDBACK,
     OPERATORS,
@@ -32,10 +34,14 @@ SCHEMA = 1
 HOUSE = Path(__file__).resolve().parents[1]
 
 _Numbers = TypeVar("_Numbers", Limits, Tolerance)
-_STAGE_ID: Rule = re.compile(r"s[0-9]{2,}"), "a stage id such as 's15'"
+_STAGE_ID: Rule = re.compile(r"s[0-9]{2,}"), "a stage id: s and two digits or more"
 _KEBAB: Rule = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*"), "kebab-case, as in 'split-heads'"
-_MODULE: Rule = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\.py"), "the plain name of a Python file, as in 'attention.py'"
+_MODULE: Rule = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\.py"), "the plain name of a Python file, as in 'topic.py'"
 _DOTTED: Rule = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*"), "a Python name, dotted or not"
+_FORBIDDEN: Rule = (
+    re.compile(r"\.[A-Za-z_]\w*|[A-Za-z_]\w*(\.[A-Za-z_]\w*)*"),
+    "a Python name, dotted or not, or a method with its dot, as in '.sort'",
+)
 _AXES: Rule = (
     re.compile(r"\s*\w+([*/+-]\w+)*(\s+\w+([*/+-]\w+)*)*\s*"),
     "names of axes with spaces between, as in 'batch seq d_model'",
@@ -52,8 +58,8 @@ def load_course(root: Path, hidden: Path | None = None) -> Course:
     folders = sorted(path.parent for path in root.glob("stages/*/stage.toml"))
     if not folders:
         raise CourseError(f"{root} has no stages: expected stages/<stage>/stage.toml in it")
-    own = read_settings(root) if hidden is None or (root / PROJECT).is_file() else Settings(root.name)
-    read = [_read_stage(folder) for folder in folders]
+    own = read_settings(root) if hidden is None or (root / PROJECT).is_file() else Settings(root.name, packages=UNSAID)
+    read = [_read_stage(folder, own.packages) for folder in folders]
     stages = sorted((stage for stage, _ in read if stage), key=lambda stage: (stage.number, stage.name))
     broken = {folder.name.partition("_")[0] for folder, (stage, _) in zip(folders, read, strict=True) if not stage}
     mistakes = [line for _, lines in read for line in lines]
@@ -61,7 +67,7 @@ def load_course(root: Path, hidden: Path | None = None) -> Course:
     if mistakes:
         raise CourseError("\n".join(mistakes))
     place = root / own.hidden if hidden is None else hidden
-    return Course(root, tuple(replace(stage, hidden_root=place) for stage in stages), own)
+    return Course(root, tuple(replace(stage, hidden_root=place, packages=own.packages) for stage in stages), own)
 
 
 def read_settings(root: Path) -> Settings:
@@ -110,7 +116,7 @@ def read_toml(path: Path, place: str) -> dict[str, object]:
         raise CourseError(f"{place}: cannot be read: {error}") from error
 
 
-def _read_stage(folder: Path) -> tuple[Stage | None, list[str]]:
+def _read_stage(folder: Path, packages: tuple[str, ...] = UNSAID) -> tuple[Stage | None, list[str]]:
     """The stage, or None and what is wrong with its manifest."""
     mistakes: list[str] = []
     place = manifest_place(folder)
@@ -121,11 +127,11 @@ def _read_stage(folder: Path) -> tuple[Stage | None, list[str]]:
     schema = values.get("schema", SCHEMA)
     if schema != SCHEMA:
         return None, [f"{place}: schema: {schema!r} is not {SCHEMA}, the schema that this grader reads"]
-    stage = _stage(folder, Table(values, f"{place}: ", mistakes))
+    stage = _stage(folder, Table(values, f"{place}: ", mistakes), packages)
     return (None if mistakes else stage), mistakes
 
 
-def _stage(folder: Path, top: Table) -> Stage:
+def _stage(folder: Path, top: Table, packages: tuple[str, ...]) -> Stage:
     top.value("schema", int)
     stage = Stage(
         id=top.text("id", _STAGE_ID),
@@ -136,7 +142,7 @@ def _stage(folder: Path, top: Table) -> Stage:
         criteria=(criteria := _criteria(top)),
         limits=_limits(top.table("limits")),
         tolerance=_numbers(top.table("tolerance"), Tolerance(), 1),
-        forbidden=_forbidden(top.table("forbidden")),
+        forbidden=_forbidden(top.table("forbidden"), packages),
         axes=_axes(top.table("axes"), {name.partition(".")[0] for row in criteria for name in row.functions}),
         opaque=top.texts("opaque", _DOTTED),
         feedback=_feedback(top),
@@ -202,10 +208,17 @@ def _numbers(table: Table, default: _Numbers, below: float) -> _Numbers:
     return replace(default, **values)
 
 
-def _forbidden(table: Table) -> Forbidden:
+def _forbidden(table: Table, packages: tuple[str, ...]) -> Forbidden:
     if not table.values:
         return Forbidden()
-    forbidden = Forbidden(table.texts("operators", _OPERATOR), table.texts("names", _DOTTED), table.text("reason"))
+    forbidden = Forbidden(table.texts("operators", _OPERATOR), table.texts("names", _FORBIDDEN), table.text("reason"))
+    modules = {*packages, *sys.stdlib_module_names}
+    for place, name in enumerate(forbidden.names):
+        known = modules if "." in name else {*modules, *dir(builtins)}
+        if _FORBIDDEN[0].fullmatch(name) and name[0] != "." and (top := name.partition(".")[0]) not in known:
+            what = "none of Python's modules or the course's packages" + ("" if "." in name else ", and no builtin")
+            alike = f"; a method begins with a dot: '.{name}'" if hasattr(list, name) else did_you_mean(top, known)
+            table.wrong(f"names[{place}]", f"'{top}' is {what}{alike}")
     table.close()
     return forbidden
 

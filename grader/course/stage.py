@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, get_args
 
-from grader.course.settings import Settings
+from grader.course.settings import UNSAID, Settings
 from grader.course.table import listed, near
 from grader.errors import UnknownStage, UsageError
 
@@ -59,7 +59,10 @@ class Tolerance:
 
 @dataclass(frozen=True)
 class Forbidden:
-    """Operators and dotted names that a stage's module may not use, and the reason a learner reads."""
+    """What a stage's module may not use, and the reason a learner reads.
+
+    A name is dotted (numpy.dot, heapq), a builtin (sorted), or a method of any object (.sort).
+    """
 
     operators: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
@@ -83,6 +86,7 @@ class Stage:
     opaque: tuple[str, ...] = ()  # functions whose last result is a cache of the learner's own layout, never compared
     feedback: Feedback = "full"
     hidden_root: Path = Path(Settings.hidden)  # holds, in a folder of this stage's name, its hidden tests and answers
+    packages: tuple[str, ...] = UNSAID  # that its module may import, beside the standard library
     key_file: Path | None = None  # opens them where they are sealed, as in a learner's copy
 
     @property
@@ -152,7 +156,7 @@ class Course:
         return self.root / self.settings.hidden
 
     def find(self, text: str) -> Stage:
-        """The stage meant by s15, 15, attention, s15_attention, attention.py or a path into its folder, in any case.
+        """The stage meant by its id, number, topic, folder, module or a path into its folder, in any case.
 
         Raises UnknownStage, with near names, when none or several are meant.
         """

@@ -3,25 +3,58 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
+
+from grader.course.settings import UNSAID
 
 
-def stub_of(solution: str) -> str:
-    """Return the stub of a solution's text: the module's docstring, NumPy, and its public functions and classes.
+def stub_of(solution: str, packages: Collection[str] = UNSAID) -> str:
+    """Return the stub of a solution's text: the module's docstring, imports, and its public functions and classes.
 
-    Each body becomes `raise NotImplementedError("name")`. Names with a leading underscore are left out, but for
-    __init__; so are assignments, for a constant may give an answer away.
+    Of the imports those of the course's packages stay, and those that signatures, bases and decorators name. Each body
+    becomes `raise NotImplementedError("name")`. Names with a leading underscore are left out, but for __init__; so are
+    assignments, for a constant may give an answer away.
     """
     tree = ast.parse(solution)
     parts = [_docstring(tree, solution, "")] if ast.get_docstring(tree) is not None else []
-    imports = [ast.unparse(node) for node in tree.body if isinstance(node, (ast.Import, ast.ImportFrom))]
-    parts.append("\n".join(line for line in imports if line == "import numpy as np") + "\n")
-    parts += [
-        "\n" + "".join(_stripped(node, solution, "", ""))
+    public = [
+        node
         for node in tree.body
         if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and not node.name.startswith("_")
     ]
+    named = {name for node in public for name in _named(node)}
+    imports = [node for node in tree.body if isinstance(node, (ast.Import, ast.ImportFrom))]
+    parts.append("\n".join(_kept(imports, named, packages)) + "\n")
+    parts += ["\n" + "".join(_stripped(node, solution, "", "")) for node in public]
     return "\n".join(part for part in parts if part.strip())
+
+
+def _kept(imports: list[ast.Import | ast.ImportFrom], named: set[str], packages: Collection[str]) -> Iterator[str]:
+    """Yield the imports that a stub has, each as one line; the others may give an answer away."""
+    for node in imports:
+        whole = packages if isinstance(node, ast.Import) else ()
+        always = isinstance(node, ast.ImportFrom) and node.module == "__future__"
+        node.names = [
+            each
+            for each in node.names
+            if always or (each.asname or each.name.partition(".")[0]) in named or each.name in whole
+        ]
+        if node.names:
+            yield ast.unparse(node)
+
+
+def _named(node: ast.FunctionDef | ast.ClassDef) -> Iterator[str]:
+    """Yield the names that stand in what a stub keeps of a function or class, beside its body."""
+    kept: list[ast.AST] = [*node.decorator_list]
+    if isinstance(node, ast.FunctionDef):
+        kept += [node.args, *filter(None, [node.returns])]
+    else:
+        kept += [*node.bases]
+        children = [child for child in node.body if isinstance(child, ast.FunctionDef)]
+        for child in children:
+            if child.name == "__init__" or not child.name.startswith("_"):
+                yield from _named(child)
+    yield from (name.id for each in kept for name in ast.walk(each) if isinstance(name, ast.Name))
 
 
 def _stripped(node: ast.FunctionDef | ast.ClassDef, source: str, indent: str, prefix: str) -> Iterator[str]:

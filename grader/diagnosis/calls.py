@@ -31,7 +31,7 @@ def last_call(records: list[Record]) -> Record | None:
 
 
 def described(record: Record, stage: Stage, reference: object) -> str:
-    """Return a call as text: split_heads(x: float64 (batch 2, seq 6, d_model 8), num_heads=2)."""
+    """Return a call as text: scaled(x: float64 (batch 2, features 8), factor=2)."""
     axes = stage.axes.get(record.label, {})
     names = parameter_names(reference, record.label)
     parts = []
@@ -107,7 +107,7 @@ def _few(value: np.ndarray[Any, Any]) -> str:
 
 
 def definition_lines(source: bytes) -> dict[str, int]:
-    """Return the line of each function, class and method of a plain module: {"MultiHeadAttention.forward": 142}."""
+    """Return the line of each function, class and method of a plain module: {"Layer.forward": 142}."""
     lines: dict[str, int] = {}
 
     def visit(nodes: list[ast.stmt], prefix: str) -> None:

@@ -1,4 +1,4 @@
-"""What an exploration is: the steps as they are planned, what came of each, and the maps of attention weights."""
+"""What an exploration is: the steps as they are planned, what came of each, and the maps of weights."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ class StepResult:
 
 @dataclass(frozen=True)
 class WeightMap:
-    """Attention weights to be drawn: a row for each query, a column for each key."""
+    """Weights to be drawn: a row for each query, a column for each key."""
 
     id: str
     title: str

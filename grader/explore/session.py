@@ -44,7 +44,11 @@ def explore(
     def body(messages: Messages, workers: Workers, slate: Slate) -> None:
         walked(plan, stage, LearnerProcess(job, tier, workers), known, is_lesson, Telling(messages, slate))
 
-    found = bounded(body, tiers.Own(tier, course.root), Bounds(stage.limits.judge_mb, stage.limits.stage_seconds))
+    found = bounded(
+        body,
+        tiers.Own(tier, course.root, packages=stage.packages),
+        Bounds(stage.limits.judge_mb, stage.limits.stage_seconds),
+    )
     return _put_together(base, plan, stage, found)
 
 

@@ -142,12 +142,12 @@ def fall(name: str, values: Array) -> Fact:
 
 
 def sums(weights: Array) -> Fact:
-    """Return the fact what the rows of attention weights sum to; of several heads, row by row and head by head."""
+    """Return the fact what the rows of weights sum to; of several heads, row by row and head by head."""
     return told("rows' sums", weights.sum(axis=-1).ravel())
 
 
 def wrong_weights(weights: Array, causal: bool) -> tuple[str, ...]:
-    """Return what is not as it always is with attention weights: rows that sum to 1, nothing for what comes later."""
+    """Return what is not as it always is with such weights: rows that sum to 1, nothing for what comes later."""
     found = []
     off = np.abs(weights.sum(axis=-1) - 1)
     if off.max() > CLOSE:

@@ -9,6 +9,7 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from grader.isolation import bundle
@@ -88,7 +89,7 @@ def _namespaces() -> list[str]:
     return [*command, "--unshare-user", *forbid, "--uid", str(NOBODY), "--gid", str(NOBODY)]
 
 
-def enclosure(built: Path, hide: Path) -> list[str]:
+def enclosure(built: Path, hide: Path, packages: Sequence[str] = ()) -> list[str]:
     """Return the command before which any other runs enclosed; hide is covered where it lies in what is shown."""
     command = [*_namespaces(), "--clearenv"]
     for name, value in bundle.ENVIRONMENT.items():
@@ -113,13 +114,14 @@ def enclosure(built: Path, hide: Path) -> list[str]:
     for hidden in (*bundle.site_folders(base), str(hide)):
         if os.path.isdir(hidden) and any(Path(hidden).is_relative_to(top) for top in shown):
             command += ["--tmpfs", hidden, "--remount-ro", hidden]
-    command += [*_packages(built), "--proc", "/proc", "--dev", "/dev", "--chdir", SCRATCH]
+    command += [*_packages(built, packages), "--proc", "/proc", "--dev", "/dev", "--chdir", SCRATCH]
     return [*command, "--remount-ro", "/dev", "--remount-ro", "/"]  # file systems in memory, too, and without a bound
 
 
-def _packages(built: Path) -> list[str]:
+def _packages(built: Path, packages: Sequence[str]) -> list[str]:
     command = ["--ro-bind", str(built), BUNDLE]
-    for folder in bundle.package_folders():
-        (built / folder.name).mkdir()  # a place to mount on, since the bundle is read-only inside
+    for folder in bundle.package_folders(packages):
+        place = built / folder.name
+        place.mkdir() if folder.is_dir() else place.touch()  # a place to mount on, since the bundle is read-only inside
         command += ["--ro-bind", str(folder), f"{BUNDLE}/{folder.name}"]
     return command

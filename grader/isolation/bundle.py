@@ -7,9 +7,10 @@ import os
 import shutil
 import sys
 import sysconfig
+from collections.abc import Sequence
 from pathlib import Path
 
-from grader.errors import IsolationRefused
+from grader.errors import CourseError, IsolationRefused
 
 ROOMS = ("protocol", "worker")  # of the grader: what runs beside a learner's code
 PACKAGES = ("numpy", "msgpack")
@@ -53,23 +54,33 @@ def build_bundle(folder: Path) -> Path:
 
 
 def package(name: str) -> Path:
-    """Return a package's folder without importing it."""
+    """Return a package's folder, or a single module's file, without importing it."""
     spec = importlib.util.find_spec(name)
-    if spec is None or not spec.submodule_search_locations:
+    if spec is not None and spec.submodule_search_locations:
+        return Path(spec.submodule_search_locations[0]).resolve()
+    if spec is not None and spec.has_location and spec.origin:
+        return Path(spec.origin).resolve()
+    if name in PACKAGES:
         raise IsolationRefused(f"{name} is not installed", "Run `uv sync`.")
-    return Path(spec.submodule_search_locations[0]).resolve()
+    hint = "Install it beside the grader, or take it out of packages in [tool.grader] of pyproject.toml."
+    raise CourseError(f"the course's package {name} is not installed where the grader runs", hint)
 
 
-def package_folders() -> list[Path]:
+def _all(packages: Sequence[str]) -> list[str]:
+    """Return what the wire needs, and the packages of the course that are not among it."""
+    return [*PACKAGES, *(name for name in packages if name not in PACKAGES)]
+
+
+def package_folders(packages: Sequence[str] = ()) -> list[Path]:
     """Return the folders that a worker's packages consist of, those of their libraries among them."""
-    found = [package(name) for name in PACKAGES]
-    beside = [each.parent / f"{each.name}.libs" for each in found]
+    found = [package(name) for name in _all(packages)]
+    beside = [each.parent / f"{each.stem}.libs" for each in found]
     return [*found, *(each for each in beside if each.is_dir())]
 
 
-def package_parents() -> list[str]:
+def package_parents(packages: Sequence[str] = ()) -> list[str]:
     """Return the folders to search for a worker's packages."""
-    return list(dict.fromkeys(str(package(name).parent) for name in PACKAGES))
+    return list(dict.fromkeys(str(package(name).parent) for name in _all(packages)))
 
 
 def standard_library() -> str:
@@ -85,7 +96,7 @@ def site_folders(base: str) -> list[str]:
     return list(dict.fromkeys(os.path.realpath(path) for path in found))
 
 
-def closed_folders() -> list[str]:
+def closed_folders(packages: Sequence[str] = ()) -> list[str]:
     """Return what a worker imports from that no other user could open by its name: it lies in a closed home."""
-    needed = [standard_library(), *(str(package(name)) for name in PACKAGES)]
+    needed = [standard_library(), *(str(package(name)) for name in _all(packages))]
     return [each for each in needed if not all(f.stat().st_mode & 0o001 for f in (Path(each), *Path(each).parents))]

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import sys
 import sysconfig
+from collections.abc import Sequence
 from pathlib import Path
 
 from grader.isolation import bundle
@@ -46,13 +47,17 @@ def shortfall(filtered: bool) -> str | None:
     return "; ".join(found) or None
 
 
-def plan(built: Path, scratch: Path, hide: Path) -> Plan:
+def plan(built: Path, scratch: Path, hide: Path, packages: Sequence[str] = ()) -> Plan:
     """Return what a worker may reach: interpreter, libraries, two packages, its own modules and its scratch folder."""
     base = os.path.realpath(sys.base_prefix)
     return {
         "around": [bundle.standard_library(), *_libraries(base)],
         "holes": [*bundle.site_folders(base), str(hide.resolve()), str(OWN)],
-        "read": [str(built), *map(str, bundle.package_folders()), *RANDOM],  # NumPy often lies in one of the holes
+        "read": [
+            str(built),
+            *map(str, bundle.package_folders(packages)),
+            *RANDOM,
+        ],  # NumPy often lies in one of the holes
         "use": DEVICES,
         "write": [str(scratch)],
     }

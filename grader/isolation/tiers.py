@@ -17,12 +17,13 @@ import socket
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from grader.course.table import listed
-from grader.errors import IsolationRefused
+from grader.errors import CourseError, IsolationRefused
 from grader.isolation import bubblewrap, bundle, landlock, users
 from grader.isolation.bundle import ENVIRONMENT
 from grader.isolation.seccomp import filter_program
@@ -78,12 +79,15 @@ def program_for(tier: Tier) -> bytes:
     return b"" if tier == "process" else filter_program()
 
 
-def start(tier: Tier, hide: Path, fork: bool = FORKS) -> Started:
-    """Start a worker in a tier; hide is the course, not to be seen even where it lies in a folder that is shown."""
+def start(tier: Tier, hide: Path, fork: bool = FORKS, packages: Sequence[str] = ()) -> Started:
+    """Start a worker in a tier; hide is the course, not to be seen even where it lies in a folder that is shown.
+
+    packages are those of the course that the learner's code may import. Raises CourseError where one is not installed.
+    """
     folder = tempfile.TemporaryDirectory(prefix="grader-", ignore_cleanup_errors=True)
     try:
-        return _start(tier, hide, fork, folder)
-    except IsolationRefused:
+        return _start(tier, hide, fork, folder, packages)
+    except (CourseError, IsolationRefused):
         folder.cleanup()
         raise
     except OSError as error:
@@ -99,11 +103,12 @@ class Own:
     hide: Path
     fork: bool = FORKS
     _ahead: Started | None = None
+    packages: Sequence[str] = ()
 
     def prepare(self) -> None:
         """Start the next worker now."""
         if self._ahead is None:
-            self._ahead = start(self.tier, self.hide, self.fork)
+            self._ahead = start(self.tier, self.hide, self.fork, self.packages)
 
     def start(self) -> Started:
         """Return the worker that was started ahead, if it still runs, or a new one."""
@@ -112,7 +117,7 @@ class Own:
             return ahead
         if ahead is not None:
             ahead.kill()
-        return start(self.tier, self.hide, self.fork)
+        return start(self.tier, self.hide, self.fork, self.packages)
 
     def close(self) -> None:
         """End the worker that nobody asked for."""
@@ -121,14 +126,16 @@ class Own:
             self._ahead = None
 
 
-def _start(tier: Tier, hide: Path, fork: bool, folder: tempfile.TemporaryDirectory[str]) -> Started:
+def _start(
+    tier: Tier, hide: Path, fork: bool, folder: tempfile.TemporaryDirectory[str], packages: Sequence[str]
+) -> Started:
     if tier != "process" and not fork:
         raise IsolationRefused(f"{tier} needs a system that can fork")
     built = bundle.build_bundle(Path(folder.name))
     scratch = built.parent / "scratch"
     scratch.mkdir()
     built.parent.chmod(0o755)
-    spec = _spec(tier, built, scratch, hide, fork)
+    spec = _spec(tier, built, scratch, hide, fork, packages)
     _hand_over(scratch, spec["user"] if spec["apart"] else 0)
     if not fork:
         return _started_over_tcp(spec, built, scratch, folder)
@@ -136,7 +143,7 @@ def _start(tier: Tier, hide: Path, fork: bool, folder: tempfile.TemporaryDirecto
     spec["fd"] = theirs.fileno()
     command = _command(spec, str(built))
     if tier == "bubblewrap":
-        command = [*bubblewrap.enclosure(built, hide), "--", *_command(spec, bubblewrap.BUNDLE)]
+        command = [*bubblewrap.enclosure(built, hide, packages), "--", *_command(spec, bubblewrap.BUNDLE)]
     with theirs:
         try:
             process = _spawn(command, scratch, (theirs.fileno(),))
@@ -146,7 +153,7 @@ def _start(tier: Tier, hide: Path, fork: bool, folder: tempfile.TemporaryDirecto
     return Started(process, ours, tier, folder, guarded=True, user=spec["user"] if spec["apart"] else 0)
 
 
-def _spec(tier: Tier, built: Path, scratch: Path, hide: Path, fork: bool) -> dict[str, Any]:
+def _spec(tier: Tier, built: Path, scratch: Path, hide: Path, fork: bool, packages: Sequence[str]) -> dict[str, Any]:
     """Return what a worker has to know of its tier before it can be told anything."""
     user = users.draw() if _is_root() else 0
     apart = user not in (0, NOBODY)
@@ -157,9 +164,9 @@ def _spec(tier: Tier, built: Path, scratch: Path, hide: Path, fork: bool) -> dic
         spec |= {"apart": apart or (not user and kernel.counts_by_name_space()), "try_apart": False}
         return {**spec, "path": [bubblewrap.BUNDLE], "reach": [], "guard": bubblewrap.SCRATCH, "landlock": inside}
     if tier == "landlock":
-        spec |= {"landlock": landlock.plan(built, scratch, hide), "must": True}
-    reach = bundle.closed_folders() if user else []
-    return {**spec, "path": [str(built), *bundle.package_parents()], "reach": reach}
+        spec |= {"landlock": landlock.plan(built, scratch, hide, packages), "must": True}
+    reach = bundle.closed_folders(packages) if user else []
+    return {**spec, "path": [str(built), *bundle.package_parents(packages)], "reach": reach}
 
 
 def _hand_over(scratch: Path, user: int) -> None:

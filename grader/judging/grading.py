@@ -138,7 +138,8 @@ class Grader:
         on_test: OnTest | None,
     ) -> Findings:
         """Start a worker, and load the tests while it starts; then have judges go through them."""
-        own = self._own.setdefault((tier, options.fork), tiers.Own(tier, self.course.root, options.fork))
+        fresh = tiers.Own(tier, self.course.root, options.fork, packages=self.stage.packages)
+        own = self._own.setdefault((tier, options.fork), fresh)
         if options.fork:
             own.prepare()
         else:

@@ -34,7 +34,7 @@ PROVIDER: pytest.StashKey[Provider] = pytest.StashKey()
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add --seed for plain runs of a stage's tests."""
-    group = parser.getgroup("grader", "stages of the attention course")
+    group = parser.getgroup("grader", "stages of a course")
     group.addoption("--seed", type=int, default=PUBLIC_SEED, help="seed of the random inputs of a stage's tests")
 
 

@@ -138,7 +138,7 @@ def criterion_of(item: pytest.Item) -> str:
 
 
 def name_of(item: pytest.Item) -> str:
-    """Return a test's name in outcomes and verdicts: test_attention.py::test_shape[2]."""
+    """Return a test's name in outcomes and verdicts: test_topic.py::test_shape[2]."""
     return f"{item.path.name}::{item.nodeid.partition('::')[2]}"
 
 

@@ -78,7 +78,8 @@ def stage_or_current(workspace: Workspace, name: str | None) -> Stage:
         return workspace.course.find(name)
     stage = current(workspace.course, workspace.store.read())
     if stage is None:
-        raise UsageError("no stage is left to work on: each is passed or skipped", "Name one: `grader check s01`.")
+        first = workspace.course.stages[0].id
+        raise UsageError("no stage is left to work on: each is passed or skipped", f"Name one: `grader check {first}`.")
     return stage
 
 
@@ -141,7 +142,7 @@ def stub_text(stage: Stage) -> str:
     from grader.course.answers import reference_source
     from grader.course.stub import stub_of
 
-    return stub_of(reference_source(stage))
+    return stub_of(reference_source(stage), stage.packages)
 
 
 def is_stub(stage: Stage) -> bool:

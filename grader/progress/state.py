@@ -24,7 +24,7 @@ class Pass:
 
 @dataclass(frozen=True)
 class Progress:
-    """What the file says; hints is "s15/split-heads" -> hints shown, notice what the learner must know of the file."""
+    """What the file says; hints is "STAGE/ROW" -> hints shown, notice what the learner must know of the file."""
 
     passed: Mapping[str, Pass] = field(default_factory=dict, hash=False)
     skipped: frozenset[str] = frozenset()

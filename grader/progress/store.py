@@ -1,7 +1,7 @@
 """What a learner has passed, skipped and been told: .grader/progress.json, written whole or not at all.
 
-{"version": 1, "passed": {"s15": {"digest": "…", "seed": 7, "course": "0.1.0", "when": "2026-11-21T08:38:02+00:00"}},
- "skipped": ["s02"], "hints": {"s15/split-heads": 2}, "last": "s15"}
+{"version": 1, "passed": {"STAGE": {"digest": "…", "seed": 7, "course": "0.1.0", "when": "2026-11-21T08:38:02+00:00"}},
+ "skipped": ["STAGE"], "hints": {"STAGE/ROW": 2}, "last": "STAGE"}
 hints counts the hints shown; public holds, as passed does, stages of which only the public tests have passed, where the
 hidden ones are sealed. Keys that this version does not know are kept.
 """

@@ -106,12 +106,13 @@ def start(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Start]:
         memory_mb: int = 1024,
         result_mb: int = 4,
         result_rows: int = 65536,
+        packages: tuple[str, ...] = ("numpy",),
         fork: bool = tiers.FORKS,
         load: bool = True,
     ) -> Learner:
         text = textwrap.dedent(source).encode()
-        job = Job(LABEL, text, call_seconds, cpu_seconds, memory_mb, hide, result_mb, result_rows)
-        process = LearnerProcess(job, tier, tiers.Own(tier, hide, fork), fork)
+        job = Job(LABEL, text, call_seconds, cpu_seconds, memory_mb, hide, result_mb, result_rows, packages)
+        process = LearnerProcess(job, tier, tiers.Own(tier, hide, fork, packages=packages), fork)
         running.append(Learner(process))
         if load:
             process.load()

@@ -137,7 +137,7 @@ def test_what_runs_an_exploration_knows_nothing_of_how_it_is_shown() -> None:
 def test_drawings_import_what_an_exploration_is_made_of_and_nothing_else_of_the_grader() -> None:
     paths = sorted((ROOT / "drawings").rglob("*.py"))
     assert {"s05", "s15", "s17", "plans"} <= {path.stem for path in paths}
-    explored = ("drawing", "model", "values")
+    explored = ("drawing", "example", "model", "values")
     own = (*(f"grader.explore.{name}" for name in explored), "grader.remote.proxies", "drawings", "numpy")
     for path in paths:
         found = {name for name in imports(path) if name.split(".")[0] not in sys.stdlib_module_names}

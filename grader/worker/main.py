@@ -36,16 +36,19 @@ def connect(spec: dict[str, Any]) -> socket.socket:
 
 
 class OnlyAllowed:
-    """An import hook that lets the standard library, NumPy and msgpack through, and nothing else."""
+    """An import hook that lets the standard library, the course's packages and what we need through, nothing else."""
 
-    allowed = sys.stdlib_module_names | {"numpy", "msgpack", "grader"}
+    own = frozenset({"numpy", "msgpack", "grader"})  # the wire needs them
     of_this_build = "_sysconfigdata_"  # belongs to the standard library; its name differs from system to system
+
+    def __init__(self, packages: list[str]) -> None:
+        self.packages = packages
+        self.allowed = sys.stdlib_module_names | self.own | frozenset(packages)
 
     def find_spec(self, name: str, path: object = None, target: object = None) -> None:
         if name.partition(".")[0] not in self.allowed and not name.startswith(self.of_this_build):
-            raise ModuleNotFoundError(
-                f"No module named {name!r}: only NumPy and the standard library are here", name=name
-            )
+            here = " and ".join([", ".join(self.packages), "the standard library"][not self.packages :])
+            raise ModuleNotFoundError(f"No module named {name!r}: only {here} can be imported", name=name)
 
 
 def load(source: bytes, label: str) -> types.ModuleType:
@@ -141,13 +144,13 @@ def main() -> None:
     channel = Channel(control)
     body, blob = channel.receive()
     decoder = codec.Decoder()
-    label, source, limits, program = (decoder.decode(form) for form in decoder.message(body, blob))
+    label, source, limits, program, packages = (decoder.decode(form) for form in decoder.message(body, blob))
     try:
         channel.send(codec.Encoder().frame(["confined", confine(spec, limits, program)], []))
     except Unconfined as error:
         channel.send(codec.Encoder().frame(["unconfined", str(error)], []))
         return
-    sys.meta_path.insert(0, OnlyAllowed())
+    sys.meta_path.insert(0, OnlyAllowed(packages))
     server = Server(types.ModuleType("learner_module"), label)
     if not _loaded(server, channel, source):
         return

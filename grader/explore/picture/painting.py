@@ -1,4 +1,4 @@
-"""Attention weights as a figure: plain and causal side by side, the heads below."""
+"""Weights as a figure: plain and causal side by side, the heads below."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def _title(figure: Figure, found: Exploration, plan: Plan) -> None:
     sentence = printable(" ".join(example.words))
     shown = sentence if len(sentence) <= room else f"{sentence[: max(room, 8)]}…"
     lines = (
-        (0.32, f"Attention weights · {found.stage} {found.title}", TITLE, INK, "bold"),
+        (0.32, f"Weights · {found.stage} {found.title}", TITLE, INK, "bold"),
         (0.60, f"“{shown}” · {facts}", TEXT, QUIET, "normal"),
         (up - 0.2, NOTE, SMALL, QUIET, "normal"),
     )

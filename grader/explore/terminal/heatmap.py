@@ -1,4 +1,4 @@
-"""Attention weights as a table of shaded cells for a terminal; numbers and shades read without colour too."""
+"""Weights as a table of shaded cells for a terminal; numbers and shades read without colour too."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def _key(label: str, cell: int, look: Look) -> str:
 def fitted(text: str, width: int, look: Look) -> str:
     """Return text in so many columns; what is cut is marked where there is room for a mark.
 
-    >>> fitted("attention", 6, Look(80)), fitted("attention", 3, Look(80)), fitted("cat", 5, Look(80))
+    >>> fitted("attentive", 6, Look(80)), fitted("attentive", 3, Look(80)), fitted("cat", 5, Look(80))
     ('atten…', 'att', 'cat  ')
     """
     from rich.cells import cell_len, set_cell_size

@@ -59,11 +59,12 @@ def _judge(suite: Any, slate: Slate, plain: dict[str, Any], messages: Messages) 
     from grader.remote.processes.loading import Job
 
     task = Task(**{**plain["task"], "hunt": tuple(plain["task"]["hunt"]) if plain["task"]["hunt"] else None})
-    job = Job(**{**plain["job"], "hide": Path(plain["job"]["hide"])})
+    own = {"hide": Path(plain["job"]["hide"]), "packages": tuple(plain["job"]["packages"])}
+    job = Job(**{**plain["job"], **own})
     answers = partial(content.answers, suite.stage, job.source) if plain["explains"] else None
     rows = frozenset(plain["slow_rows"])
     charge = Charge(suite, task, job, plain["tier"], False, answers, slate, plain["first"], plain["doubted"], rows)
-    judge(charge, messages, tiers.Own(charge.tier, job.hide, False))
+    judge(charge, messages, tiers.Own(charge.tier, job.hide, False, packages=job.packages))
 
 
 if __name__ == "__main__":

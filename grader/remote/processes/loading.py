@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from grader.course.settings import UNSAID
 from grader.course.stage import Stage
 from grader.protocol import codec
 from grader.remote.record import MAX_NUMBER, Name, line_of
@@ -28,6 +29,7 @@ class Job:
     hide: Path
     result_mb: int = 4
     result_rows: int = 65536
+    packages: tuple[str, ...] = UNSAID
 
     @property
     def bounds(self) -> codec.Bounds:
@@ -40,7 +42,7 @@ def job_for(stage: Stage, snapshot: Snapshot, hide: Path) -> Job:
     limits = stage.limits
     return Job(
         snapshot.label, snapshot.source, limits.call_seconds, limits.stage_seconds, limits.memory_mb, hide,
-        limits.result_mb, limits.result_rows,
+        limits.result_mb, limits.result_rows, stage.packages,
     )  # fmt: skip
 
 

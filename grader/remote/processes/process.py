@@ -62,7 +62,10 @@ class LearnerProcess:
         deadline = time.monotonic() + LOAD_SECONDS + self.job.call_seconds
         try:
             program = tiers.program_for(self.tier)
-            channel.send(codec.Encoder().frame([], [self.job.label, self.job.source, limits, program]), deadline)
+            channel.send(
+                codec.Encoder().frame([], [self.job.label, self.job.source, limits, program, list(self.job.packages)]),
+                deadline,
+            )
             self._confined(codec.Decoder().message(*channel.receive(deadline)))
             decoder = codec.Decoder(bounds=codec.Bounds())
             fields = decoder.message(*channel.receive(deadline))

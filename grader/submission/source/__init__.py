@@ -40,8 +40,12 @@ def check_source(stage: Stage, snapshot: Snapshot) -> Reading:
     functions = tuple(dict.fromkeys(name for row in stage.criteria for name in row.functions))
     text = _plain(snapshot.source)
     if text is None:
-        return look_apart(snapshot.source, stage.module, stage.forbidden, functions)
-    return Reading(text) if isinstance(text, Problem) else look(text, stage.module, stage.forbidden, functions)
+        return look_apart(snapshot.source, stage.module, stage.forbidden, functions, stage.packages)
+    return (
+        Reading(text)
+        if isinstance(text, Problem)
+        else look(text, stage.module, stage.forbidden, functions, stage.packages)
+    )
 
 
 def refused_rows(stage: Stage, reading: Reading) -> dict[str, Problem]:

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from grader.course.settings import UNSAID
 from grader.course.stage import Forbidden
 from grader.errors import GraderFault
 from grader.submission.source.problem import Problem, Reading
@@ -32,12 +33,14 @@ BREAKS_DOWN = Problem(
 )
 
 
-def look_apart(source: bytes, module: str, forbidden: Forbidden, functions: Sequence[str] = ()) -> Reading:
+def look_apart(
+    source: bytes, module: str, forbidden: Forbidden, functions: Sequence[str] = (), packages: Sequence[str] = UNSAID
+) -> Reading:
     """As looking.look_at_bytes; raises GraderFault where the process cannot be started or fails by itself."""
     request = {
         "source": source.decode("latin-1"), "module": module,
         "operators": forbidden.operators, "names": forbidden.names, "reason": forbidden.reason,
-        "functions": list(functions),
+        "functions": list(functions), "packages": list(packages),
     }  # fmt: skip
     try:
         process = _started()

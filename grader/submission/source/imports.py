@@ -6,31 +6,34 @@ import ast
 import sys
 from collections.abc import Sequence
 
+from grader.course.settings import UNSAID
 from grader.submission.source.problem import Problem, clipped
 
 
-def import_problem(nodes: Sequence[ast.AST], module: str) -> Problem | None:
-    """The first import of something that is not there when the module is checked."""
+def import_problem(nodes: Sequence[ast.AST], module: str, packages: Sequence[str] = UNSAID) -> Problem | None:
+    """The first import of something that is not there when the module is checked: neither Python's nor in packages."""
     foreign: dict[str, int] = {}
     statements = [node for node in nodes if isinstance(node, ast.Import | ast.ImportFrom)]
     for line, name in sorted((node.lineno, name) for node in statements for name in imported(node)):
-        if root(name) != "numpy" and root(name) not in sys.stdlib_module_names:
+        if root(name) not in packages and root(name) not in sys.stdlib_module_names:
             foreign.setdefault(root(name) or name, line)
     if not foreign:
         return None
     name, line = next(iter(foreign.items()))
     more = and_more(len(foreign) - 1)
     message = f"line {line}: {clipped(name)} is imported, but is not there when a stage is checked{more}"
-    return Problem("import", message, line, _hint(name, module))
+    return Problem("import", message, line, _hint(name, module, packages))
 
 
-def _hint(name: str, module: str) -> str:
+def _hint(name: str, module: str, packages: Sequence[str]) -> str:
     if name == "grader":
         return "Remove the import: a stage needs nothing from the grader."
     if name == "stages" or name.startswith("."):
         return f"A stage is one file: copy what you need into {module}."
     needed = f"write, or copy into {module}, what you need from {clipped(name)}."
-    return f"A stage uses NumPy and the standard library only: {needed}"
+    *others, last = *packages, "the standard library"
+    allowed = f"{', '.join(others)} and {last}" if others else last
+    return f"A stage uses {allowed} only: {needed}"
 
 
 def and_more(count: int) -> str:

@@ -11,6 +11,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import asdict
 
+from grader.course.settings import UNSAID
 from grader.course.stage import Forbidden
 from grader.submission.source.looking import look_at_bytes
 from grader.submission.source.parsing import TOO_DEEP
@@ -29,12 +30,14 @@ def main() -> None:
     request = json.load(sys.stdin.buffer)
     forbidden = Forbidden(tuple(request["operators"]), tuple(request["names"]), request["reason"])
     source = request["source"].encode("latin-1")
-    print(json.dumps(asdict(_looked(source, request["module"], forbidden, request["functions"]))))
+    print(json.dumps(asdict(_looked(source, request["module"], forbidden, request["functions"], request["packages"]))))
 
 
-def _looked(source: bytes, module: str, forbidden: Forbidden, functions: Sequence[str] = ()) -> Reading:
+def _looked(
+    source: bytes, module: str, forbidden: Forbidden, functions: Sequence[str] = (), packages: Sequence[str] = UNSAID
+) -> Reading:
     try:
-        found = look_at_bytes(source, module, forbidden, functions)
+        found = look_at_bytes(source, module, forbidden, functions, packages)
     except MemoryError:
         return Reading(TOO_LARGE)
     # Python says MemoryError of a parser that ran out of stack, too.

@@ -52,8 +52,8 @@ def prove(tmp_path_factory: pytest.TempPathFactory, plan: Plan, stages: Mapping[
     """Write a course of changed stages and prove all of it at once."""
     root = tmp_path_factory.mktemp("proven")
     for number, changes in enumerate(stages.values(), 1):
-        write_stage(root / "course" / "stages", root / "answers", f"s{number:02}_small", changes)
-    course = load_course(root / "course", root / "answers")
+        write_stage(root / "course" / "stages", root / "hidden", f"s{number:02}_small", changes)
+    course = load_course(root / "course", root / "hidden")
     counts: list[tuple[int, int, str]] = []
     proofs = verify(course, course.stages, plan, lambda *count: counts.append(count))
     return Proven(dict(zip(stages, proofs, strict=True)), counts)

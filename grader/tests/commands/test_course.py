@@ -19,7 +19,7 @@ from grader.tests.support.places import ROOT
 def course(tmp_path: Path) -> Path:
     for folder in ("stages", "hidden"):
         shutil.copytree(ROOT / folder, tmp_path / folder, ignore=shutil.ignore_patterns("__pycache__"))
-    (tmp_path / "pyproject.toml").write_text("[tool.grader]\n", encoding="utf-8")
+    (tmp_path / "pyproject.toml").write_text('[tool.grader]\npackages = ["numpy"]\n', encoding="utf-8")
     return tmp_path
 
 

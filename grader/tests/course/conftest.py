@@ -16,7 +16,7 @@ def write(tmp_path: Path) -> Write:
     """Write a manifest; returns the stage's folder."""
 
     (tmp_path / "hidden").mkdir()
-    (tmp_path / "pyproject.toml").write_text("[tool.grader]\n", encoding="utf-8")
+    (tmp_path / "pyproject.toml").write_text('[tool.grader]\npackages = ["numpy"]\n', encoding="utf-8")
 
     def write(text: str, folder: str = "s15_attention") -> Path:
         path = tmp_path / "stages" / folder

@@ -96,7 +96,7 @@ class TestMistakes:
     @pytest.mark.parametrize(
         ("before", "after", "expected"),
         [
-            ('id = "s15"', 'id = "attention"', "id: 'attention' is not a stage id such as 's15'"),
+            ('id = "s15"', 'id = "attention"', "id: 'attention' is not a stage id: s and two digits or more"),
             ('title = "Attention mechanisms"', "title = 3", "title: 3 is not a text"),
             ('title = "Attention mechanisms"', 'title = " "', "title: ' ' is not a text that says something"),
             ('"attention.py"', '"../attention.py"', "module: '../attention.py' is not the plain name of a Python file"),
@@ -118,7 +118,7 @@ class TestMistakes:
     @pytest.mark.parametrize(
         ("lines", "expected"),
         [
-            ('requires = ["attention"]', "requires[0]: 'attention' is not a stage id such as 's15'"),
+            ('requires = ["attention"]', "requires[0]: 'attention' is not a stage id: s and two digits or more"),
             ('feedback = "none"', "feedback: 'none' is not full, hint or verdict"),
             ("feedback = 1", "feedback: 1 is not a text"),
             ("[limits]\nstage_seconds = 0", "limits.stage_seconds: 0 is not positive and finite"),
@@ -138,6 +138,12 @@ class TestMistakes:
                 "forbidden.operators[0]: 'matmul' is not an operator",
             ),
             ('[forbidden]\nreason = "r"\nnames = ["numpy."]', "forbidden.names[0]: 'numpy.' is not a Python name"),
+            ('[forbidden]\nreason = "r"\nnames = ["sorted", "sort"]', "forbidden.names[1]: 'sort' is none of Python's"),
+            ('[forbidden]\nreason = "r"\nnames = ["nunpy.dot"]', "forbidden.names[0]: 'nunpy' is none of Python's"),
+            (
+                '[forbidden]\nreason = "r"\nnames = [".list.sort"]',
+                "forbidden.names[0]: '.list.sort' is not a Python",
+            ),
             ('[axes.split_head]\nx = "n"', "axes.split_head: is not in a row's functions; did you mean 'split_heads'?"),
             ('[axes.split_heads]\nx = "n, m"', "axes.split_heads.x: 'n, m' is not names of axes with spaces between"),
             ('[axes.split_heads]\nx = "… m"', "axes.split_heads.x: '… m' is not names of axes"),
@@ -270,3 +276,13 @@ class TestCourseRoot:
         monkeypatch.setattr(manifest, "HOUSE", tmp_path / "grader")
         with pytest.raises(NoCourse, match="this folder is no course: `grader init my-course` makes one"):
             find_course_root(tmp_path)
+
+
+def test_what_is_forbidden_may_be_a_module_a_builtin_or_a_method(write: Write) -> None:
+    table = '[forbidden]\nreason = "r"\nnames = ["heapq", "numpy.sort", "sorted", ".sort"]\n'
+    assert load_stage(write(HEAD + table + SPLIT)).forbidden.names == ("heapq", "numpy.sort", "sorted", ".sort")
+
+
+def test_a_method_without_its_dot_is_told_so(write: Write) -> None:
+    with pytest.raises(CourseError, match=r"a method begins with a dot: '\.sort'"):
+        load_stage(write(HEAD + '[forbidden]\nreason = "r"\nnames = ["sort"]\n' + SPLIT))

@@ -30,7 +30,7 @@ def course(tmp_path: Path) -> Path:
     """A copy of one stage, with hidden files of its own beside it."""
     shutil.copytree(ROOT / "stages" / STAGE, tmp_path / "stages" / STAGE)
     shutil.copytree(HIDDEN / STAGE, tmp_path / "hidden" / STAGE)
-    (tmp_path / "pyproject.toml").write_text("[tool.grader]\n", encoding="utf-8")
+    (tmp_path / "pyproject.toml").write_text('[tool.grader]\npackages = ["numpy"]\n', encoding="utf-8")
     return tmp_path
 
 

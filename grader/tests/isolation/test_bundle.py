@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from grader.errors import IsolationRefused
-from grader.isolation import bundle
+from grader.errors import CourseError, IsolationRefused
+from grader.isolation import bundle, tiers
 
 
 def test_a_bundle_holds_the_parts_and_nothing_else(tmp_path: Path) -> None:
@@ -30,10 +30,22 @@ def test_everybody_may_read_a_bundle(tmp_path: Path) -> None:
     assert not any(path.stat().st_mode & 0o022 for path in (built, *built.rglob("*")))
 
 
-def test_a_package_that_is_missing_is_refused() -> None:
+def test_a_package_of_the_wire_that_is_missing_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bundle, "PACKAGES", ("no_such_package",))
     with pytest.raises(IsolationRefused, match="no_such_package is not installed") as caught:
         bundle.package("no_such_package")
     assert caught.value.hint == "Run `uv sync`."
+
+
+def test_a_package_of_the_course_that_is_missing_is_the_courses_fault(tmp_path: Path) -> None:
+    with pytest.raises(CourseError, match="the course's package no_such_package is not installed") as caught:
+        tiers.start("process", tmp_path, packages=("no_such_package",))
+    assert "[tool.grader]" in str(caught.value.hint)
+
+
+def test_packages_of_the_course_are_found_as_folders_or_single_modules() -> None:
+    found = {path.name for path in bundle.package_folders(("numpy", "rich", "typing_extensions"))}
+    assert {"numpy", "msgpack", "rich", "typing_extensions.py"} <= found
 
 
 def test_the_packages_are_found_with_their_libraries() -> None:

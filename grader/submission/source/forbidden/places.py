@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -108,7 +109,7 @@ class Layout:
         for name in names:
             if place.own is not None and name == place.own.name and not isinstance(node, ast.arg):
                 place.own.held = False
-            if name in BUILTINS:
+            if name in BUILTINS or hasattr(builtins, name):
                 place.bound.add(name)
 
     def _open(self, node: ast.AST, place: Place) -> None:

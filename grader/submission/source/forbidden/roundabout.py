@@ -6,6 +6,7 @@ such ways as well; what cannot lead to an array or a module, as in getattr(self,
 
 from __future__ import annotations
 
+import builtins
 from dataclasses import dataclass
 
 from grader.course.stage import Forbidden
@@ -20,18 +21,18 @@ class Way:
 
 
 _CODE = Way("code that stands in a string", "Write the code itself where the string is run.")
-_IMPORT = Way(
-    "a module that is imported by a name in a string", "Write an import at the top, such as import numpy as np."
-)
-_TABLE = Way("a name that is looked up in a table", "Write the name itself, as in np.sum, or make a dict of your own.")
+_IMPORT = Way("a module that is imported by a name in a string", "Write an import at the top, such as import math.")
+_TABLE = Way("a name that is looked up in a table", "Write the name itself: math.sqrt. Or make a dict of your own.")
 _ATTRIBUTE = Way(
     "an attribute whose name is made while the program runs", 'Write the name out: x.shape, or getattr(x, "shape").'
 )
 _PASSED = Way(
     "a function that looks up names, handed on as a value", "Call it where you need it, with the name written out."
 )
-_INSIDE = Way("what is reached through Python's own inside", "Write the names that you use themselves, as in np.sum.")
-MODULE = Way("what a module is used for once it is handed on as a value", "Write np.sum, and so on, where you use it.")
+_INSIDE = Way("what is reached through Python's own inside", "Write the names that you use themselves: math.sqrt.")
+MODULE = Way(
+    "what a module is used for once it is handed on as a value", "Write math.sqrt, for example, where you use it."
+)
 CROWDED = Way("which of the many things it stands for is meant", "Give each thing a name of its own.")
 PATTERN = Way("an attribute that a pattern takes out", "Write the attribute itself, as in x.shape.")
 
@@ -90,14 +91,18 @@ class Names:
         spelt = [*self.methods, *(f"i{word}" for word in words), *(_KEYWORDS.get(word, word) for word in words)]
         implied = [f"{module}.{name}" for module in ("operator", "_operator") for name in spelt]
         implied += [f"_{name}" for name in forbidden.names if name.startswith("operator.")]
-        self._names = dict.fromkeys((*forbidden.names, *implied))
+        own = [name for name in forbidden.names if not name.startswith(".")]
+        self.builtins = frozenset(name for name in own if hasattr(builtins, name))
+        self.own_methods = frozenset(name[1:] for name in forbidden.names if name.startswith("."))
+        implied += [f"builtins.{name}" for name in self.builtins]
+        self._names = dict.fromkeys((*(name for name in own if name not in self.builtins), *implied))
         self._tails = {name.rpartition(".")[2] for name in forbidden.names if name.startswith("numpy.")}
         self._known: dict[str, bool] = {}
         self._holders = set(_MODULES)
         for name in self._names:
             while name := name.rpartition(".")[0]:
                 self._holders.add(name)
-        self.followed = FOLLOWED | {name.partition(".")[0] for name in forbidden.names if "." in name}
+        self.followed = FOLLOWED | {name.partition(".")[0] for name in own if "." in name}
 
     def forbids(self, path: str) -> bool:
         """Whether a dotted name is forbidden itself, lies in a forbidden module, or is the same in NumPy's inside."""

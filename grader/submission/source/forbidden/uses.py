@@ -83,6 +83,8 @@ class _Search:
             case ast.Name(id=name, ctx=ast.Load()):
                 if name in roundabout.BUILTINS and node not in self._answered and not place.binds(name):
                     yield name, roundabout.BUILTINS[name]
+                elif name in self._names.builtins and not self._meanings.is_imported(node) and not place.binds(name):
+                    yield name, None
                 else:
                     yield from self._dotted(node)
             case ast.Attribute():
@@ -158,7 +160,8 @@ class _Search:
                     return
 
     def _is_refused(self, name: str) -> bool:
-        return name in self._methods or name in self._names.methods or name in roundabout.ATTRIBUTES
+        known = (self._methods, self._names.methods, self._names.own_methods, roundabout.ATTRIBUTES)
+        return any(name in names for names in known)
 
     def _attribute(self, node: ast.Attribute, place: Place) -> Iterator[_Found]:
         dotted = list(self._dotted(node))
@@ -174,8 +177,17 @@ class _Search:
             yield f"{shown} (the operator {symbol})", None
         elif (way := roundabout.ATTRIBUTES.get(name)) is not None:
             yield shown, way
-        elif name in self._methods and self._may_be_array(target):
+        elif self._is_method(target, name):
             yield shown, None
+
+    def _is_method(self, target: ast.expr, name: str) -> bool:
+        own = name in self._names.own_methods and not self._is_module(target)
+        return own or (name in self._methods and self._may_be_array(target))
+
+    def _is_module(self, target: ast.expr) -> bool:
+        """Whether it is a module, as far as the imports tell: what is named there is a function and no method."""
+        paths = self._meanings.paths(target)
+        return bool(paths) and self._meanings.is_imported(target) and not any("." in path for path in paths)
 
     def _may_be_array(self, target: ast.expr) -> bool:
         """Not what stands for another module, nor the limits of a dtype, nor self."""

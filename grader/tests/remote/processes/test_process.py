@@ -208,7 +208,7 @@ class TestLoading:
         ("source", "said", "line"),
         [
             ("x = 1\nraise ValueError('at the top')", "ValueError: at the top", 2),
-            ("import pandas", "only NumPy and the standard library", 1),
+            ("import pandas", "only numpy and the standard library can be imported", 1),
             ("import grader.isolation.tiers", "No module named", 1),
             ("import sys\nsys.exit(3)", "SystemExit: 3", 2),
             ("def f(:\n", "SyntaxError", None),

@@ -38,7 +38,7 @@ class TestWhatItSays:
         )
         assert look("import torch\n") == Problem(
             "import", "line 1: torch is imported, but is not there when a stage is checked", 1,
-            "A stage uses NumPy and the standard library only: write, or copy into a.py, what you need from torch.",
+            "A stage uses numpy and the standard library only: write, or copy into a.py, what you need from torch.",
         )  # fmt: skip
 
     def test_it_finds_which_functions_are_concerned(self) -> None:

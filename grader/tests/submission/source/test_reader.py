@@ -21,6 +21,7 @@ NOTHING = Forbidden((), (), "")
 
 def answer(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], source: str) -> Any:
     request = {"source": source, "module": "a.py", "operators": [], "names": [], "reason": "", "functions": []}
+    request["packages"] = ["numpy"]
     monkeypatch.setattr(reader, "_limit", lambda: None)
     monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(json.dumps(request).encode())))
     reader.main()
