@@ -37,11 +37,7 @@ def paperwork(course: Course, stages: tuple[Stage, ...], home: Path, self_paced:
 def folder_paperwork(course: Course, stages: tuple[Stage, ...], home: Path, self_paced: bool) -> dict[str, bytes]:
     """Return the same of a learner who has installed the grader: the copy's pyproject.toml asks for it by its name."""
     project: Any = read_toml(home / "pyproject.toml", "pyproject.toml")["project"]
-    first, last = stages[0], stages[-1]
-    words = {
-        "title": course.settings.title, "package": project["name"], "first": first.id, "last": last.id,
-        "stage": first.name, "stages": _rows(stages), "hidden": _hidden(self_paced), "version": __version__,
-    }  # fmt: skip
+    words = {**_words(course.settings, stages, self_paced), "package": project["name"], "stage": stages[0].name}
     texts = {
         "README.md": _filled("folder/README.md", **words),
         "pyproject.toml": _filled(
@@ -59,24 +55,21 @@ def folder_paperwork(course: Course, stages: tuple[Stage, ...], home: Path, self
 
 
 def _readme(own: Settings, stages: tuple[Stage, ...], self_paced: bool) -> str:
-    return _filled(
-        "copy/README.md",
-        title=own.title,
-        first=stages[0].id,
-        last=stages[-1].id,
-        explore=EXPLORE if own.drawings is not None else "",
-        stages=_rows(stages),
-        hidden=_hidden(self_paced),
-        version=f"{__version__}. {own.license} licence." if own.license else f"{__version__}.",
-    )
+    return _filled("copy/README.md", **_words(own, stages, self_paced))
 
 
-def _rows(stages: Iterable[Stage]) -> str:
-    return "\n".join(f"| [{each.id} {each.title}](stages/{each.name}/README.md) | `{each.module}` |" for each in stages)
-
-
-def _hidden(self_paced: bool) -> str:
-    return _text(TEMPLATES / "copy" / ("self_paced.md" if self_paced else "keyed.md")).strip()
+def _words(own: Settings, stages: tuple[Stage, ...], self_paced: bool) -> dict[str, str]:
+    """Return what a README says of the course."""
+    rows = [f"| [{each.id} {each.title}](stages/{each.name}/README.md) | `{each.module}` |" for each in stages]
+    return {
+        "title": own.title,
+        "first": stages[0].id,
+        "last": stages[-1].id,
+        "explore": EXPLORE if own.drawings is not None else "",
+        "stages": "\n".join(rows),
+        "hidden": _text(TEMPLATES / "copy" / ("self_paced.md" if self_paced else "keyed.md")).strip(),
+        "version": f"{__version__}. {own.license} licence." if own.license else f"{__version__}.",
+    }
 
 
 def _project(course: Course, values: dict[str, Any]) -> str:

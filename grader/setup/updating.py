@@ -78,7 +78,7 @@ def expect_learners(root: Path, edition: Edition) -> Record:
         raise UsageError(what, "Whoever released it gives you the next one; nothing was changed.")
     if is_newer(record.course, edition.version):
         what = f"{root} holds course {record.course}, and this grader brings {edition.version}, which is older"
-        raise UsageError(what, "Install the newest grader (`uv tool upgrade attention-grader`); nothing was changed.")
+        raise UsageError(what, "Install the newest grader first; nothing was changed.")
     return record
 
 
