@@ -29,7 +29,7 @@ def root(tmp_path: Path) -> Path:
     write_stage(root / "stages", root / "hidden", NAME)
     (root / "demo").mkdir()
     (root / "demo" / "half.py").write_text("x = 1\n")
-    table = '[tool.grader]\ntitle = "Small"\ndemo = { stage = "s90", file = "demo/half.py" }\n'
+    table = '[tool.grader]\ntitle = "Small"\npackages = ["numpy"]\ndemo = { stage = "s90", file = "demo/half.py" }\n'
     (root / "pyproject.toml").write_text(table)
     shutil.copy(ROOT / "LICENSE", root)
     return root

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from grader import __version__
-from grader.classroom.paperwork import paperwork
+from grader.classroom.paperwork import folder_paperwork, paperwork
 from grader.course.manifest import load_course
 from grader.course.stage import Course
 from grader.errors import CourseError
@@ -102,3 +102,18 @@ def test_a_copy_of_one_stage_speaks_of_no_other_but_in_its_lessons(course: Cours
 def test_students_get_a_workflow_of_public_checks(course: Course) -> None:
     workflows = [text for name, text in made(course, "s01").items() if name.startswith(".github/workflows/")]
     assert workflows and all("contents: read" in text and "secrets." not in text for text in workflows)
+
+
+def test_a_learner_who_installed_the_grader_gets_a_project_that_asks_for_it(course: Course) -> None:
+    found = folder_paperwork(course, course.stages, HOME, self_paced=True)
+    project = tomllib.loads(found["pyproject.toml"].decode())
+    assert project["project"]["dependencies"] == ["attention-grader"]
+    assert project["project"]["name"] != "attention-grader" and project["tool"]["uv"] == {"package": False}
+    assert project["tool"]["grader"] == {
+        "title": course.settings.title, "license": "MIT", "packages": ["numpy"],
+        "hidden": course.settings.hidden, "drawings": course.settings.drawings,
+    }  # fmt: skip
+    readme = found["README.md"].decode()
+    assert "$" not in readme and "uvx --from attention-grader grader check" in readme
+    assert all(f"stages/{stage.name}/README.md" in readme for stage in course.stages)
+    assert not [name for name in found if name.startswith(".github")]
