@@ -45,8 +45,8 @@ def explore(
 ) -> None:
     """See step by step what your functions do with an example, and draw it: attention, curves, paths, borders, images.
 
-    What is not written yet is named; the steps that work are shown. Nothing is graded or recorded. Pictures need
-    matplotlib: `uv sync --extra plot`. The exit code is 0 where every step works, 1 where one does not.
+    Steps that work are shown, steps that are not written yet are listed. Nothing is graded or recorded. Pictures need
+    matplotlib: `uv sync --extra plot`. The exit code is 0 if every step works, 1 if one does not.
     """
     from grader.explore.picture import files
     from grader.report.terminal import screen

@@ -67,7 +67,9 @@ def start(stage: StageName) -> None:
     say(f"Write stages/{target.name}/{target.module}; `grader show {target.id}` explains it, `grader check` grades it.")
 
 
-def reset(stage: StageName, yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False) -> None:
+def reset(
+    stage: StageName, yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")] = False
+) -> None:
     """Put a stage's stub back and start it over.
 
     The old file is kept in .grader/backups/.
@@ -79,7 +81,7 @@ def reset(stage: StageName, yes: Annotated[bool, typer.Option("--yes", "-y", hel
     target = workspace.course.find(stage)
     file = f"stages/{target.name}/{target.module}"
     if not yes and not sys.stdin.isatty():
-        raise UsageError(f"reset replaces {file}, and nobody is there to be asked", "Give --yes.")
+        raise UsageError(f"reset replaces {file}, and there is no terminal to ask for confirmation", "Give --yes.")
     if not yes and not typer.confirm(f"Replace {file} by its stub, and count {target.id} as not passed?", err=True):
         say("Nothing was changed.")
         return

@@ -109,7 +109,7 @@ class Walk:
         shown = getattr(error, "learner_type", type(error).__name__)
         told = f"{shown}: {error.args[0] if isinstance(error, KeyError) and error.args else error}"
         if isinstance(error, MemoryError):
-            told = f"with this the module would use more than the {self.stage.limits.memory_mb} MB that a stage may use"
+            told = f"this would take the module past the {self.stage.limits.memory_mb} MB that a stage may use"
         if frames:
             told += f"   (line {frames[-1].line}: {self._line(frames[-1].line)})"
         status: PartStatus = "over_limit" if isinstance(error, MemoryError) else "failed"

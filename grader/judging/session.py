@@ -155,7 +155,7 @@ class Session:
         if time.monotonic() >= self.task.ends_at:
             return f"the stage's {self.suite.stage.limits.stage_seconds:g} s were used up before this test"
         if criterion_of(item) in self.slow_rows:
-            return "left out, since an earlier test of this row did not come to its end in time"
+            return "skipped: an earlier test of this row timed out"
         return ""
 
     @pytest.hookimpl(tryfirst=True)

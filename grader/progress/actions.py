@@ -190,7 +190,7 @@ def _own(
 
 
 def _ungraded(stage: Stage, request: GradingRequest, error: SubmissionError) -> Verdict:
-    """Return the verdict of a stage whose module cannot be taken."""
+    """Return the verdict of a stage whose module cannot be accepted."""
     from grader.submission.source import Problem
     from grader.verdict import decide
 

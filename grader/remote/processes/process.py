@@ -80,7 +80,7 @@ class LearnerProcess:
             case ["confined", list(guards)]:
                 self.guards = tuple(map(str, guards))
             case ["unconfined", str(reason)]:
-                message = f"isolation {self.tier!r} is not available: {reason}"
+                message = f"isolation {self.tier!r} is unavailable: {reason}"
                 raise IsolationRefused(message, "`grader doctor` shows what works here.")
             case _:
                 raise codec.WireError("an answer of another form")
@@ -201,7 +201,7 @@ def _closed() -> socket.socket:
 def _reading(status: int) -> tuple[Status, str] | None:
     number = status & 0x7F
     if number == 0:
-        return "crashed", f"it left with exit code {status >> 8 & 0xFF}"
+        return "crashed", f"it exited with code {status >> 8 & 0xFF}"
     limits: dict[int, tuple[Status, str]] = {
         getattr(signal, "SIGXCPU", -1): ("timed_out", "it used up its processor time"),
         getattr(signal, "SIGXFSZ", -1): ("over_limit", f"it wrote a file of more than {MAX_FILE_BYTES >> 20} MB"),

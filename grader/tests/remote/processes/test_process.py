@@ -40,7 +40,7 @@ def _next_test_runs(request: pytest.FixtureRequest) -> Iterator[None]:
 class TestDeath:
     @pytest.mark.parametrize("code", [0, 3])
     def test_by_leaving(self, learner: Learner, code: int) -> None:
-        said = f"the process that ran leave ended without an answer: it left with exit code {code}"
+        said = f"the process that ran leave ended without an answer: it exited with code {code}"
         assert failure(learner, lambda remote: remote.leave(code)) == ("crashed", said)
 
     @pytest.mark.parametrize(("number", "said"), [(11, "segmentation fault"), (6, "signal 6"), (15, "signal 15")])
