@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from grader.course.stage import Stage
 
 app = typer.Typer(
-    help="For instructors: the jobs around grading on GitHub's runners (docs/ci.md).",
+    help="For instructors: the jobs that grade on GitHub (docs/ci.md).",
     no_args_is_help=True,
     rich_markup_mode=None,
 )

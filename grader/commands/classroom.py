@@ -79,9 +79,10 @@ def release(
         typer.Option("--stages", metavar="NAME,…", help="By default every stage.", autocompletion=stage_names),
     ] = None,
 ) -> None:
-    """Build the learner's copy: stubs, READMEs, public tests, the grader without answers, hidden tests sealed.
+    """Build the learner's copy of the course, with hidden tests sealed.
 
-    Nothing is written where any text of a hidden file would be left in it.
+    It holds stubs, READMEs, public tests, and the grader without answers. Nothing is written if any text of a hidden
+    file would be left in it.
     """
     from grader.course.sealed import is_copy
 
@@ -125,7 +126,7 @@ def verify(
         str | None, typer.Option("--stage", metavar="STAGE", help="Check that it belongs to this stage.")
     ] = None,
 ) -> None:
-    """Say whether the receipt of a grading is real and whole.
+    """Check that the receipt of a grading is genuine.
 
     Exit codes: 0 valid, 1 not valid, and which field is not, 2 usage.
     """

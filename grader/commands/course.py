@@ -53,7 +53,7 @@ def verify(
     isolation: Isolation = "auto",
     as_json: Json = False,
 ) -> None:
-    """Prove that the tests of a stage pass what is right and catch, and name, what is wrong.
+    """Prove that a stage's tests pass correct solutions, and catch and name known mistakes.
 
     The reference and the alternative solutions pass, the stub has not begun, each known mistake fails its row and is
     named, the files agree with each other. Exit code 1 if anything falls short.

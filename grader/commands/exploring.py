@@ -43,7 +43,9 @@ def explore(
     isolation: Isolation = "auto",
     submission: ExploredFiles = None,
 ) -> None:
-    """See step by step what your functions do with an example, and draw it: attention, curves, paths, borders, images.
+    """Run your functions on an example, step by step, and draw it.
+
+    Depending on the stage it draws attention, curves, paths, decision borders, or images.
 
     Steps that work are shown, steps that are not written yet are listed. Nothing is graded or recorded. Pictures need
     matplotlib: `uv sync --extra plot`. The exit code is 0 if every step works, 1 if one does not.
