@@ -79,7 +79,7 @@ def release(
         typer.Option("--stages", metavar="NAME,…", help="By default every stage.", autocompletion=stage_names),
     ] = None,
 ) -> None:
-    """Build the learner's copy of the course, with hidden tests sealed.
+    """Build the learner's copy, with hidden tests sealed.
 
     It holds stubs, READMEs, public tests, and the grader without answers. Nothing is written if any text of a hidden
     file would be left in it.
