@@ -147,7 +147,7 @@ for _command in (learning.hint, learning.show, learning.start, learning.reset, l
 
 @app.command()
 def doctor(as_json: Json = False) -> None:
-    """Say what works on this machine, and why something does not.
+    """Check what works on this machine, and why something does not.
 
     Looks at Python, packages, each tier of isolation, the terminal, the course and the progress file.
     """

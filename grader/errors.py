@@ -51,7 +51,7 @@ class SealError(GraderError):
 
 
 class SubmissionError(GraderError):
-    """What was handed in cannot be taken: missing, too large, or not a regular file."""
+    """What was handed in cannot be accepted: missing, too large, or not a regular file."""
 
     exit_code = 2
 

@@ -202,7 +202,7 @@ def _plausible(outcome: Outcome, fine: set[str]) -> Outcome:
 
 
 def _unfinished(test: str, criterion: str, hidden: bool) -> Outcome:
-    return Outcome(test, criterion, hidden, "grader_fault", "this test was not run to its end")
+    return Outcome(test, criterion, hidden, "grader_fault", "this test did not finish")
 
 
 def _waits_for(criterion: Criterion, found: list[Outcome], stage: Stage, passed: set[str]) -> tuple[str, ...]:

@@ -65,7 +65,7 @@ def in_hidden(stage: Stage, file: str, line: int | None = None) -> str:
 def _stub(stage: Stage) -> Iterator[Shortfall]:
     wanted = stub_of(reference_source(stage), stage.packages)
     if not stage.module_path.exists() or stage.module_path.read_text(encoding="utf-8") != wanted:
-        message = "the stub is not what the solution makes"
+        message = "the stub differs from what the solution makes"
         yield Shortfall(stage.id, in_stage(stage, stage.module), message, f"run `grader course stub {stage.id}`")
 
 
@@ -101,7 +101,7 @@ def _names(stage: Stage) -> Iterator[Shortfall]:
         for name in row.functions:
             if name not in defined:
                 message = f"row {row.id} is about {name}, which the solution does not define"
-                yield Shortfall(stage.id, in_stage(stage, "stage.toml"), message, "mend the row's functions")
+                yield Shortfall(stage.id, in_stage(stage, "stage.toml"), message, "fix the row's functions")
     for name in [name for name in defined if "." not in name and name not in public_names(stage)]:
         message = f"{name} is public in the solution and in no row of the checklist"
         yield Shortfall(stage.id, in_stage(stage, "stage.toml"), message, "give it a row, or a leading underscore")
@@ -125,7 +125,7 @@ def _tests(stage: Stage) -> Iterator[Shortfall]:
             used.add(node.attr)
             if isinstance(node.value, ast.Name) and node.value.id == "learner" and node.attr not in defined:
                 message = f"the tests ask for {node.attr}, which the solution does not define"
-                yield Shortfall(stage.id, _test_place(stage, path, node.lineno), message, "mend the name")
+                yield Shortfall(stage.id, _test_place(stage, path, node.lineno), message, "fix the name")
     for name in [name for name in defined if name.rpartition(".")[2] not in used and not name.endswith("__")]:
         message = f"no test uses {name}"
         yield Shortfall(stage.id, in_stage(stage, "tests/"), message, "write a public and a hidden test of it")
@@ -146,10 +146,10 @@ def _mistakes(stage: Stage) -> Iterator[Shortfall]:
     for mistake in known:
         place = in_hidden(stage, "mistakes.py", mistake.line)
         if mistake.criterion not in rows:
-            yield Shortfall(stage.id, place, f"{mistake.id}: no row is called {mistake.criterion}", "mend criterion=")
+            yield Shortfall(stage.id, place, f"{mistake.id}: no row is called {mistake.criterion}", "fix criterion=")
         if not _can_be_replaced(mistake.replaces, defined):
             message = f"{mistake.id}: the solution does not define {mistake.replaces}"
-            yield Shortfall(stage.id, place, message, "mend replaces=")
+            yield Shortfall(stage.id, place, message, "fix replaces=")
     counts = Counter(mistake.criterion for mistake in known)
     for row in stage.criteria:
         if counts[row.id] < LEAST:
@@ -209,7 +209,7 @@ def _examples(stage: Stage) -> Iterator[Shortfall]:
         module = module_from(reference_source(stage), f"{stage.name}_examples")
     except Exception as error:  # whatever stands in the module has been run
         message = f"the solution cannot be imported: {type(error).__name__}: {error}"
-        yield Shortfall(stage.id, place, message, "mend that line")
+        yield Shortfall(stage.id, place, message, "fix that line")
         return
     runner = doctest.DocTestRunner(verbose=False)
     for test in doctest.DocTestFinder().find(module):
@@ -230,4 +230,4 @@ def _worked_examples(stage: Stage, names: dict[str, object]) -> Iterator[Shortfa
     if not test.examples:
         yield Shortfall(stage.id, place, "the README works no example", "show numbers as `>>> function(...)`")
     elif doctest.DocTestRunner(verbose=False).run(test, out=told.append).failed:
-        yield Shortfall(stage.id, place, "an example is not right: " + " ".join("".join(told).split()), "mend it")
+        yield Shortfall(stage.id, place, "an example is not right: " + " ".join("".join(told).split()), "fix it")

@@ -145,7 +145,7 @@ Complaint = tuple[str, str]  # what is wrong, and how to mend it
 def _not_caught(mistake: Mistake, result: Result) -> Iterator[Complaint]:
     verdict = _verdict(result)
     if verdict.grader_fault or verdict.problem is not None:
-        yield f"cannot be graded: {first_complaint(verdict)}", "mend the mistake, or the test that fails of itself"
+        yield f"cannot be graded: {first_complaint(verdict)}", "fix the mistake, or the test that fails of itself"
         return
     status = next((row.status for row in verdict.criteria if row.id == mistake.criterion), "not there")
     if status in ("passed", "blocked", "not_started", "not there"):

@@ -46,7 +46,7 @@ def _written(words: Mapping[str, str], packages: Sequence[str], folders: Mapping
     """Fill the templates in, beside the folders first, so that a stage is there whole or not at all."""
     for folder in folders.values():
         if folder.exists():
-            raise UsageError(f"{folder} is there already", "Choose another name, or move the folder away.")
+            raise UsageError(f"{folder} already exists", "Choose another name, or move the folder away.")
     drafts = {kind: folder.with_name(f".new-{folder.name}") for kind, folder in folders.items()}
     try:
         for kind, draft in drafts.items():

@@ -111,7 +111,7 @@ def _read(stage: Stage, plan: Plan) -> _Files:
         known, accepted = load_mistakes(stage), load_equivalents(stage)
     except (CourseError, OSError) as error:
         message = error.message if isinstance(error, CourseError) else f"{type(error).__name__}: {error}"
-        problem = Shortfall(stage.id, in_hidden(stage, ""), message, "mend the file; nothing of the stage was graded")
+        problem = Shortfall(stage.id, in_hidden(stage, ""), message, "fix the file; nothing of the stage was graded")
         return _Files((), (), (), (), (), frozenset(), (*problems, problem))
     here, there = (tuple(replace(case, isolation=plan.isolation) for case in each) for each in (right, wrong))
     return _Files(here, there, known, tuple(made), accepted, fresh_tests(stage), problems)

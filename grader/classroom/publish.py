@@ -101,7 +101,9 @@ def post(statuses: Sequence[Status], commit: Commit, server: str, token: str, ta
     """
     parts = urlsplit(server)
     if parts.scheme != "https" and not (parts.scheme == "http" and parts.hostname in _LOOPBACK):
-        raise UsageError(f"{server!r} is no address to publish to", "Expected https://…, as in https://api.github.com.")
+        raise UsageError(
+            f"{server!r} is not an address to publish to", "Expected https://…, as in https://api.github.com."
+        )
     address = f"{server.rstrip('/')}/repos/{commit.repository}/statuses/{commit.revision}"
     failed = [f"{each.context}: {why}" for each in statuses if (why := _put(each, address, token, target))]
     if failed:

@@ -56,7 +56,7 @@ class Wanted:
 def wanted(server: str, repository: str, revision: str) -> Wanted:
     """Return what to fetch; UsageError unless each part has the form that it must have."""
     if not _SERVER.fullmatch(server):
-        raise UsageError(f"{server!r} is no server to fetch from", "Expected https://…, as in https://github.com.")
+        raise UsageError(f"{server!r} is not a server to fetch from", "Expected https://…, as in https://github.com.")
     expect_repository(repository)
     expect_revision(revision)
     return Wanted(server.rstrip("/"), repository, revision)
@@ -65,7 +65,7 @@ def wanted(server: str, repository: str, revision: str) -> Wanted:
 def expect_repository(repository: str) -> None:
     """Raise UsageError unless this is a repository's name, with its owner's."""
     if not _NAME.fullmatch(repository) or {".", ".."} & set(repository.split("/")):
-        raise UsageError(f"{repository!r} is no repository", "Expected OWNER/NAME.")
+        raise UsageError(f"{repository!r} is not a repository", "Expected OWNER/NAME.")
 
 
 def expect_revision(revision: str) -> None:
@@ -80,7 +80,7 @@ def pull(what: Wanted, folder: Path, token: str | None, seconds: float = SECONDS
     Raises UsageError where there is something at folder already, GraderFault where the commit cannot be had.
     """
     if os.path.lexists(folder):
-        raise UsageError(f"{folder} is there already", "Name a folder that is yet to be made.")
+        raise UsageError(f"{folder} already exists", "Name a folder that is yet to be made.")
     name = f"{what.repository}@{what.revision[:12]}"
     environment = _environment(what, token)
     form = ["--object-format=sha256"] if len(what.revision) == 64 else []

@@ -130,9 +130,9 @@ def _parsed(data: bytes) -> dict[str, Any]:
     try:
         whole = json.loads(data, object_pairs_hook=_once, parse_constant=_refused)
     except (ValueError, RecursionError) as error:
-        raise InvalidReceiptError("receipt", f"is no JSON as expected ({type(error).__name__})") from error
+        raise InvalidReceiptError("receipt", f"is not JSON as expected ({type(error).__name__})") from error
     if not isinstance(whole, dict):
-        raise InvalidReceiptError("receipt", "is no JSON object")
+        raise InvalidReceiptError("receipt", "is not a JSON object")
     for field, kind in (("receipt", dict), ("key", str), ("signature", str)):
         if type(whole.get(field)) is not kind:
             raise InvalidReceiptError(field, "is missing, or of another type than expected")
@@ -178,9 +178,9 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Return an object; a key that is there twice reads differently to different readers."""
     values = dict(pairs)
     if len(values) != len(pairs):
-        raise ValueError("a key is there twice")
+        raise ValueError("a key occurs twice")
     return values
 
 
 def _refused(text: str) -> None:
-    raise ValueError(f"{text} is no JSON")
+    raise ValueError(f"{text} is not JSON")

@@ -180,7 +180,7 @@ def _read(path: Path) -> bytes:
     except OSError as error:
         raise CourseError(f"{path} cannot be read: {error.strerror}") from error
     except UnicodeDecodeError as error:
-        raise CourseError(f"{path} is no UTF-8: {error}") from error
+        raise CourseError(f"{path} is not valid UTF-8: {error}") from error
     return data
 
 
@@ -192,4 +192,6 @@ def _write(target: Path, files: Mapping[str, bytes]) -> None:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(data)
     except OSError as error:
-        raise UsageError(f"{target} cannot be written: {error.strerror}", "What was written so far is left.") from error
+        raise UsageError(
+            f"{target} cannot be written: {error.strerror}", "The files written so far are kept."
+        ) from error

@@ -80,7 +80,7 @@ def _document(path: Path) -> dict[str, Any]:
     try:
         found = os.lstat(path)
         if not stat.S_ISREG(found.st_mode) or found.st_size > MAX_BYTES:
-            raise Malformed(f"{FILE} is no regular file of at most {MAX_BYTES >> 20} MB")
+            raise Malformed(f"{FILE} is not a regular file of at most {MAX_BYTES >> 20} MB")
         with path.open("rb") as file:
             data = file.read(MAX_BYTES + 1)
     except OSError as error:
@@ -88,9 +88,9 @@ def _document(path: Path) -> dict[str, Any]:
     try:
         values = json.loads(data, parse_constant=_no_number)
     except (ValueError, RecursionError) as error:
-        raise Malformed(f"{FILE} is no JSON") from error
+        raise Malformed(f"{FILE} is not JSON") from error
     if not isinstance(values, dict):
-        raise Malformed(f"{FILE} is no JSON object")
+        raise Malformed(f"{FILE} is not a JSON object")
     return values
 
 
@@ -105,14 +105,14 @@ def _result(values: dict[str, Any], stage: Stage, tiers: Sequence[str]) -> Resul
     _expect(values.get("only") is None and values.get("locked") is False, "only, locked")
     _expect(isinstance(values.get("faults"), list), "faults")
     if values["faults"]:
-        return Result(stage, why="the grader failed, which is no fault of the student's")
+        return Result(stage, why="the grader failed, which is not the student's fault")
     problem = values.get("problem")
     _expect(problem is None or isinstance(problem, dict), "problem")
     if problem is not None and values.get("criteria") == []:
-        return Result(stage, why="the module cannot be taken from this revision")
+        return Result(stage, why="the module cannot be accepted from this revision")
     rows = _rows(values.get("criteria"), stage)
     if any(row.status == "grader_fault" for row in rows):
-        return Result(stage, why="the grader failed, which is no fault of the student's")
+        return Result(stage, why="the grader failed, which is not the student's fault")
     _expect(isinstance(values.get("passed"), bool), "passed")
     _expect(isinstance(values.get("public_only"), bool), "public_only")
     if values["public_only"]:

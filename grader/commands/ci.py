@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from grader.course.stage import Stage
 
 app = typer.Typer(
-    help="For instructors: the jobs around grading on GitHub's runners (docs/ci.md).",
+    help="For instructors: the jobs that grade on GitHub (docs/ci.md).",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
@@ -31,14 +31,14 @@ Revision = Annotated[str, typer.Argument(metavar="REVISION", help="The full name
 def pull(
     repository: Repository,
     revision: Revision,
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A bare repository that is made here.")],
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The bare repository to create.")],
     server: Annotated[
-        str, typer.Option("--server", envvar="GITHUB_SERVER_URL", metavar="URL", help="Where repositories lie.")
+        str, typer.Option("--server", envvar="GITHUB_SERVER_URL", metavar="URL", help="The address of the git server.")
     ] = "https://github.com",
 ) -> None:
     """Fetch one commit as data: nothing is checked out, and nothing of it runs.
 
-    The environment's PULL_TOKEN, if there is one, needs to read the repository's contents and nothing else.
+    PULL_TOKEN in the environment, if set, needs to read the repository's contents and nothing else.
     """
     from grader.classroom import pull as pulling
     from grader.report.terminal.screen import say
@@ -54,19 +54,20 @@ def publish(
     revision: Revision,
     stages: Annotated[str, typer.Option("--stages", metavar="JSON", help='The stages, as in ["STAGE", "STAGE"].')],
     least: Annotated[
-        str, typer.Option("--require-isolation", metavar="TIER", help="Take no verdict from a weaker one.")
+        str, typer.Option("--require-isolation", metavar="TIER", help="Reject verdicts from weaker isolation.")
     ] = "bubblewrap",
     receipts: Annotated[
-        Path | None, typer.Option("--receipts", metavar="DIR", help="Put a signed receipt for each stage here.")
+        Path | None,
+        typer.Option("--receipts", metavar="DIR", help="Write a signed receipt for each stage into this folder."),
     ] = None,
     signing_key: Annotated[
         Path | None, typer.Option("--signing-key", metavar="KEY", help="Signs receipts; `grader keys new` makes it.")
     ] = None,
 ) -> None:
-    """Write verdicts into the job's summary, and put a status for each stage beside the student's commit.
+    """Write verdicts into the job's summary, and publish a status for each stage on the student's commit.
 
-    Verdicts are data of an untrusted job: all names come from the course. The environment's PUBLISH_TOKEN, if there is
-    one, needs to write commit statuses and nothing else. Exit code 4 where a stage was not graded.
+    Verdicts come from an untrusted job, so all names are taken from the course. PUBLISH_TOKEN in the environment, if
+    set, needs the right to write commit statuses and no other. Exit code 4 if a stage was not graded.
     """
     from grader.classroom import results
     from grader.classroom.publish import Commit
@@ -121,7 +122,7 @@ def _tell(found: list[Result], commit: Commit) -> None:
     for each in statuses:
         say(f"{each.context}: {each.state}. {each.description}")
     if (token := _secret(TOKEN)) is None:
-        say(f"{TOKEN} is not set: nothing is put beside the student's commit.")
+        say(f"{TOKEN} is not set: no status is published.")
         return
     post(statuses, commit, os.environ.get("GITHUB_API_URL") or "https://api.github.com", token)
 
@@ -136,7 +137,7 @@ def _at_least(tier: str) -> tuple[str, ...]:
     from grader.isolation.tiers import TIERS
 
     if tier not in TIERS:
-        raise UsageError(f"{tier!r} is no isolation", f"Choose {', '.join(TIERS)}.")
+        raise UsageError(f"{tier!r} is not an isolation tier", f"Choose {', '.join(TIERS)}.")
     return tuple(TIERS[: TIERS.index(tier) + 1])
 
 
@@ -149,7 +150,7 @@ def _stages(text: str) -> list[tuple[str, Stage]]:
     except (ValueError, RecursionError):
         names = None
     if not isinstance(names, list) or not names or not all(isinstance(name, str) for name in names):
-        raise UsageError(f"{text!r} is no list of stages", 'Expected JSON, as in ["STAGE", "STAGE"].')
+        raise UsageError(f"{text!r} is not a list of stages", 'Expected JSON, as in ["STAGE", "STAGE"].')
     if len(names) > MAX_STAGES:
         raise UsageError(f"{len(names)} stages are too many", f"Expected at most {MAX_STAGES}.")
     course = open_workspace(Path.cwd()).course

@@ -72,7 +72,7 @@ def release(
         typer.Option("--key-file", metavar="KEY", help="Seal with this key, which stays with you."),
     ] = None,
     self_paced: Annotated[
-        bool, typer.Option("--self-paced", help="Ship the key as well: sealed, but no secret from who means to look.")
+        bool, typer.Option("--self-paced", help="Ship the key too: sealed, but not secret from anyone who looks.")
     ] = False,
     stages: Annotated[
         str | None,
@@ -84,9 +84,10 @@ def release(
         ),
     ] = None,
 ) -> None:
-    """Build the learner's copy: stubs, READMEs, public tests, the grader without answers, hidden tests sealed.
+    """Build the learner's copy, with hidden tests sealed.
 
-    Nothing is written where any text of a hidden file would be left in it.
+    It holds stubs, READMEs, public tests, and the grader without answers. Nothing is written if any text of a hidden
+    file would be left in it.
     """
     from grader.course.sealed import in_copy
 
@@ -123,13 +124,17 @@ def _expect_one(key_file: Path | None, self_paced: bool) -> None:
 
 def verify(
     receipt: Annotated[Path, typer.Argument(metavar="RECEIPT", help="A file that `grader check --receipt` wrote.")],
-    public_key: Annotated[Path, typer.Option("--public-key", metavar="FILE", help="Whoever graded publishes it.")],
+    public_key: Annotated[
+        Path, typer.Option("--public-key", metavar="FILE", help="The public key, which whoever graded publishes.")
+    ],
     submission: Annotated[
-        Path | None, typer.Option("--submission", metavar="PATH", help="See that these files are what was graded.")
+        Path | None, typer.Option("--submission", metavar="PATH", help="Check that these files were graded.")
     ] = None,
-    stage: Annotated[str | None, typer.Option("--stage", metavar="STAGE", help="See that it is of this stage.")] = None,
+    stage: Annotated[
+        str | None, typer.Option("--stage", metavar="STAGE", help="Check that it belongs to this stage.")
+    ] = None,
 ) -> None:
-    """Say whether the receipt of a grading is real and whole.
+    """Check that the receipt of a grading is genuine.
 
     Exit codes: 0 valid, 1 not valid, and which field is not, 2 usage.
     """
@@ -203,7 +208,7 @@ def new(
     except OSError as error:
         raise UsageError(f"{folder} cannot be made: {error.strerror}") from error
     if taken := [name for name in texts if (folder / name).exists()]:
-        raise UsageError(f"{folder / taken[0]} exists already, and is not overwritten", "Name another folder.")
+        raise UsageError(f"{folder / taken[0]} already exists and is not overwritten", "Name another folder.")
     made: list[Path] = []
     try:
         for name, data in texts.items():

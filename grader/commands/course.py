@@ -42,7 +42,10 @@ def verify(
         bool, typer.Option("--mutants", help="Grade small wrong changes to the reference solution as well.")
     ] = False,
     seeds: Annotated[
-        int, typer.Option("--seeds", metavar="N", min=1, max=MOST_SEEDS, help="Seeds that what is correct must pass.")
+        int,
+        typer.Option(
+            "--seeds", metavar="N", min=1, max=MOST_SEEDS, help="How many seeds a correct solution must pass."
+        ),
     ] = 3,
     since: Annotated[
         str | None, typer.Option("--since", metavar="COMMIT", help="Only stages that differ from a commit of git.")
@@ -50,10 +53,10 @@ def verify(
     isolation: Isolation = "auto",
     as_json: Json = False,
 ) -> None:
-    """Prove that the tests of a stage pass what is right and catch, and name, what is wrong.
+    """Prove that a stage's tests pass correct solutions, and catch and name known mistakes.
 
     The reference and the alternative solutions pass, the stub has not begun, each known mistake fails its row and is
-    named, the files agree with each other. Exit code 1 where anything falls short.
+    named, the files agree with each other. Exit code 1 if anything falls short.
     """
     from grader.authoring.touched import touched
     from grader.authoring.verify import Plan
@@ -63,7 +66,7 @@ def verify(
 
     found = load_course(find_course_root(Path.cwd()))
     if stages and since:
-        raise UsageError("--since chooses the stages, and some are named", "Leave one of them out.")
+        raise UsageError("--since selects the stages, and some are named too", "Leave one of them out.")
     named = touched(found, since) if since else tuple(dict.fromkeys(found.find(name) for name in stages or ()))
     chosen = named if stages or since else found.stages
     plan = Plan(seeds, mutants=mutants, isolation=isolation)
@@ -111,9 +114,7 @@ def new(
 @app.command()
 def stub(
     stage: AnyStage = None,
-    check: Annotated[
-        bool, typer.Option("--check", help="Write nothing; exit 1 where a stub is not up to date.")
-    ] = False,
+    check: Annotated[bool, typer.Option("--check", help="Write nothing; exit 1 if a stub is not up to date.")] = False,
 ) -> None:
     """Make the stub of a stage, or of every stage, from its solution."""
     from grader.course.answers import reference_source
@@ -128,11 +129,11 @@ def stub(
     for path, text in stale:
         place = path.relative_to(found.root).as_posix()
         if check:
-            say(f"{place} is not what its solution makes", "`grader course stub` writes it.")
+            say(f"{place} differs from what its solution makes", "`grader course stub` writes it.")
         else:
             kept = backup(found.root, path, datetime.now(UTC)).relative_to(found.root) if path.exists() else None
             _replace(path, text)
-            write(f"wrote {place}" + (f"; what stood there is in {kept.as_posix()}" if kept else ""))
+            write(f"wrote {place}" + (f"; the old file is kept in {kept.as_posix()}" if kept else ""))
     raise typer.Exit(1 if check and stale else 0)
 
 

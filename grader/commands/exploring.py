@@ -44,10 +44,12 @@ def explore(
     isolation: Isolation = "auto",
     submission: ExploredFiles = None,
 ) -> None:
-    """See step by step what your functions do with an example, and draw it: weights, curves, paths, borders, images.
+    """Run your functions on an example, step by step, and draw it.
 
-    What is not written yet is named; the steps that work are shown. Nothing is graded or recorded. Pictures need
-    matplotlib: `uv sync --extra plot`. The exit code is 0 where every step works, 1 where one does not.
+    Depending on the stage it draws weights, curves, paths, decision borders, or images.
+
+    Steps that work are shown, steps that are not written yet are listed. Nothing is graded or recorded. Pictures need
+    matplotlib: `uv sync --extra plot`. The exit code is 0 if every step works, 1 if one does not.
     """
     from grader.explore.picture import files
     from grader.report.terminal import screen

@@ -80,7 +80,8 @@ def _again(stage: Stage, here: Stage | None) -> str:
 
 
 def reset(
-    stage: AnyStage = None, yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False
+    stage: AnyStage = None,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")] = False,
 ) -> None:
     """Put a stage's stub back and start it over.
 
@@ -94,7 +95,7 @@ def reset(
     target = stage_or_current(workspace, stage)
     file = f"stages/{target.name}/{target.module}"
     if not yes and not sys.stdin.isatty():
-        raise UsageError(f"reset replaces {file}, and nobody is there to be asked", "Give --yes.")
+        raise UsageError(f"reset replaces {file}, and there is no terminal to ask for confirmation", "Give --yes.")
     if not yes and not typer.confirm(f"Replace {file} by its stub, and count {target.id} as not passed?", err=True):
         say("Nothing was changed.")
         return

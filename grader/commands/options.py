@@ -46,7 +46,7 @@ def _tier_names(incomplete: str) -> list[str]:
 def _known_tier(name: str) -> str:
     known = _tier_names("")
     if name not in known:
-        raise UsageError(f"{name!r} is no isolation", f"Choose {', '.join(known[:-1])} or {known[-1]}.")
+        raise UsageError(f"{name!r} is not an isolation tier", f"Choose {', '.join(known[:-1])} or {known[-1]}.")
     return name
 
 
@@ -63,7 +63,7 @@ def _level_names(incomplete: str) -> list[str]:
 
 def _known_level(name: str) -> str:
     if name not in FEEDBACK:
-        raise UsageError(f"{name!r} is no level of feedback", f"Choose {listed(FEEDBACK)}.")
+        raise UsageError(f"{name!r} is not a level of feedback", f"Choose {listed(FEEDBACK)}.")
     return name
 
 
@@ -94,7 +94,7 @@ RequireIsolation = Annotated[
     typer.Option(
         "--require-isolation",
         metavar="TIER",
-        help="Refuse to grade in a weaker isolation than this one.",
+        help="Reject isolation weaker than this tier.",
         callback=_known_tier,
         autocompletion=_tier_names,
     ),
@@ -163,7 +163,7 @@ FeedbackLevel = Annotated[
     typer.Option(
         "--feedback",
         metavar="LEVEL",
-        help="Of hidden tests tell full, hint or verdict; never more than the stage allows.",
+        help="How much to tell about hidden tests: full, hint or verdict; never more than the stage allows.",
         callback=_known_level,
         autocompletion=_level_names,
     ),

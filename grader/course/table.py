@@ -61,7 +61,7 @@ class Table:
         texts: list[str] = []
         for place, value in self._items(key, str, required):
             if value in texts:
-                self.wrong(place, f"{value!r} stands here twice")
+                self.wrong(place, f"{value!r} occurs here twice")
             texts.append(self._obeying(place, value, rule))
         return tuple(texts)
 

@@ -120,12 +120,12 @@ def _trials() -> Iterator[tuple[str, Callable[[Scene], bool], tuple[str, ...]]]:
         yield "little memory", lambda scene: scene.stopped("much_memory", 4 * MEMORY_MB << 20), every
         yield "no abstract socket", _no_abstract_socket, strong
         yield "no look into the grader", lambda scene: scene.stopped("look_into", os.getpid()), every
-        yield "no name space of its own", lambda scene: scene.stopped("name_space"), ("bubblewrap",)
+        yield "no namespace of its own", lambda scene: scene.stopped("name_space"), ("bubblewrap",)
         yield "no survivor", _no_survivor, every
 
 
 def _where_processes_count_apart() -> tuple[str, ...]:
-    """Return the tiers that promise it: with root all, since each run has a user; else where there is a name space."""
+    """Return the tiers that promise it: with root all, since each run has a user; else where there is a namespace."""
     from grader.worker.kernel import counts_by_name_space
 
     if os.getuid() == 0:

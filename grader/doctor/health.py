@@ -80,13 +80,13 @@ def _isolation() -> Iterator[Finding]:
             yield _working(tier, guards, used=len(works) == 1)
         else:
             level: Level = "warning" if tier != TIERS[-1] or works else "broken"
-            yield Finding(f"isolation {tier}", level, f"is not available: {reason}", _without(tier))
+            yield Finding(f"isolation {tier}", level, f"is unavailable: {reason}", _without(tier))
 
 
 def _working(tier: Tier, guards: tuple[Guard, ...], used: bool) -> Finding:
-    what = "works, and is what a check uses" if used else "works"
+    what = "works, and checks use it" if used else "works"
     if holding := [guard.name for guard in guards if guard.holds]:
-        what += f". Tried, and held back: {', '.join(holding)}"
+        what += f". Tried and blocked: {', '.join(holding)}"
     if open_still := [guard.name for guard in guards if not guard.holds and not guard.promised]:
         what += f". It does not promise: {', '.join(open_still)}"
     if broken := [guard.name for guard in guards if not guard.holds and guard.promised]:
@@ -160,7 +160,7 @@ def _stage(stage: Stage) -> Iterator[Finding]:
             if all_seen and row.id not in marked:
                 yield Finding(topic, "broken", f"{row.id} has no {kind} test, so it can never pass")
         for name in sorted(marked - {row.id for row in stage.criteria}):
-            yield Finding(topic, "broken", f"a {kind} test is marked {name!r}, which is no row of stage.toml")
+            yield Finding(topic, "broken", f"a {kind} test is marked {name!r}, which is not a row of stage.toml")
     try:
         load_mistakes(stage)
         absent = [name for name in public_names(stage) if name not in defined_names(reference_source(stage).encode())]

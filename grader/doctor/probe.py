@@ -41,7 +41,7 @@ def signal(process, started):
             found = file.read().rpartition(")")[2].split()[19]
     except OSError:
         found = started
-    if found != started:  # another one, that has the same number in this name space
+    if found != started:  # another one, that has the same number in this namespace
         raise ProcessLookupError
     os.kill(process, 0)
 

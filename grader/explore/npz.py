@@ -57,7 +57,7 @@ def _opened(path: Path) -> NpzFile:
     except UNREADABLE:
         found = None
     if not isinstance(found, NpzFile):
-        raise UsageError(f"{path.name} is no .npz file", HINT)
+        raise UsageError(f"{path.name} is not an .npz file", HINT)
     return found
 
 
@@ -83,7 +83,7 @@ def _loaded(found: NpzFile, name: str, path: Path) -> np.ndarray[tuple[int, ...]
         message = f"{name} in {path.name} cannot be read: it is damaged, or holds Python objects"
         raise UsageError(message, HINT) from None
     if not isinstance(value, np.ndarray):
-        raise UsageError(f"{name} in {path.name} is no array")
+        raise UsageError(f"{name} in {path.name} is not an array")
     return value
 
 

@@ -1,4 +1,4 @@
-"""The tier bubblewrap: name spaces of its own, in which nothing but the interpreter and two packages can be seen."""
+"""The tier bubblewrap: namespaces of its own, in which nothing but the interpreter and two packages can be seen."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from grader.worker.supervisor import SCRATCH_BYTES
 
 SCRATCH = "/tmp"
 BUNDLE = "/grader"
-LEAST_FOR_NO_USERNS = (0, 8)  # bwrap's version that can forbid further user name spaces
+LEAST_FOR_NO_USERNS = (0, 8)  # bwrap's version that can forbid further user namespaces
 INSTALL = "bwrap is not installed: apt-get install bubblewrap (or your system's package of that name)"
 
 
@@ -40,7 +40,7 @@ def why_missing() -> str | None:
 
 
 def setting_in_the_way(root: str = "/") -> str:
-    """Return the system setting that most likely forbids name spaces here; root is where the system's files lie."""
+    """Return the system setting that most likely forbids namespaces here; root is where the system's files lie."""
     for path, forbids, what in (
         (
             "proc/sys/kernel/apparmor_restrict_unprivileged_userns",
@@ -68,7 +68,7 @@ def _text(path: str) -> str:
 
 @functools.cache
 def _can_forbid_userns() -> bool:
-    """Say whether this bwrap can forbid that further user name spaces are made inside."""
+    """Say whether this bwrap can forbid that further user namespaces are made inside."""
     try:
         said = subprocess.run([_bwrap(), "--version"], capture_output=True, text=True, timeout=10, check=False).stdout
     except (OSError, subprocess.SubprocessError):

@@ -1,6 +1,6 @@
 """The filter of system calls for a learner's process, made by libseccomp where the system has it.
 
-What is refused answers EPERM: sockets, other processes, name spaces and mounts, the kernel's rarely used corners, and
+What is refused answers EPERM: sockets, other processes, namespaces and mounts, the kernel's rarely used corners, and
 what would change files or leave memory behind that no other limit bounds. Forks, threads and files are left to limits.
 """
 
@@ -33,7 +33,7 @@ NEWER = {  # than many a libseccomp, whose kernel has them all the same; such nu
 }  # fmt: skip
 
 FAMILIES = {
-    "sockets; the worker's own is there already, and a pair has no name": (
+    "sockets; the worker's own already exists, and a pair has no name": (
         "socket connect bind listen accept accept4 sendmmsg recvmmsg"
     ),
     "other processes": (
@@ -41,7 +41,7 @@ FAMILIES = {
         "ioprio_set sched_setaffinity sched_setscheduler sched_setparam sched_setattr migrate_pages move_pages "
         "perf_event_open"
     ),
-    "name spaces, mounts and roots": (
+    "namespaces, mounts and roots": (
         "unshare setns statmount listmount "
         "mount umount umount2 pivot_root chroot mount_setattr move_mount open_tree open_tree_attr fsopen "
         "fsconfig fsmount fspick swapon swapoff quotactl quotactl_fd"

@@ -50,7 +50,7 @@ class Started:
     def kill(self) -> None:
         """End the process and all it started, and remove its scratch folder and what its own user left elsewhere."""
         self.connection.close()
-        if self.tier != "bubblewrap":  # a name space ends with its first process; elsewhere they are looked for
+        if self.tier != "bubblewrap":  # a namespace ends with its first process; elsewhere they are looked for
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self.process.wait(LEAVE_SECONDS if self.guarded else LEAVE_ALONE_SECONDS)
         if hasattr(os, "killpg"):

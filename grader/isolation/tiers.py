@@ -1,6 +1,6 @@
 """Isolation tiers: which one is taken, and how a learner's process is started and ended in it.
 
-bubblewrap  own user (or a dropped root), process, network, IPC and host name spaces; the interpreter, NumPy and msgpack
+bubblewrap  own user (or a dropped root), process, network, IPC and host namespaces; the interpreter, NumPy and msgpack
             read-only; no file of the course; a small scratch folder in memory; an empty environment.
 landlock    a separate process whose reach the kernel bounds: the same files, a scratch folder, no network, no program,
             no process but its own.
@@ -51,16 +51,16 @@ def choose(wanted: str, least: str | None = None) -> tuple[Tier, str | None]:
             raise IsolationRefused(f"isolation {name!r} is unknown", f"Choose auto, {listed(TIERS)}.")
     enough = TIERS[: [*TIERS].index(least) + 1] if least in TIERS else TIERS
     if wanted not in ("auto", *enough):
-        message = f"isolation {wanted!r} was asked for, and {least!r} is the least that is accepted"
-        raise IsolationRefused(message, f"Leave --isolation out, or ask for {listed(enough)}.")
+        message = f"isolation {wanted!r} was requested, but at least {least!r} is required"
+        raise IsolationRefused(message, f"Leave out --isolation, or request {listed(enough)}.")
     missing: dict[Tier, str] = {}
     for tier in enough if wanted == "auto" else (each for each in enough if each == wanted):
         reason = why_missing(tier)
         if reason is None:
             return tier, _note(tier, missing)
         missing[tier] = reason
-    reasons = "; ".join(f"isolation {tier!r} is not available: {reason}" for tier, reason in missing.items())
-    below = f"; {least!r} is the least that is accepted" if wanted == "auto" else ""
+    reasons = "; ".join(f"isolation {tier!r} is unavailable: {reason}" for tier, reason in missing.items())
+    below = f"; at least {least!r} is required" if wanted == "auto" else ""
     raise IsolationRefused(reasons + below, "`grader doctor` shows what works here.")
 
 

@@ -33,7 +33,7 @@ def draw() -> int:
 
 
 def maps(path: Path, pool: range) -> bool:
-    """Say whether the name space whose map lies in a file has all numbers of a pool."""
+    """Say whether the namespace whose map lies in a file has all numbers of a pool."""
     with suppress(OSError, ValueError):
         for line in path.read_text().splitlines():
             first, _, count = map(int, line.split())

@@ -46,7 +46,7 @@ class Attempt:
         """Return why the test did not pass; None where it did."""
         if self.error is not None:
             return f"{type(self.error).__name__}: {self.error}"
-        return None if self.phases == PHASES else "it did not run to its end"
+        return None if self.phases == PHASES else "it did not finish"
 
 
 class Assessor:
@@ -147,7 +147,7 @@ class Assessor:
             return self._raised(error)
         if isinstance(error, (AssertionError, pytest.fail.Exception)):
             return "failed", self._mismatch(attempt, error)
-        said = "it did not run to its end" if error is None else f"{type(error).__name__}: {error}"
+        said = "it did not finish" if error is None else f"{type(error).__name__}: {error}"
         connection = attempt.connection
         call = calls.last_call(connection.records) if connection else None
         if connection is None or call is None:
@@ -191,7 +191,7 @@ class Assessor:
         if isinstance(error, MemoryError):
             message = too_much(str(error), self.stage.limits.memory_mb)
         elif wanted := getattr(error, "expected_instead", ""):
-            message = f"{wanted} was expected; raised was {message}"
+            message = f"{wanted} was expected, but the call raised {message}"
         if frames:
             message += f"   (line {frames[-1].line}: {self._line(frames[-1].line)})"
         return "over_limit" if isinstance(error, MemoryError) else "failed", message

@@ -118,7 +118,7 @@ class Suite:
         """Note which tests a verdict must see; one without a row of the checklist is the course's fault."""
         names = Counter(map(name_of, items))
         self.faults += [
-            f"{name} is there twice: test files and tests need names of their own" for name, n in names.items() if n > 1
+            f"{name} exists twice: test files and tests need names of their own" for name, n in names.items() if n > 1
         ]
         empty = {*self.files.public, *self.files.hidden} - {item.path for item in items}
         self.faults += [f"{path.name} holds no test" for path in sorted(empty)]

@@ -208,7 +208,7 @@ def _recorded(
 
 
 def _ungraded(stage: Stage, request: GradingRequest, error: SubmissionError) -> Verdict:
-    """Return the verdict of a stage whose module cannot be taken."""
+    """Return the verdict of a stage whose module cannot be accepted."""
     from grader.submission.source import Problem
     from grader.verdict import decide
 

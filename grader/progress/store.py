@@ -193,7 +193,7 @@ def _loaded(file: Path) -> dict[str, Any]:
         raise _DamagedError(f"is from a newer grader: it has version {version}, this one knows {VERSION}", remedy)
     data = {**_fresh(), **data}
     if wrong := _misshapen(data):
-        raise _DamagedError(f"is damaged: not what was expected at {', '.join(wrong)}")
+        raise _DamagedError(f"is damaged: unexpected values at {', '.join(wrong)}")
     return data
 
 

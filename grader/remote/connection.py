@@ -101,7 +101,7 @@ class Connection:
         except codec.Refused as error:
             self._fail(record, *refusal(error, record.label))
         except codec.WireError as error:
-            self._fail(record, "crashed", f"the process that ran {record.label} sent no proper answer: {error}")
+            self._fail(record, "crashed", f"the process that ran {record.label} sent an invalid answer: {error}")
         except OverLimit as error:
             self._fail(record, "over_limit", f"this test {error} (last: {record.label})")
         except MemoryError:

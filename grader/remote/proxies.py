@@ -89,7 +89,7 @@ class RemoteValue:
 
     def _order(self, name: str, other: object) -> Any:
         if not isinstance(other, RemoteValue):
-            raise TypeError(f"{self!r} is no number, and is not asked whether it is smaller or larger than one")
+            raise TypeError(f"{self!r} is not a number, so it cannot be compared with one")
         return self._operate(name, other)
 
     def __hash__(self) -> int:

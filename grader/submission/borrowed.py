@@ -32,7 +32,7 @@ _COPIED = ("HEAD", "packed-refs", "shallow", "refs", "logs")
 def borrow(repository: Path, room: Path, label: str) -> Path:
     """Make room a git folder with the names of a repository's revisions; return the folder of its objects.
 
-    Raises SubmissionError where that is no repository, or where its objects lie elsewhere.
+    Raises SubmissionError where that is not a repository, or where its objects lie elsewhere.
     """
     folder = _git_folder(repository, label)
     objects = folder / "objects"
@@ -59,13 +59,13 @@ def _git_folder(repository: Path, label: str) -> Path:
         try:
             found = kind(os.lstat(path).st_mode) if path != repository else "a folder"
         except OSError:
-            raise SubmissionError(f"{label} is no git repository") from None
+            raise SubmissionError(f"{label} is not a git repository") from None
         if found != "a folder":
             name = path.relative_to(repository).as_posix()
             hint = "Give the repository itself, not a worktree or a submodule of it."
             raise SubmissionError(f"{label} cannot be read: its {name} is {found}, expected a folder", hint)
     if not os.path.lexists(folder / "HEAD"):
-        raise SubmissionError(f"{label} is no git repository")
+        raise SubmissionError(f"{label} is not a git repository")
     return folder
 
 

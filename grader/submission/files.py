@@ -51,11 +51,11 @@ def read(root: Path, parts: Sequence[str], label: str, hint: str, limit: int = M
 def expect_size(size: int, label: str, limit: int = MAX_BYTES) -> None:
     """Raise SubmissionError where something has more bytes than are taken."""
     if size > limit:
-        raise SubmissionError(f"{label} has {size:,} bytes: at most {limit:,} are taken")
+        raise SubmissionError(f"{label} has {size:,} bytes: at most {limit:,} are accepted")
 
 
 def expect_kind(found: str, label: str) -> None:
-    """Raise SubmissionError where something is no regular file."""
+    """Raise SubmissionError where something is not a regular file."""
     if found != "a file":
         raise SubmissionError(f"{label} is {found}: expected a regular file")
 
@@ -63,7 +63,7 @@ def expect_kind(found: str, label: str) -> None:
 def expect_parent(found: str, label: str, part: str) -> None:
     """Raise SubmissionError where a part of a path, other than the last, is no folder."""
     if found != "a folder":
-        raise SubmissionError(f"{label} cannot be taken: '{printable(part)}' is {found}, expected a folder")
+        raise SubmissionError(f"{label} cannot be accepted: '{printable(part)}' is {found}, expected a folder")
 
 
 def kind(mode: int) -> str:

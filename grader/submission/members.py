@@ -78,9 +78,9 @@ def check_name(name: str, label: str) -> None:
     parts = name.split("/")
     fault = None
     if len(name) > MAX_PATH:
-        fault = f"has {len(name):,} characters: at most {MAX_PATH:,} are taken"
+        fault = f"has {len(name):,} characters: at most {MAX_PATH:,} are accepted"
     elif len(parts) > MAX_DEPTH:
-        fault = f"lies {len(parts) - 1} folders deep: at most {MAX_DEPTH - 1} are taken"
+        fault = f"lies {len(parts) - 1} folders deep: at most {MAX_DEPTH - 1} are accepted"
     elif ".." in parts:
         fault = "leads out of the archive: expected no .."
     elif name.startswith("/") or re.match("[A-Za-z]:", name):
@@ -90,7 +90,9 @@ def check_name(name: str, label: str) -> None:
     elif "\0" in name:
         fault = "holds a null byte"
     if fault:
-        raise SubmissionError(f"{label} cannot be taken: the name '{shown(name)}' {fault}", "Pack it anew.")
+        raise SubmissionError(
+            f"{label} cannot be accepted: the name '{shown(name)}' {fault}", "Create the archive again."
+        )
 
 
 def _checked(path: tuple[str, ...], paths: Sequence[tuple[Member, tuple[str, ...]]], label: str) -> Member:
@@ -105,9 +107,9 @@ def _checked(path: tuple[str, ...], paths: Sequence[tuple[Member, tuple[str, ...
                 expect_parent(member.kind, label, parts[-1])
         elif (alike := _alike(parts, path, key)) is not None:
             names = f"'{shown('/'.join(path[:alike]))}' and '{shown('/'.join(parts[:alike]))}'"
-            raise SubmissionError(f"{label} cannot be taken: {names} differ only in how they are written")
+            raise SubmissionError(f"{label} cannot be accepted: {names} differ only in how they are written")
     if len(same) > 1:
-        raise SubmissionError(f"{label} is there {len(same)} times: expected once", "Pack it anew.")
+        raise SubmissionError(f"{label} is there {len(same)} times: expected once", "Create the archive again.")
     expect_kind(same[0].kind, label)
     expect_size(same[0].size, label)
     return same[0]

@@ -98,7 +98,7 @@ class _Tree:
         for name in entries:
             if name != part and folded([name]) == folded([part]):
                 names = f"'{printable(part)}' and '{shown(name)}'"
-                raise SubmissionError(f"{label} cannot be taken: {names} differ only in how they are written")
+                raise SubmissionError(f"{label} cannot be accepted: {names} differ only in how they are written")
         return entries[part]
 
     def entries(self, folder: str) -> Mapping[str, Entry]:

@@ -73,19 +73,19 @@ class Tar:
     def _data_of(self, stream: Unpacked, size: int, wanted: bool) -> bytes:
         source = stream.read(min(size, MAX_BYTES)) if wanted else b""
         if not stream.skip(size - len(source)):
-            raise self._broken("it is cut off")
+            raise self._broken("it is truncated")
         stream.skip(-size % BLOCK)  # what fills up the last block
         return source
 
     def _check(self, header: bytes) -> None:
         """The sum of a header's bytes stands in it; some programs took bytes for signed numbers."""
         if len(header) < BLOCK:
-            raise self._broken("it is cut off, or is no tar archive")
+            raise self._broken("it is truncated, or is not a tar archive")
         rest = header[:148] + b" " * 8 + header[156:]
         plain = sum(rest)
         said = re.fullmatch(rb"[\0 ]*([0-7]+)[\0 ]*", header[148:156])
         if said is None or int(said[1], 8) not in (plain, plain - 256 * sum(byte > 127 for byte in rest)):
-            raise self._broken("a header has not the sum that it says, or this is no tar archive")
+            raise self._broken("a header's checksum is wrong, or this is not a tar archive")
 
     def _number(self, digits: bytes) -> int:
         """Octal digits or, for what does not fit, a bit and the number itself."""
@@ -93,13 +93,13 @@ class Tar:
             return int.from_bytes(digits[1:], "big")
         text = digits.split(b"\0", 1)[0].strip()
         if not re.fullmatch(rb"[0-7]*", text):
-            raise self._broken("a number in a header is none")
+            raise self._broken("a header holds an invalid number")
         return int(text or b"0", 8)
 
     def _extra(self, stream: Unpacked, size: int) -> bytes:
         if size > MAX_EXTRA:
-            what = f"has a header of {size:,} bytes: at most {MAX_EXTRA:,} are taken"
-            raise SubmissionError(f"{self._label} {what}", "Pack it anew.")
+            what = f"has a header of {size:,} bytes: at most {MAX_EXTRA:,} are accepted"
+            raise SubmissionError(f"{self._label} {what}", "Create the archive again.")
         data = stream.read(size)
         stream.skip(-size % BLOCK)
         return data
@@ -118,7 +118,7 @@ class Tar:
                 more.name = value
             elif key == b"size":
                 if not re.fullmatch(rb"[0-9]{1,20}", value):
-                    raise self._broken("a size in a header is none")
+                    raise self._broken("a header holds an invalid size")
                 more.size = int(value)
             more.sparse |= key.startswith(b"GNU.sparse.")
 
@@ -144,7 +144,7 @@ class Tar:
         raise self._broken("a sparse file has too many holes")
 
     def _broken(self, why: str) -> SubmissionError:
-        return SubmissionError(f"{self._label} is a broken tar archive: {why}", "Pack it anew.")
+        return SubmissionError(f"{self._label} is a broken tar archive: {why}", "Create the archive again.")
 
 
 def _kind(header: bytes, more: _More) -> str:

@@ -74,7 +74,9 @@ class Unpacked:
             try:
                 more = self._step()
             except (zlib.error, lzma.LZMAError, OSError, EOFError, ValueError, MemoryError) as error:
-                raise SubmissionError(f"{self._label} cannot be unpacked: {error}", "Pack it anew.") from error
+                raise SubmissionError(
+                    f"{self._label} cannot be unpacked: {error}", "Create the archive again."
+                ) from error
             if not more and not self._ready:
                 return False
         self._total += len(self._ready)
@@ -83,7 +85,9 @@ class Unpacked:
                 f"{self._label} unpacks to more than {MAX_TOTAL:,} bytes", "Hand in the module alone."
             )
         if self._total > max(ALWAYS, MAX_RATIO * len(self._data)):
-            raise SubmissionError(f"{self._label} unpacks to more than {MAX_RATIO} times its size", "Pack it anew.")
+            raise SubmissionError(
+                f"{self._label} unpacks to more than {MAX_RATIO} times its size", "Create the archive again."
+            )
         return True
 
     def _step(self) -> bool:
@@ -104,7 +108,7 @@ class Unpacked:
         elif hungry:
             self._pending = getattr(self._machine, "unconsumed_tail", b"")
             if not given and not self._ready:
-                raise EOFError("it is cut off")
+                raise EOFError("it is truncated")
         return True
 
     def _next_stream(self) -> bool:

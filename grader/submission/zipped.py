@@ -47,7 +47,9 @@ class Zip:
             if info.header_offset < 0:
                 raise self._broken("its list of members is not where its end says")
             if info.header_offset < end:
-                raise SubmissionError(f"{self._label} cannot be taken: two of its members overlap", "Pack it anew.")
+                raise SubmissionError(
+                    f"{self._label} cannot be accepted: two of its members overlap", "Create the archive again."
+                )
             end = info.header_offset + _LOCAL_HEADER + info.compress_size
         return [self._member(index, info) for index, info in enumerate(infos)]
 
@@ -58,18 +60,20 @@ class Zip:
         if info.flag_bits & _ENCRYPTED:
             raise SubmissionError(f"{label} is encrypted: expected a file that needs no password")
         if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-            packed = f"packed in a way ({info.compress_type}) that few can read"
-            raise SubmissionError(f"{label} is {packed}: expected stored or deflated", "Pack it anew.")
+            packed = f"compressed by an unsupported method ({info.compress_type})"
+            raise SubmissionError(f"{label} is {packed}: expected stored or deflated", "Create the archive again.")
         if info.file_size > MAX_RATIO * max(info.compress_size, 1):
-            ratio = f"{info.file_size:,} bytes are said to come of {info.compress_size:,}"
-            raise SubmissionError(f"{label} cannot be taken: {ratio}, at most {MAX_RATIO} times as many are taken")
+            ratio = f"it unpacks {info.compress_size:,} bytes to {info.file_size:,}"
+            raise SubmissionError(
+                f"{label} cannot be accepted: {ratio}, at most {MAX_RATIO} times as many are accepted"
+            )
         try:
             with self._file.open(info) as file:
                 source = file.read(MAX_BYTES + 1)
         except _UNREADABLE as error:
             raise self._broken(error) from error
         if len(source) != info.file_size:
-            raise self._broken(f"{label} has not the size that the archive's list says")
+            raise self._broken(f"{label} has another size than the archive's list says")
         return source
 
     def _member(self, index: int, info: zipfile.ZipInfo) -> Member:
@@ -84,7 +88,7 @@ class Zip:
         """Look at the record at the end before zipfile does, which makes an object of each member that it claims."""
         at = self._data.rfind(b"PK\x05\x06", -_END.size - 0xFFFF)
         if at < 0 or len(self._data) < at + _END.size:
-            raise SubmissionError(f"{self._label} is no zip archive, or is cut off", "Pack it anew.")
+            raise SubmissionError(f"{self._label} is not a zip archive, or is truncated", "Create the archive again.")
         _, _, _, _, count, size, _, comment = _END.unpack_from(self._data, at)
         if at + _END.size + comment != len(self._data):
             raise self._broken("something follows its end")
@@ -92,10 +96,10 @@ class Zip:
             self._expect_few(large)
         if count == 0xFFFF or size == 0xFFFFFFFF or large is not None:
             form = "a zip64 archive, a form for more than 65,534 members or 4 GB"
-            raise SubmissionError(f"{self._label} is {form}", "Pack it anew, with the module alone.")
+            raise SubmissionError(f"{self._label} is {form}", "Create the archive again, with the module alone.")
         self._expect_few(count)
         if size > MAX_DIRECTORY:
-            what = f"lists its members in {size:,} bytes: at most {MAX_DIRECTORY:,} are taken"
+            what = f"lists its members in {size:,} bytes: at most {MAX_DIRECTORY:,} are accepted"
             raise SubmissionError(f"{self._label} {what}", "Hand in the module alone.")
 
     def _count_of_zip64(self, end: int) -> int | None:
@@ -110,8 +114,8 @@ class Zip:
 
     def _expect_few(self, count: int) -> None:
         if count > MAX_MEMBERS:
-            what = f"{self._label} has {count:,} members: at most {MAX_MEMBERS:,} are taken"
+            what = f"{self._label} has {count:,} members: at most {MAX_MEMBERS:,} are accepted"
             raise SubmissionError(what, "Hand in the module alone.")
 
     def _broken(self, why: object) -> SubmissionError:
-        return SubmissionError(f"{self._label} is a broken zip archive: {shown(str(why))}", "Pack it anew.")
+        return SubmissionError(f"{self._label} is a broken zip archive: {shown(str(why))}", "Create the archive again.")

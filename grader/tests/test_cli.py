@@ -251,8 +251,16 @@ def test_a_stage_answers_to_many_names(here: Here, name: str) -> None:
         (("check", "s01", "--only", "duoble"), "'duoble' is not a row", "Did you mean double?"),
         (("hint", "s01", "duoble"), "'duoble' is not a row", "Did you mean double?"),
         (("check", "s01", "--submission", "nowhere"), "nowhere", "Python file"),
-        (("check", "s01", "--require-isolation", "moat"), "'moat' is no isolation", "auto, bubblewrap, landlock or"),
-        (("check", "s01", "--isolation", "moat"), "'moat' is no isolation", "auto, bubblewrap, landlock or process"),
+        (
+            ("check", "s01", "--require-isolation", "moat"),
+            "'moat' is not an isolation tier",
+            "auto, bubblewrap, landlock or",
+        ),
+        (
+            ("check", "s01", "--isolation", "moat"),
+            "'moat' is not an isolation tier",
+            "auto, bubblewrap, landlock or process",
+        ),
         (("check", "s01", "--all"), "--all grades every stage", "Leave one"),
         (("check", "s01", "--begun"), "--begun grades every stage", "Leave one"),
         (("check", "--all", "--begun"), "--begun only those that are begun", "Leave one"),

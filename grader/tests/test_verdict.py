@@ -81,7 +81,7 @@ class TestNothingPassesByDefault:
         outcomes = [Outcome(test, name, hidden, "passed") for test, name, hidden in EXPECTED[:-1]]
         found = decide(STAGE, EXPECTED, outcomes, RUN)
         assert row(found, "attention").status == "grader_fault" and not found.passed
-        assert row(found, "attention").failures[0].message == "this test was not run to its end"
+        assert row(found, "attention").failures[0].message == "this test did not finish"
 
     def test_only_public_tests(self) -> None:
         expected = [entry for entry in EXPECTED if not entry[2]]

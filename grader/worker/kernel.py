@@ -152,9 +152,9 @@ def end_with_parent() -> None:
 
 
 def count_apart() -> bool:
-    """Enter a user name space of one's own, where one can be had: limits on processes count in it alone.
+    """Enter a user namespace of one's own, where one can be had: limits on processes count in it alone.
 
-    The user stays the same, and no capability is kept. A child tries it first, since a name space that takes no user
+    The user stays the same, and no capability is kept. A child tries it first, since a namespace that takes no user
     cannot be left.
     """
     if sys.platform != "linux" or not counts_by_name_space():
@@ -174,7 +174,7 @@ def count_apart() -> bool:
 
 
 def counts_by_name_space() -> bool:
-    """Say whether the kernel counts a user's processes in each user name space apart."""
+    """Say whether the kernel counts a user's processes in each user namespace apart."""
     release = [int(each) for each in re.findall(r"\d+", os.uname().release)[:2]]
     return sys.platform == "linux" and release >= [5, 14]
 
@@ -182,7 +182,7 @@ def counts_by_name_space() -> bool:
 def _enter_user_name_space() -> None:
     user, group = os.getuid(), os.getgid()
     if _libc().unshare(NEW_USER) != 0:
-        raise Unconfined(f"no user name space: {_said()}")
+        raise Unconfined(f"no user namespace: {_said()}")
     for name, text in (("setgroups", "deny"), ("uid_map", f"{user} {user} 1"), ("gid_map", f"{group} {group} 1")):
         with open(f"/proc/self/{name}", "w") as file:
             file.write(text)

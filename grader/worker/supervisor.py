@@ -1,7 +1,7 @@
 """The parent of a learner's process: it outlives it, bounds what all of them take together, and leaves none behind.
 
 It runs nothing of the learner's. Where a tier lets it, it is out of reach of the learner's signals: as another user,
-outside of their Landlock, or as the process that a name space ends with. It needs the standard library only.
+outside of their Landlock, or as the process that a namespace ends with. It needs the standard library only.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ MAGIC = b"attention-grader sealed tests\n"
 FORMAT = 1
 NONCE_BYTES = 12
 MOST_HEADER = 4096
-AGAIN = "Fetch this copy of the course again, or ask whoever released it. It is no fault of yours."
+AGAIN = "Fetch this copy of the course again, or ask whoever released it. This is not your fault."
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ def unseal(data: bytes, key: SealKey, wanted: Label, name: str) -> Content:
         what = f"{name} was sealed with the key {header.key!r}, and the key given is {wanted.key!r}"
         raise SealError(what, "Give the key that this copy was released with.")
     if len(body) != header.size:
-        end = "cut off" if len(body) < header.size else "too long"
+        end = "truncated" if len(body) < header.size else "too long"
         raise SealError(f"{name} is {end}: {len(body)} bytes follow its header, expected {header.size}", AGAIN)
     return _content(_decrypted(body, head, header, key, name), name)
 
@@ -83,7 +83,7 @@ def unseal(data: bytes, key: SealKey, wanted: Label, name: str) -> Content:
 def _header(data: bytes, name: str) -> tuple[bytes, _Header]:
     """Return the bytes of the header, with the line before it, and what they say."""
     if not data.startswith(MAGIC):
-        raise SealError(f"{name} is no sealed bundle: expected {MAGIC.decode().strip()!r} at its beginning", AGAIN)
+        raise SealError(f"{name} is not a sealed bundle: expected {MAGIC.decode().strip()!r} at its beginning", AGAIN)
     end = data.find(b"\n", len(MAGIC), len(MAGIC) + MOST_HEADER)
     try:
         values: Any = json.loads(data[len(MAGIC) : end]) if end > 0 else None

@@ -81,5 +81,5 @@ def expect_released(stage: Stage, wanted: Mapping[str, str]) -> tuple[Path, ...]
             raise CourseError(f"{path} cannot be read: {error.strerror}", "Put the released file back.") from error
         if found != expected:
             hint = "Put the released file back (git knows it); tests of your own go into a file of their own."
-            raise CourseError(f"{path} is not as it was released, so that it proves nothing", hint)
+            raise CourseError(f"{path} differs from the released file, so it proves nothing", hint)
     return tuple(root / path for path in sorted(wanted) if path.endswith(".py"))

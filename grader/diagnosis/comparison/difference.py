@@ -66,7 +66,7 @@ def compare(
     """
     right = _as_array(expected)
     if right is None:
-        return Difference("type", (), problem="the expected value is no array of numbers")
+        return Difference("type", (), problem="the expected value is not an array of numbers")
     different = compare_shape(actual, right.shape, axes)
     if different is not None:
         return different

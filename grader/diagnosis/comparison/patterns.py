@@ -166,7 +166,7 @@ def _swaps(case: Case) -> Iterator[str]:
             continue
         pair = axes_text(first, second, case.axes)
         if shape[first] != shape[second]:
-            yield f"reshaped where {pair} are to be swapped: reshape keeps the order of values, transpose moves axes"
+            yield f"reshaped where {pair} should be swapped: reshape keeps the order of values, transpose moves axes"
         elif ndim == 2:
             yield "it is transposed: rows and columns are swapped"
         else:

@@ -34,7 +34,7 @@ def _expect_place(file: Path) -> None:
     if target.is_dir():
         raise UsageError(f"{file} is a folder: expected the name of a file", f"For example {file / 'picture.png'}.")
     if target.exists() and not target.is_file():
-        raise UsageError(f"{file} is no regular file, and cannot be replaced by a picture")
+        raise UsageError(f"{file} is not a regular file, and cannot be replaced by a picture")
     if not target.parent.is_dir():
         raise UsageError(f"{file} cannot be written: there is no folder {file.parent}")
     if not os.access(target.parent, os.W_OK):

@@ -120,7 +120,7 @@ def _notice(drawing: Drawing) -> str:
     """Return the caption, for images with what their colours mean."""
     if not isinstance(drawing, Images):
         return drawing.caption
-    return f"{drawing.caption} {'Blue is below 0, red above.' if drawing.signed else 'The darker, the more.'}"
+    return f"{drawing.caption} {'Blue is below 0, red above.' if drawing.signed else 'Darker means more.'}"
 
 
 def _planned_images(drawing: Images, width: float, notice: tuple[str, ...]) -> Block:

@@ -77,7 +77,7 @@ def legend(count: int, words: tuple[str, ...], view: View) -> str:
         cells = "weights as shades (a wider terminal, or --json, shows the numbers)"
     text = f"Rows are queries, columns are keys; cells are {cells}, 0 is none at all."
     if view.palette:
-        return f"{text} The darker, the more."
+        return f"{text} Darker means more."
     darks = DARKS[view.look.ascii]
     steps = ", ".join(f"{darks[level]} from {level / 2 / max(len(words), FEW):.3f}" for level in range(1, len(darks)))
     return f"{text} Shades: {steps}."

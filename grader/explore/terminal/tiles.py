@@ -101,7 +101,7 @@ def scale_words(drawing: Images, view: View) -> str:
     if view.palette:
         if drawing.signed:
             return f"Blue is below 0, red above, white near 0; the strongest are {low} and {high}."
-        return f"The darker, the more: from {low} to {high}."
+        return f"Darker means more: from {low} to {high}."
     if drawing.signed:
         below, less, _, more, above = list(SIGNED[view.look.ascii])
         return f"Cells: {below} and {less} below 0, {more} and {above} above, from {low} to {high}."

@@ -82,4 +82,4 @@ class Forked:
         self._lending.end()
         if (bound := bounds.why_ended(status)) is not None:
             return "timed_out", bound
-        return "crashed", f"signal {status & 0x7F}" if status & 0x7F else "an end before its time"
+        return "crashed", f"signal {status & 0x7F}" if status & 0x7F else "an unexpected end"

@@ -98,7 +98,7 @@ class Standing:
     def end(self, done: bool) -> tuple[Status, str]:
         """Keep the process that came to the end of its charge; end another, and say what ended it."""
         if done or self._process is None:
-            return "crashed", "an end before its time"
+            return "crashed", "an unexpected end"
         return self._killed()
 
     def _killed(self) -> tuple[Status, str]:
@@ -106,14 +106,14 @@ class Standing:
         if self._messages is not None:
             self._messages.close()
         if process is None:
-            return "crashed", "an end before its time"
+            return "crashed", "an unexpected end"
         with suppress(subprocess.TimeoutExpired):
             process.wait(0.2)  # one that ended by itself says why
         process.kill()
         status = process.wait()
         if (bound := bounds.why_ended(-status)) is not None:
             return "timed_out", bound
-        return "crashed", f"signal {-status}" if status not in (0, -signal.SIGTERM) else "an end before its time"
+        return "crashed", f"signal {-status}" if status not in (0, -signal.SIGTERM) else "an unexpected end"
 
     def close(self) -> None:
         """End the process, and remove its folder."""

@@ -76,6 +76,6 @@ def load_problem(description: Any, label: str) -> Problem:
         case [_, str(shown), _, str(message), _, list(frames), _]:
             last = frames[-1] if frames else None
             line = line_of(last[0]) if isinstance(last, list) and last and type(last[0]) is int else None
-            text = f"{label} stops while it is loaded: {shown[:100]}: {message[:500]}"
+            text = f"{label} fails while it is loaded: {shown[:100]}: {message[:500]}"
             return Problem("import" if shown == "ModuleNotFoundError" else "import-error", text, line, None)
     raise codec.WireError("an exception of another form")

@@ -83,7 +83,7 @@ class LearnerProcess:
             case ["confined", list(guards)]:
                 self.guards = tuple(map(str, guards))
             case ["unconfined", str(reason)]:
-                message = f"isolation {self.tier!r} is not available: {reason}"
+                message = f"isolation {self.tier!r} is unavailable: {reason}"
                 raise IsolationRefused(message, "`grader doctor` shows what works here.")
             case _:
                 raise codec.WireError("an answer of another form")

@@ -49,7 +49,7 @@ def home_lines(
         if course.settings.demo is not None:
             commands += [("grader demo", "a half-finished stage, graded: what this looks like")]
         if len(standings) > 1:
-            commands += [(f"grader start {standings[-1].stage.id}", "begin elsewhere, here at the last stage")]
+            commands += [(f"grader start {standings[-1].stage.id}", "skip ahead, for example to the last stage")]
     width = max(len(command) for command, _ in commands) + 4
     for command, what in commands:
         lines += paragraph(f"{command:<{width}}{what}", look)

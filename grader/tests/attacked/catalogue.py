@@ -51,7 +51,7 @@ attacked criterion is not passed, that the outcome is the declared one, that not
 no process and no change is left behind, and that the grader grades an honest submission afterwards. Where an attack
 succeeds in a tier that does not claim to stop it, that is tested as well: it shows that the attack is a real one.
 
-*Not loaded*: the module is not run, or stops while it is loaded. *Refused*: the submission is not taken at all. Where
+*Not loaded*: the module is not run, or fails while it is loaded. *Refused*: the submission is not taken at all. Where
 several outcomes stand in a row, they depend on which of two guards is the first.
 
 Made by `python -m grader.tests.attacked.catalogue`; do not edit.

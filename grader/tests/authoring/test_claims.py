@@ -51,7 +51,7 @@ def test_a_whole_stage_lacks_nothing(small_course: SmallCourse) -> None:
 class TestStub:
     @pytest.mark.parametrize("text", [f"{FILES['stage/small.py']}\n", SOLUTION, None], ids=["stale", "solved", "none"])
     def test_a_stub_that_the_solution_does_not_make(self, small_course: SmallCourse, text: str | None) -> None:
-        assert one(small_course, stub=text) == (f"{STAGE}/small.py", "the stub is not what the solution makes")
+        assert one(small_course, stub=text) == (f"{STAGE}/small.py", "the stub differs from what the solution makes")
 
 
 class TestNames:

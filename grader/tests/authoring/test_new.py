@@ -110,7 +110,7 @@ class TestRefused:
     def test_a_folder_that_is_there_already(self, course: Course, folder: str) -> None:
         taken = course.root / folder / NAME
         taken.mkdir()
-        assert refused(course).message == f"{taken} is there already"
+        assert refused(course).message == f"{taken} already exists"
 
     @pytest.mark.parametrize("title", ['The "best"', "a\\b", "two\nlines", " ", "", "\x1b"])
     def test_a_title_that_a_file_cannot_hold(self, course: Course, title: str) -> None:

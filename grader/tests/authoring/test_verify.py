@@ -189,7 +189,7 @@ class TestReferenceThatFails:
         ("equivalent", "", "s08_small/equivalent.toml: mutant[0].function: is missing"),
         ("solution", "", "hidden/s09_small/solution.py:25: "),
         ("tests", "", "hidden/s10_small/test_hidden.py:20: "),
-        ("no stub", "small.py", "the stub is not what the solution makes"),
+        ("no stub", "small.py", "the stub differs from what the solution makes"),
         ("fixed", "test_hidden.py", "row half has hidden tests of fixed inputs only: "),
     ],
 )
@@ -206,7 +206,7 @@ def test_a_fault_of_the_tests_is_told_once(broken: Proven) -> None:
 def test_a_stage_with_a_file_that_cannot_be_read_is_not_graded(broken: Proven, name: str) -> None:
     proof = broken.proofs[name]
     assert (proof.reference, proof.stub, proof.alternatives, proof.tests) == (*[Tally(0, 0)] * 3, 0)
-    assert proof.shortfalls[-1].fix == "mend the file; nothing of the stage was graded"
+    assert proof.shortfalls[-1].fix == "fix the file; nothing of the stage was graded"
 
 
 def test_without_mistakes_and_mutants_only_what_is_right_is_graded(broken: Proven) -> None:

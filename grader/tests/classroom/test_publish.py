@@ -24,7 +24,7 @@ STAGE = Stage("s15", Path("stages/s15_attention"), "Attention mechanisms", "atte
 ROWS = (Row("scores are QKᵀ/√d_k", "passed", 5, 5), Row("a | b <b>", "not_started", 0, 3))
 FAILED = Result(STAGE, ROWS, False, 40817, "bubblewrap", "ab" * 32)
 PASSED = Result(STAGE, ROWS[:1], True, 7, "bubblewrap", "ab" * 32)
-UNGRADED = Result(STAGE, why="the grader failed, which is no fault of the student's")
+UNGRADED = Result(STAGE, why="the grader failed, which is not the student's fault")
 COMMIT = Commit("class/ada", "a" * 40)
 
 
@@ -39,7 +39,7 @@ def test_a_stage_that_passes_is_a_success() -> None:
 def test_a_stage_that_was_not_graded_is_an_error() -> None:
     found = status(UNGRADED)
     assert (found.state, found.context) == ("error", "grader/s15")
-    assert found.description == "Not graded, no marks lost: the grader failed, which is no fault of the student's"
+    assert found.description == "Not graded, no marks lost: the grader failed, which is not the student's fault"
 
 
 def test_a_description_is_as_short_as_github_wants_it() -> None:
@@ -150,5 +150,5 @@ def test_a_server_that_is_not_there_is_said() -> None:
 
 @pytest.mark.parametrize("server", ["http://api.github.com", "file:///etc", "api.github.com", ""])
 def test_a_token_is_sent_over_https_only(server: str) -> None:
-    with pytest.raises(UsageError, match="is no address to publish to"):
+    with pytest.raises(UsageError, match="is not an address to publish to"):
         post([status(FAILED)], COMMIT, server, "secret")

@@ -142,7 +142,7 @@ class TestRefused:
         (tmp_path / "submission.git").symlink_to(tmp_path / "nothing") if os.name != "nt" else (
             tmp_path / "submission.git"
         ).mkdir()
-        with pytest.raises(UsageError, match="is there already"):
+        with pytest.raises(UsageError, match="already exists"):
             pull.pull(server.wanted(SHA), tmp_path / "submission.git", None)
 
 

@@ -183,7 +183,7 @@ def test_a_copy_is_not_made_into_what_it_is_made_of(course: Course) -> None:
 
 def test_a_hidden_file_that_is_no_text_is_named(course: Course, target: Path) -> None:
     (course.stages[0].hidden_root / NAME / "oracles.py").write_bytes(b"# \xff\n")
-    with pytest.raises(CourseError, match=r"oracles\.py is no UTF-8"):
+    with pytest.raises(CourseError, match=r"oracles\.py is not valid UTF-8"):
         release(course, Plan(course.stages, KEY), target)
 
 

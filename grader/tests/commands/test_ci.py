@@ -129,10 +129,10 @@ def test_a_summary_that_cannot_be_written_is_a_fault(command: Command, course: C
 @pytest.mark.parametrize(
     ("stages", "what"),
     [
-        ("s01", "is no list of stages"),
-        ("[]", "is no list of stages"),
-        ('{"s01": 1}', "is no list of stages"),
-        ("[1]", "is no list of stages"),
+        ("s01", "is not a list of stages"),
+        ("[]", "is not a list of stages"),
+        ('{"s01": 1}', "is not a list of stages"),
+        ("[1]", "is not a list of stages"),
         ('["s77"]', "is not a stage of this course"),
         ('["attention"]', "'attention' is not the id of a stage"),
         ('["s01", "s01"]', "names a stage twice"),
@@ -147,7 +147,7 @@ def test_a_list_of_stages_of_another_form_is_refused(stages: str, what: str, com
 @pytest.mark.parametrize(
     ("arguments", "what"),
     [
-        (("ada", SHA), "is no repository"),
+        (("ada", SHA), "is not a repository"),
         (("class/ada", "main"), "is not the full name of a commit"),
     ],
 )
@@ -161,7 +161,7 @@ def test_a_commit_of_another_form_is_refused(
 def test_an_unknown_isolation_is_refused(command: Command, tmp_path: Path) -> None:
     arguments = ("--stages", '["s01"]', "--require-isolation", "none", "--", str(tmp_path), "class/ada", SHA)
     assert command("publish", *arguments) == 2
-    assert "'none' is no isolation" in command.err
+    assert "'none' is not an isolation tier" in command.err
 
 
 def test_receipts_are_signed_and_hold(command: Command, course: Course, tmp_path: Path) -> None:
@@ -218,4 +218,4 @@ def test_the_token_to_pull_with_comes_from_the_environment(
 
 def test_a_server_that_is_none_is_refused(command: Command, tmp_path: Path) -> None:
     assert command("pull", "--server", "http://x", "--", "class/ada", SHA, str(tmp_path / "x")) == 2
-    assert "is no server to fetch from" in command.err
+    assert "is not a server to fetch from" in command.err

@@ -86,7 +86,7 @@ class TestKeys:
 
     def test_existing_keys_are_kept(self, grader: Typed, keys: Path) -> None:
         before = {path.name: path.read_bytes() for path in keys.iterdir()}
-        assert grader("keys", "new", keys) == 2 and "exists already" in grader.err
+        assert grader("keys", "new", keys) == 2 and "already exists" in grader.err
         (keys / "tests.key").unlink()
         assert grader("keys", "new", keys) == 2
         del before["tests.key"]
@@ -219,7 +219,7 @@ class TestReceipts:
 
     def test_a_receipt_replaces_no_folder(self, grader: Typed, course: Path, keys: Path) -> None:
         (course / "receipt.json").mkdir()
-        assert self.check(grader, course, keys) == 2 and "is no regular file" in grader.err
+        assert self.check(grader, course, keys) == 2 and "is not a regular file" in grader.err
 
 
 class TestCopy:

@@ -83,7 +83,7 @@ class TestVerify:
 
     def test_since_a_commit_and_named_stages_exclude_each_other(self, author: AuthorsCopy) -> None:
         done = author.run("course", "verify", "s23", "--since", "HEAD")
-        assert (done.returncode, done.stdout) == (2, "") and "--since chooses the stages" in done.stderr
+        assert (done.returncode, done.stdout) == (2, "") and "--since selects the stages" in done.stderr
 
     def test_since_a_commit_that_touches_nothing_is_no_shortfall(self, author: AuthorsCopy) -> None:
         who = ["-c", "user.name=A", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false"]

@@ -210,9 +210,9 @@ def test_half_written_activations_lead_on(run: Grader, tmp_path: Path) -> None:
         (("s15", "--heads", "4"), "4 heads cannot share 6 features", "--heads may be 1, 2, 3, 6"),
         (("s15", "--heads", "0"), "0", "Usage"),
         (("s15", "--input", "nowhere.npz"), "nowhere.npz does not exist", "np.savez"),
-        (("s15", "--input", "README.md"), "README.md is no .npz file", "np.savez"),
+        (("s15", "--input", "README.md"), "README.md is not an .npz file", "np.savez"),
         (("s15", "--png", "."), ". is a folder", "picture.png"),
-        (("s15", "--isolation", "moat"), "'moat' is no isolation", "auto, bubblewrap, landlock or process"),
+        (("s15", "--isolation", "moat"), "'moat' is not an isolation tier", "auto, bubblewrap, landlock or process"),
     ],
 )
 def test_a_mistake_on_the_command_line_is_named(

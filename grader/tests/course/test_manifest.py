@@ -106,7 +106,7 @@ class TestMistakes:
             ('["split_heads"]', "[]", "criteria[0].functions: is empty; expected at least one entry"),
             ('["split_heads"]', "[true]", "criteria[0].functions[0]: True is not a text"),
             ('["split_heads"]', '["split-heads"]', "criteria[0].functions[0]: 'split-heads' is not a Python name"),
-            ('["split_heads"]', '["f", "f"]', "criteria[0].functions[1]: 'f' stands here twice"),
+            ('["split_heads"]', '["f", "f"]', "criteria[0].functions[1]: 'f' occurs here twice"),
             ('["a nudge", "the idea", ', "[", "criteria[0].hints: has 1 texts; expected exactly 3"),
             ('"the idea"', '""', "criteria[0].hints[1]: '' is not a text that says something"),
         ],

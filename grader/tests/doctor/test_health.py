@@ -79,15 +79,15 @@ def isolation(monkeypatch: pytest.MonkeyPatch, missing: dict[str, str], *found: 
 
 def test_the_strongest_tier_that_works_is_the_one_that_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
     found = isolation(monkeypatch, {})
-    assert [found[tier].what for tier in tiers.TIERS] == ["works, and is what a check uses", "works", "works"]
+    assert [found[tier].what for tier in tiers.TIERS] == ["works, and checks use it", "works", "works"]
 
 
 def test_a_missing_tier_is_a_warning_with_its_reason_where_another_works(monkeypatch: pytest.MonkeyPatch) -> None:
     found = isolation(monkeypatch, {"bubblewrap": "bwrap is not installed"})
     missing = found["bubblewrap"]
-    assert (missing.level, missing.what) == ("warning", "is not available: bwrap is not installed")
+    assert (missing.level, missing.what) == ("warning", "is unavailable: bwrap is not installed")
     assert "other people's files" in missing.remedy
-    assert found["landlock"].what == "works, and is what a check uses"
+    assert found["landlock"].what == "works, and checks use it"
 
 
 def test_no_tier_at_all_is_broken(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -98,14 +98,14 @@ def test_no_tier_at_all_is_broken(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_what_a_tier_holds_back_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     tried = guards.Guard("no TCP", True, True), guards.Guard("no UDP", False, False)
     found = isolation(monkeypatch, {}, *tried)["process"]
-    assert found.what == "works. Tried, and held back: no TCP. It does not promise: no UDP"
+    assert found.what == "works. Tried and blocked: no TCP. It does not promise: no UDP"
     assert (found.level, found.guards) == ("ok", tried)
 
 
 def test_a_promise_that_is_not_kept_is_a_warning(monkeypatch: pytest.MonkeyPatch) -> None:
     found = isolation(monkeypatch, {}, guards.Guard("no TCP", True, True), guards.Guard("no UDP", False, True))
     landlock = found["landlock"]
-    assert (landlock.level, landlock.what) == ("warning", "works. Tried, and held back: no TCP. It fails at: no UDP")
+    assert (landlock.level, landlock.what) == ("warning", "works. Tried and blocked: no TCP. It fails at: no UDP")
     assert "other people's files" in landlock.remedy and len(landlock.guards) == 2
 
 
@@ -126,7 +126,7 @@ def test_a_tier_in_which_no_probe_starts_does_not_count(
     monkeypatch.setattr(tiers, "why_missing", {}.get)
     monkeypatch.setattr(guards, "try_out", refuse)
     found = list(health._isolation())
-    assert [each.what for each in found] == [f"is not available: {said}"] * 3
+    assert [each.what for each in found] == [f"is unavailable: {said}"] * 3
     assert found[-1].level == "broken"
 
 
@@ -183,7 +183,7 @@ def test_a_row_without_a_test_is_broken(course: Path) -> None:
     for path in (course / "hidden" / STAGE).glob("test_*.py"):
         path.write_text(path.read_text(encoding="utf-8").replace('"one-hot"', '"two-hot"'), encoding="utf-8")
     assert "one-hot has no hidden test" in broken(course)
-    assert "'two-hot', which is no row" in broken(course)
+    assert "'two-hot', which is not a row" in broken(course)
 
 
 def test_a_test_file_that_is_no_python_counts_for_nothing(course: Path) -> None:
@@ -213,9 +213,9 @@ def test_a_damaged_progress_file_is_a_warning(course: Path) -> None:
 
 
 def test_a_finding_shows_its_remedy_below_it_in_the_same_column() -> None:
-    finding = Finding("isolation bubblewrap", "warning", "is not available: " + "reason " * 10, "Install it.")
+    finding = Finding("isolation bubblewrap", "warning", "is unavailable: " + "reason " * 10, "Install it.")
     lines = [line.plain for line in finding_lines(finding, Look(80))]
-    assert lines[0].startswith("! isolation bubblewrap   is not available: reason")
+    assert lines[0].startswith("! isolation bubblewrap   is unavailable: reason")
     assert lines[-1] == " " * 25 + "Install it."
     assert max(map(len, lines)) <= 80
 

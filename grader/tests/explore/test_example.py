@@ -135,7 +135,7 @@ def test_what_is_no_npz_file_is_told(tmp_path: Path) -> None:
     whole = save(tmp_path, embeddings=ROWS).read_bytes()
     for data in (b"", b"hello", single.getvalue(), whole[:60], whole[:-30], b"\x80\x04N."):
         file.write_bytes(data)
-        with pytest.raises(UsageError, match=r"mine.npz is no .npz file"):
+        with pytest.raises(UsageError, match=r"mine.npz is not an .npz file"):
             example(None, file, None)
 
 

@@ -46,7 +46,7 @@ print({{
     "priority": tried(os.setpriority, 0, 0, 19), "affinity": tried(os.sched_setaffinity, 0, [0]),
     "memfd": tried(os.memfd_create, "x"), "sysv": refused("shmget", 1, 4096, 0o1600),
     "queue": refused("mq_open", b"/x", 0), "inotify": refused("inotify_init"),
-    "name space by clone": refused("syscall", {number("clone")}, ctypes.c_ulong(0x10000011), 0, 0, 0, 0),
+    "namespace by clone": refused("syscall", {number("clone")}, ctypes.c_ulong(0x10000011), 0, 0, 0, 0),
     "keyring": refused("syscall", {number("keyctl")}, 0, 0, 0, 0, 0),
     "flock": tried(fcntl.flock, before, fcntl.LOCK_EX), "lock": tried(fcntl.lockf, before, fcntl.LOCK_SH),
     "open file lock": tried(fcntl.fcntl, before, 37, bytes(32)), "lease": tried(fcntl.fcntl, before, 1024, 0),

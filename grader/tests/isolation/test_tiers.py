@@ -89,7 +89,7 @@ class TestChoice:
 
     def test_a_tier_that_is_missing_is_refused_not_replaced(self, monkeypatch: pytest.MonkeyPatch) -> None:
         lacking(monkeypatch, bubblewrap="no bwrap")
-        with pytest.raises(IsolationRefused, match=r"'bubblewrap' is not available: no bwrap$") as caught:
+        with pytest.raises(IsolationRefused, match=r"'bubblewrap' is unavailable: no bwrap$") as caught:
             tiers.choose("bubblewrap")
         assert caught.value.hint is not None and "doctor" in caught.value.hint
         assert tiers.choose("process") == ("process", None)
@@ -120,8 +120,8 @@ class TestChoice:
         with pytest.raises(IsolationRefused) as caught:
             tiers.choose("auto", "landlock")
         assert caught.value.message == (
-            "isolation 'bubblewrap' is not available: no bwrap; isolation 'landlock' is not available: no Landlock; "
-            "'landlock' is the least that is accepted"
+            "isolation 'bubblewrap' is unavailable: no bwrap; isolation 'landlock' is unavailable: no Landlock; "
+            "at least 'landlock' is required"
         )
         assert caught.value.exit_code == 4
 
@@ -129,7 +129,7 @@ class TestChoice:
         lacking(monkeypatch)
         with pytest.raises(IsolationRefused, match="'process' was asked for, and 'landlock' is the least") as caught:
             tiers.choose("process", "landlock")
-        assert caught.value.hint == "Leave --isolation out, or ask for bubblewrap or landlock."
+        assert caught.value.hint == "Leave out --isolation, or request bubblewrap or landlock."
         assert tiers.choose("landlock", "landlock")[0] == "landlock"
 
 
@@ -139,7 +139,7 @@ class TestChoice:
         (
             "landlock",
             4,
-            "isolation 'bubblewrap' is not available: no bwrap; isolation 'landlock' is not available: old",
+            "isolation 'bubblewrap' is unavailable: no bwrap; isolation 'landlock' is unavailable: old",
         ),
         ("process", 0, ""),
     ],
@@ -180,7 +180,7 @@ class TestStart:
         with pytest.raises(LoadFailed, match="it ran"):
             start(module, "process")
         monkeypatch.setattr(tiers, "program_for", lambda tier: b"no filter at all")
-        with pytest.raises(IsolationRefused, match="'process' is not available: the filter of system calls cannot be"):
+        with pytest.raises(IsolationRefused, match="'process' is unavailable: the filter of system calls cannot be"):
             start(module, "process")
 
     def test_what_the_worker_put_up_is_told(self, tier: tiers.Tier, start: Start) -> None:

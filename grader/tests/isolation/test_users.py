@@ -1,4 +1,4 @@
-"""Each run's own user: drawn from what the name space maps, never one that somebody has."""
+"""Each run's own user: drawn from what the namespace maps, never one that somebody has."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="users are looke
 
 @pytest.fixture
 def mapped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """The map of a name space, for users and groups."""
+    """The map of a namespace, for users and groups."""
     path = tmp_path / "map"
     monkeypatch.setattr(users, "MAPS", (str(path),))
     yield path

@@ -220,7 +220,7 @@ class TestLearners:
                     learner.double(None)
         """
         graded = with_hidden(course, hidden).grade(changed("return 2 * x", "return 2 * x if x is not None else [][3]"))
-        said = "TypeError was expected; raised was IndexError: list index out of range"
+        said = "TypeError was expected, but the call raised IndexError: list index out of range"
         assert graded.outcomes["test_refused"].message.startswith(said)
 
     def test_the_call_that_gave_the_wrong_value_is_shown(self, course: SmallCourse) -> None:

@@ -227,13 +227,13 @@ def test_a_module_that_does_not_load_again_costs_one_test_more(
     def second_fails(self: LearnerProcess) -> None:
         loads.write_text(loads.read_text() + "x")
         if loads.read_text() == "xx":
-            raise LoadFailed(Problem("import-error", "it stops while it is loaded", 1, None))
+            raise LoadFailed(Problem("import-error", "it fails while it is loaded", 1, None))
         load(self)
 
     monkeypatch.setattr(LearnerProcess, "load", second_fails)
     found = graded(FALLS)
     assert found.outcomes["test_size"].status == found.outcomes["test_after"].status == "crashed"
-    assert "did not load again: it stops while it is loaded" in found.outcomes["test_after"].message
+    assert "did not load again: it fails while it is loaded" in found.outcomes["test_after"].message
     assert found.row("double") == "passed" and not found.verdict.grader_fault and found.verdict.problem is None
 
 

@@ -44,7 +44,7 @@ def test_too_many_files_are_refused(ada: Path, room: Path, monkeypatch: pytest.M
 
 def test_too_large_a_list_of_names_is_refused(ada: Path, room: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(borrowed, "MAX_REF_BYTES", 10)
-    with pytest.raises(SubmissionError, match="ada: HEAD has 21 bytes: at most 10 are taken"):
+    with pytest.raises(SubmissionError, match="ada: HEAD has 21 bytes: at most 10 are accepted"):
         borrow(ada, room, "ada")
 
 

@@ -99,7 +99,7 @@ class TestDoubts:
         assert chosen((".venv/bin/python", "a link"), "attention.py") == "attention.py"
 
     def test_a_module_too_large_is_refused_by_what_the_archive_says(self) -> None:
-        with pytest.raises(SubmissionError, match="has 104,857,600 bytes: at most 1,048,576 are taken"):
+        with pytest.raises(SubmissionError, match="has 104,857,600 bytes: at most 1,048,576 are accepted"):
             choose(STAGE, [Member("attention.py", "a file", 100 << 20, 0)], "ada.zip")
 
 
@@ -114,13 +114,13 @@ class TestNames:
             ("c:attention.py", "is absolute: expected a path within the archive"),
             ("stages\\attention.py", "holds a backslash: expected / between folders"),
             ("attention.py\0.txt", "holds a null byte"),
-            ("a/" * MAX_DEPTH + "b", f"lies {MAX_DEPTH} folders deep: at most {MAX_DEPTH - 1} are taken"),
-            ("a" * (MAX_PATH + 1), "has 1,025 characters: at most 1,024 are taken"),
+            ("a/" * MAX_DEPTH + "b", f"lies {MAX_DEPTH} folders deep: at most {MAX_DEPTH - 1} are accepted"),
+            ("a" * (MAX_PATH + 1), "has 1,025 characters: at most 1,024 are accepted"),
         ],
     )
     def test_one_that_is_a_trap_spoils_the_archive(self, name: str, why: str) -> None:
         message = refused("attention.py", name)
-        assert message.startswith("ada.zip cannot be taken: the name '")
+        assert message.startswith("ada.zip cannot be accepted: the name '")
         assert message.endswith(why)
 
     def test_two_dots_within_a_name_are_no_way_out(self) -> None:

@@ -157,7 +157,7 @@ class TestRefused:
 
     def test_a_module_too_large(self, ada: Path) -> None:
         commit(ada, {"attention.py": b"#" * (MAX_BYTES + 1)})
-        assert refused(ada).endswith("/attention.py has 1,048,577 bytes: at most 1,048,576 are taken")
+        assert refused(ada).endswith("/attention.py has 1,048,577 bytes: at most 1,048,576 are accepted")
 
     def test_a_commit_too_large(self, ada: Path) -> None:
         tree = git(ada, "mktree", given=b"")
@@ -237,11 +237,11 @@ class TestWhereItsObjectsLie:
     def test_a_folder_that_is_no_repository(self, tmp_path: Path) -> None:
         make(tmp_path)  # one above it does not count
         (tmp_path / "ada").mkdir()
-        assert refused(tmp_path / "ada") == f"{tmp_path / 'ada'} is no git repository"
+        assert refused(tmp_path / "ada") == f"{tmp_path / 'ada'} is not a git repository"
 
     def test_a_repository_without_objects(self, ada: Path) -> None:
         shutil.rmtree(ada / ".git" / "objects")
-        assert refused(ada) == f"{ada} is no git repository"
+        assert refused(ada) == f"{ada} is not a git repository"
 
     def test_a_worktree(self, ada: Path, tmp_path: Path) -> None:
         commit(ada, {"attention.py": SOURCE})

@@ -169,7 +169,7 @@ class TestRefused:
 
     def test_a_file_too_large_is_named_with_its_size_and_the_cap(self, stage: Stage, course: Path) -> None:
         put(course / IN_TREE, b"#" * (MAX_BYTES + 5))
-        assert refusal(stage, None, course) == f"{IN_TREE} has 1,048,581 bytes: at most 1,048,576 are taken"
+        assert refusal(stage, None, course) == f"{IN_TREE} has 1,048,581 bytes: at most 1,048,576 are accepted"
 
     def test_of_a_huge_file_only_the_cap_is_read(self, stage: Stage, course: Path) -> None:
         os.truncate(put(course / IN_TREE), 1 << 40)
@@ -196,7 +196,7 @@ class TestRefused:
         put(course / IN_TREE)
         (inbox / part).parent.mkdir(exist_ok=True)
         (inbox / part).symlink_to(course / part)
-        expected = f"cannot be taken: '{Path(part).name}' is a link, expected a folder"
+        expected = f"cannot be accepted: '{Path(part).name}' is a link, expected a folder"
         assert refusal(stage, inbox, course).endswith(expected)
 
     @needs_links
@@ -347,7 +347,7 @@ class TestArchives:
     def test_an_archive_too_large_is_not_read(self, stage: Stage, course: Path, inbox: Path) -> None:
         path = zipped(inbox / "ada.zip", {"attention.py": SOURCE})
         os.truncate(path, 1 << 40)
-        assert refusal(stage, path, course).endswith("has 1,099,511,627,776 bytes: at most 67,108,864 are taken")
+        assert refusal(stage, path, course).endswith("has 1,099,511,627,776 bytes: at most 67,108,864 are accepted")
 
     def test_nothing_is_written_to_disk(
         self, stage: Stage, course: Path, inbox: Path, monkeypatch: pytest.MonkeyPatch

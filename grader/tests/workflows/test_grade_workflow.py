@@ -220,7 +220,7 @@ def test_a_revision_without_the_module_is_an_error_and_no_failure(classroom: Cla
     _, publishing, ended = classroom.grade({"README.md": b"later"})
     assert [done.returncode for done in ended] == [0, 0, 4], [done.stderr for done in ended]
     assert classroom.statuses[0]["state"] == "error"
-    assert "cannot be taken" in publishing.said("GITHUB_STEP_SUMMARY")
+    assert "cannot be accepted" in publishing.said("GITHUB_STEP_SUMMARY")
 
 
 def test_the_steps_that_are_run_here_are_those_of_the_workflow() -> None:

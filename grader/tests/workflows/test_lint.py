@@ -11,7 +11,7 @@ from grader.tests.support.places import ROOT
 from grader.tests.support.workflows import needs_bash, read
 
 CI = ROOT / ".ci"
-TOOLS = ("ruff check", "ruff format --check", "mypy", "bandit", "zizmor")
+TOOLS = ("ruff check", "ruff format --check", "mypy", "bandit", "python .ci/spelling.py", "zizmor")
 
 
 @needs_bash

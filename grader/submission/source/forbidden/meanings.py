@@ -108,7 +108,7 @@ class Meanings:
         )
 
     def is_own(self, node: ast.expr, place: Place) -> bool:
-        """Whether it is an object or a class that the module itself defines, so that it is no array and no module."""
+        """Whether it is an object or a class that the module itself defines: neither an array nor a module."""
         while True:
             match node:
                 case ast.Name(id=name):

@@ -1,4 +1,4 @@
-"""Become root in a user name space of one's own, which opens the kernel's rarely used corners."""
+"""Become root in a user namespace of one's own, which opens the kernel's rarely used corners."""
 
 import ctypes
 

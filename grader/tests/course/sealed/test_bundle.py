@@ -67,7 +67,7 @@ def test_a_wrong_key_is_told_from_damage() -> None:
 
 @pytest.mark.parametrize("kept", [len(HEAD), len(HEAD) + 20, len(BUNDLE) - 1])
 def test_a_bundle_that_is_cut_off_says_so(kept: int) -> None:
-    assert "is cut off" in refused(BUNDLE[:kept])
+    assert "is truncated" in refused(BUNDLE[:kept])
 
 
 def test_a_bundle_that_is_longer_says_so() -> None:
@@ -121,7 +121,7 @@ def test_a_header_that_cannot_be_read_is_damage(data: bytes) -> None:
 
 @pytest.mark.parametrize("data", [b"", b"PK\x03\x04", MAGIC[:-1]])
 def test_something_else_is_no_bundle(data: bytes) -> None:
-    assert "is no sealed bundle" in refused(data)
+    assert "is not a sealed bundle" in refused(data)
 
 
 @pytest.mark.parametrize(

@@ -69,7 +69,7 @@ def test_a_secret_file_is_its_owners_whatever_the_umask(tmp_path: Path) -> None:
 
 def test_a_secret_file_replaces_nothing(tmp_path: Path) -> None:
     (tmp_path / "a.key").write_text("kept")
-    with pytest.raises(UsageError, match="exists already"):
+    with pytest.raises(UsageError, match="already exists"):
         write_private(tmp_path / "a.key", b"text")
     assert (tmp_path / "a.key").read_text() == "kept"
 

@@ -155,7 +155,7 @@ def test_places_where_no_picture_can_be_are_refused(tmp_path: Path) -> None:
         files.expect_possible(tmp_path / "a.png", tmp_path / "." / "a.png")
     if hasattr(os, "mkfifo"):
         os.mkfifo(tmp_path / "pipe")
-        with pytest.raises(UsageError, match="is no regular file"):
+        with pytest.raises(UsageError, match="is not a regular file"):
             files.expect_possible(tmp_path / "pipe", None)
 
 
