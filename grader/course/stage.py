@@ -38,7 +38,7 @@ class Limits:
     """Wall-clock seconds of all tests and of one call, and MiB of address space added for one test.
 
     judge_mb is what the process that judges may take on top of the suite: values that arrive, tests and comparisons.
-    result_mb is how many MiB one call may return, result_rows how many entries along an axis and in a container.
+    result_mb is how many MB one call may return, result_rows how many entries along an axis and in a container.
     """
 
     stage_seconds: float = 60.0

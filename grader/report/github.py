@@ -1,7 +1,7 @@
 """A run for GitHub Actions: the job's summary as Markdown, and annotations on the learner's own lines.
 
 Limits: https://docs.github.com/actions/reference/workflows-and-actions/workflow-commands (a summary of a step has at
-most 1 MiB; more than 10 errors of a step are not shown).
+most 1 MB; more than 10 errors of a step are not shown).
 """
 
 from __future__ import annotations

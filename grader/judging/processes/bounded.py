@@ -23,7 +23,7 @@ Work = Callable[[Messages, Workers, Slate], None]
 
 @dataclass(frozen=True)
 class Bounds:
-    """MiB of address space beyond what this process has, and seconds."""
+    """MB of address space beyond what this process has, and seconds."""
 
     memory_mb: int
     seconds: float
