@@ -12,7 +12,8 @@ from grader.course.stage import Course
 from grader.course.stub import stub_of
 from grader.errors import UsageError
 
-TEMPLATE = Path(__file__).resolve().parent / "template"
+TEMPLATE = Path(__file__).resolve().parent / "template"  # a stage of arrays
+PLAIN = TEMPLATE.with_name("plain")  # a stage of a course without NumPy
 NAME = re.compile(r"(s\d{2,})_([a-z][a-z0-9]*(?:_[a-z0-9]+)*)")
 TITLE = re.compile(r"""(?=.*\S)[^"\\\x00-\x1f\x7f]+""")  # stands within quotation marks, in TOML and in Python
 
@@ -37,9 +38,8 @@ def new_stage(course: Course, name: str, title: str | None, requires: tuple[str,
         "package": course.hidden.name,
         "requires": ", ".join(f'"{each}"' for each in needed),
     }
-    return _written(
-        words, course.settings.packages, {"stage": course.root / "stages" / name, "hidden": course.hidden / name}
-    )
+    folders = {"stage": course.root / "stages" / name, "hidden": course.hidden / name}
+    return _written(words, course.settings.packages, folders)
 
 
 def _written(words: Mapping[str, str], packages: Sequence[str], folders: Mapping[str, Path]) -> list[Path]:
@@ -47,11 +47,12 @@ def _written(words: Mapping[str, str], packages: Sequence[str], folders: Mapping
     for folder in folders.values():
         if folder.exists():
             raise UsageError(f"{folder} already exists", "Choose another name, or move the folder away.")
+    templates = TEMPLATE if "numpy" in packages else PLAIN
     drafts = {kind: folder.with_name(f".new-{folder.name}") for kind, folder in folders.items()}
     try:
         for kind, draft in drafts.items():
-            for template in sorted((TEMPLATE / kind).rglob("*.template")):
-                file = draft / _file(template.relative_to(TEMPLATE / kind).as_posix(), words)
+            for template in sorted((templates / kind).rglob("*.template")):
+                file = draft / _file(template.relative_to(templates / kind).as_posix(), words)
                 file.parent.mkdir(parents=True, exist_ok=True)
                 text = Template(template.read_text(encoding="utf-8")).substitute(words)
                 file.write_text(text, encoding="utf-8")

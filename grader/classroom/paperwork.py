@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from string import Template
@@ -10,10 +11,11 @@ from typing import Any
 
 from grader import __version__
 from grader.course.manifest import read_toml
-from grader.course.settings import Settings
+from grader.course.settings import PROJECT, Settings
 from grader.course.stage import Course, Stage
 from grader.errors import CourseError
 
+CONVENTIONS = "The conventions that all stages share are in [stages/README.md](stages/README.md).\n\n"
 EXPLORE = " `explore` runs what you have written on an example, and shows it step by step."
 TEMPLATES = Path(__file__).parent / "templates"
 EXTRA = (
@@ -24,9 +26,9 @@ EXTRA = (
 def paperwork(course: Course, stages: tuple[Stage, ...], home: Path, self_paced: bool) -> dict[str, bytes]:
     """Return these files by their path in the copy; home is the folder of the author's pyproject.toml and LICENSE."""
     texts = {
-        "README.md": _readme(course.settings, stages, self_paced),
-        "pyproject.toml": _project(course, read_toml(home / "pyproject.toml", "pyproject.toml")),
-        "LICENSE": _text(home / "LICENSE"),
+        "README.md": _readme(course, stages, self_paced),
+        "pyproject.toml": _project(course, _own(course), read_toml(home / PROJECT, PROJECT)),
+        "LICENSE": _text((course.root if (course.root / "LICENSE").is_file() else home) / "LICENSE"),
         ".gitignore": _text(TEMPLATES / "copy" / "gitignore"),
         **_workflows(TEMPLATES / "github"),
         **_index(course, stages),
@@ -37,7 +39,7 @@ def paperwork(course: Course, stages: tuple[Stage, ...], home: Path, self_paced:
 def folder_paperwork(course: Course, stages: tuple[Stage, ...], home: Path, self_paced: bool) -> dict[str, bytes]:
     """Return the same of a learner who has installed the grader: the copy's pyproject.toml asks for it by its name."""
     project: Any = read_toml(home / "pyproject.toml", "pyproject.toml")["project"]
-    words = {**_words(course.settings, stages, self_paced), "package": project["name"], "stage": stages[0].name}
+    words = {**_words(course, stages, self_paced), "package": project["name"], "stage": stages[0].name}
     texts = {
         "README.md": _filled("folder/README.md", **words),
         "pyproject.toml": _filled(
@@ -54,17 +56,19 @@ def folder_paperwork(course: Course, stages: tuple[Stage, ...], home: Path, self
     return {name: text.encode() for name, text in texts.items()}
 
 
-def _readme(own: Settings, stages: tuple[Stage, ...], self_paced: bool) -> str:
-    return _filled("copy/README.md", **_words(own, stages, self_paced))
+def _readme(course: Course, stages: tuple[Stage, ...], self_paced: bool) -> str:
+    return _filled("copy/README.md", **_words(course, stages, self_paced))
 
 
-def _words(own: Settings, stages: tuple[Stage, ...], self_paced: bool) -> dict[str, str]:
+def _words(course: Course, stages: tuple[Stage, ...], self_paced: bool) -> dict[str, str]:
     """Return what a README says of the course."""
+    own = course.settings
     rows = [f"| [{each.id} {each.title}](stages/{each.name}/README.md) | `{each.module}` |" for each in stages]
     return {
         "title": own.title,
         "first": stages[0].id,
         "last": stages[-1].id,
+        "conventions": CONVENTIONS if (course.root / "stages" / "README.md").is_file() else "",
         "explore": EXPLORE if own.drawings is not None else "",
         "stages": "\n".join(rows),
         "hidden": _text(TEMPLATES / "copy" / ("self_paced.md" if self_paced else "keyed.md")).strip(),
@@ -72,19 +76,29 @@ def _words(own: Settings, stages: tuple[Stage, ...], self_paced: bool) -> dict[s
     }
 
 
-def _project(course: Course, values: dict[str, Any]) -> str:
-    """Return the copy's pyproject.toml, made from the author's."""
+def _own(course: Course) -> dict[str, Any]:
+    """Return what the course's own pyproject.toml says of its project; nothing where it does not."""
+    values = read_toml(course.root / PROJECT, PROJECT) if (course.root / PROJECT).is_file() else {}
+    project = values.get("project", {})
+    return project if isinstance(project, dict) else {}
+
+
+def _project(course: Course, own: dict[str, Any], values: dict[str, Any]) -> str:
+    """Return the copy's pyproject.toml: the course's name, and what the grader, whose values these are, and it need."""
     project = values["project"]
     newest = values.get("tool", {}).get("uv", {}).get("exclude-newer")
     extras = project.get("optional-dependencies", {})
     if EXTRA not in extras:
         raise CourseError(f"pyproject.toml has no extra {EXTRA!r}, which names what opens sealed tests")
-    needed = sorted({*project["dependencies"], *extras[EXTRA]})
+    grader = re.compile(rf"{re.escape(project['name'])}(?![\w-])")
+    others_own = [each for each in own.get("dependencies", ()) if not grader.match(each)]  # the copy holds the grader
+    needed = sorted({*project["dependencies"], *extras[EXTRA], *others_own})
     others = [f"{name} = {json.dumps(wanted)}" for name, wanted in sorted(extras.items())]
     return _filled(
         "copy/project.toml",
-        name=json.dumps(project["name"]),
-        description=json.dumps(project["description"]),
+        name=json.dumps(own.get("name") or "course"),
+        description=json.dumps(own.get("description") or course.settings.title),
+        license=f"license = {json.dumps(course.settings.license)}" if course.settings.license else "",
         python=json.dumps(project["requires-python"]),
         dependencies=json.dumps(needed, indent=4),
         extras="\n".join(others),

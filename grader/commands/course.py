@@ -112,6 +112,23 @@ def new(
 
 
 @app.command()
+def init(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A new or an empty folder.")],
+    title: Annotated[str | None, typer.Option("--title", help="By default the folder's name.")] = None,
+) -> None:
+    """Make a new course: pyproject.toml, one example stage with its hidden mirror, and a workflow for CI."""
+    from grader.authoring.beginning import new_course
+    from grader.report.terminal.screen import say, write
+
+    files = new_course(folder, title)
+    write("\n".join(file.relative_to(folder).as_posix() for file in files))
+    say(
+        f"A course of one stage lies in {folder}. Change to that folder; [tool.grader] in pyproject.toml describes it.",
+        "`grader course verify --mutants` proves the stage, `grader course new s02_topic` adds one.",
+    )
+
+
+@app.command()
 def stub(
     stage: AnyStage = None,
     check: Annotated[bool, typer.Option("--check", help="Write nothing; exit 1 if a stub is not up to date.")] = False,

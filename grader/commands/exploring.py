@@ -104,8 +104,8 @@ def _stage(workspace: Workspace, name: str | None, known: tuple[str, ...]) -> St
     there = [each for each in workspace.course.stages if each.id in known]
     hint = f"{', '.join(f'{each.id} ({each.title})' for each in there)} can be explored." if there else None
     if stage is None:
-        raise UsageError("no stage is left to work on, and none was named", hint)
-    raise UsageError(f"{stage.id} has nothing to explore", hint)
+        raise UsageError("no stage is left to work on, and none was named", hint or "This course has no drawings.")
+    raise UsageError(f"{stage.id} has nothing to draw or explore", hint or "This course has no drawings.")
 
 
 def _expect_sentence(stage: Stage, known: Mapping[str, Plan], options: list[str]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 
 from grader.course.table import Rule, Table
@@ -48,6 +48,7 @@ class Settings:
 def settings_of(table: Table, root: Path) -> Settings:
     """Read the table of the course in root; its mistakes are noted in the table."""
     given = table.values
+    table.knows(*(each.name for each in fields(Settings)))
     settings = Settings(
         title=table.text("title", _LINE) if "title" in given else root.resolve().name,
         license=table.text("license", _LINE) if "license" in given else "",

@@ -81,6 +81,10 @@ class Table:
         items = self._items(key, dict, required=True)
         return [Table(values, f"{self._place}{place}.", self._mistakes) for place, values in items]
 
+    def knows(self, *keys: str) -> None:
+        """Take keys for ones of this table, whether they are asked for or not."""
+        self._asked.update(keys)
+
     def close(self) -> None:
         """Note the keys that nobody asked for."""
         for key in self.values:

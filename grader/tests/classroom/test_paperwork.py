@@ -59,7 +59,7 @@ def test_a_course_that_cannot_open_sealed_tests_is_not_released(course: Course, 
 def test_a_missing_licence_is_named(course: Course, tmp_path: Path) -> None:
     shutil.copy(HOME / "pyproject.toml", tmp_path)
     with pytest.raises(CourseError, match="LICENSE cannot be read"):
-        made(course, "s01", home=tmp_path)
+        made(Course(tmp_path, course.stages), "s01", home=tmp_path)
 
 
 @pytest.mark.parametrize(

@@ -197,7 +197,7 @@ def test_half_written_activations_lead_on(run: Grader, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message", "hint"),
     [
-        (("s01",), "s01 has nothing to explore", "s15 (Attention mechanisms)"),
+        (("s01",), "s01 has nothing to draw or explore", "s15 (Attention mechanisms)"),
         (
             ("s11", "--words", "a b"),
             "--words is about a sentence, which s15 and s17 explore",

@@ -1,0 +1,56 @@
+"""Packages of a course: imported from its folder, whatever else has their name, and forgotten afterwards."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from pathlib import Path
+
+import pytest
+
+from grader.course.packages import found_in, load
+from grader.errors import CourseError
+
+NAME = "some_course_package"
+
+
+@pytest.fixture
+def folders(tmp_path: Path) -> list[Path]:
+    """Two packages of one name, in two courses."""
+    found = [tmp_path / course / NAME for course in ("one", "two")]
+    for folder in found:
+        folder.mkdir(parents=True)
+        (folder / "plans.py").write_text(f"from {NAME} import parts\nPLACE = {folder.parent.name!r} + parts.MARK\n")
+        (folder / "parts.py").write_text("MARK = '!'\n")
+    return found
+
+
+def test_each_course_gets_its_own_package(folders: list[Path]) -> None:
+    for folder in (*folders, folders[0]):
+        with found_in(folder):
+            assert f"{folder.parent.name}!" == importlib.import_module(f"{NAME}.plans").PLACE
+        assert not [name for name in sys.modules if name.startswith(NAME)]
+
+
+def test_a_missing_folder_is_not_looked_for_elsewhere(folders: list[Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(folders[0].parent))
+    with found_in(folders[0].parent / "gone" / NAME), pytest.raises(ModuleNotFoundError, match="there is no folder"):
+        importlib.import_module(NAME)
+
+
+def test_what_is_loaded_stays_until_another_course_comes(folders: list[Path]) -> None:
+    first = load(folders[0], "plans")
+    assert load(folders[0], "plans") is first and first.PLACE == "one!"
+    assert load(folders[1], "plans").PLACE == "two!"
+    for name in [name for name in sys.modules if name.startswith(NAME)]:
+        del sys.modules[name]
+
+
+@pytest.mark.parametrize(("text", "said"), [(None, "ModuleNotFoundError"), ("1 / 0", "ZeroDivisionError")])
+def test_what_cannot_be_imported_is_the_courses_fault(folders: list[Path], text: str | None, said: str) -> None:
+    (folders[0] / "plans.py").unlink()
+    if text is not None:
+        (folders[0] / "plans.py").write_text(text)
+    with pytest.raises(CourseError, match=rf"{NAME}/plans\.py cannot be imported: {said}"):
+        load(folders[0], "plans")
+    sys.modules.pop(NAME, None)

@@ -1,0 +1,173 @@
+"""A course on another subject, without NumPy: three stages of texts and graphs, through all that is done with one."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+import tomllib
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, Future
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from grader import cli
+from grader.authoring import proof
+from grader.authoring import verify as verifying
+from grader.authoring.verify import Plan, verify
+from grader.classroom import release as releasing
+from grader.classroom.release import release
+from grader.course.manifest import load_course
+from grader.course.mutants import mutants
+from grader.course.stage import Course
+from grader.judging import content
+from grader.judging.suite import Suite
+from grader.tests.support.command import Done
+from grader.tests.support.places import HOUSE
+
+WORDS = Path(__file__).parent / "words"
+IDS = ("s01", "s02", "s03")
+
+
+class Here(Executor):
+    """Grades in this process, which is quicker for a few cases than to start others."""
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        future: Future[Any] = Future()
+        future.set_result(fn(*args, **kwargs))
+        return future
+
+
+@contextmanager
+def here(course: Course, number: int | None = None) -> Iterator[Executor]:
+    proof._remember(course)
+    yield Here()
+    proof._remember(course)
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """The course in a folder of the test's own."""
+    return Path(shutil.copytree(WORDS, tmp_path / "words", ignore=shutil.ignore_patterns("__pycache__", ".grader")))
+
+
+@pytest.fixture
+def grader(root: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Callable[..., Done]:
+    """The command, in the course's folder."""
+    monkeypatch.chdir(root)
+    monkeypatch.setenv("COLUMNS", "100")
+
+    def run(*arguments: str) -> Done:
+        monkeypatch.setattr(sys, "argv", ["grader", *arguments])
+        with pytest.raises(SystemExit) as left:
+            cli.main()
+        captured = capsys.readouterr()
+        return Done(int(left.value.code or 0), captured.out, " ".join(captured.err.split()))
+
+    return run
+
+
+def solution(stage: str) -> Path:
+    return next((WORDS / "hidden").glob(f"{stage}_*/solution.py"))
+
+
+@pytest.mark.parametrize("stage", IDS)
+def test_its_stages_prove_themselves(monkeypatch: pytest.MonkeyPatch, stage: str) -> None:
+    monkeypatch.setattr(proof, "workers", here)
+    monkeypatch.setattr(verifying, "mutants", lambda source: mutants(source)[::9])  # all of them take a minute
+    course = load_course(WORDS)
+    (found,) = verify(course, (course.find(stage),), Plan(1, isolation="process", mutants=stage == "s01"))
+    assert found.shortfalls == ()
+    assert (found.reference.good, found.alternatives.good, found.mistakes.good, found.named.good) == (1, 3, 6, 6)
+    assert (found.mutation is not None) == (stage == "s01")
+
+
+class TestCheck:
+    def test_the_reference_passes_and_opens_the_next_stage(self, grader: Callable[..., Done], root: Path) -> None:
+        shutil.copy(solution("s01"), root / "stages" / "s01_counting" / "counting.py")
+        done = grader("check", "--isolation", "process", "--json")
+        assert done.code == 0 and done.json["passed"] and done.json["unlocked"] == ["s02"]
+        shown = grader("status").out
+        assert shown.startswith("Words and graphs ") and "1 of 3 stages" in shown
+
+    def test_numpy_is_not_there(self, grader: Callable[..., Done], root: Path) -> None:
+        wrong = root / "counting.py"
+        wrong.write_text("import numpy as np\n" + solution("s01").read_text())
+        done = grader("check", "s01", "--submission", str(wrong), "--isolation", "process", "--json")
+        assert done.code == 1 and "line 1: numpy is imported" in done.json["problem"]["message"]
+        assert "A stage uses the standard library only" in done.json["problem"]["hint"]
+
+    def test_sorting_is_forbidden_where_the_stage_says_so(self, grader: Callable[..., Done], root: Path) -> None:
+        wrong = root / "counting.py"
+        wrong.write_text(solution("s01").read_text().replace("ranking = []\n", "ranking = sorted([])\n"))
+        done = grader("check", "s01", "--submission", str(wrong), "--isolation", "process", "--json")
+        rows = {row["id"]: row for row in done.json["criteria"]}
+        assert done.code == 1 and (rows["count"]["status"], rows["rank"]["status"]) == ("passed", "failed")
+        assert "sorted is not allowed in this stage. This stage is about counting and ranking" in json.dumps(done.json)
+
+
+class TestAroundIt:
+    def test_the_first_screen_names_its_own_stages(self, grader: Callable[..., Done]) -> None:
+        done = grader()
+        assert "Words and graphs" in done.out and "You are at s01 · Counting words." in done.out
+        assert "grader start s03" in done.out and "demo" not in done.out
+
+    def test_hints_start_and_reset_work(self, grader: Callable[..., Done], root: Path) -> None:
+        assert "What is a word" in grader("hint", "s01", "count").out
+        assert grader("start", "s03").code == 0
+        module = root / "stages" / "s03_graphs" / "graphs.py"
+        module.write_text("x = 1\n")
+        assert grader("reset", "s03", "--yes").code == 0 and "NotImplementedError" in module.read_text()
+        assert grader("show", "s03").code == 0 and grader("course", "stub", "--check").code == 0
+
+    def test_there_is_nothing_to_draw_and_no_demonstration(self, grader: Callable[..., Done]) -> None:
+        done = grader("explore", "s01")
+        assert done.code == 2 and "s01 has nothing to draw or explore" in done.err and "no drawings" in done.err
+        assert grader("demo").code == 2
+
+    def test_a_new_stage_needs_no_numpy_either(self, grader: Callable[..., Done], root: Path) -> None:
+        assert grader("course", "new", "s04_topic", "--requires", "s03").code == 0
+        files = [path for path in root.rglob("*.py") if "s04_topic" in str(path)]
+        assert files and not [path for path in files if "numpy" in path.read_text()]
+
+
+def test_a_learners_copy_of_it_is_sealed_and_works(
+    grader: Callable[..., Done], root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    few = [
+        HOUSE / name for name in ("__init__.py", "cli.py", "judging/pytest.ini")
+    ]  # all of it is test_released_copy's
+    monkeypatch.setattr(releasing, "_own_files", lambda: few)
+    copy, course = tmp_path / "copy", load_course(root)
+    files = release(course, releasing.Plan(course.stages, None), copy)
+    assert {"hidden/s01_counting.sealed", "hidden/release.json", "hidden/tests.key"} <= set(files)
+    assert not [name for name in files if name.endswith(("solution.py", "oracles.py", "mistakes.py"))]
+    project = tomllib.loads((copy / "pyproject.toml").read_text())
+    assert (project["project"]["name"], project["project"]["license"]) == ("words-and-graphs", "CC0-1.0")
+    assert project["tool"]["grader"] == {
+        "title": "Words and graphs", "license": "CC0-1.0", "packages": [], "hidden": "hidden"
+    }  # fmt: skip
+    assert (copy / "README.md").read_text().startswith("# Words and graphs\n")
+    shutil.copy(solution("s01"), copy / "stages" / "s01_counting" / "counting.py")
+    monkeypatch.chdir(copy)
+    done = grader("check", "s01", "--isolation", "process", "--json")
+    assert done.code == 0 and done.json["passed"] and not done.json["public_only"], done.err
+    assert "learner's copy" in grader("course", "verify").err
+
+
+def test_two_courses_in_one_process_keep_their_hidden_modules_apart(root: Path) -> None:
+    suites = []
+    for place in (WORDS, root):
+        stage = load_course(place).find("s01")
+        suites.append(Suite(stage, content.test_files(stage)))
+    for place, suite in zip((WORDS, root, WORDS), (*suites, suites[0]), strict=True):
+        assert not suite.faults
+        with suite.in_place():
+            file = sys.modules["hidden.s01_counting.oracles"].__file__
+            assert Path(str(file)).is_relative_to(place)
+    assert "hidden.s01_counting.oracles" not in sys.modules
+    for suite in suites:
+        suite.close()
