@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+from contextlib import suppress
 
 STOPPED = 130  # as a shell says that SIGINT ended a command
 
@@ -17,10 +18,8 @@ def stopped(recorded: bool) -> int:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     graded = sys.argv[1:2] == ["check"]
     said = "stopped; nothing was recorded" if graded and not recorded else "stopped"
-    try:
+    with suppress(OSError, AttributeError, ValueError):  # a closed stderr
         begin = "\r\x1b[K" if sys.stderr.isatty() and os.environ.get("TERM") != "dumb" else ""  # over ^C
         sys.stderr.write(f"{begin}{said}\n")
         sys.stderr.flush()
-    except (OSError, AttributeError, ValueError):  # a closed stderr
-        pass
     return STOPPED

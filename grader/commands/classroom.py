@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -96,21 +97,27 @@ def release(
     from grader.classroom.release import release as build
     from grader.course.manifest import find_course_root, load_course
     from grader.course.sealed.keys import read_key
-    from grader.report.terminal.screen import say, write
+    from grader.report.terminal.screen import write
 
     _expect_one(key_file, self_paced)
-    course = load_course(find_course_root(Path.cwd()))
-    chosen = _chosen(course, stages)
+    chosen = _chosen(course := load_course(find_course_root(Path.cwd())), stages)
     plan = Plan(whole(course, chosen), read_key(key_file) if key_file is not None else None)
     files = build(course, plan, folder)
     write("\n".join(files))
-    sealed = (
-        f"{', '.join(stage.id for stage in plan.stages)} with {len(files)} files in {folder}; no hidden text is left."
-    )
     kept = "The key lies in it." if self_paced else f"Keep {key_file}: without it nobody can run the hidden tests."
-    if along := [stage.id for stage in plan.stages if stage not in chosen]:
-        say(f"{', '.join(along)} came along: stages that were named build on them.")
-    say(f"Released {sealed}", kept)
+    _say_released(plan.stages, chosen, f"{len(files)} files in {folder}", kept)
+
+
+def _say_released(stages: Iterable[Stage], chosen: tuple[Stage, ...], where: str, kept: str) -> None:
+    from grader.report.terminal.screen import say
+
+    if along := [stage for stage in stages if stage not in chosen]:
+        say(f"{_ids(along)} came along: stages that were named build on them.")
+    say(f"Released {_ids(stages)} with {where}; no hidden text is left.", kept)
+
+
+def _ids(stages: Iterable[Stage]) -> str:
+    return ", ".join(stage.id for stage in stages)
 
 
 def _expect_one(key_file: Path | None, self_paced: bool) -> None:
