@@ -101,8 +101,7 @@ def release(
     from grader.report.terminal.screen import write
 
     _expect_one(key_file, self_paced)
-    course = load_course(find_course_root(Path.cwd()))
-    chosen = _chosen(course, stages)
+    chosen = _chosen(course := load_course(find_course_root(Path.cwd())), stages)
     plan = Plan(whole(course, chosen), read_key(key_file) if key_file is not None else None)
     files = build(course, plan, folder)
     write("\n".join(files))
