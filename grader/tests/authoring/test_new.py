@@ -6,6 +6,7 @@ import ast
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ import pytest
 from grader.authoring import new
 from grader.authoring.new import new_stage
 from grader.course.manifest import load_stage
+from grader.course.settings import Settings
 from grader.course.stage import Course, Stage
 from grader.errors import UsageError
 from grader.tests.support.authors_copy import AuthorsCopy
@@ -41,7 +43,7 @@ def course(tmp_path: Path) -> Course:
     (tmp_path / "hidden").mkdir()
     folder = tmp_path / "stages" / "s01_numbers"
     folder.mkdir(parents=True)
-    return Course(tmp_path, (Stage("s01", folder, "Numbers", "numbers.py", (), ()),))
+    return Course(tmp_path, (Stage("s01", folder, "Numbers", "numbers.py", (), ()),), Settings(packages=("numpy",)))
 
 
 def made(course: Course) -> list[str]:
@@ -61,6 +63,10 @@ class TestMade:
         told = new_stage(course, NAME, None, ())
         assert sorted(file.relative_to(course.root).as_posix() for file in told) == sorted(FILES)
         assert [file for file in made(course) if (course.root / file).is_file()] == sorted(FILES)
+
+    def test_a_course_without_numpy_gets_a_stage_without_it(self, course: Course) -> None:
+        told = new_stage(replace(course, settings=Settings()), NAME, None, ())
+        assert not [file for file in told if "numpy" in file.read_text(encoding="utf-8")]
 
     def test_no_word_of_the_templates_is_left_open(self, course: Course) -> None:
         for file in new_stage(course, NAME, None, ()):

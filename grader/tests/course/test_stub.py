@@ -94,3 +94,23 @@ def test_nothing_of_the_answer_stays(stub: types.SimpleNamespace) -> None:
 
 def test_a_module_without_docstring_works() -> None:
     assert stub_of("def f():\n    return 1\n") == '\ndef f():\n    raise NotImplementedError("f")\n'
+
+
+def test_imports_of_the_courses_packages_stay_and_others_may_give_an_answer_away() -> None:
+    text = "import heapq\nimport math\nimport pandas as pd\nfrom pandas import merge\n\n\ndef f():\n    return merge\n"
+    assert stub_of(text, ("pandas",)).startswith("import pandas as pd\n\n\ndef f")
+    assert stub_of(text, ()).startswith("\ndef f")
+
+
+def test_what_signatures_bases_and_decorators_name_is_imported_in_a_stub() -> None:
+    text = (
+        "from __future__ import annotations\nfrom collections.abc import Iterable, Iterator\n"
+        "from dataclasses import dataclass, replace\nimport math\n\n\n@dataclass\nclass A:\n    x: int\n\n"
+        "    def f(self, xs: Iterable) -> float:\n        return math.pi\n"
+    )
+    stub = stub_of(text, ())
+    assert stub.startswith(
+        "from __future__ import annotations\nfrom collections.abc import Iterable\nfrom dataclasses import dataclass\n"
+    )
+    assert "replace" not in stub and "math" not in stub
+    compile(stub, "stub", "exec")

@@ -229,6 +229,15 @@ class TestLoading:
         assert said in caught.value.problem.message and caught.value.problem.line == line
         assert "worker.py" not in caught.value.problem.message
 
+    def test_a_package_of_the_course_can_be_imported(self, worker: Callable[..., Learner]) -> None:
+        learner = worker("import iniconfig\n\n\ndef name():\n    return iniconfig.__name__\n", packages=("iniconfig",))
+        assert learner.open().name() == "iniconfig"
+
+    def test_a_course_without_packages_says_so(self, worker: Callable[..., Learner]) -> None:
+        learner = worker("import iniconfig\n", packages=(), load=False)
+        with pytest.raises(LoadFailed, match="only the standard library can be imported"):
+            learner.process.load()
+
     def test_what_it_prints_while_it_loads_is_kept(self, worker: Callable[..., Learner]) -> None:
         assert worker("print('loading', flush=True)").process.printed == "loading\n"
 
