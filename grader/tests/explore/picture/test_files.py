@@ -57,7 +57,7 @@ def test_an_svg_holds_words_weights_and_titles_as_text(tmp_path: Path) -> None:
     found = texts(file.read_bytes())
     for word in ("The", "cat", "sat", "down"):
         assert found.count(word) == 2 * 4  # on both axes of four maps
-    for text in ("Plain", "Causal", "Head 1", "Head 2", "weight", "Attention weights · s15 Attention"):
+    for text in ("Plain", "Causal", "Head 1", "Head 2", "weight", "Weights · s15 Attention"):
         assert found.count(text) == 1
     assert (found.count("query"), found.count("key")) == (4, 4)
     assert {"1.00", "0.50", "0.33", "0.25", "0"} <= set(found)
