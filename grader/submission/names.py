@@ -33,10 +33,10 @@ def places(stage: Stage) -> tuple[tuple[str, ...], ...]:
 
 
 def is_renamed(name: str, module: str) -> bool:
-    """Say whether a name is a module's as uploads and downloads change it: lovelaceada_1_attention-1.py.
+    """Say whether a name is a module's as uploads and downloads change it: lovelaceada_1_numbers-1.py.
 
     A learning platform puts names and numbers before it, the last a number; whoever has the name already, a number
-    behind it. What else ends alike is another module: self_attention.py.
+    behind it. What else ends alike is another module: my_numbers.py.
     """
     stem = re.escape(module.removesuffix(".py"))
     return re.fullmatch(rf"(.*[0-9][_-])?{stem}([_-][0-9]{{1,3}}| ?\([0-9]{{1,3}}\))?\.py", name, re.DOTALL) is not None

@@ -161,8 +161,8 @@ def _with_command(part: str, look: Look, style: str) -> list[Text]:
     from rich.text import Text
 
     label, colon, command = part.partition(": ")
-    if INDENT + len(part) <= look.detail or not colon:
-        return [Text(f"{' ' * INDENT}{part}", style)]
+    if not colon or INDENT + len(part) <= look.detail:
+        return paragraph(part, look, style, hanging=4)
     return [*paragraph(f"{label}:", look, style), Text(f"{' ' * 2 * INDENT}{command}", style)]
 
 

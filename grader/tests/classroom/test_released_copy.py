@@ -94,7 +94,7 @@ def test_a_known_mistake_is_named_there_as_it_is_here(copy: Copy, tmp_path: Path
     command = [sys.executable, "-c", RUN, "check", "s01", "--json", "--seed", "7", "--submission", str(copy.module)]
     here = json.loads(subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False).stdout)
     assert not here["passed"]
-    changing = ("duration_s", "file", "criteria")
+    changing = ("duration_s", "file", "criteria", "provenance")
     assert {key: there[key] for key in there if key not in changing} == {
         key: here[key] for key in here if key not in changing
     }
