@@ -109,9 +109,8 @@ class Encoder:
     def _type_name(value: type) -> list[str] | None:
         if TYPES.get(value.__name__) is value:
             return ["type", value.__name__]
-        name = value.__name__.removesuffix("_")  # NumPy 1 calls it bool_
-        if issubclass(value, np.generic) and DTYPES.get(name) == value:
-            return ["scalar", name]
+        if issubclass(value, np.generic) and DTYPES.get(value.__name__) == value:
+            return ["scalar", value.__name__]
         return None
 
     def share(self, value: Any) -> None:

@@ -17,8 +17,8 @@ from grader.submission.source.imports import imported, root
 ARRAY_METHODS = frozenset({
     "all", "any", "argmax", "argmin", "argpartition", "argsort", "astype", "choose", "clip", "compress", "conj",
     "conjugate", "copy", "cumprod", "cumsum", "diagonal", "dot", "max", "mean", "min", "nonzero", "partition", "prod",
-    "ptp", "put", "ravel", "repeat", "reshape", "resize", "round", "searchsorted", "sort", "squeeze", "std", "sum",
-    "swapaxes", "take", "trace", "transpose", "var",
+    "put", "ravel", "repeat", "reshape", "resize", "round", "searchsorted", "sort", "squeeze", "std", "sum", "swapaxes",
+    "take", "trace", "transpose", "var",
 })  # fmt: skip
 # The limits of a dtype are no methods of an array: np.finfo(float).max.
 _LIMITS = frozenset({"numpy.finfo", "numpy.iinfo"})

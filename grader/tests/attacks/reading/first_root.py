@@ -1,4 +1,4 @@
-"""Leave the name space by the root of the first process."""
+"""Leave the namespace by the root of the first process."""
 
 ATTACK = "/proc/1/root"
 OUTCOME = "failed"

@@ -1,4 +1,4 @@
-"""Leave the name space by the root and the working folder of the grader in /proc."""
+"""Leave the namespace by the root and the working folder of the grader in /proc."""
 
 ATTACK = "/proc/PID/root and cwd of the grader"
 OUTCOME = "failed"

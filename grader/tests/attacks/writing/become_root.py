@@ -5,7 +5,7 @@ import os
 ATTACK = "setuid(0)"
 OUTCOME = "failed"
 TIERS = ("bubblewrap", "landlock", "process")
-SAYS = "PermissionError|Invalid argument"  # the latter where no root is known in the name space
+SAYS = "PermissionError|Invalid argument"  # the latter where no root is known in the namespace
 
 
 def double(x):

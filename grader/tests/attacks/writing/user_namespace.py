@@ -2,7 +2,7 @@
 
 import ctypes
 
-ATTACK = "a user name space of one's own"
+ATTACK = "a user namespace of one's own"
 OUTCOME = "failed"
 TIERS = ("bubblewrap", "landlock")
 NEEDS = "seccomp"
@@ -13,4 +13,4 @@ def double(x):
     libc = ctypes.CDLL(None, use_errno=True)
     if libc.unshare(0x10000000) < 0:
         raise OSError(ctypes.get_errno(), "unshare")
-    raise RuntimeError("a name space was made")
+    raise RuntimeError("a namespace was made")
