@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import tarfile
+import tomllib
 import zipfile
 from collections.abc import Iterator
 from email.message import Message
@@ -183,6 +184,19 @@ def test_a_learner_goes_from_an_empty_folder_to_the_second_stage(installed: Inst
     assert installed.run("update")[2] == f"This folder has course {__version__} already: nothing is to be changed.\n"
     code, out, _ = installed.run("-q", f"stages/{STAGES[0]}/tests", program="pytest")
     assert code == 0, out
+
+
+def test_an_author_begins_a_course_of_their_own_and_releases_it(installed: Installed, tmp_path: Path) -> None:
+    course, copy = tmp_path / "course", tmp_path / "copy"
+    assert installed.run("course", "init", str(course), folder=tmp_path)[0] == 0
+    code, _, told = installed.run("release", str(copy), "--self-paced", folder=course)
+    assert code == 0, told
+    project = tomllib.loads((copy / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert project["name"] == "course" and any(each.startswith("numpy") for each in project["dependencies"])
+    assert any(each.startswith("cryptography") for each in project["optional-dependencies"]["class"])
+    assert (copy / "grader" / "cli.py").is_file() and (copy / "LICENSE").is_file()
+    code, out, told = installed.run("check", "s01", "--json", folder=copy)
+    assert code == 1 and not json.loads(out)["public_only"], told
 
 
 def test_it_was_not_this_checkout_that_was_used(installed: Installed) -> None:
