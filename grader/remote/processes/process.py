@@ -204,7 +204,7 @@ def _closed() -> socket.socket:
 def _reading(status: int) -> tuple[Status, str] | None:
     number = status & 0x7F
     if number == 0:
-        return "crashed", f"it exited with code {status >> 8 & 0xFF}"
+        return "crashed", f"it ended with exit code {status >> 8 & 0xFF}"
     limits: dict[int, tuple[Status, str]] = {
         getattr(signal, "SIGXCPU", -1): ("timed_out", "it used up its processor time"),
         getattr(signal, "SIGXFSZ", -1): ("over_limit", f"it wrote a file of more than {MAX_FILE_BYTES >> 20} MB"),

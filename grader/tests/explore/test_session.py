@@ -199,7 +199,7 @@ def broken(function: str, body: str, arguments: str = "*args, **kwargs") -> str:
         ("return (x for x in args)", "failed", "generator"),
         ("return 1 / 0", "failed", "ZeroDivisionError: division by zero   (line "),
         ("raise SystemExit(3)", "failed", "left with sys.exit() instead of returning"),
-        ("import os; os._exit(7)", "crashed", "it exited with code 7"),
+        ("import os; os._exit(7)", "crashed", "it ended with exit code 7"),
         ("import os; os.abort()", "crashed", "ended by signal 6"),
         ("return np.zeros((1 << 40,))", "over_limit", "takes 8388608 MB, more than the 1024 MB"),
         ("return _right(*args) * 0.5", "warning", "each row of weights should sum to 1, row 1 sums to 0.500"),

@@ -127,7 +127,9 @@ class TestChoice:
 
     def test_a_weaker_one_that_is_asked_for_is_refused_too(self, monkeypatch: pytest.MonkeyPatch) -> None:
         lacking(monkeypatch)
-        with pytest.raises(IsolationRefused, match="'process' was asked for, and 'landlock' is the least") as caught:
+        with pytest.raises(
+            IsolationRefused, match="'process' was requested, but at least 'landlock' is required"
+        ) as caught:
             tiers.choose("process", "landlock")
         assert caught.value.hint == "Leave out --isolation, or request bubblewrap or landlock."
         assert tiers.choose("landlock", "landlock")[0] == "landlock"

@@ -112,7 +112,7 @@ class TestMoved:
         x = RNG.normal(size=(2, 6, 8))
         expected = x.reshape(2, 6, 2, 4).transpose(0, 2, 1, 3)
         text = str(pattern(x.reshape(2, 2, 6, 4), expected, axes=("batch", "heads", "seq", "d_k")))
-        assert text.startswith("reshaped where axes 1 and 2 (heads and seq) are to be swapped")
+        assert text.startswith("reshaped where axes 1 and 2 (heads and seq) should be swapped")
 
     def test_values_in_another_order(self) -> None:
         x = RNG.normal(size=(2, 6, 8))

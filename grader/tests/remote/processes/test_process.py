@@ -41,7 +41,7 @@ def _next_test_runs(request: pytest.FixtureRequest) -> Iterator[None]:
 class TestDeath:
     @pytest.mark.parametrize("code", [0, 3])
     def test_by_leaving(self, learner: Learner, code: int) -> None:
-        said = f"the process that ran leave ended without an answer: it exited with code {code}"
+        said = f"the process that ran leave ended without an answer: it ended with exit code {code}"
         assert failure(learner, lambda remote: remote.leave(code)) == ("crashed", said)
 
     @pytest.mark.parametrize(("number", "said"), [(11, "segmentation fault"), (6, "signal 6"), (15, "signal 15")])
@@ -120,7 +120,7 @@ class TestFloods:
     @pytest.mark.parametrize("name", ["flood_socket", "endless_answers"])
     def test_of_the_socket(self, learner: Learner, name: str) -> None:
         status, message = failure(learner, lambda remote: getattr(remote, name)())
-        assert status == "crashed" and "no proper answer" in message
+        assert status == "crashed" and "an invalid answer" in message
 
     @pytest.mark.parametrize(
         "data",
@@ -132,7 +132,7 @@ class TestFloods:
     )
     def test_garbage(self, learner: Learner, data: bytes) -> None:
         status, message = failure(learner, lambda remote: remote.garbage(data))
-        assert status == "crashed" and "no proper answer" in message
+        assert status == "crashed" and "an invalid answer" in message
 
 
 class TestLimits:
