@@ -63,12 +63,12 @@ def alternative_files(stage: Stage) -> list[Path]:
     return sorted(path for path in (hidden_folder(stage) / "alternatives").glob("*.py") if path.stem != "__init__")
 
 
-def alternative_cases(stage: Stage, seeds: Iterable[int]) -> list[Case]:
-    """Return each alternative correct solution, once a seed."""
+def alternative_cases(stage: Stage, seeds: Iterable[int], most: int | None = None) -> list[Case]:
+    """Return each alternative correct solution, or so many of them, once a seed."""
     seeds = tuple(seeds)
     return [
         Case(f"alternatives/{file.stem}", stage.id, file.read_text(encoding="utf-8"), seed)
-        for file in alternative_files(stage)
+        for file in alternative_files(stage)[:most]
         for seed in seeds
     ]
 

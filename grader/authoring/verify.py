@@ -26,7 +26,8 @@ OnResult = Callable[[int, int, str], None]  # how many gradings are done, of how
 class Plan:
     """How thorough to be: how many seeds, whether mistakes and mutants are graded, the isolation, the processes.
 
-    By default there is a process a core; with 0 workers everything is graded in this one.
+    By default there is a process a core; with 0 workers everything is graded in this one. alternatives is how many
+    other solutions of a stage are graded, by default all.
     """
 
     seeds: int = 3
@@ -34,6 +35,7 @@ class Plan:
     mutants: bool = False
     isolation: str = "auto"
     workers: int | None = None
+    alternatives: int | None = None
 
     @property
     def all_seeds(self) -> range:
@@ -105,7 +107,7 @@ def _read(stage: Stage, plan: Plan) -> _Files:
         problems = tuple(claims(stage))
         made = mutants(reference_source(stage)) if plan.mutants else []
         right = [*proof.reference_cases(stage, seeds), *proof.stub_cases(stage, seeds[:1])]
-        right += proof.alternative_cases(stage, seeds)
+        right += proof.alternative_cases(stage, seeds, plan.alternatives)
         wrong = proof.mistake_cases(stage, seeds[:MISTAKE_SEEDS]) if plan.mistakes else []
         wrong += proof.mutant_cases(stage, made, seeds[0])
         known, accepted = load_mistakes(stage), load_equivalents(stage)

@@ -61,7 +61,7 @@ CENTRAL, LOCAL, END = b"PK\x01\x02", b"PK\x03\x04", b"PK\x05\x06"
 
 def test_more_members_than_a_zip_archive_holds_are_counted() -> None:
     names = [(str(number), b"") for number in range(0x10000)]
-    assert refused(packed(*names)) == "ada.zip has 65,536 members: at most 20,000 are taken"
+    assert refused(packed(*names)) == "ada.zip has 65,536 members: at most 20,000 are accepted"
 
 
 def test_a_zip64_archive_of_few_members_is_named_by_its_form() -> None:

@@ -150,7 +150,7 @@ def test_a_cell_shows_its_weight_as_far_as_there_is_room(weight: float, cell: in
 def test_shades_follow_an_equal_share() -> None:
     assert [shade_of(weight / 8, 4, False) for weight in range(6)] == [" ", "░", "▒", "▓", "█", "█"]
     assert shade_of(1.0, 32, True) == "#"
-    assert "░ from 0.12, ▒ from 0.25, ▓ from 0.38, █ from 0.50" in legend(2, WORDS, View(Look(80), None))
+    assert "░ from 0.125, ▒ from 0.250, ▓ from 0.375, █ from 0.500" in legend(2, WORDS, View(Look(80), None))
     assert "Darker" in legend(2, WORDS, View(Look(80), "truecolor"))
     assert "in percent" in legend(2, WORDS * 3, View(Look(80), None))
     assert "as shades" in legend(2, WORDS * 8, View(Look(80), None))
