@@ -107,6 +107,7 @@ class TestCopy:
         os.mkfifo(tmp_path / ".git" / "HEAD")
         assert head(tmp_path) is None
 
+    @needs_git
     def test_of_hidden_tests_behind_a_link_a_repository_knows_no_changes(self, course: Path) -> None:
         (course / "hidden").rename(course.parent / "elsewhere")
         (course / "hidden").symlink_to(course.parent / "elsewhere")
