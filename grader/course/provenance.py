@@ -75,15 +75,22 @@ def head(root: Path) -> str | None:
     git = root / ".git"
     try:
         if git.is_file():  # a worktree's, or a submodule's
-            git = root / git.read_text(encoding="utf-8").removeprefix("gitdir:").strip()
-        said = (git / "HEAD").read_text(encoding="utf-8").strip()
+            git = root / _text(git).removeprefix("gitdir:").strip()
+        said = _text(git / "HEAD").strip()
         if not said.startswith("ref:"):
             return said if _ID.fullmatch(said) else None
         common = git / "commondir"
-        shared = git / common.read_text(encoding="utf-8").strip() if common.is_file() else git
+        shared = git / _text(common).strip() if common.is_file() else git
         return _named(said.removeprefix("ref:").strip(), (git, shared))
-    except (OSError, UnicodeDecodeError):
+    except (OSError, ValueError):  # the latter for what is no text, or no name of a file
         return None
+
+
+def _text(path: Path) -> str:
+    """Return what a regular file says: reading a pipe or a device might never end."""
+    if not path.is_file():
+        raise FileNotFoundError(path)
+    return path.read_text(encoding="utf-8")
 
 
 def _named(name: str, folders: tuple[Path, ...]) -> str | None:
@@ -99,6 +106,8 @@ def _named(name: str, folders: tuple[Path, ...]) -> str | None:
 
 def _checkout_changed(course: Course, root: Path, hidden: Path) -> bool | None:
     """Ask git whether anything that grades is not as it was committed; None where git does not say."""
+    if not hidden.is_relative_to(root):
+        return None  # a link leads to another place, of which this repository knows nothing
     folders = dict.fromkeys(("grader", "stages", hidden.relative_to(root).parts[0]))
     environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     try:

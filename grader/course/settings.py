@@ -12,6 +12,7 @@ from grader.course.table import Rule, Table
 PROJECT = "pyproject.toml"
 UNSAID = ("numpy",)  # the packages of a stage that is looked at without its course
 KEY = "tool.grader"
+GIVEN = ("stages", "grader")  # what learners get as it is
 _NAME: Rule = re.compile(r"[A-Za-z_]\w*"), "the name of a package that Python can import, as in 'numpy'"
 _FOLDER: Rule = (
     re.compile(r"[A-Za-z_]\w*(/[A-Za-z_]\w*)*"),
@@ -57,16 +58,47 @@ def settings_of(table: Table, root: Path) -> Settings:
         drawings=_folder(table, "drawings", root) if "drawings" in given else None,
         demo=_demo(table.table("demo"), root) if "demo" in given else None,
     )
+    _names(table, settings)
+    _apart(table, settings, root)
     if "hidden" not in given and not (root / settings.hidden).is_dir():
         table.wrong("hidden", f"is missing, and there is no folder '{settings.hidden}'; expected one with the answers")
     table.close()
     return settings
 
 
+def _names(table: Table, settings: Settings) -> None:
+    """Note packages that nobody installs: Python's own, the grader's, and folders of the course."""
+    folders = {name.partition("/")[0] for name in (settings.hidden, settings.drawings or "")}
+    for place, name in enumerate(settings.packages):
+        if name in sys.stdlib_module_names:
+            table.wrong(
+                f"packages[{place}]", f"'{name}' is a part of Python, which every stage may import; leave it out"
+            )
+        elif name in {*GIVEN, *folders, "__main__"}:
+            table.wrong(f"packages[{place}]", f"'{name}' is a part of the grader or of the course, and no package")
+
+
+def _apart(table: Table, settings: Settings, root: Path) -> None:
+    """Note what would give answers away: drawings, stages and the grader go to learners as they are."""
+    hidden = (root / settings.hidden).resolve()
+    given = [(root / name).resolve() for name in (*GIVEN, settings.drawings) if name]
+    if settings.drawings and _overlap(given[-1], hidden):
+        table.wrong("drawings", f"'{settings.drawings}' holds or is a part of '{settings.hidden}', and learners get it")
+    if "hidden" in table.values and any(hidden.is_relative_to(each) for each in given[: len(GIVEN)]):
+        table.wrong("hidden", f"'{settings.hidden}' is a part of what learners get; expected a folder beside 'stages'")
+    file = settings.demo.file if settings.demo else ""
+    if file and any((root / file).resolve().is_relative_to(each) for each in given):
+        table.wrong("demo.file", f"'{file}' is a part of what learners get; expected a folder of its own, as in 'demo'")
+
+
+def _overlap(one: Path, other: Path) -> bool:
+    return one.is_relative_to(other) or other.is_relative_to(one)
+
+
 def _folder(table: Table, key: str, root: Path) -> str:
     name = table.text(key, _FOLDER)
     last = name.rpartition("/")[2]
-    if last in sys.stdlib_module_names or last in ("grader", "stages"):
+    if last in sys.stdlib_module_names or last in GIVEN:
         table.wrong(key, f"'{name}' ends in a name that is taken: {last}")
     elif name and not (root / name).is_dir():
         table.wrong(key, f"there is no folder '{name}' in the course")

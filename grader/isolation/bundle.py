@@ -55,7 +55,10 @@ def build_bundle(folder: Path) -> Path:
 
 def package(name: str) -> Path:
     """Return a package's folder, or a single module's file, without importing it."""
-    spec = importlib.util.find_spec(name)
+    try:
+        spec = importlib.util.find_spec(name)
+    except ValueError:  # a module that is loaded, and that nothing was found for, such as __main__
+        spec = None
     if spec is not None and spec.submodule_search_locations:
         return Path(spec.submodule_search_locations[0]).resolve()
     if spec is not None and spec.has_location and spec.origin:
@@ -69,6 +72,19 @@ def package(name: str) -> Path:
 def _all(packages: Sequence[str]) -> list[str]:
     """Return what the wire needs, and the packages of the course that are not among it."""
     return [*PACKAGES, *(name for name in packages if name not in PACKAGES)]
+
+
+def expect_apart(packages: Sequence[str], course: Path) -> None:
+    """Raise CourseError where a package of the course would show a learner's code the course, or the grader."""
+    root = course.resolve()
+    for name in packages:
+        place = package(name)
+        installed = {"site-packages", "dist-packages"}.intersection(place.parts)
+        shows = [each for each in (root, HOUSE) if each.is_relative_to(place)]
+        if shows or (place.is_relative_to(root) and not installed):
+            what = f"the course's package {name} lies in {place}: a learner's code would see parts of the course in it"
+            hint = "Install it from a folder outside the course, and not as an editable install."
+            raise CourseError(what, hint)
 
 
 def package_folders(packages: Sequence[str] = ()) -> list[Path]:

@@ -82,8 +82,10 @@ def program_for(tier: Tier) -> bytes:
 def start(tier: Tier, hide: Path, fork: bool = FORKS, packages: Sequence[str] = ()) -> Started:
     """Start a worker in a tier; hide is the course, not to be seen even where it lies in a folder that is shown.
 
-    packages are those of the course that the learner's code may import. Raises CourseError where one is not installed.
+    packages are those of the course that the learner's code may import. Raises CourseError where one is not installed,
+    or would show what is to be hidden.
     """
+    bundle.expect_apart(packages, hide)
     folder = tempfile.TemporaryDirectory(prefix="grader-", ignore_cleanup_errors=True)
     try:
         return _start(tier, hide, fork, folder, packages)

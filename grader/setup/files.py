@@ -20,7 +20,8 @@ def write(path: Path, data: bytes) -> None:
     fresh = path.with_name(f".{path.name}.new")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with fresh.open("wb") as file:
+        fresh.unlink(missing_ok=True)  # of a run that was ended, or a link that leads elsewhere
+        with fresh.open("xb") as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
@@ -57,14 +58,22 @@ def backup_folder(root: Path, when: datetime) -> str:
     return next(name for name in names if not os.path.lexists(root / name))
 
 
-def read(path: Path) -> bytes | None:
-    """Return what a regular file holds, None where there is none; UsageError for anything else of that name."""
+def read(root: Path, name: str) -> bytes | None:
+    """Return what a regular file of a folder holds, None where there is none.
+
+    Raises UsageError for anything else of that name, and where a link on the way leads out of the folder.
+    """
+    path = root / name
     try:
+        if not path.parent.resolve().is_relative_to(root.resolve()):
+            what = f"{path} lies behind a link that leads out of {root}, and nothing was changed"
+            raise UsageError(what, "Put the folder itself in the link's place, and run the same command again.")
         if path.is_symlink() or (path.exists() and not path.is_file()):
             what = f"{path} is no regular file, and nothing was changed"
             raise UsageError(what, "Move it away, and run the same command again.")
         return path.read_bytes()
     except (FileNotFoundError, NotADirectoryError):
         return None
-    except OSError as error:
-        raise UsageError(f"{path} cannot be read: {error.strerror}", "Nothing was changed.") from error
+    except (OSError, RuntimeError) as error:  # the latter where links lead in a circle, up to Python 3.12
+        why = getattr(error, "strerror", None) or error
+        raise UsageError(f"{path} cannot be read: {why}", "Nothing was changed.") from error

@@ -84,7 +84,7 @@ def expect_learners(root: Path, edition: Edition) -> Record:
 
 def _planned(root: Path, edition: Edition, when: datetime, merge: Merge) -> Update:
     record = read_record(root / edition.sealed)
-    changes = plan(edition, record, lambda path: read(root / path), merge)
+    changes = plan(edition, record, lambda path: read(root, path), merge)
     kept = backup_folder(root, when) if any(change.backup for change in changes) else None
     return Update(record.course, edition.version, changes, kept)
 

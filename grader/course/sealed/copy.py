@@ -7,12 +7,15 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from grader.course.stage import Stage
 from grader.errors import CourseError
 
 RECORD = "release.json"
 SCHEMA = 1
+AGAIN = "Fetch this copy of the course again."
+OWN = (".git", ".grader")  # folders of a learner's, of which no release has a file
 
 
 @dataclass(frozen=True)
@@ -54,11 +57,35 @@ def parsed_record(data: bytes, name: str) -> Record:
         if type(schema) is int and schema > SCHEMA:
             what = f"{name} was written by a newer grader: it has the schema {schema}, and this one reads {SCHEMA}"
             raise CourseError(what, "Install the newest grader.")
-        values = values if schema == SCHEMA else {}
-        return Record(values["course"], values["key"], values["self_paced"], dict(values["files"]))
-    except (ValueError, KeyError, TypeError) as error:
+        found = _record(values) if schema == SCHEMA else None
+    except (ValueError, KeyError, TypeError, RecursionError):
+        found = None
+    if found is None:
         what = f"{name} cannot be read: expected the record of a release, schema {SCHEMA}"
-        raise CourseError(what, "Fetch this copy of the course again.") from error
+        raise CourseError(what, AGAIN)
+    if (odd := next((path for path in found.files if not _is_inside(path)), None)) is not None:
+        what = f"{name} names {odd!r:.160}, expected files of the course, by their paths in its folder"
+        raise CourseError(what, AGAIN)
+    return found
+
+
+def _record(values: Mapping[str, Any]) -> Record | None:
+    """Return what a record holds; None where a value is of another type."""
+    course, key, self_paced, files = (values[name] for name in ("course", "key", "self_paced", "files"))
+    texts = [course, key, *files, *files.values()] if isinstance(files, dict) else [None]
+    if type(self_paced) is not bool or not all(isinstance(text, str) for text in texts) or not course.isprintable():
+        return None
+    return Record(course, key, self_paced, files)
+
+
+def _is_inside(path: str) -> bool:
+    """Say whether a path can be a course's file: an update deletes and replaces what the old record names."""
+    parts = path.split("/")
+    return path.isprintable() and not set(path) & set("\\:") and all(_is_name(part) for part in parts)
+
+
+def _is_name(part: str) -> bool:
+    return part not in ("", ".", "..") and part.lower() not in OWN
 
 
 def public_files(stage: Stage, record: Record) -> dict[str, str]:

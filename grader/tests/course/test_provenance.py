@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -95,6 +96,24 @@ class TestHead:
 
 
 class TestCopy:
+    @pytest.mark.parametrize("gitdir", ["gitdir: a\0b", "\0" * 40])
+    def test_a_file_that_a_crash_of_the_machine_left_is_no_repository(self, tmp_path: Path, gitdir: str) -> None:
+        (tmp_path / ".git").write_text(gitdir)
+        assert head(tmp_path) is None
+
+    @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes with names of POSIX")
+    def test_a_pipe_in_a_files_place_is_not_waited_for(self, tmp_path: Path) -> None:
+        (tmp_path / ".git").mkdir()
+        os.mkfifo(tmp_path / ".git" / "HEAD")
+        assert head(tmp_path) is None
+
+    @needs_git
+    def test_of_hidden_tests_behind_a_link_a_repository_knows_no_changes(self, course: Path) -> None:
+        (course / "hidden").rename(course.parent / "elsewhere")
+        (course / "hidden").symlink_to(course.parent / "elsewhere")
+        found = made(course)
+        assert (found.commit, found.changed) == (git(course, "rev-parse", "HEAD"), None)
+
     def test_a_copy_has_a_release_and_no_commit(self, tmp_path: Path) -> None:
         copy = SmallCopy(tmp_path)
         found = provenance_of(copy.course())

@@ -17,7 +17,11 @@ from grader.tests.support.places import ROOT
 def root(tmp_path: Path) -> Path:
     for folder in ("hidden", "answers", "pictures", "demo"):
         (tmp_path / folder).mkdir()
-    (tmp_path / "demo" / "half.py").touch()
+    for folder in ("secret/answers", "stages/answers"):
+        (tmp_path / folder).mkdir(parents=True)
+    (tmp_path / "linked").symlink_to("hidden")
+    for place in ("demo", "stages"):
+        (tmp_path / place / "half.py").touch()
     return tmp_path
 
 
@@ -85,6 +89,19 @@ def test_a_file_that_is_no_toml_is_named(root: Path) -> None:
         ('demo = { stage = "1", file = "demo/half.py" }', "demo.stage: '1' is not the id of a stage"),
         ('demo = { stage = "s01", file = "demo/none.py" }', "demo.file: there is no file 'demo/none.py' in the course"),
         ('demo = { stage = "s01", file = "../half.py" }', "demo.file: '../half.py' is not a Python file of the course"),
+        ('packages = ["numpy", "os"]', "packages[1]: 'os' is a part of Python, which every stage may import"),
+        ('packages = ["grader"]', "packages[0]: 'grader' is a part of the grader or of the course, and no package"),
+        ('packages = ["hidden"]', "packages[0]: 'hidden' is a part of the grader or of the course, and no package"),
+        ('hidden = "secret/answers"\npackages = ["secret"]', "packages[0]: 'secret' is a part of"),
+        ('packages = ["__main__"]', "packages[0]: '__main__' is a part of"),
+        ('drawings = "hidden"', "drawings: 'hidden' holds or is a part of 'hidden', and learners get it"),
+        ('drawings = "secret"\nhidden = "secret/answers"', "drawings: 'secret' holds or is a part of 'secret/answers'"),
+        ('drawings = "linked"', "drawings: 'linked' holds or is a part of 'hidden', and learners get it"),
+        ('hidden = "stages/answers"', "hidden: 'stages/answers' is a part of what learners get"),
+        (
+            'demo = { stage = "s01", file = "stages/half.py" }',
+            "demo.file: 'stages/half.py' is a part of what learners get",
+        ),
     ],
 )
 def test_a_wrong_key_is_named_with_what_was_expected(root: Path, line: str, expected: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import types
 from pathlib import Path
 
 import pytest
@@ -83,3 +84,32 @@ def test_a_folder_below_a_closed_one_is_closed(tmp_path: Path, monkeypatch: pyte
 def test_the_interpreter_takes_nothing_from_its_surroundings() -> None:
     program, *options = bundle.interpreter()
     assert Path(program).is_file() and options[:2] == ["-I", "-S"]
+
+
+@pytest.mark.parametrize("place", ["", "lessons", "lessons/helpers"])
+def test_a_package_that_would_show_the_course_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str
+) -> None:
+    course = tmp_path / "lessons"
+    (course / "helpers" / "hidden").mkdir(parents=True)
+    monkeypatch.setattr(bundle, "package", lambda name: tmp_path / place)
+    with pytest.raises(CourseError, match=r"the course's package helpers lies in .*: a learner's code would see parts"):
+        tiers.start("process", course, packages=("helpers",))
+
+
+def test_the_grader_is_no_package_of_a_course(tmp_path: Path) -> None:
+    with pytest.raises(CourseError, match="the course's package grader lies in"):
+        bundle.expect_apart(("grader",), tmp_path)
+
+
+def test_a_package_in_an_environment_inside_of_the_course_is_installed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bundle, "package", lambda name: tmp_path / ".venv/lib/python3.12/site-packages" / name)
+    bundle.expect_apart(("numpy",), tmp_path)
+
+
+def test_a_module_that_nothing_was_found_for_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "made_up", types.ModuleType("made_up"))
+    with pytest.raises(CourseError, match="package made_up is not installed"):
+        bundle.package("made_up")

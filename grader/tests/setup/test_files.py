@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -61,7 +62,31 @@ def test_backups_of_one_second_have_folders_of_their_own(tmp_path: Path) -> None
 
 def test_only_a_regular_file_is_read(tmp_path: Path) -> None:
     write(tmp_path / "a", b"1")
-    assert (read(tmp_path / "a"), read(tmp_path / "b"), read(tmp_path / "a" / "b")) == (b"1", None, None)
+    assert [read(tmp_path, name) for name in ("a", "b", "a/b")] == [b"1", None, None]
     (tmp_path / "folder").mkdir()
     with pytest.raises(UsageError, match="folder is no regular file, and nothing was changed"):
-        read(tmp_path / "folder")
+        read(tmp_path, "folder")
+
+
+def test_nothing_is_read_behind_a_link_that_leads_out_of_the_folder(tmp_path: Path) -> None:
+    root = tmp_path / "root"
+    write(root / "a" / "b", b"1")
+    write(tmp_path / "other" / "b", b"2")
+    (root / "inner").symlink_to("a")
+    (root / "outer").symlink_to(tmp_path / "other")
+    (root / "circle").symlink_to("circle")
+    assert read(root, "inner/b") == b"1"
+    with pytest.raises(UsageError, match=r"outer/b lies behind a link that leads out of .*root"):
+        read(root, "outer/b")
+    with suppress(UsageError):  # Python 3.13 takes a circle for a name
+        assert read(root, "circle/b") is None
+
+
+def test_a_link_that_waits_under_the_name_of_the_new_file_is_not_followed(tmp_path: Path) -> None:
+    (tmp_path / "victim").write_text("mine")
+    (tmp_path / ".a.new").symlink_to("victim")
+    write(tmp_path / "a", b"new")
+    assert (tmp_path / "victim").read_text() == "mine" and not (tmp_path / "a").is_symlink()
+    (tmp_path / ".b.new").write_text("of a run that was ended")
+    write(tmp_path / "b", b"new")
+    assert sorted(os.listdir(tmp_path)) == ["a", "b", "victim"]

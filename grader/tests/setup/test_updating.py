@@ -106,6 +106,26 @@ def test_what_is_no_regular_file_is_refused_before_anything_changes(root: Path, 
     assert texts(root) == before
 
 
+def test_a_record_that_was_tampered_with_deletes_nothing_outside_the_folder(root: Path) -> None:
+    victim = root.parent / "victim"
+    victim.write_text("mine")
+    path = root / "hidden" / "release.json"
+    path.write_text(path.read_text().replace('"README.md"', '"../victim"'))
+    with pytest.raises(CourseError, match=r"release\.json names '\.\./victim'"):
+        update(root, edition("0.2.0", NEXT), WHEN)
+    assert victim.read_text() == "mine"
+
+
+@pytest.mark.parametrize("folder", ["stages", "stages/s01_numbers", "hidden"])
+def test_nothing_is_written_through_a_folder_that_is_a_link_elsewhere(root: Path, folder: str) -> None:
+    elsewhere = shutil.move(root / folder, root.parent / "elsewhere")
+    (root / folder).symlink_to(elsewhere)
+    before = texts(root.parent)
+    with pytest.raises(UsageError, match="behind a link that leads out of"):
+        update(root, edition("0.2.0", NEXT), WHEN)
+    assert texts(root.parent) == before
+
+
 def test_a_disk_that_takes_nothing_is_told(root: Path) -> None:
     shutil.rmtree(root / "stages/s01_numbers/tests")
     (root / "stages/s01_numbers/tests").write_text("in the way")

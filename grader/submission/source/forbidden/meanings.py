@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Iterable
 
 from grader.submission.source.forbidden.places import Layout, Place
@@ -22,9 +23,11 @@ class Meanings:
         self._stars: list[str] = []
         self._bound: set[str] = set()
         self._made: set[str] = set()  # names that are assigned an object of one of the module's own classes
-        self._plain_classes = layout.plain_classes
+        defined = Counter(node.name for node in layout.binding if isinstance(node, ast.ClassDef))
+        self._plain_classes = {name for name in layout.plain_classes if defined[name] == 1}
         for node in layout.binding:
             self._learn(node)
+        self._plain_classes -= self._bound_otherwise(layout.binding)
         made: set[int] = set()
         for node in layout.nodes:
             if type(node) is not ast.Assign:
@@ -43,6 +46,13 @@ class Meanings:
             match node:
                 case ast.arg(arg=name) | ast.Name(id=name, ctx=ast.Store()) if id(node) not in made:
                     self._made.discard(name)
+
+    def _bound_otherwise(self, binding: Iterable[ast.AST]) -> set[str]:
+        """The names that something else than a class is bound to, anywhere in the module."""
+        functions = {node.name for node in binding if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)}
+        stored = {node.id for node in binding if isinstance(node, ast.Name)}
+        given = {node.arg for node in binding if isinstance(node, ast.arg)}
+        return functions | stored | given | self._imports.keys()
 
     def _add(self, name: str, paths: Iterable[str]) -> None:
         known = self._imports.setdefault(name, set())
@@ -95,6 +105,11 @@ class Meanings:
         begin = _begin(node)
         return begin is not None and begin.id in self._imports
 
+    def only_imported(self, node: ast.expr) -> bool:
+        """Whether it is imported, and the name that it begins with is bound by nothing else in the whole module."""
+        begin = _begin(node)
+        return begin is not None and begin.id in self._imports and begin.id not in self._bound
+
     def crowded(self, node: ast.expr) -> str | None:
         """The name that it begins with, where that may stand for more than is followed."""
         begin = _begin(node)
@@ -103,7 +118,7 @@ class Meanings:
     def follows(self, node: ast.Assign) -> bool:
         """Whether each name that is assigned stands for what the value stands for."""
         paths = set(self.paths(node.value))
-        return all(
+        return bool(paths) and all(
             isinstance(target, ast.Name) and paths <= self._imports.get(target.id, set()) for target in node.targets
         )
 

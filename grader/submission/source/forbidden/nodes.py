@@ -41,3 +41,22 @@ def is_inert(expressions: Sequence[ast.expr]) -> bool:
             return False
         queue.extend(parts(node) if not isinstance(node, ast.Lambda) else ())
     return True
+
+
+def surely_bound(body: Sequence[ast.stmt]) -> dict[str, int]:
+    """Return the names that these statements bind whatever happens, with the line after which each is bound."""
+    found: dict[str, int] = {}
+    for node in body:
+        names: list[str] = []
+        match node:
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+                names = [name]
+            case ast.Import(names=aliases) | ast.ImportFrom(names=aliases):
+                names = [alias.asname or alias.name.partition(".")[0] for alias in aliases]
+            case ast.Assign(targets=targets):
+                names = [target.id for target in targets if isinstance(target, ast.Name)]
+            case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr()):
+                names = [name]
+        for name in names:
+            found.setdefault(name, node.end_lineno or node.lineno)
+    return found

@@ -7,7 +7,7 @@ import builtins
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from grader.submission.source.forbidden.nodes import BINDING, OPENING, is_inert, parts
+from grader.submission.source.forbidden.nodes import BINDING, OPENING, is_inert, parts, surely_bound
 from grader.submission.source.forbidden.roundabout import BUILTINS
 
 MODULE = ""  # the owner of what runs while the module is loaded
@@ -33,7 +33,8 @@ class Self:
 class Place:
     """One scope, or part of one: owner is the function that reaches what is mentioned here.
 
-    A use in what runs at import belongs to the module, whoever reaches it.
+    A use in what runs at import belongs to the module, whoever reaches it. sure is None in a function; in a module or a
+    class, where Python goes on to the builtin of a name that is not bound yet, it says after which line a name is.
     """
 
     owner: str
@@ -42,6 +43,8 @@ class Place:
     parent: Place | None = None
     own: Self | None = None
     bound: set[str] = field(default_factory=set)
+    elsewhere: set[str] = field(default_factory=set)  # bound by what stands here, in a scope around it
+    sure: dict[str, int] | None = None
 
     @property
     def user(self) -> str:
@@ -49,14 +52,18 @@ class Place:
 
     def at_import(self, owner: str) -> Place:
         """The same scope, for an expression that is evaluated at import and that another owner reaches."""
-        return Place(owner, True, self.kind, self.parent, self.own, self.bound)
+        return Place(owner, True, self.kind, self.parent, self.own, self.bound, self.elsewhere, self.sure)
 
-    def binds(self, name: str) -> bool:
-        """Whether a name is bound here or around here; a class's names are not seen in its methods."""
+    def binds(self, name: str, line: int) -> bool:
+        """Whether a name in that line is bound here or around here; a class's names are not seen in its methods."""
         place: Place | None = self
         while place is not None:
-            if name in place.bound and (place is self or place.kind != "class"):
-                return True
+            if name in place.bound and name not in place.elsewhere:
+                if place.sure is None:
+                    return True
+                first, is_class = place.sure.get(name), place.parent is not None
+                if first is not None and (first < line or not (is_class or self.runs_at_import)):
+                    return place.bound is self.bound or not is_class
             place = place.parent
         return False
 
@@ -72,7 +79,8 @@ class Layout:
         self.plain_classes: set[str] = set()
         self.edges: list[tuple[str, str]] = []  # who reaches whom, beside what is mentioned
         self.decorated: list[tuple[str, str]] = []  # owner, and the name that its decorator begins with
-        module = Place(MODULE, True, "module")
+        module = Place(MODULE, True, "module", sure=surely_bound(tree.body))
+        self._deleted: set[str] = set()
         self._queue: list[tuple[ast.AST, Place]] = []
         self._push(tree.body, module)
         while self._queue:
@@ -82,10 +90,14 @@ class Layout:
             kind = type(node)
             if kind in BINDING:
                 self._bind(node, place)
+            elif isinstance(node, ast.Global):
+                place.elsewhere.update(node.names)
             if kind in OPENING or place.kind == "class":
                 self._open(node, place)
             else:
                 self._push(parts(node), place)
+        for place in self.places if self._deleted else ():
+            place.elsewhere |= self._deleted & (place.sure or {}).keys()
 
     def __iter__(self) -> Iterator[tuple[ast.AST, Place]]:
         return zip(self.nodes, self.places, strict=True)
@@ -104,6 +116,8 @@ class Layout:
                 names = [alias.asname or alias.name.partition(".")[0] for alias in aliases]
             case ast.ExceptHandler(name=str(name)) | ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
                 names = (name,)
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Del):
+            self._deleted.add(node.id)
         if names:
             self.binding.append(node)
         for name in names:
@@ -124,6 +138,7 @@ class Layout:
                 self._class(node, place)
             case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
                 inner = Place(place.owner, place.runs_at_import, "function", place, place.own)
+                inner.elsewhere.update(each.target.id for each in ast.walk(node) if isinstance(each, ast.NamedExpr))
                 self._push(parts(node), inner)
             case ast.Assign() | ast.AnnAssign() if place.kind != "function" and node.value is not None:
                 self._assignment(node, node.value, place)
@@ -208,13 +223,13 @@ class Layout:
 
     def _class(self, node: ast.ClassDef, place: Place) -> None:
         if place.kind == "module":
-            inner = Place(f"{node.name}{BODY}", True, "class", place)
+            inner = Place(f"{node.name}{BODY}", True, "class", place, sure=surely_bound(node.body))
             self.owners.add(node.name)
             self.edges.append((node.name, inner.owner))
-            if not node.keywords and all(self._is_plain(base) for base in node.bases):
-                self.plain_classes.add(node.name)
+            is_plain = not node.keywords and all(self._is_plain(base) for base in node.bases)
+            (self.plain_classes.add if is_plain else self.plain_classes.discard)(node.name)
         else:  # it belongs to the class or function that it stands in
-            inner = Place(place.owner, place.runs_at_import, "function", place, place.own)
+            inner = Place(place.owner, place.runs_at_import, "function", place, place.own, sure=surely_bound(node.body))
         self._decorators(node.decorator_list, node.name if place.kind == "module" else inner.owner, place)
         inert = place.kind == "function" or (is_inert(node.bases) and not node.keywords)
         self._push([*node.bases, *node.keywords], inner if inert else place.at_import(MODULE))

@@ -7,6 +7,8 @@ such ways as well; what cannot lead to an array or a module, as in getattr(self,
 from __future__ import annotations
 
 import builtins
+import sys
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from grader.course.stage import Forbidden
@@ -60,6 +62,7 @@ PATHS = {
     **dict.fromkeys(("pickle", "_pickle", "marshal", "ctypes", "_ctypes", "unittest.mock", "numpy.load"), _INSIDE),
 }  # fmt: skip
 _PARTS = 3  # of the longest of them
+_HELD = frozenset({"sys", "builtins"})  # as attributes of other modules
 # Modules whose bare mention hands them on; others are arrays', functions' and arguments' names too often.
 _MODULES = frozenset({"operator", "_operator", "sys", "builtins", "importlib"})
 FOLLOWED = frozenset(path.partition(".")[0] for path in PATHS) | {"numpy", "operator", "_operator"}
@@ -77,9 +80,17 @@ _INNER = frozenset(
 
 def way_of(path: str) -> Way | None:
     """The way around names that a dotted name is, or that it begins with."""
+    path = from_within(path, _HELD)
     parts = path.split(".", _PARTS)[:_PARTS]
     known = (PATHS.get(".".join(parts[: count + 1])) for count in range(len(parts)))
     return next((way for way in known if way is not None), None)
+
+
+def from_within(path: str, modules: Collection[str]) -> str:
+    """The path from the last of these modules on, where another of Python's modules holds it: os.sys is sys."""
+    first, *others = path.split(".")
+    held = [place for place, part in enumerate(others) if part in modules]
+    return ".".join(others[held[-1] :]) if held and first in sys.stdlib_module_names else path
 
 
 class Names:
@@ -90,11 +101,15 @@ class Names:
         self.methods = {f"__{side}{word}__": symbol for word, symbol in words.items() for side in ("", "r", "i")}
         spelt = [*self.methods, *(f"i{word}" for word in words), *(_KEYWORDS.get(word, word) for word in words)]
         implied = [f"{module}.{name}" for module in ("operator", "_operator") for name in spelt]
-        implied += [f"_{name}" for name in forbidden.names if name.startswith("operator.")]
         own = [name for name in forbidden.names if not name.startswith(".")]
         self.builtins = frozenset(name for name in own if hasattr(builtins, name))
         self.own_methods = frozenset(name[1:] for name in forbidden.names if name.startswith("."))
         implied += [f"builtins.{name}" for name in self.builtins]
+        tops = {name.partition(".")[0] for name in own} & sys.stdlib_module_names
+        self._tops = frozenset(tops | _HELD)
+        inner = [f"{before}{top}" for top in tops for before in ("_", "_py")]  # the same, as C and Python write it
+        known = sys.stdlib_module_names.intersection(inner)
+        implied += [f"{b}{name}" for name in own for b in ("_", "_py") if f"{b}{name.partition('.')[0]}" in known]
         self._names = dict.fromkeys((*(name for name in own if name not in self.builtins), *implied))
         self._tails = {name.rpartition(".")[2] for name in forbidden.names if name.startswith("numpy.")}
         self._known: dict[str, bool] = {}
@@ -112,6 +127,7 @@ class Names:
         return known
 
     def _forbids(self, path: str) -> bool:
+        path = from_within(path, self._tops)
         if any(f"{path}.".startswith(f"{name}.") for name in self._names):
             return True
         parts = path.split(".")

@@ -81,9 +81,9 @@ class _Search:
             case ast.Call():
                 yield from self._call(node, place)
             case ast.Name(id=name, ctx=ast.Load()):
-                if name in roundabout.BUILTINS and node not in self._answered and not place.binds(name):
+                if name in roundabout.BUILTINS and node not in self._answered and not place.binds(name, node.lineno):
                     yield name, roundabout.BUILTINS[name]
-                elif name in self._names.builtins and not self._meanings.is_imported(node) and not place.binds(name):
+                elif name in self._names.builtins and not place.binds(name, node.lineno):
                     yield name, None
                 else:
                     yield from self._dotted(node)
@@ -127,7 +127,7 @@ class _Search:
         if (
             isinstance(function, ast.Name)
             and function.id in ("getattr", "hasattr", "vars")
-            and not place.binds(function.id)
+            and not place.binds(function.id, function.lineno)
         ):
             self._answered.update(given[:1])
             if function.id == "getattr":
@@ -187,7 +187,7 @@ class _Search:
     def _is_module(self, target: ast.expr) -> bool:
         """Whether it is a module, as far as the imports tell: what is named there is a function and no method."""
         paths = self._meanings.paths(target)
-        return bool(paths) and self._meanings.is_imported(target) and not any("." in path for path in paths)
+        return bool(paths) and self._meanings.only_imported(target) and not any("." in path for path in paths)
 
     def _may_be_array(self, target: ast.expr) -> bool:
         """Not what stands for another module, nor the limits of a dtype, nor self."""

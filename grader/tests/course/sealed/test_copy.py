@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -24,11 +25,42 @@ def test_a_record_is_read_as_it_was_written(tmp_path: Path) -> None:
     assert read_record(tmp_path) == record
 
 
-@pytest.mark.parametrize("text", [None, "", "[]", "{}", '{"schema": 0}', record_text(Record("1", "2", True, {}))[:-40]])
+CUT = record_text(Record("1", "2", True, {}))[:-40]
+
+
+@pytest.mark.parametrize("text", [None, "", "[]", "{}", '{"schema": 0}', CUT, "[" * 100_000], ids=range(7))
 def test_a_record_that_cannot_be_read_is_an_error(tmp_path: Path, text: str | None) -> None:
     if text is not None:
         (tmp_path / RECORD).write_text(text)
     with pytest.raises(CourseError, match="cannot be read"):
+        read_record(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"course": 1},
+        {"course": "0.1\n"},
+        {"key": None},
+        {"self_paced": "no"},
+        {"files": [["a", "b"]]},
+        {"files": {"a": 1}},
+    ],
+)
+def test_a_record_with_a_value_of_another_type_is_an_error(tmp_path: Path, changed: dict[str, object]) -> None:
+    whole = json.loads(record_text(Record("0.1.0", "ab12", True, {})))
+    (tmp_path / RECORD).write_text(json.dumps(whole | changed))
+    with pytest.raises(CourseError, match="cannot be read: expected the record of a release"):
+        read_record(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["../mine", "/etc/mine", "a/../../b", "a//b", "./a", "", "a\0b", "..\\mine", "C:mine", ".git/config", ".Grader/a"],
+)
+def test_a_record_that_names_what_no_course_has_is_an_error(tmp_path: Path, path: str) -> None:
+    (tmp_path / RECORD).write_text(record_text(Record("0.1.0", "ab12", True, {".github/a.yml": "0", path: "0"})))
+    with pytest.raises(CourseError, match="expected files of the course, by their paths in its folder"):
         read_record(tmp_path)
 
 

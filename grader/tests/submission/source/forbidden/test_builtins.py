@@ -92,3 +92,63 @@ def test_a_use_while_the_module_is_loaded_refuses_all_of_it() -> None:
     for line in ("TABLE = sorted([2, 1])", "s = sorted"):
         found = read(f"{line}\n\n\ndef ranked(x):\n    return x\n")
         assert found.problem is not None and found.problem.line == 1
+
+
+USED = "\ndef ranked(words):\n    return sorted(words)\n"
+
+
+@pytest.mark.parametrize(
+    "bound",
+    [
+        "sorted = sorted",
+        "if 0:\n    sorted = 1",
+        "for sorted in [sorted]:\n    pass",
+        "sorted: object",
+        "try:\n    pass\nexcept ValueError as sorted:\n    pass",
+        "def sorted(words): ...\ndel sorted",
+        "[(sorted := sorted) for _ in (1,)]",
+        "def other():\n    from math import fsum as sorted",
+        "def other():\n    global sorted\n    sorted = 1",
+        "class Other:\n    sorted = 1",
+    ],
+)
+def test_a_name_that_may_be_the_builtin_all_the_same_is_refused(bound: str) -> None:
+    assert read(f"{bound}\n{USED}").first is not None
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "s = sorted\ndef sorted(words): ...\ndef ranked(words):\n    return s(words)\n",
+        "class Other:\n    sorted = sorted\ndef ranked(words):\n    return Other.sorted(words)\n",
+        "def ranked(words):\n    class Other:\n        sorted = sorted\n    return Other.sorted(words)\n",
+        "def ranked(words):\n    global sorted\n    return sorted(words)\n    sorted = 1\n",
+        "eval = eval\ndef ranked(words):\n    return eval('words.s' + 'ort()')\n",
+        "import array\ndef ranked(array):\n    array.sort()\n",
+        "class L: ...\nclass L(list):\n    def go(self):\n        self.sort()\ndef ranked(words):\n    L(words).go()\n",
+        "class L: ...\ndef ranked(words):\n    L = list\n    L.sort(words)\n",
+        "import _heapq\ndef ranked(words):\n    _heapq.heapify(words)\n",
+        "from _heapq import heapify as h\ndef ranked(words):\n    h(words)\n",
+        "import sched\ndef ranked(words):\n    sched.heapq.heapify(words)\n",
+        "from asyncio.base_events import heapq as h\ndef ranked(words):\n    h.heapify(words)\n",
+        "import os\ndef ranked(words):\n    return os.sys.modules['builtins'].sorted(words)\n",
+        "from os import sys as s\ndef ranked(words):\n    return s.modules['builtins'].sorted(words)\n",
+    ],
+)
+def test_what_is_reached_under_a_name_that_stands_for_something_else_is_refused(source: str) -> None:
+    assert read(source).first is not None
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "def sorted(words): ...\n" + USED,
+        USED + "\n\ndef sorted(words): ...\n",
+        "from math import fsum as sorted\n" + USED,
+        "class Other:\n    sorted = 1\n    more = sorted\n",
+        "class Q:\n    def sort(self): ...\n    def go(self):\n        self.sort()\n",
+        "import os, collections.abc, random\ndef ranked(w):\n    return os.path, collections.abc, random.random\n",
+    ],
+)
+def test_names_of_the_learners_own_stay_allowed_wherever_they_are_bound(source: str) -> None:
+    assert read(source).first is None

@@ -51,7 +51,9 @@ def test_a_mention_stands_with_who_reaches_it(source: str, found: set[tuple[str,
 def test_a_name_of_a_class_is_not_bound_in_its_methods() -> None:
     layout = Layout(ast.parse("class C:\n    vars = 1\n    a = vars\n    def m(self):\n        return vars\n"))
     read = [
-        place.binds("vars") for node, place in layout if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
+        place.binds("vars", node.lineno)
+        for node, place in layout
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
     ]
     assert read == [True, False]
 
