@@ -15,6 +15,7 @@ SYMBOLS = {
     "add": "+", "sub": "-", "mul": "*", "truediv": "/", "floordiv": "//", "mod": "%", "pow": "**", "matmul": "@",
     "and": "&", "or": "|", "xor": "^", "lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!=",
 }  # fmt: skip
+SYMBOLS |= {f"i{name}": f"{SYMBOLS[name]}=" for name in tuple(SYMBOLS)[:11]}  # x += 2
 UNARY = {"neg": "-{}", "pos": "+{}", "invert": "~{}", "abs": "abs({})"}
 DEEPEST, LONGEST = 6, 200
 MOST_PARTS = 200  # of one expression: objects may be made of one another over and over

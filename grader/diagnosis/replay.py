@@ -18,7 +18,7 @@ from grader.outcome import Diagnosis
 from grader.remote.exceptions import LEARNERS
 from grader.remote.proxies import RemoteValue
 from grader.remote.record import Frame, Name, Record, copied_value
-from grader.worker.operations import perform
+from grader.worker.operations import IN_PLACE, perform
 
 MAX_RECORDS = 400
 CONVENTIONS = 2e-5  # relative: as far as two correct conventions differ, such as eps inside or outside of a square root
@@ -59,6 +59,8 @@ class Replay:
             result = perform(record.kind, self.objects[record.target], record.name, args, kwargs)
         except Exception as error:  # a wrong answer may well raise; it agrees where the learner's raised alike
             return record.error is not None and self._same_error(record.error, error)
+        if record.name in IN_PLACE and _is_target(record) and result is not self.objects[record.target]:
+            return False  # x += y changed the learner's x, and made a new one here
         if record.error is not None or record.failed or record.changed != (_frozen([args, kwargs]) != before):
             return False
         if record.label in self.opaque and isinstance(record.result, tuple):
@@ -114,6 +116,11 @@ class Replay:
         if isinstance(recorded, (float, complex, np.generic)) or isinstance(local, (float, complex, np.generic)):
             return same_array(recorded, local, self.tolerance, self.exact, self.floor)
         return bool(recorded == local)
+
+
+def _is_target(record: Record) -> bool:
+    """Say whether the answer was the very object that was asked."""
+    return isinstance(record.result, RemoteValue) and record.result.__dict__["_number"] == record.target
 
 
 def same_array(recorded: Any, local: Any, tolerance: Tolerance, exact: bool, floor: float = 0.0) -> bool:

@@ -147,7 +147,8 @@ def _add_operators() -> None:
     def comparison(name: str) -> Callable[..., Any]:
         return lambda self, other: self._order(name, other)
 
-    for name in (*unary, *binary, *(f"r{name}" for name in binary), "getitem", "setitem", "delitem"):
+    prefixed = [f"{prefix}{name}" for prefix in "ri" for name in binary]  # 2 + x, and x += 2
+    for name in (*unary, *binary, *prefixed, "getitem", "setitem", "delitem"):
         setattr(RemoteValue, f"__{name}__", method(name))
     for name in ("lt", "le", "gt", "ge"):
         setattr(RemoteValue, f"__{name}__", comparison(name))

@@ -13,10 +13,14 @@ OPERATIONS: dict[str, Callable[..., Any]] = {
     "contains": operator.contains,
     "eq": operator.eq, "ne": operator.ne, "lt": operator.lt, "le": operator.le, "gt": operator.gt, "ge": operator.ge,
 }  # fmt: skip
+IN_PLACE = frozenset(
+    ("iadd", "isub", "imul", "itruediv", "ifloordiv", "imod", "ipow", "imatmul", "iand", "ior", "ixor")
+)
 for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and_", "or_", "xor"):
     _function = getattr(operator, _name)
     OPERATIONS[_name.strip("_")] = _function
     OPERATIONS["r" + _name.strip("_")] = lambda a, b, _f=_function: _f(b, a)
+    OPERATIONS["i" + _name.strip("_")] = getattr(operator, "i" + _name.strip("_"))  # a += b, by __iadd__ or __add__
 
 
 def perform(kind: str, target: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

@@ -4,7 +4,8 @@ Nothing in this module may use a finished product (`@`, `np.matmul`, `np.dot`, `
 relatives, listed in the README). Arithmetic, `np.sum`, indexing and reshaping are the tools.
 
 For all functions: inputs are never changed; a float32 array in gives a float32 array out; a number comes back as a
-float (Python or NumPy); bad shapes and values raise ValueError with a sentence that names the argument.
+float (Python or NumPy); bad shapes and values raise ValueError with a sentence that names the argument. Arguments are
+arrays: in the examples [3, 4] is short for np.array([3, 4]), and (8, 1, 6) is a tuple.
 """
 
 import numpy as np

@@ -25,6 +25,11 @@ class TestBroadcastShape:
         assert_equal(learner.broadcast_shape((m, 1), (1, n)), (m, n))
         assert_equal(learner.broadcast_shape((1, n), (m, 1)), (m, n))
 
+    def test_common_shape_is_a_tuple(self, learner, rng):
+        m, n = (int(size) for size in rng.integers(2, 9, 2))
+        kinds = [type(learner.broadcast_shape(*pair)).__name__ for pair in (((m, 1), (n,)), ((), ()), ((m,), ()))]
+        assert_equal(kinds, ["tuple"] * 3, name="the types of three common shapes")
+
     def test_shorter_shape_on_the_right(self, learner, rng):
         m, n = (int(size) for size in rng.integers(2, 9, 2))
         assert_equal(learner.broadcast_shape((m, n), ()), (m, n))

@@ -531,6 +531,28 @@ def minus_forgets_the_derivative(self):
 
 
 @mistake(
+    criterion="dual-arithmetic",
+    replaces="Dual.__iadd__",
+    text="x += y changed the Dual itself, and with it all that goes by another name for it.",
+    fix="Leave __iadd__ out: then Python computes x = x + y, and x is a new Dual.",
+)
+def dual_changed_in_place(self, other):
+    other = _as_dual(other)
+    self.value, self.derivative = self.value + other.value, self.derivative + other.derivative
+    return self
+
+
+@mistake(
+    criterion="dual-arithmetic",
+    replaces="Dual.__init__",
+    text="Numbers are kept as they come: with one in single precision all that follows has seven digits.",
+    fix="Turn value and derivative into floats in __init__: float(value).",
+)
+def numbers_kept_as_they_come(self, value, derivative):
+    self.value, self.derivative = _single("value", value), _single("derivative", derivative)
+
+
+@mistake(
     criterion="dual-functions",
     replaces="_chained",
     text="The derivative of x itself was left out: this is f'(x), right only where x has derivative 1.",
@@ -740,6 +762,19 @@ def root_of_a_negative_number(base, exponent):
 def factors_mixed_up(self, other):
     other = _as_variable(other)
     return _computed(self.value * other.value, (self, self.value), (other, other.value))
+
+
+@mistake(
+    criterion="variable-arithmetic",
+    replaces="Variable.__iadd__",
+    text="x += y changed the Variable itself, so that what it was before is lost to backward.",
+    fix="Leave __iadd__ out: then Python computes x = x + y, and x is a new Variable.",
+)
+def variable_changed_in_place(self, other):
+    other = _as_variable(other)
+    self.value += other.value
+    self._inputs = (*self._inputs, (other, 1.0))
+    return self
 
 
 @mistake(

@@ -10,12 +10,13 @@ from hidden.s03_derivatives.oracles import COMPLEX, complex_step, draw_expressio
 
 FUNCTIONS = ("sin", "cos", "exp", "log", "tanh", "relu")
 FOUR = {"+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv}
+IN_PLACE = {"+": operator.iadd, "-": operator.isub, "*": operator.imul, "/": operator.itruediv}
 
 
 def assert_dual(dual, value, derivative, name):
-    """Assert what a Dual holds."""
-    assert_array(dual.value, value, name=f"({name}).value")
-    assert_array(dual.derivative, derivative, name=f"({name}).derivative")
+    """Assert what a Dual holds, in double precision."""
+    assert_array(dual.value, value, name=f"({name}).value", dtype="float64")
+    assert_array(dual.derivative, derivative, name=f"({name}).derivative", dtype="float64")
 
 
 @pytest.mark.criterion("dual-arithmetic")
@@ -35,12 +36,10 @@ class TestDualArithmetic:
         number = kind(number)
         x = learner.Dual(a, slope)
         for sign, operate in FOUR.items():
-            for build, name in (
-                (lambda f, x, operate=operate: operate(x, float(number)), f"x {sign} number"),
-                (lambda f, x, operate=operate: operate(float(number), x), f"number {sign} x"),
-            ):
-                value, (by_a,) = complex_step(build, (a,))
-                assert_dual(build(None, x), value, by_a * slope, name)
+            value, (by_a,) = complex_step(lambda f, x, operate=operate: operate(x, float(number)), (a,))
+            assert_dual(operate(x, number), value, by_a * slope, f"x {sign} number")
+            value, (by_a,) = complex_step(lambda f, x, operate=operate: operate(float(number), x), (a,))
+            assert_dual(operate(number, x), value, by_a * slope, f"number {sign} x")
 
     def test_a_rational_function(self, learner, rng):
         a, b = draw_numbers(rng, 2)
@@ -61,10 +60,21 @@ class TestDualArithmetic:
         assert_dual(x, a, slope_a, "x")
         assert_dual(y, b, slope_b, "y")
 
+    @pytest.mark.parametrize("sign", IN_PLACE, ids=["sum", "difference", "product", "quotient"])
+    def test_assignment_with_an_operator_gives_a_new_dual(self, learner, rng, sign):
+        a, b, slope_a, slope_b = draw_numbers(rng, 4)
+        x, y = learner.Dual(a, slope_a), learner.Dual(b, slope_b)
+        found = IN_PLACE[sign](x, y)
+        value, (by_a, by_b) = complex_step(lambda f, x, y: FOUR[sign](x, y), (a, b))
+        assert_dual(found, value, by_a * slope_a + by_b * slope_b, f"x {sign}= y")
+        assert_dual(x, a, slope_a, f"what x was before x {sign}= y")
+
     def test_floats_are_kept_and_arrays_refused(self, learner, rng):
         number = int(rng.integers(2, 9))
         x = learner.Dual(np.int64(number), np.float32(0.5))
         assert_equal((x.value, x.derivative), (float(number), 0.5), name="value and derivative, as floats")
+        kinds = [isinstance(held, float) for held in (x.value, x.derivative)]
+        assert_equal(kinds, [True, True], name="whether an int64 value and a float32 derivative are kept as floats")
         assert_equal(learner.Dual(1, number).derivative, float(number), name="derivative")
         for value, derivative in ((rng.normal(size=2), 1.0), (1.0, rng.normal(size=1)), (rng.normal(size=1), 1.0)):
             with pytest.raises(ValueError):

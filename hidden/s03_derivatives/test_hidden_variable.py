@@ -10,6 +10,7 @@ from grader.testing import assert_array, assert_equal
 from hidden.s03_derivatives.oracles import complex_step, draw_expression, draw_numbers, takes_longer
 
 FOUR = {"+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv}
+IN_PLACE = {"+": operator.iadd, "-": operator.isub, "*": operator.imul, "/": operator.itruediv}
 
 
 def check(learner, build, numbers, name="f"):
@@ -20,10 +21,10 @@ def check(learner, build, numbers, name="f"):
     value, slopes = complex_step(build, numbers)
     variables = [learner.Variable(number) for number in numbers]
     result = build(learner, *variables)
-    assert_array(result.value, value, name=f"value of {name}", atol=1e-9)
+    assert_array(result.value, value, name=f"value of {name}", atol=1e-9, dtype="float64")
     result.backward()
     for place, (variable, slope) in enumerate(zip(variables, slopes, strict=True)):
-        assert_array(variable.grad, slope, name=f"grad of number {place} in {name}", atol=1e-8)
+        assert_array(variable.grad, slope, name=f"grad of number {place} in {name}", atol=1e-8, dtype="float64")
     assert_array(result.grad, 1.0, name=f"grad of {name} itself")
     return variables, result
 
@@ -76,6 +77,12 @@ class TestVariableArithmetic:
             operate(x, y), operate(x, 2.0), operate(2.0, x)
         (-x).backward()
         assert_array(np.array([x.value, y.value]), [a, b], name="values")
+
+    @pytest.mark.parametrize("sign", IN_PLACE, ids=["sum", "difference", "product", "quotient"])
+    def test_assignment_with_an_operator_gives_a_new_variable(self, learner, rng, sign):
+        numbers = draw_numbers(rng, 2)
+        (x, _), _ = check(learner, lambda f, x, y: IN_PLACE[sign](x, y), numbers, f"x {sign}= y")
+        assert_array(x.value, numbers[0], name=f"what x was before x {sign}= y")
 
     def test_floats_are_kept_and_arrays_refused(self, learner, rng):
         number = int(rng.integers(2, 9))

@@ -681,6 +681,22 @@ def tiny_taken_for_still(X, right=correlation_matrix):
 @mistake(
     criterion="correlation",
     replaces="correlation_matrix",
+    text="The deviations were squared in their unit: squares of tiny numbers are 0 in a float, of huge ones inf.",
+    fix="Divide the deviations of each feature by the largest of them first: correlations have no units.",
+)
+def squared_in_its_unit(X, right=correlation_matrix):
+    right(X)
+    covariance, still = covariance_matrix(X), np.ptp(X, axis=0) == 0
+    with np.errstate(all="ignore"):
+        std = np.where(still, np.inf, np.sqrt(np.diag(covariance)))
+        correlation = covariance / np.outer(std, std)
+    np.fill_diagonal(correlation, 1)
+    return correlation
+
+
+@mistake(
+    criterion="correlation",
+    replaces="correlation_matrix",
     text="A feature whose numbers lie close together, far from 0, was taken for one that never changes.",
     fix="Ask whether its largest number is its smallest, exactly: not whether they are nearly equal.",
 )

@@ -151,7 +151,7 @@ def kl_divergence(p, q):
     Formula: sum p (log(p) - log(q)).
     Example:
 
-    >>> float(kl_divergence(np.array([0.5, 0.5]), np.array([0.25, 0.75])).round(4))
+    >>> round(float(kl_divergence(np.array([0.5, 0.5]), np.array([0.25, 0.75]))), 4)
     0.1438
     """
     _require_distribution(p=p, q=q)
@@ -176,10 +176,14 @@ def covariance_matrix(X, ddof=1):
     array([[ 4., -1.],
            [-1.,  7.]])
     """
-    if X.ndim != 2 or len(X) <= ddof:
-        raise ValueError(f"X: shape {X.shape}, expected (samples, features) with more than {ddof} samples")
+    _require_samples(X, ddof)
     away = X - np.mean(X, axis=0)
     return away.T @ away / (len(X) - ddof)
+
+
+def _require_samples(X, ddof):
+    if X.ndim != 2 or len(X) <= ddof:
+        raise ValueError(f"X: shape {X.shape}, expected (samples, features) with more than {ddof} samples")
 
 
 def correlation_matrix(X):
@@ -187,7 +191,8 @@ def correlation_matrix(X):
 
     X is (samples, features). The diagonal is 1, and rounding may take a correlation past 1 or -1 in its last digits. A
     feature that is the same number in all samples has a correlation of 0 with every other feature; one that changes
-    has its own, however small its numbers are and however far from 0.
+    has its own in every unit, also where the squares of its numbers are too small or too large for a float (numbers
+    from 1e-200 to 1e200 in float64, from 1e-30 to 1e30 in float32), and however far from 0 it is.
 
     Raises ValueError when X has not two axes, or fewer than two samples.
 
@@ -198,9 +203,12 @@ def correlation_matrix(X):
     array([[ 1.   , -0.189],
            [-0.189,  1.   ]])
     """
-    covariance = covariance_matrix(X)
+    _require_samples(X, 1)
     still = np.ptp(X, axis=0) == 0  # a computed variance of equal numbers may be 1e-34
-    std = np.where(still, np.inf, np.sqrt(np.diag(covariance)))
+    away = X - np.mean(X, axis=0)
+    unit = np.where(still, np.inf, np.max(np.abs(away), axis=0))  # the largest deviation is 1 in this unit
+    covariance = covariance_matrix(away / unit)
+    std = np.where(still, 1, np.sqrt(np.diag(covariance)))
     correlation = covariance / np.outer(std, std)
     np.fill_diagonal(correlation, 1)
     return correlation
@@ -237,7 +245,7 @@ def map_normal_mean(x, std, prior_mean, prior_std):
     Formula: (prior_mean / prior_std^2 + sum(x) / std^2) / (1 / prior_std^2 + n / std^2).
     Example:
 
-    >>> float(map_normal_mean(np.array([4.0, 6.0]), 1.0, 0.0, 1.0).round(4))
+    >>> round(float(map_normal_mean(np.array([4.0, 6.0]), 1.0, 0.0, 1.0)), 4)
     3.3333
     """
     if x.ndim != 1:

@@ -150,6 +150,27 @@ class TestCorrelationAnywhere:
         expected = covariance(X, 1) / np.outer(std, std)
         assert_array(learner.correlation_matrix(X * [1e-20, 1.0]), expected, rtol=1e-8)
 
+    @pytest.mark.parametrize(
+        ("dtype", "unit"), [("float64", 1e-200), ("float64", 1e160), ("float32", 1e-27), ("float32", 1e25)]
+    )
+    def test_numbers_whose_squares_no_float_holds(self, learner, rng, dtype, unit):
+        X = rng.integers(-9, 10, (6, 2)) + np.array([[0, 0.5]] * 5 + [[20, 30]])
+        std = np.sqrt(np.diag(covariance(X, 1)))
+        result = learner.correlation_matrix((X * unit).astype(dtype))
+        assert_array(
+            result, covariance(X, 1) / np.outer(std, std), dtype=dtype, atol=1e-4 if dtype == "float32" else 1e-9
+        )
+
+    def test_features_of_very_different_units(self, learner, rng):
+        X = rng.integers(-9, 10, (6, 2)) + np.array([[0, 0.5]] * 5 + [[20, 30]])
+        std = np.sqrt(np.diag(covariance(X, 1)))
+        result = learner.correlation_matrix(X * [1e-150, 1e150])
+        assert_array(result, covariance(X, 1) / np.outer(std, std), atol=1e-9)
+
+    def test_two_samples_are_enough(self, learner, rng):
+        X = np.cumsum(rng.uniform(0.5, 2, (2, 2)), axis=0)
+        assert_array(learner.correlation_matrix(X), np.ones((2, 2)))
+
     def test_numbers_close_together_have_correlations(self, learner, rng):
         X = rng.integers(-9, 10, (8, 2)) + np.array([[0, 0]] * 7 + [[20, 30]])
         std = np.sqrt(np.diag(covariance(X, 1)))

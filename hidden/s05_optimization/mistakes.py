@@ -1243,6 +1243,27 @@ def search_takes_any_fall(f, grad_f, x, direction, initial_step=1.0, shrink=0.5,
 @mistake(
     criterion="line-search",
     replaces="backtracking_line_search",
+    text="The slope is the sum of a matrix product, which multiplies entries of different places.",
+    fix="Multiply entry by entry: np.sum(grad_f(x) * direction).",
+)
+def search_by_a_matrix_product(f, grad_f, x, direction, initial_step=1.0, shrink=0.5, c=1e-4):
+    if direction.shape != x.shape or not initial_step > 0 or not 0 < shrink < 1 or not 0 < c < 1:
+        raise ValueError("direction, initial_step, shrink or c: out of range")
+    start, slope = f(x), np.sum(grad_f(x).T @ direction)
+    if not slope < 0:
+        raise ValueError("direction: expected a slope below 0")
+    step = initial_step
+    for _ in range(200):
+        value = f(x + step * direction)
+        if value < start and value <= start + c * step * slope:
+            return step
+        step *= shrink
+    raise ValueError("direction: no step is enough")
+
+
+@mistake(
+    criterion="line-search",
+    replaces="backtracking_line_search",
     text="The term with the slope was subtracted: the step may even raise f.",
     fix="Add it: slope is below 0, so f(x) + c * t * slope lies below f(x).",
 )

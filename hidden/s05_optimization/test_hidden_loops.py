@@ -77,6 +77,14 @@ class TestLineSearch:
             enough, 1.0, name="the step where a whole one decreases f by more than c = 1e-4 of what the slope says"
         )
 
+    def test_slope_of_matrices_pairs_entries(self, learner, rng):
+        """Rows and columns of x sum to 0, and so do all entries of g^T d and of g d^T."""
+        x = float(rng.uniform(0.5, 2)) * np.array([[1.0, -1.0], [-1.0, 1.0]])
+        step = learner.backtracking_line_search(
+            lambda x: float(np.sum(x * x)) / 2, lambda x: 1.0 * x, x, -x, 1.9, c=0.25
+        )
+        assert_array(step, 0.95)  # up to 2 (1 - c) = 1.5 is enough
+
     def test_slope_is_the_one_at_the_start(self, learner, rng):
         downhill = rng.uniform(0.5, 2, 4)
         step = learner.backtracking_line_search(hill, hill_gradient, downhill, downhill, c=0.8)

@@ -458,6 +458,19 @@ def squares_before_centring(X, y):
 @mistake(
     criterion="offsets",
     replaces="normal_equation",
+    text="y kept its mean. Centred features sum to a rounding error, not to 0, and that mean multiplies it.",
+    fix="Take the mean of y away as well, before the fit.",
+)
+def targets_with_their_mean(X, y, right=normal_equation):
+    right(X, y)
+    X_mean = np.mean(X, axis=0)
+    weights = np.linalg.lstsq(X - X_mean, y, rcond=None)[0]
+    return weights, np.mean(y) - X_mean @ weights
+
+
+@mistake(
+    criterion="offsets",
+    replaces="normal_equation",
     text="Features that vary little beside their size were taken for features that never change.",
     fix="Whether a feature is worth something is told by what is left of it without its mean, not beside the mean.",
 )

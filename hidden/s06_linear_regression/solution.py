@@ -115,9 +115,9 @@ def normal_equation(X, y):
 
     X is (samples, features), y is (samples,); weights is (features,), bias one number. Where several models are
     equally good, because a feature is the sum of others or there are fewer samples than features, any of them will do.
-    A feature far away from 0 does not spoil the digits: with a mean a million times its spread, the predictions are
-    right to six digits. Nor does a feature that is small beside the others count for nothing: with a spread some
-    million times below theirs, the predictions are right to three digits.
+    Neither a feature far away from 0 nor targets far away from 0 spoil the digits: with means a million times the
+    spreads, weights and predictions are right to six digits. Nor does a feature that is small beside the others count
+    for nothing: with a spread some million times below theirs, the predictions are right to three digits.
 
     Raises ValueError when X has not two axes, has no sample, or y is not one number for each sample.
 
@@ -131,7 +131,7 @@ def normal_equation(X, y):
     _require_table(X)
     _require_targets(X.shape[:1], y=y)
     X_mean, y_mean = np.mean(X, axis=0), np.mean(y)
-    weights = np.linalg.lstsq(X - X_mean, y, rcond=None)[0]  # y may keep its mean: centred features know none
+    weights = np.linalg.lstsq(X - X_mean, y - y_mean, rcond=None)[0]
     return weights, y_mean - X_mean @ weights
 
 

@@ -239,6 +239,14 @@ class TestOffsets:
         far = X + offset * rng.choice([-1.0, 1.0], 3)
         assert_fits(learner, far, y, expected, f"of features {offset:.0e} away from 0", rtol=1e-5)
 
+    def test_features_and_targets_far_from_zero(self, learner, rng):
+        """What rounding leaves of the means of centred features, some 1e-10, is multiplied by a mean that y keeps."""
+        X, y = draw(rng, 61, 3)
+        far, targets = X + 1e6, y + 3e6
+        expected, _ = least_squares(far - 1e6, targets - 3e6)
+        weights, _ = unpack(learner.normal_equation(far, targets), "weights", "bias")
+        assert_array(weights, expected, name="weights", rtol=1e-6)
+
     def test_targets_far_from_zero(self, learner, rng):
         X, y = draw(rng, 12, 2)
         weights, bias = least_squares(X, y)

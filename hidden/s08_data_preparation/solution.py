@@ -229,7 +229,8 @@ def pad_sequences(sequences, max_length=None, pad_value=0):
     sequences is a list of lists or of arrays with one axis. array and mask are (sequences, max_length), where
     max_length is the length of the longest sequence unless given. A shorter sequence is followed by pad_value, of a
     longer one the first max_length entries are kept. mask is boolean, True for what comes from a sequence. array has
-    the dtype of the sequences (integers stay integers), for which neither an empty sequence nor pad_value counts.
+    the dtype of the sequences (integers stay integers), for which neither an empty sequence nor pad_value counts; so
+    pad_value is a number that this dtype holds (of uint8 sequences not -1, of integers not 0.5).
 
     Raises ValueError when there is no sequence, all are empty, one has not one axis, or max_length is below 1.
 

@@ -345,6 +345,20 @@ def multiplied_out(X, y, alpha, right=fit_ridge):
 @mistake(
     criterion="ridge-hard-cases",
     replaces="fit_ridge",
+    text="y kept its mean. Centred features sum to a rounding error, not to 0, and that mean multiplies it.",
+    fix="Take the mean of y away as well, before the fit.",
+)
+def targets_with_their_mean(X, y, alpha, right=fit_ridge):
+    right(X, y, alpha)
+    X_mean = np.mean(X, axis=0)
+    rows = np.concatenate([X - X_mean, alpha**0.5 * np.eye(X.shape[1])])
+    weights = np.linalg.lstsq(rows, np.pad(y, (0, X.shape[1])), rcond=None)[0]
+    return weights.astype(np.result_type(X, np.float32)), np.mean(y) - X_mean @ weights
+
+
+@mistake(
+    criterion="ridge-hard-cases",
+    replaces="fit_ridge",
     text="Dependent features were fitted without the penalty, by the shortest least-squares solution.",
     fix="Add alpha I in every case: it makes X^T X invertible by itself.",
 )

@@ -226,6 +226,13 @@ class TestRidgeInHardCases:
         assert_array(weights, expected_weights, name="weights", rtol=1e-6)
         assert_array(moved @ weights + bias, near @ expected_weights + expected_bias, name="predictions", rtol=1e-6)
 
+    def test_features_and_targets_far_from_zero(self, learner, rng):
+        """What rounding leaves of the means of centred features, some 1e-10, is multiplied by a mean that y keeps."""
+        X, y = draw(rng, 61, 3)
+        far, targets, alpha = X + 1e6, y + 3e6, float(rng.uniform(0.5, 3))
+        weights, _ = unpack(learner.fit_ridge(far, targets, alpha), "weights", "bias")
+        assert_array(weights, ridge(far - 1e6, targets - 3e6, alpha)[0], name="weights", rtol=1e-6)
+
 
 @pytest.mark.criterion("fit-lasso")
 class TestFitLassoToAnySamples:
@@ -251,6 +258,12 @@ class TestFitLassoToAnySamples:
         expected = lasso(X.astype(float), y.astype(float), 0.25, 3)
         assert_array(weights, expected[0], name="weights", dtype="float32", rtol=1e-3)
         assert_array(bias, expected[1], name="bias", rtol=1e-3, atol=1e-2)
+
+    def test_features_and_targets_far_from_zero(self, learner, rng):
+        X, y = draw(rng, 61, 3)
+        far, targets, alpha = X + 1e6, y + 3e6, float(rng.uniform(0.05, 0.2))
+        weights, _ = unpack(learner.fit_lasso(far, targets, alpha, 3), "weights", "bias")
+        assert_array(weights, lasso(far - 1e6, targets - 3e6, alpha, 3)[0], name="weights", rtol=1e-6)
 
     def test_unsuitable_samples_are_not_descended(self, learner, rng):
         for table, targets in WRONG_SAMPLES:

@@ -350,8 +350,8 @@ def nearest_neighbors(table, query, k):
 
     Returns:
         (ids, similarities): int64 array (k,), and array (k,) of their cosine similarities with the query, largest
-        first; of equal ones the smaller id first. A vector of zeros has similarity 0 with everything; of any other one,
-        however short, the direction counts. The similarities of float32 arrays are float32.
+        first; of equal ones the smaller id first. A vector of zeros has similarity 0 with everything; of any other one
+        the direction counts, down to lengths of 1e-100. The similarities of float32 arrays are float32.
 
     Raises:
         ValueError: table has not two axes, query has not the shape (dim,), or k is not from 1 to num_embeddings.

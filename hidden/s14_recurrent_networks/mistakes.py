@@ -1119,6 +1119,17 @@ def fillers_refused(logits, targets, mask, right=sequence_loss):
 @mistake(
     criterion="lstm-layer",
     replaces="LSTM.__init__",
+    text="All four gates begin with the same recurrent weights: one block was drawn and repeated.",
+    fix="Draw all of W_h, (num_hidden, 4 * num_hidden), at once.",
+)
+def one_block_for_all_gates(self, num_inputs, num_hidden, rng, right=LSTM.__init__):
+    right(self, num_inputs, num_hidden, rng)
+    self.params["W_h"] = np.tile(self.params["W_h"][:, :num_hidden], 4)
+
+
+@mistake(
+    criterion="lstm-layer",
+    replaces="LSTM.__init__",
     text="The bias of the forget gate is 0 at the start, so that half of the cell state is lost at each step.",
     fix="Set the second of the four blocks of b to 1.",
 )

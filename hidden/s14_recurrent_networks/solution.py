@@ -459,7 +459,8 @@ def sequence_loss(logits, targets, mask):
 
     Raises:
         ValueError: logits has not three axes, targets is not (batch, time), mask does not broadcast to it, or the
-            target of a real token is no class, 0 to classes - 1.
+            target of a real token is no class: below 0, from classes on, or between two of them, as 0.5. A float that
+            is whole, as 2.0, is a class.
 
     Source: the cross-entropy of softmax, averaged over tokens; derived in README.md.
 

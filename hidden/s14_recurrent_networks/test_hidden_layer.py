@@ -62,6 +62,21 @@ class TestLSTMLayer:
             assert_array(np.mean(weights), 0.0, atol=0.01, name=f"mean of {name}")
         assert_array(first.params["b"], [0.0] * 100 + [1.0] * 100 + [0.0] * 200, name="b")
 
+    def test_new_weights_are_drawn_one_by_one(self, learner, rng):
+        """Of independent draws the singular values lie between sqrt(columns) -+ sqrt(rows) deviations, give or take 1.
+
+        One block for all four gates, or one row or column again and again, leaves singular values of 0.
+        """
+        params = learner.LSTM(64, 100, rng).params
+        together = []
+        for name, rows in (("W_x", 64), ("W_h", 100)):
+            assert_shape(params[name], (rows, 400), name=name)
+            together.append(params[name] * rows**0.5)
+        for name, table in (("W_x", together[0]), ("W_h", together[1]), ("W_x and W_h", np.concatenate(together))):
+            sizes, spread = np.linalg.svd(table, compute_uv=False), len(table) ** 0.5
+            inside = 20 - spread - 3 < sizes[-1] and sizes[0] < 20 + spread + 3
+            assert_equal(bool(inside), True, name=f"whether the entries of {name} look independent of each other")
+
     def test_nothing_is_kept_before_the_first_call(self, learner, rng):
         layer = learner.LSTM(np.int64(2), 3, rng)
         assert_equal(layer.grads, {}, name="grads")

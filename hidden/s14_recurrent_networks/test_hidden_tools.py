@@ -149,6 +149,13 @@ class TestLossOfSequences:
         check_loss(learner, logits, targets, draw_mask(rng), of=" of logits of size 1000")
         check_loss(learner, logits - 2000, targets, None, of=" of logits of size -2000")
 
+    def test_floats_are_classes_where_they_are_whole(self, learner, rng):
+        logits, targets = draw_scores(rng)
+        mask = draw_mask(rng)
+        check_loss(learner, logits, np.where(mask, targets, 0.5), mask, of=" of targets that are floats")
+        with pytest.raises(ValueError):
+            learner.sequence_loss(logits, np.where(mask, 0.5, targets), mask)
+
     def test_nothing_but_padding(self, learner, rng):
         logits, targets = draw_scores(rng)
         check_loss(learner, logits, targets, np.zeros(targets.shape, dtype=bool))

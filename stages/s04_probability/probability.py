@@ -118,7 +118,7 @@ def kl_divergence(p, q):
     Formula: sum p (log(p) - log(q)).
     Example:
 
-    >>> float(kl_divergence(np.array([0.5, 0.5]), np.array([0.25, 0.75])).round(4))
+    >>> round(float(kl_divergence(np.array([0.5, 0.5]), np.array([0.25, 0.75]))), 4)
     0.1438
     """
     raise NotImplementedError("kl_divergence")
@@ -147,7 +147,8 @@ def correlation_matrix(X):
 
     X is (samples, features). The diagonal is 1, and rounding may take a correlation past 1 or -1 in its last digits. A
     feature that is the same number in all samples has a correlation of 0 with every other feature; one that changes
-    has its own, however small its numbers are and however far from 0.
+    has its own in every unit, also where the squares of its numbers are too small or too large for a float (numbers
+    from 1e-200 to 1e200 in float64, from 1e-30 to 1e30 in float32), and however far from 0 it is.
 
     Raises ValueError when X has not two axes, or fewer than two samples.
 
@@ -190,7 +191,7 @@ def map_normal_mean(x, std, prior_mean, prior_std):
     Formula: (prior_mean / prior_std^2 + sum(x) / std^2) / (1 / prior_std^2 + n / std^2).
     Example:
 
-    >>> float(map_normal_mean(np.array([4.0, 6.0]), 1.0, 0.0, 1.0).round(4))
+    >>> round(float(map_normal_mean(np.array([4.0, 6.0]), 1.0, 0.0, 1.0)), 4)
     3.3333
     """
     raise NotImplementedError("map_normal_mean")

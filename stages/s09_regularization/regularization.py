@@ -98,12 +98,12 @@ def fit_ridge(X, y, alpha):
     X is (samples, features), y is (samples,), alpha 0 or more; weights is (features,), bias one number. The bias is not
     penalised. With alpha above 0 the answer is unique, also for features that depend on each other, that never change
     (their weight is 0), or that are more than there are samples; with alpha = 0 any least-squares solution will do.
-    A feature far away from 0 does not spoil the digits: with a mean a million times its spread, weights and
-    predictions are right to six digits.
+    Neither a feature far away from 0 nor targets far away from 0 spoil the digits: with means a million times the
+    spreads, weights and predictions are right to six digits.
 
     Raises ValueError when X has not two axes, has no sample, y is not one number for each sample, or alpha is below 0.
 
-    Formula: the least of sum (y - X w - b)^2 + alpha sum w^2 has (X^T X + alpha I) w = X^T y, of X and y without their
+    Formula: the least of sum (X w + b - y)^2 + alpha sum w^2 has (X^T X + alpha I) w = X^T y, of X and y without their
     means, and b = mean(y) - mean(X) w.
     Example:
 
@@ -127,8 +127,8 @@ def fit_lasso(X, y, alpha, num_iterations):
     Raises ValueError when X has not two axes, has no sample, y is not one number for each sample, alpha is below 0, or
     num_iterations is below 1.
 
-    Formula: the objective is 1/(2n) sum (y - X w - b)^2 + alpha sum |w|. With x_j the feature without its mean and r
-    the errors y - X w that feature j has no part in, w_j = soft_threshold(mean(x_j r), alpha) / mean(x_j^2); then
+    Formula: the objective is 1/(2n) sum (X w + b - y)^2 + alpha sum |w|. With x_j the feature without its mean and r
+    what the other features leave of y without its mean, w_j = soft_threshold(mean(x_j r), alpha) / mean(x_j^2); then
     b = mean(y) - mean(X) w (Friedman, Hastie and Tibshirani 2010).
     Example:
 

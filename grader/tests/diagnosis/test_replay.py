@@ -82,6 +82,9 @@ SOLUTION = """
 
         def forward(self, x):
             return x + self.b
+
+        def __add__(self, b):
+            return Layer(self.b + b)
 """
 
 MISTAKES = """
@@ -118,6 +121,12 @@ MISTAKES = """
     @mistake(criterion="layer", replaces="Layer.forward", text="subtracts", fix="add")
     def layer_subtracts(self, x):
         return x - self.b
+
+
+    @mistake(criterion="layer", replaces="Layer.__iadd__", text="changes itself", fix="leave it out")
+    def layer_changes_itself(self, b):
+        self.b = self.b + b
+        return self
 
 
     @mistake(criterion="layer", replaces="draw", text="uniform", fix="normal")
@@ -267,6 +276,19 @@ def test_instances(module: Any) -> None:
     """)
     assert found.remote.Layer(np.ones(3)).forward(X).shape == (2, 3)
     assert found.explained() == ["layer-subtracts"]
+
+
+def test_an_object_that_was_changed_in_place_is_not_a_new_one(module: Any) -> None:
+    found = module("""
+        class Layer(Layer):
+            def __iadd__(self, b):
+                self.b += b
+                return self
+    """)
+    before = layer = found.remote.Layer(1.0)
+    layer += 2.0
+    assert (before.b, layer.b) == (3.0, 3.0)
+    assert found.explained() == ["layer-changes-itself"]
 
 
 def test_random_generators_are_replayed_from_where_they_stood(module: Any) -> None:

@@ -58,6 +58,9 @@ class TestInstances:
         assert v == remote.Vector(3, 4) and v != remote.Vector(3, 5) and v < v * 2
         v[0] = 9
         assert v.x == 9 and sum(v) == 13
+        w = v
+        w += 1  # there is no __iadd__: a new object
+        assert (w.x, v.x) == (10, 9)
         with pytest.raises(IndexError, match="kept"):
             del v[0]
 

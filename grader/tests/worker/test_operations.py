@@ -22,6 +22,8 @@ from grader.worker.operations import OPERATIONS, perform
         ("and", 6, (3,), 2),
         ("ror", 4, (1,), 5),
         ("lt", 1, (2,), True),
+        ("isub", 5, (3,), 2),
+        ("iand", 6, (3,), 2),
     ],
 )
 def test_an_operator_by_its_name(name: str, target: Any, args: tuple[Any, ...], result: object) -> None:

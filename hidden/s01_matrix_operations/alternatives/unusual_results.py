@@ -64,7 +64,7 @@ def batched_matmul(A, B):
         return matmul(A, B)
     if min(A.ndim, B.ndim) < 2:
         raise ValueError(f"A {A.shape} and B {B.shape} must have two axes or more")
-    leading = tuple(broadcast_shape(A.shape[:-2], B.shape[:-2]))
+    leading = broadcast_shape(A.shape[:-2], B.shape[:-2])
     A, B = (stack.reshape((1,) * (len(leading) + 2 - stack.ndim) + stack.shape) for stack in (A, B))
     parts = [batched_matmul(A[min(i, len(A) - 1)], B[min(i, len(B) - 1)]) for i in range(leading[0])]
     return np.stack(parts, axis=0)
@@ -92,7 +92,7 @@ def broadcast_shape(a, b):
     for pair in pairs:
         if len({*pair} - {1}) > 1:
             raise ValueError(f"a = {a} and b = {b} do not broadcast together")
-    return [np.int64(({*pair} - {1} or {1}).pop()) for pair in reversed(pairs)]
+    return tuple(np.int64(({*pair} - {1} or {1}).pop()) for pair in reversed(pairs))
 
 
 def pairwise_squared_distances(X, Y):

@@ -78,7 +78,9 @@ def correlation_matrix(X):
     kind = X.dtype if X.dtype.kind == "f" else np.float64
     result = np.eye(X.shape[1], dtype=kind)
     if moving.any():
-        result[np.ix_(moving, moving)] = np.atleast_2d(np.corrcoef(X[:, moving], rowvar=False))
+        away = X[:, moving] - X[:, moving].mean(axis=0)
+        away = away / np.abs(away).max(axis=0)
+        result[np.ix_(moving, moving)] = np.atleast_2d(np.corrcoef(away, rowvar=False))
     return result
 
 

@@ -106,8 +106,13 @@ def covariance_matrix(X, ddof=1):
 
 
 def correlation_matrix(X):
-    covariance = covariance_matrix(X)
-    result = np.eye(X.shape[1], dtype=covariance.dtype)
+    kind = covariance_matrix(np.zeros_like(X)).dtype  # and its errors
+    scaled = np.zeros(X.shape)
+    for j in range(X.shape[1]):
+        away = [value - math.fsum(X[:, j].tolist()) / len(X) for value in X[:, j].tolist()]
+        scaled[:, j] = np.array(away) / (max(map(abs, away)) or 1)
+    covariance = covariance_matrix(scaled)
+    result = np.eye(X.shape[1], dtype=kind)
     for i in range(X.shape[1]):
         for j in range(i):
             if len(set(X[:, i].tolist())) > 1 and len(set(X[:, j].tolist())) > 1:

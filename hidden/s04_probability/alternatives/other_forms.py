@@ -88,6 +88,8 @@ def correlation_matrix(X):
         raise ValueError(f"X: {X.shape}")
     moved = X - X[0]  # all zeros, exactly, where a feature never changes
     away = moved - moved.mean(axis=0)
+    _, exponents = np.frexp(np.abs(away).max(axis=0))
+    away = np.ldexp(away, -exponents)  # another unit, by a power of two
     lengths = np.sqrt((away * away).sum(axis=0))
     directions = away / np.where(lengths > 0, lengths, 1)
     result = np.clip(directions.T @ directions, -1, 1)

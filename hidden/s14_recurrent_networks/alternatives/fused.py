@@ -244,7 +244,8 @@ def sequence_loss(logits, targets, mask):
     grad = np.zeros_like(logits)
     if not len(rows):
         return 0.0, grad
-    _fail_unless(wanted.min() >= 0 and wanted.max() < logits.shape[2], "targets hold what is no class")
+    _fail_unless(np.isin(wanted, range(logits.shape[2])).all(), "targets hold what is no class")
+    wanted = wanted.astype(np.intp)
     rows = rows - rows.max(axis=1)[:, None]
     total = np.exp(rows).sum(axis=1)
     each = np.arange(len(rows))

@@ -221,7 +221,7 @@ def sequence_loss(logits, targets, mask):
     count, loss, grad = max(1, sum(int(flag) for flag in real.ravel())), 0.0, np.zeros_like(logits)
     for k, t in zip(*np.nonzero(real)):
         row, target = [float(score) for score in logits[k, t]], int(targets[k, t])
-        _require(0 <= target < len(row), f"targets has {target}, expected 0 to {len(row) - 1}")
+        _require(0 <= target < len(row) and target == targets[k, t], f"targets: {targets[k, t]}, no class")
         peak = max(row)
         log_total = peak + math.log(math.fsum(math.exp(score - peak) for score in row))
         loss += (log_total - row[target]) / count
