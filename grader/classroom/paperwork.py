@@ -10,6 +10,7 @@ from string import Template
 from typing import Any
 
 from grader import __version__
+from grader.classroom import installed
 from grader.course.manifest import read_toml
 from grader.course.settings import PROJECT, Settings
 from grader.course.stage import Course, Stage
@@ -24,11 +25,11 @@ EXTRA = (
 
 
 def paperwork(course: Course, stages: tuple[Stage, ...], home: Path, self_paced: bool) -> dict[str, bytes]:
-    """Return these files by their path in the copy; home is the folder of the author's pyproject.toml and LICENSE."""
+    """Return these files by their path in the copy; home is the folder that the grader lies in."""
     texts = {
         "README.md": _readme(course, stages, self_paced),
-        "pyproject.toml": _project(course, _own(course), read_toml(home / PROJECT, PROJECT)),
-        "LICENSE": _text((course.root if (course.root / "LICENSE").is_file() else home) / "LICENSE"),
+        "pyproject.toml": _project(course, _own(course), installed.project(home)),
+        "LICENSE": _text(own) if (own := course.root / "LICENSE").is_file() else installed.licence(home),
         ".gitignore": _text(TEMPLATES / "copy" / "gitignore"),
         **_workflows(TEMPLATES / "github"),
         **_index(course, stages),
@@ -38,7 +39,7 @@ def paperwork(course: Course, stages: tuple[Stage, ...], home: Path, self_paced:
 
 def folder_paperwork(course: Course, stages: tuple[Stage, ...], home: Path, self_paced: bool) -> dict[str, bytes]:
     """Return the same of a learner who has installed the grader: the copy's pyproject.toml asks for it by its name."""
-    project: Any = read_toml(home / "pyproject.toml", "pyproject.toml")["project"]
+    project: Any = installed.project(home)["project"]
     words = {**_words(course, stages, self_paced), "package": project["name"], "stage": stages[0].name}
     texts = {
         "README.md": _filled("folder/README.md", **words),
