@@ -114,7 +114,10 @@ def _settings_text(own: Settings) -> str:
 
 def _settings(own: Settings) -> Iterator[tuple[str, object]]:
     """Yield what a copy keeps of the course's own table; the demonstration holds answers."""
-    yield from (("title", own.title), ("license", own.license), ("packages", own.packages), ("hidden", own.hidden))
+    yield "title", own.title
+    if own.license:
+        yield "license", own.license
+    yield from (("packages", own.packages), ("hidden", own.hidden))
     if own.drawings is not None:
         yield "drawings", own.drawings
 
