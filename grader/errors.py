@@ -53,7 +53,7 @@ class SealError(GraderError):
 class SubmissionError(GraderError):
     """What was handed in cannot be accepted: missing, too large, or not a regular file."""
 
-    exit_code = 2
+    exit_code = 5
 
 
 class NotHandedIn(SubmissionError):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import doctest
+import re
 from collections import Counter
 from collections.abc import Container, Iterator
 from dataclasses import dataclass
@@ -160,7 +161,9 @@ def _mistakes(stage: Stage) -> Iterator[Shortfall]:
 def _alternatives(stage: Stage) -> Iterator[Shortfall]:
     cases = alternative_cases(stage, [0])
     if len(cases) < LEAST:
-        message = f"{len(cases)} alternative solutions, expected at least {LEAST}"
+        message = (
+            f"{len(cases)} alternative {'solution' if len(cases) == 1 else 'solutions'}, expected at least {LEAST}"
+        )
         yield Shortfall(stage.id, in_hidden(stage, "alternatives/"), message, "add one of another method")
     seen = {_without_words(reference_source(stage)): "the solution"}
     for case in cases:
@@ -185,7 +188,10 @@ def _forbidden(stage: Stage) -> Iterator[Shortfall]:
         snapshot = Snapshot(stage.module, case.source.encode(), "", stage.module_path, case.name)
         problem = check_source(stage, snapshot).first
         if problem is not None:
-            yield Shortfall(stage.id, place_of(stage, case.name), f"{case.name}: {problem.message}", "do without it")
+            said = problem.message.removesuffix(".")
+            if case.name.startswith("mistakes/"):  # its line is one of the module that solution and mistake make
+                said = re.sub(r"^line \d+: ", "", said)
+            yield Shortfall(stage.id, place_of(stage, case.name), f"{case.name}: {said}", "do without it")
 
 
 def place_of(stage: Stage, name: str) -> str:

@@ -10,7 +10,7 @@ from string import Template
 from typing import Any
 
 from grader import __version__
-from grader.classroom.package import Package, package_of
+from grader.classroom import installed
 from grader.course.manifest import read_toml
 from grader.course.settings import PROJECT, Settings
 from grader.course.stage import Course, Stage
@@ -25,11 +25,11 @@ EXTRA = (
 
 
 def paperwork(course: Course, stages: tuple[Stage, ...], home: Path, self_paced: bool) -> dict[str, bytes]:
-    """Return these files by their path in the copy; home is the folder of the author's pyproject.toml and LICENSE."""
+    """Return these files by their path in the copy; home is the folder that the grader lies in."""
     texts = {
         "README.md": _readme(course, stages, self_paced),
-        "pyproject.toml": _project(course, _own(course), package_of(home)),
-        **_license(course, package_of(home)),
+        "pyproject.toml": _project(course, _own(course), installed.project(home)),
+        "LICENSE": _text(own) if (own := course.root / "LICENSE").is_file() else installed.licence(home),
         ".gitignore": _text(TEMPLATES / "copy" / "gitignore"),
         **_workflows(TEMPLATES / "github"),
         **_index(course, stages),
@@ -39,19 +39,19 @@ def paperwork(course: Course, stages: tuple[Stage, ...], home: Path, self_paced:
 
 def folder_paperwork(course: Course, stages: tuple[Stage, ...], home: Path, self_paced: bool) -> dict[str, bytes]:
     """Return the same of a learner who has installed the grader: the copy's pyproject.toml asks for it by its name."""
-    grader = package_of(home)
-    words = {**_words(course, stages, self_paced), "package": grader.name, "stage": stages[0].name}
+    project: Any = installed.project(home)["project"]
+    words = {**_words(course, stages, self_paced), "package": project["name"], "stage": stages[0].name}
     texts = {
         "README.md": _filled("folder/README.md", **words),
         "pyproject.toml": _filled(
             "folder/project.toml",
-            name=json.dumps(f"{grader.name}-course"),
-            python=json.dumps(grader.python),
-            grader=json.dumps(grader.name),
+            name=json.dumps(f"{project['name']}-course"),
+            python=json.dumps(project["requires-python"]),
+            grader=json.dumps(project["name"]),
             settings=_settings_text(course.settings),
         ),
         ".gitignore": _text(TEMPLATES / "copy" / "gitignore"),
-        **_license(course),
+        **({"LICENSE": _text(course.root / "LICENSE")} if (course.root / "LICENSE").is_file() else {}),
         **_index(course, stages),
     }
     return {name: text.encode() for name, text in texts.items()}
@@ -84,31 +84,27 @@ def _own(course: Course) -> dict[str, Any]:
     return project if isinstance(project, dict) else {}
 
 
-def _license(course: Course, grader: Package | None = None) -> dict[str, str]:
-    """Return the course's licence or, where it has none, that of the grader, if that goes along."""
-    if (own := course.root / "LICENSE").is_file():
-        return {"LICENSE": _text(own)}
-    return {"LICENSE": grader.license} if grader is not None and grader.license else {}
-
-
-def _project(course: Course, own: dict[str, Any], grader: Package) -> str:
-    """Return the copy's pyproject.toml: the course's name, and what the grader and the course need."""
-    if EXTRA not in grader.extras:
-        raise CourseError(f"{grader.name} has no extra {EXTRA!r}, which names what opens sealed tests")
-    itself = re.compile(rf"{re.escape(grader.name)}(?![\w-])")
-    others_own = [each for each in own.get("dependencies", ()) if not itself.match(each)]  # the copy holds the grader
-    needed = sorted({*grader.dependencies, *grader.extras[EXTRA], *others_own})
-    others = [f"{name} = {json.dumps(wanted)}" for name, wanted in sorted(grader.extras.items())]
+def _project(course: Course, own: dict[str, Any], values: dict[str, Any]) -> str:
+    """Return the copy's pyproject.toml: the course's name, and what the grader, whose values these are, and it need."""
+    project = values["project"]
+    newest = values.get("tool", {}).get("uv", {}).get("exclude-newer")
+    extras = project.get("optional-dependencies", {})
+    if EXTRA not in extras:
+        raise CourseError(f"pyproject.toml has no extra {EXTRA!r}, which names what opens sealed tests")
+    grader = re.compile(rf"{re.escape(project['name'])}(?![\w-])")
+    others_own = [each for each in own.get("dependencies", ()) if not grader.match(each)]  # the copy holds the grader
+    needed = sorted({*project["dependencies"], *extras[EXTRA], *others_own})
+    others = [f"{name} = {json.dumps(wanted)}" for name, wanted in sorted(extras.items())]
     return _filled(
         "copy/project.toml",
         name=json.dumps(own.get("name") or "course"),
         description=json.dumps(own.get("description") or course.settings.title),
         license=f"license = {json.dumps(course.settings.license)}" if course.settings.license else "",
-        python=json.dumps(grader.python),
+        python=json.dumps(project["requires-python"]),
         dependencies=json.dumps(needed, indent=4),
         extras="\n".join(others),
         settings=_settings_text(course.settings),
-        uv=f"[tool.uv]\nexclude-newer = {json.dumps(grader.newest)}\n\n" if grader.newest else "",
+        uv=f"[tool.uv]\nexclude-newer = {json.dumps(newest)}\n\n" if newest else "",
     )
 
 
@@ -118,9 +114,10 @@ def _settings_text(own: Settings) -> str:
 
 def _settings(own: Settings) -> Iterator[tuple[str, object]]:
     """Yield what a copy keeps of the course's own table; the demonstration holds answers."""
-    yield from (("title", own.title), ("packages", own.packages), ("hidden", own.hidden))
+    yield "title", own.title
     if own.license:
         yield "license", own.license
+    yield from (("packages", own.packages), ("hidden", own.hidden))
     if own.drawings is not None:
         yield "drawings", own.drawings
 

@@ -24,7 +24,7 @@ HOME = GRADER.parent
 KINDS = (".py", ".json", ".ini", ".toml", ".typed")  # of the grader's own files
 STAGE_KINDS = (".py", ".md", ".toml", ".svg", ".png", ".npz", ".txt", ".csv")
 ROOMS = ("tests", "bench", "authoring")  # of the grader, that only its author needs
-CLASSROOM = ("release.py", "leaks.py", "package.py", "packing.py", "paperwork.py", "templates")
+CLASSROOM = ("release.py", "leaks.py", "packing.py", "paperwork.py", "installed.py", "templates")
 LEFT_OUT = (*ROOMS, *(f"classroom/{name}" for name in CLASSROOM))
 SHOWN = 20  # leaks in one message
 

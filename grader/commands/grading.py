@@ -70,7 +70,9 @@ def check(workspace: Workspace, stage: Stage, request: GradingRequest, telling: 
         _publish(workspace, telling, (actions.locked_verdict(stage, request),), first)
         raise
     except Exception as error:
-        _publish(workspace, telling, (_ungraded(stage, request, error),))
+        _publish(
+            workspace, telling, traced(workspace, request, telling.of_interest, (_ungraded(stage, request, error),))
+        )
         raise
     (verdict,) = traced(workspace, request, telling.of_interest, (_shown(stage, verdict, telling),))
     if not telling.press.takes_stdout:
@@ -122,7 +124,7 @@ def check_all(workspace: Workspace, request: GradingRequest, telling: Telling, w
         raise
     verdicts = traced(workspace, request, telling.of_interest, tuple(found))
     if verdicts and not telling.press.takes_stdout:
-        screen.show(summary_lines(verdicts, screen.look()))
+        screen.show(summary_lines(verdicts, screen.look(), "Stages begun" if which == "begun" else "All stages"))
     _warn_of_record(verdicts)
     if which == "begun" and not verdicts:
         screen.say("No stage is begun yet, so nothing was graded.")

@@ -95,10 +95,13 @@ def locked_by(workspace: Workspace, stage: Stage, progress: Progress) -> tuple[S
 
 
 def locked_error(stage: Stage, first: tuple[Stage, ...]) -> StageLocked:
-    """Return the error that says what comes first, and how to begin here all the same."""
+    """Return the error that says what comes first, and how to begin here all the same.
+
+    `grader check` alone grades where the learner stands: what comes first may be locked as well.
+    """
     names = " and ".join(f"{each.id} ({each.title})" for each in first)
     verb = "comes" if len(first) == 1 else "come"
-    hint = f"`grader check {first[0].id}` grades what comes first; `grader start {stage.id}` skips it and begins here."
+    hint = f"`grader check` grades the stage where you are; `grader start {stage.id}` skips to this one."
     return StageLocked(f"{stage.id} is locked: {names} {verb} first", hint)
 
 

@@ -75,7 +75,7 @@ def test_a_locked_stage_says_what_comes_first_and_how_to_start_there(place: Plac
     done = place.run("check", "s02")
     assert (done.code, done.out) == (3, "")
     assert done.err.startswith("error: s02 is locked: s01 (Numbers) comes first\n")
-    assert "grader start s02" in done.err
+    assert "`grader check` grades the stage where you are; `grader start s02` skips" in " ".join(done.err.split())
     assert place.recorded == set()
 
 
@@ -113,7 +113,7 @@ def test_a_module_with_a_syntax_error_gets_one_message(place: Place) -> None:
     assert "✗ stages/s01_numbers/numbers_.py:2 cannot be graded as it is\n" in done.out
     assert "quadruple" not in done.out
     hint = place.run("hint", "s01")
-    assert (hint.code, hint.out) == (2, "")
+    assert (hint.code, hint.out) == (5, "")
     assert "expected ':'" in hint.err
 
 
@@ -159,7 +159,7 @@ def test_what_is_begun_is_graded_and_an_untouched_course_is_fine(place: Place, t
     assert summary.read_text(encoding="utf-8") == ""
     place.sums.write_text(SUMS, encoding="utf-8")
     done = place.run("check", "--begun")
-    assert (done.code, [line.split("  ")[0] for line in done.out.splitlines()]) == (0, ["All stages", "✓ s02 · Sums"])
+    assert (done.code, [line.split("  ")[0] for line in done.out.splitlines()]) == (0, ["Stages begun", "✓ s02 · Sums"])
 
 
 def test_a_damaged_progress_file_is_named_and_rebuilt_even_beyond_a_lock(place: Place) -> None:
@@ -239,6 +239,12 @@ def test_the_status_is_a_document_too(here: Here) -> None:
     ]
 
 
+def test_a_submission_that_is_not_there_is_no_usage_error(here: Here) -> None:
+    done = here("check", "s01", "--submission", "nowhere")
+    assert (done.code, done.out) == (5, "") and "nowhere does not exist" in done.err
+    assert "Python file" in " ".join(done.err.split())
+
+
 @pytest.mark.parametrize("name", ["s01", "1", "numbers", "s01_numbers", "stages/s01_numbers/", "NUMBERS_.py"])
 def test_a_stage_answers_to_many_names(here: Here, name: str) -> None:
     assert here("show", name).out.startswith("# Numbers")
@@ -250,7 +256,6 @@ def test_a_stage_answers_to_many_names(here: Here, name: str) -> None:
         (("check", "numers"), "'numers' is not a stage", "Did you mean s01_numbers?"),
         (("check", "s01", "--only", "duoble"), "'duoble' is not a row", "Did you mean double?"),
         (("hint", "s01", "duoble"), "'duoble' is not a row", "Did you mean double?"),
-        (("check", "s01", "--submission", "nowhere"), "nowhere", "Python file"),
         (
             ("check", "s01", "--require-isolation", "moat"),
             "'moat' is not an isolation tier",

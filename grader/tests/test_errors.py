@@ -17,7 +17,7 @@ from grader import errors
         (errors.UnknownStage, 2),
         (errors.StageLocked, 3),
         (errors.CourseError, 4),
-        (errors.SubmissionError, 2),
+        (errors.SubmissionError, 5),
         (errors.ProgressError, 4),
         (errors.IsolationRefused, 4),
         (errors.GraderFault, 4),

@@ -46,11 +46,11 @@ def verdict_lines(verdict: Verdict, style: Style) -> list[Text]:
     return [*lines, *_fault_lines(verdict, style), *_run_line(verdict, style)]
 
 
-def summary_lines(verdicts: tuple[Verdict, ...], look: Look) -> list[Text]:
+def summary_lines(verdicts: tuple[Verdict, ...], look: Look, title: str = "All stages") -> list[Text]:
     """Return one row for each stage, how many of its criteria pass, and the names of those not handed in."""
     passed = sum(verdict.passed for verdict in verdicts)
     reached = f"{passed} of {count(len(verdicts), 'stage')}"
-    lines = heading("All stages", reached, look.bar(passed, len(verdicts)), look)
+    lines = heading(title, reached, look.bar(passed, len(verdicts)), look)
     absent = [verdict.stage for verdict in verdicts if verdict.problem is not None and verdict.problem.absent]
     for verdict in verdicts:
         if verdict.stage in absent:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import shutil
 import tomllib
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -97,6 +100,13 @@ def test_a_copy_of_one_stage_speaks_of_no_other_but_in_its_lessons(course: Cours
     )
     assert not {name: text for name, text in files.items() if "s15" in text}
     assert "grader start s17" in made(course, *(stage.id for stage in course.stages))["README.md"]
+
+
+@pytest.mark.parametrize("make", [paperwork, folder_paperwork])
+def test_a_course_without_a_licence_names_none(course: Course, make: Callable[..., Any]) -> None:
+    bare = replace(course, settings=replace(course.settings, license=""))
+    found = tomllib.loads(make(bare, course.stages[:1], HOME, False)["pyproject.toml"].decode())
+    assert "license" not in found["project"] and "license" not in found["tool"]["grader"]  # "" would be refused
 
 
 def test_students_get_a_workflow_of_public_checks(course: Course) -> None:

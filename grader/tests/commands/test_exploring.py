@@ -226,7 +226,7 @@ def test_a_mistake_on_the_command_line_is_named(
 
 def test_a_module_that_is_not_there_is_named(run: Grader, tmp_path: Path) -> None:
     done = run("s15", submission=tmp_path / "nothing.py")
-    assert (done.code, done.out) == (2, "")
+    assert (done.code, done.out) == (5, "")
     assert "nothing.pydoesnotexist" in "".join(done.err.split())  # wherever a long path breaks
 
 

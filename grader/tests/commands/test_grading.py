@@ -137,12 +137,19 @@ def test_a_result_that_cannot_be_recorded_is_told_and_decides_the_exit_code(comm
     command.small.write_text(RIGHT, encoding="utf-8")
     for words in (ARGUMENTS, ("--all", *ARGUMENTS[1:])):
         assert command(*words) == 0
-        assert command.err.count("warning: nothing is recorded:") == 1
+        assert " ".join(command.err.split()).count("warning: nothing is recorded: ") == 1
         assert "cannot be written: Read-only file system" in " ".join(command.err.split())
         assert "Unlocked" not in command.err
     command.small.write_text(WRONG, encoding="utf-8")
     assert command(*ARGUMENTS) == 1
-    assert "warning: nothing is recorded:" in command.err
+    assert "warning: nothing is recorded: " in " ".join(command.err.split())
+
+
+def test_who_handed_in_nothing_is_named_too(command: Command, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    assert command("s90", "--submission", str(tmp_path / "empty"), "--json", "--student", "Ada Lovelace") == 5
+    found = json.loads(command.out)
+    assert (found["provenance"]["student"], found["problem"]["kind"]) == ("Ada Lovelace", "missing")
 
 
 def test_a_document_says_what_it_was_made_with_and_a_plain_check_does_not_ask(command: Command) -> None:
@@ -247,7 +254,7 @@ def test_what_cannot_be_taken_is_told_without_marks(command: Command) -> None:
     (command.folder / "handed_in").mkdir()
     result = command.folder / "results.json"
     code = command(*ARGUMENTS, "--submission", str(command.folder / "handed_in"), "--format", f"gradescope={result}")
-    assert code == 2
+    assert code == 5
     document = json.loads(result.read_text(encoding="utf-8"))
     assert "without" in document["output"] and "tests" not in document
     assert "small.py" in command.err

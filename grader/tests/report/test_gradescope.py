@@ -148,8 +148,9 @@ needs_bash = pytest.mark.skipif(shutil.which("bash") is None, reason="the recipe
     [
         (0, "graded", (0, "graded\n")),
         (1, "graded", (0, "graded\n")),
-        (2, "not taken", (0, "not taken\n")),
+        (5, "not taken", (0, "not taken\n")),
         (2, "", (2, None)),
+        (5, "", (5, None)),
         (4, "fault", (4, None)),
         (130, "", (130, None)),
     ],

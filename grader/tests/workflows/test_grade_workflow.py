@@ -40,7 +40,15 @@ exit "$FAKE_CODE"
 @needs_bash
 @pytest.mark.parametrize(
     ("code", "text", "expected"),
-    [("0", "graded", 0), ("1", "graded", 0), ("2", "not taken", 0), ("2", "", 2), ("4", "fault", 4), ("130", "", 130)],
+    [
+        ("0", "graded", 0),
+        ("1", "graded", 0),
+        ("5", "not taken", 0),
+        ("5", "", 5),
+        ("2", "", 2),
+        ("4", "fault", 4),
+        ("130", "", 130),
+    ],
 )
 def test_the_step_fails_where_nothing_was_graded(tmp_path: Path, code: str, text: str, expected: int) -> None:
     (tmp_path / "workspace").mkdir()
