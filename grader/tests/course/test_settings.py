@@ -75,7 +75,7 @@ def test_a_file_that_is_no_toml_is_named(root: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "expected"),
     [
-        ('tittle = "x"', "tittle: is not a key of this table; did you mean 'title'?"),
+        ('titles = "x"', "titles: is not a key of this table; did you mean 'title'?"),
         ("title = 3", "title: 3 is not a text"),
         ('title = " "', "title: ' ' is not a line of text"),
         ('packages = "numpy"', "packages: 'numpy' is not a list"),
