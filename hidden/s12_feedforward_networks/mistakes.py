@@ -748,6 +748,17 @@ def fractions_of_targets_cut(logits, targets, right=compute_loss):
 @mistake(
     criterion="loss",
     replaces="compute_loss",
+    text="Classes that came as floats, as 2.0, were used as an index, which NumPy refuses.",
+    fix="Turn the targets into integers, after the check: targets.astype(int).",
+)
+def floats_as_an_index(logits, targets):
+    _require_targets(logits, targets)
+    return -_log_softmax(logits)[np.arange(len(targets)), targets].mean()
+
+
+@mistake(
+    criterion="loss",
+    replaces="compute_loss",
     text="The minus sign is missing: the loss is negative.",
     fix="The loss is minus the logarithm of the probability.",
 )
@@ -1051,7 +1062,8 @@ def accuracy_before_the_epoch(network, X, y, num_epochs, batch_size, learning_ra
 )
 def units_start_alike(self, num_inputs, num_outputs, activation, rng, right=Dense.__init__):
     right(self, num_inputs, num_outputs, activation, rng)
-    self.params["weights"] = np.repeat(self.params["weights"][:, :1], num_outputs, axis=1)
+    column = self.params["weights"][:, :1]  # turned so that relu is not 0 all over, as with zeros
+    self.params["weights"] = np.repeat(column * np.sign(np.sum(column)), num_outputs, axis=1)
 
 
 @mistake(

@@ -309,14 +309,15 @@ def compute_loss(logits, targets):
 
     Raises:
         ValueError: logits is not (batch, classes), targets is not (batch,), or a target is not a class: below 0, from
-            classes on, or between two of them, as 0.5, which is not to be cut to 0.
+            classes on, or between two of them, as 0.5, which is not to be cut to 0. A float that is whole, as 2.0, is a
+            class.
 
     Example:
         >>> round(float(compute_loss(np.array([[2.0, 0.0], [0.0, 0.0]]), np.array([0, 1]))), 4)
         0.41
     """
-    _require_targets(logits, targets)
-    return -_log_softmax(logits)[np.arange(len(targets)), targets].mean()
+    classes = _require_targets(logits, targets)
+    return -_log_softmax(logits)[np.arange(len(classes)), classes].mean()
 
 
 def compute_loss_gradient(logits, targets):
@@ -331,17 +332,18 @@ def compute_loss_gradient(logits, targets):
 
     Raises:
         ValueError: logits is not (batch, classes), targets is not (batch,), or a target is not a class: below 0, from
-            classes on, or between two of them, as 0.5, which is not to be cut to 0.
+            classes on, or between two of them, as 0.5, which is not to be cut to 0. A float that is whole, as 2.0, is a
+            class.
 
     Example:
         >>> compute_loss_gradient(np.zeros((2, 2)), np.array([0, 1]))
         array([[-0.25,  0.25],
                [ 0.25, -0.25]])
     """
-    _require_targets(logits, targets)
+    classes = _require_targets(logits, targets)
     grad = np.exp(_log_softmax(logits))
-    grad[np.arange(len(targets)), targets] -= 1
-    return grad / len(targets)
+    grad[np.arange(len(classes)), classes] -= 1
+    return grad / len(classes)
 
 
 def train_step(network, X, y, learning_rate):
@@ -444,3 +446,4 @@ def _require_targets(logits, targets):
         raise ValueError(f"logits: {logits.shape}, targets: {targets.shape}, expected (batch, classes) and (batch,)")
     if not np.isin(targets, np.arange(logits.shape[1])).all():
         raise ValueError(f"targets: {np.unique(targets)}, expected integers from 0 to {logits.shape[1] - 1}")
+    return targets.astype(int)

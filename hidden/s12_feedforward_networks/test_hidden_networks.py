@@ -107,6 +107,10 @@ class TestLoss:
         spread = rng.normal(size=(4, 3)) * 1e3
         assert_array(learner.compute_loss(spread, targets), oracles.loss(spread, targets))
 
+    def test_whole_floats_are_classes(self, learner, rng):
+        logits, targets = rng.normal(size=(6, 3)), rng.permutation(6) % 3
+        assert_array(learner.compute_loss(logits, targets.astype(float)), oracles.loss(logits, targets))
+
     def test_one_class_alone_is_certain(self, learner, rng):
         assert_array(learner.compute_loss(rng.normal(size=(3, 1)), np.zeros(3, dtype=int)), 0.0)
 
@@ -134,6 +138,11 @@ class TestLossGradient:
     def test_huge_logits(self, learner, rng):
         logits, targets = rng.normal(size=(4, 3)) * 1e3 + 1e3, rng.integers(0, 3, size=4)
         result = learner.compute_loss_gradient(logits, targets)
+        assert_array(result, oracles.loss_gradient(logits, targets))
+
+    def test_whole_floats_are_classes(self, learner, rng):
+        logits, targets = rng.normal(size=(6, 3)), rng.permutation(6) % 3
+        result = learner.compute_loss_gradient(logits, targets.astype(float))
         assert_array(result, oracles.loss_gradient(logits, targets))
 
     def test_float32_stays_float32(self, learner, rng):

@@ -253,7 +253,8 @@ def compute_loss(logits, targets):
 
     Raises:
         ValueError: logits is not (batch, classes), targets is not (batch,), or a target is not a class: below 0, from
-            classes on, or between two of them, as 0.5, which is not to be cut to 0.
+            classes on, or between two of them, as 0.5, which is not to be cut to 0. A float that is whole, as 2.0, is a
+            class.
 
     Example:
         >>> round(float(compute_loss(np.array([[2.0, 0.0], [0.0, 0.0]]), np.array([0, 1]))), 4)
@@ -274,7 +275,8 @@ def compute_loss_gradient(logits, targets):
 
     Raises:
         ValueError: logits is not (batch, classes), targets is not (batch,), or a target is not a class: below 0, from
-            classes on, or between two of them, as 0.5, which is not to be cut to 0.
+            classes on, or between two of them, as 0.5, which is not to be cut to 0. A float that is whole, as 2.0, is a
+            class.
 
     Example:
         >>> compute_loss_gradient(np.zeros((2, 2)), np.array([0, 1]))

@@ -143,6 +143,7 @@ def _shares(logits, targets):
         raise ValueError("logits, targets: expected (batch, classes), (batch,)")
     if np.any(targets < 0) or np.any(targets > logits.shape[1] - 1) or np.any(targets % 1):
         raise ValueError("targets: expected classes")
+    targets = targets.astype(np.int64)
     others = logits - np.take_along_axis(logits, targets[:, None], axis=1)  # what each class is ahead of the true one
     peak = others.max(axis=1, keepdims=True)
     powers = np.exp(others - peak)
@@ -155,6 +156,7 @@ def compute_loss(logits, targets):
 
 def compute_loss_gradient(logits, targets):
     shares = _shares(logits, targets)[0]
+    targets = targets.astype(np.int64)
     np.put_along_axis(shares, targets[:, None], np.take_along_axis(shares, targets[:, None], axis=1) - 1, axis=1)
     shares /= len(targets)
     return shares

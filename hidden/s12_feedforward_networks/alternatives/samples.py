@@ -155,7 +155,7 @@ def compute_loss(logits, targets):
     total = 0.0
     for row, target in zip(logits, targets, strict=True):
         peak = row.max()
-        total += peak + np.log(np.exp(row - peak).sum()) - row[target]
+        total += peak + np.log(np.exp(row - peak).sum()) - row[int(target)]
     return total / len(logits)
 
 
@@ -165,7 +165,7 @@ def compute_loss_gradient(logits, targets):
     for i, (row, target) in enumerate(zip(logits, targets, strict=True)):
         powers = np.exp(row - row.max())
         grad[i] = powers / powers.sum()
-        grad[i, target] -= 1
+        grad[i, int(target)] -= 1
     return grad / len(logits)
 
 

@@ -167,7 +167,7 @@ class NeuralNetwork:
 def _loss_and_gradient(logits, targets):
     if logits.ndim != 2 or targets.shape != (len(logits),) or not set(targets.tolist()) <= set(range(logits.shape[1])):
         raise ValueError("logits, targets: expected (batch, classes) and a class for each sample")
-    rows = np.arange(len(logits))
+    rows, targets = np.arange(len(logits)), targets.astype(int)
     tape = _Tape()
     tape.put(logits)
     shifted = tape.record(logits - logits.max(axis=1, keepdims=True), (0, lambda g: g))  # its maximum changes nothing
