@@ -375,7 +375,7 @@ def test_attention_is_shown_before_there_is_a_norm(walk: Explore) -> None:
         ("if mask is not None", "if False", "causal", "warning", "above the diagonal"),
         ("return hidden @", "return hidden[0] @", "mlp", "failed", "shape (4, 6) should be (batch 1, seq 4, dim 6)"),
         ("self.attention_weights = e / e", "weights = e / e", "attention", "failed", "attention_weights"),
-        ("return hidden @", "import os; os._exit(5) @", "mlp", "crashed", "exited with code 5"),
+        ("return hidden @", "import os; os._exit(5) @", "mlp", "crashed", "ended with exit code 5"),
     ],
 )  # fmt: skip
 def test_a_block_that_is_wrong_is_told_where(

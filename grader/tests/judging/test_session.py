@@ -197,7 +197,7 @@ class TestLearners:
         ("body", "status", "said"),
         [
             ("import sys; sys.exit(0)", "failed", "left with sys.exit()"),
-            ("import os; os._exit(0)", "crashed", "exited with code 0"),
+            ("import os; os._exit(0)", "crashed", "ended with exit code 0"),
             ("import os; os.kill(os.getpid(), 11)", "crashed", "segmentation fault"),
             ("while True: pass", "timed_out", "did not return within 1 s"),
             ("return np.zeros(1 << 40)", "over_limit", "takes 8388608 MB, more than the 256 MB"),
