@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import os
 import sys
+import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
+from filelock import FileLock
 
 from grader.bench.neighbours import beside
 from grader.isolation import tiers, users
@@ -55,6 +58,13 @@ def fine(x):
 """
 
 
+@pytest.fixture
+def one_at_a_time() -> Iterator[None]:
+    """Keep the other workers of a parallel run out: what shares a user shares its number of processes."""
+    with FileLock(Path(tempfile.gettempdir()) / "grader-tests-nobody.lock"):
+        yield
+
+
 class TestNeighbour:
     def test_all_that_a_bomb_holds_leaves_the_room_of_another_run(self, tier: tiers.Tier, start: Start) -> None:
         honest, bombs = start(HONEST, tier), [start(BOMB, tier) for _ in range(2)]
@@ -74,7 +84,7 @@ class TestNeighbour:
 
     @pytest.mark.skipif(os.getuid() != 0, reason="needs root")
     def test_where_runs_are_counted_together_a_fresh_worker_finds_room(
-        self, tier: tiers.Tier, start: Start, monkeypatch: pytest.MonkeyPatch
+        self, tier: tiers.Tier, start: Start, monkeypatch: pytest.MonkeyPatch, one_at_a_time: None
     ) -> None:
         monkeypatch.setattr(users, "draw", lambda: NOBODY)
         honest, bomb = start(HONEST, tier), start(BOMB, tier)
