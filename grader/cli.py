@@ -38,7 +38,7 @@ from grader.stopping import STOPPED, stopped
 
 EPILOG = (
     "Data goes to stdout, messages to stderr. Exit codes: 0 all criteria pass, 1 some do not, 2 usage, 3 stage locked, "
-    "4 grader fault or isolation refused, 130 stopped with Ctrl-C."
+    "4 grader fault or isolation refused, 5 nothing that can be graded was handed in, 130 stopped with Ctrl-C."
 )
 _IN_COPY = in_copy(Path())  # which lacks what only an author's copy can do
 app = typer.Typer(

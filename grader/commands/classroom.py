@@ -66,6 +66,17 @@ def signing(receipt: Path | None, key: Path | None, only: str | None, every: boo
     return Signing(receipt, found)
 
 
+ReleasedStages = Annotated[
+    str | None,
+    typer.Option(
+        "--stages",
+        metavar="NAME,...",
+        help="These, and what they build on; by default all.",
+        autocompletion=stage_names,
+    ),
+]
+
+
 def release(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="A new or an empty folder.")],
     key_file: Annotated[
@@ -75,15 +86,7 @@ def release(
     self_paced: Annotated[
         bool, typer.Option("--self-paced", help="Ship the key too: sealed, but not secret from anyone who looks.")
     ] = False,
-    stages: Annotated[
-        str | None,
-        typer.Option(
-            "--stages",
-            metavar="NAME,...",
-            help="These, and what they build on; by default all.",
-            autocompletion=stage_names,
-        ),
-    ] = None,
+    stages: ReleasedStages = None,
 ) -> None:
     """Build the learner's copy, with hidden tests sealed.
 

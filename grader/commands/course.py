@@ -42,10 +42,7 @@ def verify(
         bool, typer.Option("--mutants", help="Grade small wrong changes to the reference solution as well.")
     ] = False,
     seeds: Annotated[
-        int,
-        typer.Option(
-            "--seeds", metavar="N", min=1, max=MOST_SEEDS, help="How many seeds a correct solution must pass."
-        ),
+        int, typer.Option("--seeds", metavar="N", min=1, max=MOST_SEEDS, help="Seeds that correct solutions must pass.")
     ] = 3,
     since: Annotated[
         str | None, typer.Option("--since", metavar="COMMIT", help="Only stages that differ from a commit of git.")

@@ -1,0 +1,65 @@
+"""By default each test runs in one tier, and none is lost."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from grader.isolation import tiers
+from grader.tests.support import matrix
+
+
+def item(name: str, marks: tuple[str, ...] = (), **params: object) -> Any:
+    """Return a stand-in for a test with these parameters."""
+    return SimpleNamespace(
+        path="test_a.py",
+        name=f"{name}[{params}]",
+        originalname=name,
+        callspec=SimpleNamespace(params=params),
+        get_closest_marker=lambda mark: mark if mark in marks else None,
+    )
+
+
+@pytest.fixture
+def works(monkeypatch: pytest.MonkeyPatch) -> set[str]:
+    """The tiers that work on a machine that a test makes up."""
+    found: set[str] = set(tiers.TIERS)
+    monkeypatch.setattr(matrix, "why_missing", lambda tier: None if tier in found else "it is missing")
+    return found
+
+
+def test_each_test_is_run_in_the_strongest_tier_that_works(works: set[str]) -> None:
+    works.discard("bubblewrap")
+    items = [item("f", tier=tier, case=case) for case in (1, 2) for tier in tiers.TIERS]
+    kept, left = matrix.one_tier_each(items)
+    assert [matrix.parameters(each) for each in kept] == [{"tier": "landlock", "case": case} for case in (1, 2)]
+    assert len(left) == 4
+
+
+def test_one_that_names_weaker_tiers_alone_is_run_in_those(works: set[str]) -> None:
+    kept, left = matrix.one_tier_each([item("f", tier="process"), item("g", isolation="landlock")])
+    assert len(kept) == 2 and not left and works
+
+
+def test_one_without_a_tier_or_for_every_tier_is_kept(works: set[str]) -> None:
+    plain = [item("f", case="process"), item("g", tier="of another kind")]
+    every = [item("h", ("every_tier",), tier=tier) for tier in tiers.TIERS]
+    kept, left = matrix.one_tier_each([*plain, *every])
+    assert kept == [*plain, *every] and not left and works
+
+
+def test_where_no_tier_works_one_is_left_to_tell_why(works: set[str]) -> None:
+    works.clear()
+    kept, _ = matrix.one_tier_each([item("f", tier=tier) for tier in tiers.TIERS])
+    assert [matrix.tier_of(each) for each in kept] == [tiers.TIERS[0]]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "workers"),
+    [(["grader/tests"], None), (["grader/tests/report"], None), (["a/test_b.py"], 0), (["a/test_b.py::test_c"], 0)],
+)
+def test_folders_are_worth_workers_and_files_are_not(arguments: list[str], workers: int | None) -> None:
+    config: Any = SimpleNamespace(args=arguments)
+    assert matrix.pytest_xdist_auto_num_workers(config) == workers
