@@ -35,17 +35,17 @@ GUARDS = {"strict"}  # keywords that do nothing where all is well
 def changed_statements(node: ast.stmt) -> Iterator[ast.AST]:
     """Yield what may stand in a statement's place: nothing, another condition, another order, another error."""
     if isinstance(node, ast.If):
-        yield _replaced(node, test=ast.Constant(False))
+        yield replaced(node, test=ast.Constant(False))
         if not isinstance(node.body[0], ast.Raise):
-            yield _replaced(node, test=ast.Constant(True))
+            yield replaced(node, test=ast.Constant(True))
     elif isinstance(node, (ast.For, ast.While)):
-        yield _replaced(node, **({"iter": _empty()} if isinstance(node, ast.For) else {"test": ast.Constant(False)}))
+        yield replaced(node, **({"iter": _empty()} if isinstance(node, ast.For) else {"test": ast.Constant(False)}))
     elif isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call) and isinstance(node.exc.func, ast.Name):
-        yield _replaced(node, exc=_replaced(node.exc, func=ast.Name("Exception", ast.Load())))
+        yield replaced(node, exc=replaced(node.exc, func=ast.Name("Exception", ast.Load())))
     elif isinstance(node, ast.AugAssign):
         yield ast.Pass()
         for other in OPERATORS.get(type(node.op), ()):
-            yield _replaced(node, op=other())
+            yield replaced(node, op=other())
     elif isinstance(node, ast.Expr) or (isinstance(node, ast.Assign) and _may_go(node)):
         yield ast.Pass()
 
@@ -67,7 +67,7 @@ def changed_expressions(node: ast.AST, holder: ast.AST) -> Iterator[ast.AST]:
         case ast.Compare():
             yield from _comparisons(node)
         case ast.BoolOp():
-            yield _replaced(node, op=ast.Or() if isinstance(node.op, ast.And) else ast.And())
+            yield replaced(node, op=ast.Or() if isinstance(node.op, ast.And) else ast.And())
             yield from _one_less(node)
         case ast.UnaryOp(operand=ast.Constant(value=int() | float() as number), op=ast.USub()):
             yield from _numbers(-number)
@@ -80,7 +80,7 @@ def changed_expressions(node: ast.AST, holder: ast.AST) -> Iterator[ast.AST]:
         case ast.Call():
             yield from _calls(node)
         case ast.Attribute() if node.attr in PARTNERS and isinstance(holder, ast.Call) and holder.func is node:
-            yield _replaced(node, attr=PARTNERS[node.attr])
+            yield replaced(node, attr=PARTNERS[node.attr])
         case ast.Attribute(attr="T"):
             yield node.value
         case ast.Slice():
@@ -88,14 +88,14 @@ def changed_expressions(node: ast.AST, holder: ast.AST) -> Iterator[ast.AST]:
         case ast.Tuple() | ast.List() if not isinstance(holder, ast.Compare):
             yield from _swapped(node, "elts")
         case ast.comprehension(ifs=[_, *_]):
-            yield _replaced(node, ifs=[])
+            yield replaced(node, ifs=[])
 
 
 def _operations(node: ast.BinOp, holder: ast.AST) -> Iterator[ast.AST]:
     for other in OPERATORS.get(type(node.op), ()):
-        yield _replaced(node, op=other())
+        yield replaced(node, op=other())
     if isinstance(node.op, ORDERED) and not (isinstance(node.op, ast.Sub) and _is_square(holder)):
-        yield _replaced(node, left=node.right, right=node.left)
+        yield replaced(node, left=node.right, right=node.left)
     if isinstance(node.op, TERMS):
         yield from (node.left, node.right)
     if isinstance(node.op, ast.Pow):
@@ -109,7 +109,7 @@ def _is_square(node: ast.AST) -> bool:
 def _comparisons(node: ast.Compare) -> Iterator[ast.AST]:
     for place, operator in enumerate(node.ops):
         for other in COMPARISONS[type(operator)]:
-            yield _replaced(node, ops=[*node.ops[:place], other(), *node.ops[place + 1 :]])
+            yield replaced(node, ops=[*node.ops[:place], other(), *node.ops[place + 1 :]])
 
 
 def _constants(node: ast.Constant, holder: ast.AST) -> Iterator[ast.AST]:
@@ -141,7 +141,7 @@ def _calls(node: ast.Call) -> Iterator[ast.AST]:
         yield from _swapped(node, "args")
     for place, keyword in enumerate(node.keywords):
         if keyword.arg is not None and keyword.arg not in GUARDS:
-            yield _replaced(node, keywords=[*node.keywords[:place], *node.keywords[place + 1 :]])
+            yield replaced(node, keywords=[*node.keywords[:place], *node.keywords[place + 1 :]])
     is_method = isinstance(node.func, ast.Attribute) and not _is_module(node.func.value)
     if is_method and isinstance(node.func, ast.Attribute):
         yield node.func.value
@@ -160,10 +160,10 @@ def _slices(node: ast.Slice) -> Iterator[ast.AST]:
         value = getattr(node, bound)
         if value is None:
             continue
-        yield _replaced(node, **{bound: None})
+        yield replaced(node, **{bound: None})
         if not isinstance(value, (ast.Constant, ast.UnaryOp)):
-            yield _replaced(node, **{bound: ast.BinOp(value, ast.Add(), ast.Constant(1))})
-            yield _replaced(node, **{bound: ast.BinOp(value, ast.Sub(), ast.Constant(1))})
+            yield replaced(node, **{bound: ast.BinOp(value, ast.Add(), ast.Constant(1))})
+            yield replaced(node, **{bound: ast.BinOp(value, ast.Sub(), ast.Constant(1))})
 
 
 def _swapped(node: ast.AST, field: str) -> Iterator[ast.AST]:
@@ -171,7 +171,7 @@ def _swapped(node: ast.AST, field: str) -> Iterator[ast.AST]:
     items = getattr(node, field)
     for place in range(len(items) - 1):
         if not any(_is_fixed(item) for item in items[place : place + 2]):
-            yield _replaced(node, **{field: [*items[:place], items[place + 1], items[place], *items[place + 2 :]]})
+            yield replaced(node, **{field: [*items[:place], items[place + 1], items[place], *items[place + 2 :]]})
 
 
 def _is_fixed(node: ast.expr) -> bool:
@@ -181,10 +181,10 @@ def _is_fixed(node: ast.expr) -> bool:
 def _one_less(node: ast.BoolOp) -> Iterator[ast.AST]:
     for place in range(len(node.values)):
         rest = [*node.values[:place], *node.values[place + 1 :]]
-        yield rest[0] if len(rest) == 1 else _replaced(node, values=rest)
+        yield rest[0] if len(rest) == 1 else replaced(node, values=rest)
 
 
-def _replaced(node: Any, **fields: Any) -> Any:
+def replaced(node: Any, **fields: Any) -> Any:
     """Return a shallow copy of a node with other fields."""
     fresh = copy.copy(node)
     for name, value in fields.items():

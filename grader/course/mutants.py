@@ -21,7 +21,7 @@ class Mutant:
 
 
 @dataclass(frozen=True)
-class _Place:
+class Place:
     """Where a node hangs: holder.field or, in a list, holder.field[index]; statement is the innermost around it."""
 
     holder: ast.AST
@@ -39,7 +39,7 @@ class _Place:
 
 def mutants(source: str) -> list[Mutant]:
     """Return every mutant of a module's functions and classes, in the order of its lines, each text once."""
-    tree = _without_docstrings(ast.parse(source))
+    tree = without_docstrings(ast.parse(source))
     chunks = [ast.unparse(node) for node in tree.body]
     found: dict[str, Mutant] = {}
     for number, top in enumerate(tree.body):
@@ -54,7 +54,7 @@ def mutants(source: str) -> list[Mutant]:
 def _of_definition(
     tree: ast.Module, number: int, top: ast.FunctionDef | ast.ClassDef, chunks: list[str]
 ) -> Iterator[Mutant]:
-    for place, node in list(_places(tree, "body", number, top, top.name)):
+    for place, node in list(places(tree, "body", number, top, top.name)):
         was = _headline(place.statement)
         changes = changed_statements(node) if isinstance(node, ast.stmt) else changed_expressions(node, place.holder)
         for change in changes:
@@ -65,13 +65,13 @@ def _of_definition(
             yield Mutant(place.function, place.statement.lineno, was, now, source)
 
 
-def _places(
+def places(
     holder: ast.AST, field: str, index: int | None, node: ast.AST, function: str, statement: ast.stmt | None = None
-) -> Iterator[tuple[_Place, ast.AST]]:
+) -> Iterator[tuple[Place, ast.AST]]:
     """Yield each node that may be changed; texts of errors, annotations and decorators are left as they are."""
     statement = node if isinstance(node, ast.stmt) else statement
     assert statement is not None
-    yield _Place(holder, field, index, function, statement), node
+    yield Place(holder, field, index, function, statement), node
     if isinstance(node, (ast.Raise, ast.JoinedStr, ast.Import, ast.ImportFrom, ast.Assert)):
         return
     for name, value in ast.iter_fields(node):
@@ -81,7 +81,7 @@ def _places(
             if not isinstance(child, ast.AST):
                 continue
             inner = f"{function}.{child.name}" if isinstance(child, (ast.FunctionDef, ast.ClassDef)) else function
-            yield from _places(node, name, number if isinstance(value, list) else None, child, inner, statement)
+            yield from places(node, name, number if isinstance(value, list) else None, child, inner, statement)
 
 
 def _headline(statement: ast.stmt) -> str:
@@ -92,7 +92,7 @@ def _headline(statement: ast.stmt) -> str:
     return lines[0]
 
 
-def _without_docstrings(tree: ast.Module) -> ast.Module:
+def without_docstrings(tree: ast.Module) -> ast.Module:
     for node in ast.walk(tree):
         if isinstance(node, (ast.Module, ast.FunctionDef, ast.ClassDef)) and ast.get_docstring(node) is not None:
             node.body = node.body[1:] or [ast.Pass()]

@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import time
 import warnings
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from grader.diagnosis.replay import Diagnostician, usable
+from grader.course.stage import Stage
+from grader.diagnosis.diagnostician import Diagnostician
+from grader.diagnosis.replay import usable
+from grader.diagnosis.slips.search import Failing, Slip
 from grader.outcome import Diagnosis, Outcome
 from grader.remote.connection import Connection
 from grader.remote.record import Name, Record
 
 KEPT_BYTES = 128 << 20  # of what tests that passed sent and were given; past that they are no evidence
 SECONDS = 1.0  # of processor time, beyond that of the explanations themselves
+SEARCH_SECONDS = 0.4  # of processor time, for small changes of the reference that explain what no known mistake does
+ROW_SHARE = 0.5  # of what is left of it, for one row: the first that fails is the one that is shown whole
 
 
 @dataclass
@@ -33,6 +39,7 @@ class Evidence:
 
     _passed: dict[str, list[_Seen]] = field(default_factory=dict)  # by row
     _called: dict[str, set[str]] = field(default_factory=dict)  # by failed test that was replayed: what it called
+    _failed: dict[str, list[Failing]] = field(default_factory=dict)  # by row: what can be replayed of failed tests
     _left: int = KEPT_BYTES
     _contradicted: dict[tuple[str, str], bool] = field(default_factory=dict)  # by mistake and row
 
@@ -41,9 +48,17 @@ class Evidence:
         records = connection.records
         if outcome.status == "failed" and asked:
             self._called[outcome.test] = {record.label for record in records if record.kind == "call"}
+            if connection.limits.held <= self._left:
+                self._left -= connection.limits.held
+                self._failed.setdefault(outcome.criterion, []).append(Failing(outcome.test, records, connection.names))
         elif outcome.status == "passed" and _tells(records) and connection.limits.held <= self._left:
             self._left -= connection.limits.held
             self._passed.setdefault(outcome.criterion, []).append(_Seen(records, connection.names))
+
+    @property
+    def is_asked(self) -> bool:
+        """Whether any test failed in a way that can be explained."""
+        return bool(self._called)
 
     def settled(self, outcomes: Iterable[Outcome], answers: Diagnostician) -> list[Outcome]:
         """Return the outcomes without the explanations that other tests speak against.
@@ -52,10 +67,37 @@ class Evidence:
         of its own row; and where most tests of the same functions fail in a way that no mistake explains, the one that
         it does explain is a coincidence.
         """
+        outcomes = list(outcomes)
         ends_at = time.process_time() + SECONDS
         with np.errstate(all="ignore"), warnings.catch_warnings(action="ignore"):
-            left = [self._uncontradicted(outcome, answers, ends_at) for outcome in outcomes]
+            known = self._standing(outcomes, answers, ends_at)
+            slips = self._searched(known, answers)
+            if not slips:
+                return known
+            added = [replace(each, explains=(*each.explains, *_told(slips, each))) for each in known]
+            left = self._standing(added, answers, ends_at)
+        return _chosen(left, slips)
+
+    def _standing(self, outcomes: list[Outcome], answers: Diagnostician, ends_at: float) -> list[Outcome]:
+        left = [self._uncontradicted(outcome, answers, ends_at) for outcome in outcomes]
         return [self._prevailing(outcome, left) for outcome in left]
+
+    def _searched(self, outcomes: list[Outcome], answers: Diagnostician) -> list[Slip]:
+        """Return the changes of the reference that explain rows which no known mistake explains."""
+        if answers.is_stub:
+            return []
+        ends_at = time.process_time() + SEARCH_SECONDS
+        passed = _passed_functions(outcomes, answers.stage)
+        found: list[Slip] = []
+        for row in answers.stage.criteria:
+            own = [each for each in outcomes if each.criterion == row.id and each.test in self._called]
+            failing = self._failed.get(row.id, [])
+            if not failing or _is_explained(own):
+                continue
+            now = time.process_time()
+            until = now + ROW_SHARE * max(0.0, ends_at - now)
+            found += answers.slips.explain(row.id, failing, passed, frozenset(row.functions), until)
+        return found
 
     def _uncontradicted(self, outcome: Outcome, answers: Diagnostician, ends_at: float) -> Outcome:
         stands = tuple(
@@ -93,6 +135,44 @@ class Evidence:
             return known and (not peers or _explained(diagnosis, peers) > unexplained)
 
         return replace(outcome, explains=tuple(filter(stands, outcome.explains)))
+
+
+def _passed_functions(outcomes: list[Outcome], stage: Stage) -> frozenset[str]:
+    """Return the functions of which every row that names them passed."""
+    wrong = {each.criterion for each in outcomes if each.status != "passed"}
+    seen = {each.criterion for each in outcomes}
+    failed = {name for row in stage.criteria if row.id in wrong or row.id not in seen for name in row.functions}
+    owners = {name.partition(".")[0] for name in failed}
+    return frozenset({name for row in stage.criteria for name in row.functions} - failed - owners)
+
+
+def _is_explained(outcomes: list[Outcome]) -> bool:
+    """Say whether one known mistake explains all of a row's tests that were replayed."""
+    shared = [{found.mistake for found in outcome.explains} for outcome in outcomes if outcome.status == "failed"]
+    return bool(shared) and len(set.intersection(*shared)) == 1
+
+
+def _told(slips: list[Slip], outcome: Outcome) -> list[Diagnosis]:
+    return list({slip.diagnosis.mistake: slip.diagnosis for slip in slips if outcome.test in slip.tests}.values())
+
+
+def _chosen(outcomes: list[Outcome], slips: list[Slip]) -> list[Outcome]:
+    """Return the outcomes of each row with the one explanation that answers for the most of its failing tests."""
+    rank: dict[str, tuple[int, ...]] = {}
+    for slip in slips:
+        rank.setdefault(slip.diagnosis.mistake, slip.rank[1:])
+    rows: dict[str, Counter[str]] = {}
+    for outcome in outcomes:
+        rows.setdefault(outcome.criterion, Counter()).update(each.mistake for each in outcome.explains)
+
+    def chosen(outcome: Outcome) -> Outcome:
+        counts = rows[outcome.criterion]
+        order = sorted(outcome.explains, key=lambda each: (-counts[each.mistake], rank.get(each.mistake, (-1,))))
+        if not any(each.mistake in rank for each in order):
+            return outcome
+        return replace(outcome, explains=tuple(order[:1]))
+
+    return [chosen(outcome) for outcome in outcomes]
 
 
 def _tells(records: list[Record]) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from grader.diagnosis import expressions
-from grader.diagnosis.replay import Diagnostician
+from grader.diagnosis.diagnostician import Diagnostician
 from grader.outcome import Diagnosis
 from grader.remote.connection import Connection
 

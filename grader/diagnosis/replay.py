@@ -1,20 +1,16 @@
-"""Which known mistakes explain a wrong answer: the recorded calls are replayed through each."""
+"""Repeats what a test asked of a learner's module on another module, and compares the answers."""
 
 from __future__ import annotations
 
 import dis
 import re
-import time
 import types
-import warnings
 from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
-from grader.course.answers import Mistake, module_from
 from grader.course.stage import Stage, Tolerance
-from grader.outcome import Diagnosis
 from grader.remote.exceptions import LEARNERS
 from grader.remote.proxies import RemoteValue
 from grader.remote.record import Frame, Name, Record, copied_value
@@ -22,8 +18,6 @@ from grader.worker.operations import IN_PLACE, perform
 
 MAX_RECORDS = 400
 CONVENTIONS = 2e-5  # relative: as far as two correct conventions differ, such as eps inside or outside of a square root
-NOISE = 1e-9  # two answers that are right may differ by this where 0 is expected
-SECONDS = 1.5  # of processor time, for one stage's whole diagnosis: feedback is meant to come within a second or two
 _BY_HAND = re.compile(rb"\b(raise|assert)\b")
 
 
@@ -43,13 +37,34 @@ class Replay:
         for name, entry in names.items():
             if entry.number and hasattr(module, name):
                 self.objects[entry.number] = getattr(module, name)
+        self._named = frozenset(self.objects)
 
     def agrees(self, records: Iterable[Record]) -> bool:
         """Say whether the module answers each request as recorded; it stops at the first that it does not."""
-        try:
-            return all(self._agrees(record) for record in records)
-        except Exception:  # a handle that names nothing here, a value that cannot be compared: the other side chose it
-            return False
+        return self.first_difference(records) is None
+
+    def first_difference(self, records: Iterable[Record]) -> int | None:
+        """Return the place of the first request that the module answers otherwise; None where there is none."""
+        for place, record in enumerate(records):
+            try:
+                if not self._agrees(record):
+                    return place
+            except Exception:  # a handle that names nothing here, a value that cannot be compared: the other side chose it
+                return place
+        return None
+
+    def stands_alone(self, record: Record) -> bool:
+        """Say whether a request calls a function of the module with plain values: no other has to come before it."""
+        values = (*record.args, *record.kwargs.values())
+        return record.kind == "call" and not record.name and record.target in self._named and not any(map(self._is_held, values))
+
+    def _is_held(self, value: Any) -> bool:
+        """Say whether a value is, or holds, an object of the module or a cache that an earlier request gave."""
+        if isinstance(value, RemoteValue):
+            return True
+        if isinstance(value, dict):
+            return any(map(self._is_held, value.values())) or bool(self.opaque)
+        return isinstance(value, (list, tuple)) and (bool(self.opaque) or any(map(self._is_held, value)))
 
     def _agrees(self, record: Record) -> bool:
         args = tuple(self._local(*pair) for pair in zip(record.args, record.given, strict=True))
@@ -172,69 +187,3 @@ def _frozen(value: Any) -> Any:
 def usable(records: list[Record]) -> bool:
     """Say whether a test's requests can all be repeated."""
     return 0 < len(records) <= MAX_RECORDS and all(record.replayable and not record.failed for record in records)
-
-
-class Diagnostician:
-    """Holds a stage's reference and mistakes, made into modules when the first wrong answer asks for them."""
-
-    def __init__(
-        self,
-        stage: Stage,
-        reference_text: str,
-        mistakes: tuple[Mistake, ...],
-        learner: bytes = b"",
-        is_stub: bool = False,
-    ) -> None:
-        self.stage = stage
-        self.learner = learner  # the text of the module whose answers are explained
-        self.is_stub = is_stub  # the reference knows the signatures only, and proves nothing
-        self.mistakes = mistakes
-        self._by_id = {mistake.id: mistake for mistake in mistakes}
-        self._code = compile(reference_text, "<reference>", "exec")
-        self.reference = module_from(self._code, "reference")
-        self._modules: dict[str, types.ModuleType] = {}
-        self._left = SECONDS
-
-    def explain(self, records: list[Record], names: dict[str, Name]) -> tuple[Diagnosis, ...] | None:
-        """Return the mistakes that answer every request as the learner's module did, where the reference does not.
-
-        None where that cannot be said: the requests cannot be repeated, the reference answers alike, time runs out.
-        """
-        if not usable(records):
-            return None
-        ends_at = time.process_time() + self._left
-        with np.errstate(all="ignore"), warnings.catch_warnings(action="ignore"):
-            found = self._agreeing(records, names, True, ends_at) or self._agreeing(records, names, False, ends_at)
-        self._left = max(0.0, ends_at - time.process_time())
-        if found is None:
-            return None
-        return tuple(Diagnosis(mistake.id, mistake.criterion, mistake.text, mistake.fix) for mistake in found)
-
-    def agrees(self, mistake: str | None, records: list[Record], names: dict[str, Name]) -> bool:
-        """Say whether the module of a mistake, or the reference, answers every request nearly as recorded."""
-        module = self.reference if mistake is None else self._module(self._by_id[mistake])
-        replay = Replay(module, self.stage, names, False, self.learner)
-        replay.floor = NOISE
-        return replay.agrees(records)
-
-    def _agreeing(
-        self, records: list[Record], names: dict[str, Name], exact: bool, ends_at: float
-    ) -> list[Mistake] | None:
-        """Return the mistakes that agree with every record; None where the reference does, or where time runs out."""
-        if Replay(self.reference, self.stage, names, exact, self.learner).agrees(records):
-            return None
-        found = []
-        for mistake in self.mistakes:
-            if time.process_time() > ends_at:
-                return None
-            if Replay(self._module(mistake), self.stage, names, exact, self.learner).agrees(records):
-                found.append(mistake)
-        return found
-
-    def _module(self, mistake: Mistake) -> types.ModuleType:
-        if mistake.id not in self._modules:
-            code = compile(mistake.source, f"<{mistake.id}>", "exec")
-            module = module_from(self._code, "wrong")
-            exec(code, module.__dict__)
-            self._modules[mistake.id] = module
-        return self._modules[mistake.id]

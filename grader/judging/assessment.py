@@ -14,7 +14,7 @@ from grader.diagnosis import calls
 from grader.diagnosis.evidence import Evidence
 from grader.diagnosis.explanation import explained
 from grader.diagnosis.memory import too_much
-from grader.diagnosis.replay import Diagnostician
+from grader.diagnosis.diagnostician import Diagnostician
 from grader.errors import IsolationRefused
 from grader.outcome import Outcome, Status, Where
 from grader.protocol.codec import Unsendable

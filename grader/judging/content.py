@@ -10,7 +10,7 @@ from grader.course import sealed
 from grader.course.answers import hidden_folder, load_mistakes, reference_source
 from grader.course.sealed import Content, public_only
 from grader.course.stage import Stage
-from grader.diagnosis.replay import Diagnostician
+from grader.diagnosis.diagnostician import Diagnostician
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 
-from grader.diagnosis.replay import Diagnostician
+from grader.diagnosis.diagnostician import Diagnostician
 from grader.errors import CourseError, IsolationRefused
 from grader.isolation.tiers import Tier
 from grader.isolation.workers import Workers

@@ -133,7 +133,7 @@ class Session:
 
     def _settle(self, outcomes: list[Outcome], report: Report) -> None:
         """Tell which explanations stand against everything that the tests saw."""
-        if not any(outcome.explains for outcome in outcomes):
+        if not self._evidence.is_asked:
             return
         self.slate.at("settling", self._place)
         bounds.bound_time(bounds.TEST_SECONDS)

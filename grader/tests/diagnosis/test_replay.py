@@ -10,7 +10,8 @@ import pytest
 
 from grader.course.answers import load_mistakes
 from grader.course.stage import Tolerance
-from grader.diagnosis.replay import Diagnostician, Replay, same_array
+from grader.diagnosis.diagnostician import Diagnostician
+from grader.diagnosis.replay import Replay, same_array
 from grader.remote.proxies import RemoteValue
 from grader.remote.record import Record
 from grader.tests.conftest import Learner, SmallCourse, Start

@@ -1,0 +1,92 @@
+"""The answers of a stage, right and wrong: which known mistakes, or small changes, answer as a learner's module did."""
+
+from __future__ import annotations
+
+import time
+import types
+import warnings
+
+import numpy as np
+
+from grader.course.answers import Mistake, module_from
+from grader.course.stage import Stage
+from grader.diagnosis.replay import Replay, usable
+from grader.diagnosis.slips.search import Search
+from grader.diagnosis.slips.source import Source
+from grader.outcome import Diagnosis
+from grader.remote.record import Name, Record
+
+NOISE = 1e-9  # two answers that are right may differ by this where 0 is expected
+SECONDS = 1.5  # of processor time, for one stage's whole diagnosis: feedback is meant to come within a second or two
+
+
+class Diagnostician:
+    """Holds a stage's reference and mistakes, made into modules when the first wrong answer asks for them."""
+
+    def __init__(
+        self,
+        stage: Stage,
+        reference_text: str,
+        mistakes: tuple[Mistake, ...],
+        learner: bytes = b"",
+        is_stub: bool = False,
+    ) -> None:
+        self.stage = stage
+        self.learner = learner  # the text of the module whose answers are explained
+        self.is_stub = is_stub  # the reference knows the signatures only, and proves nothing
+        self.mistakes = mistakes
+        self._by_id = {mistake.id: mistake for mistake in mistakes}
+        self._code = compile(reference_text, "<reference>", "exec")
+        self.reference = module_from(self._code, "reference")
+        self._modules: dict[str, types.ModuleType] = {}
+        self._left = SECONDS
+        self.slips = Search(Source(stage, reference_text, self.reference), learner)
+
+    def explain(self, records: list[Record], names: dict[str, Name]) -> tuple[Diagnosis, ...] | None:
+        """Return the mistakes that answer every request as the learner's module did, where the reference does not.
+
+        None where that cannot be said: the requests cannot be repeated, the reference answers alike, time runs out.
+        """
+        if not usable(records):
+            return None
+        ends_at = time.process_time() + self._left
+        with np.errstate(all="ignore"), warnings.catch_warnings(action="ignore"):
+            found = self._agreeing(records, names, True, ends_at) or self._agreeing(records, names, False, ends_at)
+        self._left = max(0.0, ends_at - time.process_time())
+        if found is None:
+            return None
+        return tuple(Diagnosis(mistake.id, mistake.criterion, mistake.text, mistake.fix) for mistake in found)
+
+    def agrees(self, mistake: str | None, records: list[Record], names: dict[str, Name]) -> bool:
+        """Say whether the module of a mistake, or the reference, answers every request nearly as recorded."""
+        if mistake is None or mistake in self._by_id:
+            return self._nearly(self.reference if mistake is None else self._module(self._by_id[mistake]), records, names)
+        with self.slips.active(mistake):
+            return self._nearly(self.reference, records, names)
+
+    def _nearly(self, module: types.ModuleType, records: list[Record], names: dict[str, Name]) -> bool:
+        replay = Replay(module, self.stage, names, False, self.learner)
+        replay.floor = NOISE
+        return replay.agrees(records)
+
+    def _agreeing(
+        self, records: list[Record], names: dict[str, Name], exact: bool, ends_at: float
+    ) -> list[Mistake] | None:
+        """Return the mistakes that agree with every record; None where the reference does, or where time runs out."""
+        if Replay(self.reference, self.stage, names, exact, self.learner).agrees(records):
+            return None
+        found = []
+        for mistake in self.mistakes:
+            if time.process_time() > ends_at:
+                return None
+            if Replay(self._module(mistake), self.stage, names, exact, self.learner).agrees(records):
+                found.append(mistake)
+        return found
+
+    def _module(self, mistake: Mistake) -> types.ModuleType:
+        if mistake.id not in self._modules:
+            code = compile(mistake.source, f"<{mistake.id}>", "exec")
+            module = module_from(self._code, "wrong")
+            exec(code, module.__dict__)
+            self._modules[mistake.id] = module
+        return self._modules[mistake.id]

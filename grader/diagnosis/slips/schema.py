@@ -1,0 +1,145 @@
+"""All changes of one function in one compiled function: a number chooses which of them is in force.
+
+Compiling a function once for each change takes half a second; one that holds all of them, behind a switch, a twentieth.
+Source: Untch, Offutt and Harrold 1993, mutation analysis using mutant schemata.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from grader.course.changes import replaced
+from grader.diagnosis.slips.changes import Scope, natural_changes
+from grader.diagnosis.slips.statements import Kind, argument_changes, natural_orders, natural_statements
+
+SWITCH = "_slips"  # the name, among those of the module, of the numbers of the changes that are in force
+UNCHANGED = ("decorator_list", "annotation", "returns", "bases", "ctx", "op", "ops", "targets", "target", "optional_vars")
+FIXED = (ast.Raise, ast.JoinedStr, ast.Import, ast.ImportFrom, ast.Assert, ast.Lambda)
+WITHIN = (ast.Slice, ast.keyword, ast.Starred, ast.comprehension)  # cannot stand behind a switch: what holds them does
+
+
+@dataclass(frozen=True)
+class Change:
+    """One change of a function: what was and what stands there now, what holds it, and the statement around both."""
+
+    number: int
+    function: str
+    old: ast.AST
+    new: ast.AST | list[ast.stmt]
+    holder: ast.AST
+    statement: ast.stmt
+    kind: Kind = ""
+
+
+@dataclass
+class Schema:
+    """Builds the definition that holds every change of a function's lines that ran."""
+
+    function: str
+    scope: Scope
+    lines: set[int]
+    first: int = 1
+    changes: list[Change] = field(default_factory=list)
+    _seen: set[str] = field(default_factory=set)
+
+    def definition(self, node: ast.FunctionDef) -> ast.FunctionDef:
+        """Return the definition with a switch wherever something may be changed."""
+        before = [each for kind, change in argument_changes(node, self.scope) for each in self._before(node, kind, change)]
+        result: ast.FunctionDef = replaced(node, body=[*before, *self._body(node)])
+        return result
+
+    def _before(self, node: ast.FunctionDef, kind: Kind, change: ast.Assign) -> list[ast.stmt]:
+        number = self._add(change.targets[0], change, node, node, kind)
+        return [ast.If(_chosen(number), [change], [])]
+
+    def _body(self, holder: ast.AST, name: str = "body") -> list[ast.stmt]:
+        """Return the statements of a holder's list, each behind its switches, then those of the list's order."""
+        body: list[ast.stmt] = getattr(holder, name)
+        plain = [each for statement in body for each in self._statement(statement, holder)]
+        for kind, where, place, changed in natural_orders(holder):
+            statement = body[place] if where == name else None
+            if statement is None or not self._ran(statement):
+                continue
+            number = self._add(statement, changed, holder, statement, kind)
+            plain = [ast.If(_chosen(number), changed, plain or [ast.Pass()])]
+        return plain
+
+    def _ran(self, statement: ast.stmt) -> bool:
+        body = getattr(statement, "body", None)
+        last = body[0].lineno - 1 if body else statement.end_lineno or statement.lineno
+        return any(line in self.lines for line in range(statement.lineno, max(last, statement.lineno) + 1))
+
+    def _statement(self, node: ast.stmt, holder: ast.AST) -> list[ast.stmt]:
+        if isinstance(node, FIXED) or not self._ran(node):
+            return [node]
+        fields: dict[str, Any] = {}
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            return [replaced(node, body=self._body(node))] if isinstance(node, ast.FunctionDef) else [node]
+        for name, value in ast.iter_fields(node):
+            if name in ("body", "orelse", "finalbody") and value:
+                fields[name] = self._body(node, name)
+            elif name not in UNCHANGED and isinstance(value, ast.expr):
+                fields[name] = self._expression(value, node, node)
+        result: list[ast.stmt] = [replaced(node, **fields)]
+        for kind, change in natural_statements(node):
+            number = self._add(node, change, holder, node, kind)
+            result = [ast.If(_chosen(number), [change], result)]
+        return result
+
+    def _expression(self, node: ast.expr, holder: ast.AST, statement: ast.stmt) -> ast.expr:
+        """Return an expression with switches below it, behind those of its own."""
+        if isinstance(node, FIXED) or isinstance(getattr(node, "ctx", None), (ast.Store, ast.Del)):
+            return node
+        result: ast.expr = self._children(node, statement)
+        own = [(change, change) for change in natural_changes(node, holder, self.scope)]
+        for change, whole in [*own, *self._lifted(node)]:
+            origin = (node, holder) if change is whole else change[:2]
+            number = self._add(origin[0], whole if change is whole else change[2], origin[1], statement)
+            result = ast.IfExp(_chosen(number), whole, result)
+        return result
+
+    def _children(self, node: Any, statement: ast.stmt) -> Any:
+        fields: dict[str, Any] = {}
+        for name, value in ast.iter_fields(node):
+            if name in UNCHANGED:
+                continue
+            if isinstance(value, list):
+                fields[name] = [self._child(item, node, statement) for item in value]
+            else:
+                fields[name] = self._child(value, node, statement)
+        return replaced(node, **fields)
+
+    def _child(self, value: Any, holder: ast.AST, statement: ast.stmt) -> Any:
+        if isinstance(value, WITHIN) or (isinstance(value, ast.Tuple) and _holds_slices(value)):
+            return self._children(value, statement)
+        if isinstance(value, ast.expr):
+            return self._expression(value, holder, statement)
+        return value
+
+    def _lifted(self, node: ast.AST) -> Iterator[tuple[Any, Any]]:
+        """Yield the changes of parts that cannot stand behind a switch: (old, holder, new), and the whole expression."""
+        for name, value in ast.iter_fields(node):
+            items = value if isinstance(value, list) else [value]
+            for place, item in enumerate(items):
+                if not (isinstance(item, WITHIN) or (isinstance(item, ast.Tuple) and _holds_slices(item))):
+                    continue
+                own = (((item, node, new), new) for new in natural_changes(item, node, self.scope))
+                for origin, changed in [*own, *self._lifted(item)]:
+                    other = [*items[:place], changed, *items[place + 1 :]] if isinstance(value, list) else changed
+                    yield origin, replaced(node, **{name: other})
+
+    def _add(self, old: ast.AST, new: Any, holder: ast.AST, statement: ast.stmt, kind: Kind = "") -> int:
+        number = self.first + len(self.changes)
+        self.changes.append(Change(number, self.function, old, new, holder, statement, kind))
+        return number
+
+
+def _holds_slices(node: ast.Tuple) -> bool:
+    return any(isinstance(item, (ast.Slice, ast.Starred)) for item in node.elts)
+
+
+def _chosen(number: int) -> ast.expr:
+    return ast.Compare(ast.Constant(number), [ast.In()], [ast.Name(SWITCH, ast.Load())])

@@ -1,0 +1,100 @@
+"""The reference as a text to change: its functions and methods, and the words that a learner knows of it."""
+
+from __future__ import annotations
+
+import ast
+import types
+from dataclasses import dataclass
+from functools import cached_property
+
+from grader.course.mutants import without_docstrings
+from grader.course.stage import Stage, public_names
+from grader.diagnosis.slips.changes import Scope
+from grader.diagnosis.slips.trace import Trace
+from grader.diagnosis.slips.wording.phrases import Vocabulary, words_of
+
+
+@dataclass
+class Source:
+    """One stage's reference, parsed when the first answer is to be explained."""
+
+    stage: Stage
+    text: str
+    module: types.ModuleType
+
+    @cached_property
+    def definitions(self) -> dict[str, ast.FunctionDef]:
+        """Functions and methods by full name, without their docstrings."""
+        found: dict[str, ast.FunctionDef] = {}
+        for node in without_docstrings(ast.parse(self.text)).body:
+            if isinstance(node, ast.FunctionDef):
+                found[node.name] = node
+            elif isinstance(node, ast.ClassDef):
+                found |= {f"{node.name}.{each.name}": each for each in node.body if isinstance(each, ast.FunctionDef)}
+        return found
+
+    @cached_property
+    def functions(self) -> dict[str, int]:
+        """How many arguments each function of the module takes."""
+        return {name: len(node.args.args) for name, node in self.definitions.items() if "." not in name}
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """The names in what a learner reads: README, docstrings, signatures."""
+        tree = ast.parse(self.text)
+        named = [node for node in ast.walk(tree) if isinstance(node, (ast.FunctionDef, ast.ClassDef))]
+        docstrings = [ast.get_docstring(node) or "" for node in (tree, *named)]
+        arguments = [a.arg for node in named if isinstance(node, ast.FunctionDef) for a in _arguments(node)]
+        try:
+            readme = self.stage.readme_path.read_text(encoding="utf-8")
+        except (OSError, ValueError):
+            readme = ""
+        return words_of([readme, *docstrings, " ".join(arguments)])
+
+    @cached_property
+    def public(self) -> frozenset[str]:
+        """The functions that a learner writes, or that stand in the module under a public name."""
+        names = {name for name in self.functions if not name.startswith("_")}
+        return frozenset(names | set(public_names(self.stage)))
+
+    def vocabulary(self, function: str) -> Vocabulary:
+        """Return what may be said of one function's values."""
+        node = self.definitions[function]
+        private = function.rpartition(".")[2].startswith("_") and not function.endswith("__")
+        parameters = frozenset() if private else frozenset(each.arg for each in _arguments(node))
+        return Vocabulary(self.words, self.public, self.stage.axes, parameters, _made(node))
+
+    def ran(self, trace: Trace) -> list[str]:
+        """Return the functions of which lines ran."""
+        return [
+            name
+            for name, node in self.definitions.items()
+            if any(line in trace.lines for line in range(node.body[0].lineno, (node.end_lineno or node.lineno) + 1))
+        ]
+
+    def scope(self, function: str, trace: Trace) -> Scope:
+        """Return what the names of a function held when it ended."""
+        node = self.definitions[function]
+        first = min([node.lineno, *(each.lineno for each in node.decorator_list)])
+        return Scope(trace.values.get(first, {}), self.functions)
+
+
+def _arguments(node: ast.FunctionDef) -> list[ast.arg]:
+    found = node.args
+    return [*found.posonlyargs, *found.args, *found.kwonlyargs]
+
+
+def _made(node: ast.FunctionDef) -> dict[str, ast.expr]:
+    """Return what each local name is made of, where one assignment says so."""
+    found: dict[str, ast.expr] = {}
+    twice: set[str] = set()
+    for each in ast.walk(node):
+        if isinstance(each, ast.Assign) and len(each.targets) == 1 and isinstance(each.targets[0], ast.Name):
+            name = each.targets[0].id
+            twice |= {name} & set(found)
+            found[name] = each.value
+        elif isinstance(each, (ast.AugAssign, ast.For)) and isinstance(each.target, ast.Name):
+            twice.add(each.target.id)
+    return {name: value for name, value in found.items() if name not in twice}
+
+

@@ -1,0 +1,125 @@
+"""What people get wrong between statements: their order, what is set anew in a loop, where a function returns."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import Literal
+
+import numpy as np
+
+from grader.course.changes import changed_statements, replaced
+from grader.diagnosis.slips.changes import Scope, alike, transposed
+
+Kind = Literal[
+    "", "order", "reset", "return_within", "overwrites", "accumulates", "indented", "after",
+    "ignored", "inverted", "transposed", "exchanged", "fixed",
+]  # fmt: skip
+BODIES = ("body", "orelse")
+
+
+def natural_statements(node: ast.stmt) -> Iterator[tuple[Kind, ast.AST]]:
+    """Yield what may stand in a statement's place."""
+    for change in changed_statements(node):
+        yield "", change
+    if isinstance(node, ast.AugAssign):
+        target = replaced(node.target, ctx=ast.Store())
+        yield "overwrites", ast.Assign([target], node.value)
+    if isinstance(node, ast.If):
+        yield "", replaced(node, test=ast.UnaryOp(ast.Not(), node.test))
+        if node.orelse:
+            yield "", replaced(node, orelse=[])
+    if isinstance(node, (ast.Continue, ast.Break)):
+        yield "", ast.Pass()
+    if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Subscript):
+        yield "", ast.Pass()
+        yield "accumulates", ast.AugAssign(node.targets[0], ast.Add(), node.value)
+
+
+def natural_orders(holder: ast.AST) -> Iterator[tuple[Kind, str, int, list[ast.stmt]]]:
+    """Yield other orders of the statements that a node holds: the field, the statement it is about, the new list."""
+    for name in BODIES:
+        body = getattr(holder, name, None)
+        if isinstance(body, list) and body and isinstance(body[0], ast.stmt):
+            for kind, place, changed in _orders(body):
+                yield kind, name, place, changed
+
+
+def _orders(body: list[ast.stmt]) -> Iterator[tuple[Kind, int, list[ast.stmt]]]:
+    for place, (first, second) in enumerate(zip(body, body[1:], strict=False)):
+        if isinstance(second, ast.Return) or isinstance(first, (ast.Return, ast.Raise)):
+            pass
+        elif _depend(first, second):
+            yield "order", place, [*body[:place], second, first, *body[place + 2 :]]
+        if not isinstance(second, (ast.For, ast.While)):
+            continue
+        if isinstance(first, ast.Assign):
+            inside = replaced(second, body=[first, *second.body])
+            yield "reset", place, [*body[:place], first, inside, *body[place + 2 :]]
+        following = body[place + 2] if place + 2 < len(body) else None
+        if isinstance(following, ast.Return):
+            early = replaced(second, body=[*second.body, following])
+            yield "return_within", place + 1, [*body[: place + 1], early, *body[place + 2 :]]
+    for place, loop in enumerate(body):
+        if isinstance(loop, ast.For) and len(loop.body) > 1 and not isinstance(loop.body[-1], (ast.Return, ast.Raise)):
+            shorter = replaced(loop, body=loop.body[:-1])
+            yield "after", place, [*body[:place], shorter, loop.body[-1], *body[place + 1 :]]
+        following = body[place + 1] if place + 1 < len(body) else None
+        if isinstance(loop, ast.For) and isinstance(following, (ast.Assign, ast.AugAssign, ast.Expr)):
+            longer = replaced(loop, body=[*loop.body, following])
+            yield "indented", place + 1, [*body[:place], longer, *body[place + 2 :]]
+
+
+def argument_changes(node: ast.FunctionDef, scope: Scope) -> Iterator[tuple[Kind, ast.Assign]]:
+    """Yield what may happen to an argument before a function begins: ignored, inverted, transposed, exchanged."""
+    arguments = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
+    names = [each.arg for each in arguments if each.arg != "self" and each.arg in scope.values]
+    defaults = dict(zip(reversed([*node.args.posonlyargs, *node.args.args]), reversed(node.args.defaults), strict=False))
+    given = {each.arg: value for each, value in defaults.items()}
+    given |= {a.arg: d for a, d in zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True) if d is not None}
+    for place, name in enumerate(names):
+        value = scope.values[name]
+        load, store = ast.Name(name, ast.Load()), ast.Name(name, ast.Store())
+        if name in given:
+            yield "ignored", ast.Assign([store], given[name])
+            if isinstance(given[name], ast.Constant) and isinstance(given[name].value, bool):  # type: ignore[attr-defined]
+                yield "inverted", ast.Assign([store], ast.UnaryOp(ast.Not(), load))
+        if isinstance(value, np.ndarray):
+            if value.dtype == bool:
+                yield "inverted", ast.Assign([store], ast.UnaryOp(ast.Invert(), load))
+            elif value.ndim > 1:
+                yield "transposed", ast.Assign([store], transposed(load))
+        elif isinstance(value, (int, float)) and not isinstance(value, bool):
+            for number in (0, 1):
+                if number != value:
+                    yield "fixed", ast.Assign([store], ast.Constant(type(value)(number)))
+        for other in names[place + 1 :]:
+            if alike(value, scope.values[other]):
+                pair = ast.Tuple([store, ast.Name(other, ast.Store())], ast.Store())
+                yield "exchanged", ast.Assign([pair], ast.Tuple([ast.Name(other, ast.Load()), load], ast.Load()))
+
+
+def _depend(first: ast.stmt, second: ast.stmt) -> bool:
+    """Say whether the order of two statements may matter: one sets what the other reads or sets."""
+    return bool(_set(first) & _read(second)) or bool(_set(second) & _read(first)) or _does(first) and _does(second)
+
+
+def _does(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Expr)
+
+
+def _set(node: ast.stmt) -> set[str]:
+    names: set[str] = set()
+    for each in ast.walk(node):
+        if isinstance(getattr(each, "ctx", None), ast.Store):
+            root = each
+            while isinstance(root, (ast.Attribute, ast.Subscript, ast.Starred)):
+                root = root.value
+            names |= {ast.unparse(each)} | ({root.id} if isinstance(root, ast.Name) and root.id != "self" else set())
+    return names
+
+
+def _read(node: ast.stmt) -> set[str]:
+    loads = (each for each in ast.walk(node) if isinstance(getattr(each, "ctx", None), ast.Load))
+    found = {ast.unparse(each) for each in loads if isinstance(each, (ast.Name, ast.Attribute))}
+    return found | (_set(node) if isinstance(node, ast.AugAssign) else set())
