@@ -15,6 +15,7 @@ from grader.course.stage import Stage
 from grader.errors import CourseError
 
 Wrong = TypeVar("Wrong")
+ALTERNATIVES = "alternatives/"
 FIELDS = ("criterion", "replaces", "text", "fix")
 
 
@@ -49,6 +50,15 @@ def hidden_folder(stage: Stage) -> Path:
 def reference_source(stage: Stage) -> str:
     """Return the text of the reference solution; CourseError where there is none."""
     return _text(stage, "solution.py")
+
+
+def alternative_sources(stage: Stage) -> dict[str, str]:
+    """Return the texts of the other right modules of a stage by their names; none where none can be read."""
+    if is_sealed(stage):
+        hidden = opened(stage).hidden
+        return {Path(name).stem: text for name, text in sorted(hidden.items()) if name.startswith(ALTERNATIVES)}
+    files = sorted((hidden_folder(stage) / ALTERNATIVES).glob("*.py"))
+    return {file.stem: file.read_text(encoding="utf-8") for file in files if file.stem != "__init__"}
 
 
 def load_mistakes(stage: Stage) -> tuple[Mistake, ...]:

@@ -5,11 +5,14 @@ from __future__ import annotations
 import time
 import types
 import warnings
+from collections.abc import Callable, Mapping
+from functools import partial
 
 import numpy as np
 
 from grader.course.answers import Mistake, module_from
 from grader.course.stage import Stage
+from grader.diagnosis.obvious import obvious
 from grader.diagnosis.replay import Replay, usable
 from grader.diagnosis.slips.search import Search
 from grader.diagnosis.slips.source import Source
@@ -30,6 +33,7 @@ class Diagnostician:
         mistakes: tuple[Mistake, ...],
         learner: bytes = b"",
         is_stub: bool = False,
+        alternatives: Callable[[], Mapping[str, str]] = dict,
     ) -> None:
         self.stage = stage
         self.learner = learner  # the text of the module whose answers are explained
@@ -40,7 +44,9 @@ class Diagnostician:
         self.reference = module_from(self._code, "reference")
         self._modules: dict[str, types.ModuleType] = {}
         self._left = SECONDS
-        self.slips = Search(Source(stage, reference_text, self.reference), learner)
+        self._alternatives = alternatives
+        self._reference_text = reference_text
+        self._search: Search | None = None
 
     def explain(self, records: list[Record], names: dict[str, Name]) -> tuple[Diagnosis, ...] | None:
         """Return the mistakes that answer every request as the learner's module did, where the reference does not.
@@ -60,9 +66,25 @@ class Diagnostician:
     def agrees(self, mistake: str | None, records: list[Record], names: dict[str, Name]) -> bool:
         """Say whether the module of a mistake, or the reference, answers every request nearly as recorded."""
         if mistake is None or mistake in self._by_id:
-            return self._nearly(self.reference if mistake is None else self._module(self._by_id[mistake]), records, names)
-        with self.slips.active(mistake):
-            return self._nearly(self.reference, records, names)
+            return self._nearly(
+                self.reference if mistake is None else self._module(self._by_id[mistake]), records, names
+            )
+        with self.slips.active(mistake) as module:
+            return self._nearly(module, records, names)
+
+    def obvious(self, records: list[Record], names: dict[str, Name], row: str) -> Diagnosis | None:
+        """Return what an answer shows by itself, such as a refusal that is missing."""
+        return obvious(self.stage, self.reference, records, names, row, self.learner)
+
+    @property
+    def slips(self) -> Search:
+        """What looks for small changes of the reference, and of the other right modules."""
+        if self._search is None:
+            sources = [Source(self.stage, self._reference_text, lambda: self.reference)]
+            for name, text in self._alternatives().items():
+                sources.append(Source(self.stage, text, partial(_loaded, text, name), f"<{name}>"))
+            self._search = Search(sources, self.learner)
+        return self._search
 
     def _nearly(self, module: types.ModuleType, records: list[Record], names: dict[str, Name]) -> bool:
         replay = Replay(module, self.stage, names, False, self.learner)
@@ -90,3 +112,7 @@ class Diagnostician:
             exec(code, module.__dict__)
             self._modules[mistake.id] = module
         return self._modules[mistake.id]
+
+
+def _loaded(text: str, name: str) -> types.ModuleType:
+    return module_from(compile(text, f"<{name}>", "exec"), f"alternative_{name}")

@@ -12,6 +12,7 @@ import numpy as np
 
 from grader.course.stage import Stage
 from grader.diagnosis.diagnostician import Diagnostician
+from grader.diagnosis.obvious import OBVIOUS
 from grader.diagnosis.replay import usable
 from grader.diagnosis.slips.search import Failing, Slip
 from grader.outcome import Diagnosis, Outcome
@@ -61,22 +62,38 @@ class Evidence:
         return bool(self._called)
 
     def settled(self, outcomes: Iterable[Outcome], answers: Diagnostician) -> list[Outcome]:
-        """Return the outcomes without the explanations that other tests speak against.
+        """Return the outcomes with the explanations that stand against all that the tests saw.
 
         A mistake is not made where a test that passed would not have passed with it, nor where it explains no failure
         of its own row; and where most tests of the same functions fail in a way that no mistake explains, the one that
-        it does explain is a coincidence.
+        it does explain is a coincidence. What no known mistake explains is told by what the answer itself shows, else
+        by the small change of a right module that gives it.
         """
         outcomes = list(outcomes)
         ends_at = time.process_time() + SECONDS
         with np.errstate(all="ignore"), warnings.catch_warnings(action="ignore"):
-            known = self._standing(outcomes, answers, ends_at)
+            known = self._shown(self._standing(outcomes, answers, ends_at), answers)
             slips = self._searched(known, answers)
             if not slips:
                 return known
             added = [replace(each, explains=(*each.explains, *_told(slips, each))) for each in known]
             left = self._standing(added, answers, ends_at)
         return _chosen(left, slips)
+
+    def _shown(self, outcomes: list[Outcome], answers: Diagnostician) -> list[Outcome]:
+        """Return the outcomes with what an answer shows by itself, where no known mistake explains it."""
+        if answers.is_stub:
+            return outcomes
+        failed = {each.test: each for row in self._failed.values() for each in row}
+
+        def shown(outcome: Outcome) -> Outcome:
+            seen = failed.get(outcome.test)
+            if seen is None or outcome.explains:
+                return outcome
+            found = answers.obvious(seen.records, seen.names, outcome.criterion)
+            return replace(outcome, explains=(found,)) if found else outcome
+
+        return list(map(shown, outcomes))
 
     def _standing(self, outcomes: list[Outcome], answers: Diagnostician, ends_at: float) -> list[Outcome]:
         left = [self._uncontradicted(outcome, answers, ends_at) for outcome in outcomes]
@@ -91,8 +108,9 @@ class Evidence:
         found: list[Slip] = []
         for row in answers.stage.criteria:
             own = [each for each in outcomes if each.criterion == row.id and each.test in self._called]
-            failing = self._failed.get(row.id, [])
-            if not failing or _is_explained(own):
+            certain = {each.test for each in own if any(found.mistake in OBVIOUS for found in each.explains)}
+            failing = [each for each in self._failed.get(row.id, []) if each.test not in certain]
+            if not failing or _is_explained([each for each in own if each.test not in certain]):
                 continue
             now = time.process_time()
             until = now + ROW_SHARE * max(0.0, ends_at - now)
@@ -108,6 +126,8 @@ class Evidence:
         return replace(outcome, explains=stands)
 
     def _speaks_against(self, diagnosis: Diagnosis, row: str, answers: Diagnostician, ends_at: float) -> bool:
+        if diagnosis.mistake in OBVIOUS:
+            return False
         key = diagnosis.mistake, row
         if key not in self._contradicted:
             seen = self._passed.get(row, [])
@@ -130,6 +150,8 @@ class Evidence:
         unexplained = sum(not other.explains for other in peers)
 
         def stands(diagnosis: Diagnosis) -> bool:
+            if diagnosis.mistake in OBVIOUS:
+                return True
             own_row = [other for other in asked if other.criterion == diagnosis.criterion]
             known = not own_row or _explained(diagnosis, own_row) > 0
             return known and (not peers or _explained(diagnosis, peers) > unexplained)

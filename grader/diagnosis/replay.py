@@ -49,14 +49,21 @@ class Replay:
             try:
                 if not self._agrees(record):
                     return place
-            except Exception:  # a handle that names nothing here, a value that cannot be compared: the other side chose it
+            except (
+                Exception
+            ):  # a handle that names nothing here, a value that cannot be compared: the other side chose it
                 return place
         return None
 
     def stands_alone(self, record: Record) -> bool:
         """Say whether a request calls a function of the module with plain values: no other has to come before it."""
         values = (*record.args, *record.kwargs.values())
-        return record.kind == "call" and not record.name and record.target in self._named and not any(map(self._is_held, values))
+        return (
+            record.kind == "call"
+            and not record.name
+            and record.target in self._named
+            and not any(map(self._is_held, values))
+        )
 
     def _is_held(self, value: Any) -> bool:
         """Say whether a value is, or holds, an object of the module or a cache that an earlier request gave."""
@@ -67,16 +74,36 @@ class Replay:
         return isinstance(value, (list, tuple)) and (bool(self.opaque) or any(map(self._is_held, value)))
 
     def _agrees(self, record: Record) -> bool:
+        result, error, changed = self._performed(record)
+        return self._is_same(record, result, error, changed)
+
+    def perform(self, record: Record) -> tuple[Any, Exception | None, bool, bool] | None:
+        """Repeat one request: what came back or was raised, whether an argument changed, whether all is as recorded.
+
+        None where it cannot be repeated here.
+        """
+        try:
+            result, error, changed = self._performed(record)
+            return result, error, changed, self._is_same(record, result, error, changed)
+        except Exception:  # a handle that names nothing here, a value that cannot be compared
+            return None
+
+    def _performed(self, record: Record) -> tuple[Any, Exception | None, bool]:
         args = tuple(self._local(*pair) for pair in zip(record.args, record.given, strict=True))
         kwargs = {name: self._local(value, value) for name, value in record.kwargs.items()}
         before = _frozen([args, kwargs])
         try:
             result = perform(record.kind, self.objects[record.target], record.name, args, kwargs)
-        except Exception as error:  # a wrong answer may well raise; it agrees where the learner's raised alike
+        except Exception as error:  # a wrong answer may well raise
+            return None, error, _frozen([args, kwargs]) != before
+        return result, None, _frozen([args, kwargs]) != before
+
+    def _is_same(self, record: Record, result: Any, error: Exception | None, changed: bool) -> bool:
+        if error is not None:  # it agrees where the learner's raised alike
             return record.error is not None and self._same_error(record.error, error)
         if record.name in IN_PLACE and _is_target(record) and result is not self.objects[record.target]:
             return False  # x += y changed the learner's x, and made a new one here
-        if record.error is not None or record.failed or record.changed != (_frozen([args, kwargs]) != before):
+        if record.error is not None or record.failed or record.changed != changed:
             return False
         if record.label in self.opaque and isinstance(record.result, tuple):
             return self._same_but_cache(record, result)
@@ -84,7 +111,7 @@ class Replay:
 
     def _same_error(self, recorded: BaseException, local: Exception) -> bool:
         """Say whether both raised a kind of exception by hand, in their own words, or NumPy said the same to both."""
-        by_hand = _raised_by_hand(local)
+        by_hand = raised_by_hand(local)
         if not isinstance(local, _builtin_class(recorded)) or by_hand != self._learner_raised(recorded):
             return False
         return by_hand or str(local) == str(recorded)
@@ -163,7 +190,7 @@ def _builtin_class(error: BaseException) -> type[BaseException]:
     return next(cls for cls in type(error).__mro__ if cls.__module__ != LEARNERS)
 
 
-def _raised_by_hand(error: Exception) -> bool:
+def raised_by_hand(error: Exception) -> bool:
     """Say whether a raise or an assert of our own module, rather than something it called, raised this."""
     last = error.__traceback__
     while last is not None and last.tb_next is not None:

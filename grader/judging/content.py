@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from grader.course import sealed
-from grader.course.answers import hidden_folder, load_mistakes, reference_source
+from grader.course.answers import alternative_sources, hidden_folder, load_mistakes, reference_source
 from grader.course.sealed import Content, public_only
 from grader.course.stage import Stage
 from grader.diagnosis.diagnostician import Diagnostician
@@ -57,4 +58,5 @@ def answers(stage: Stage, source: bytes) -> Diagnostician:
     """
     if public_only(stage):
         return Diagnostician(stage, sealed.stub(stage), (), is_stub=True)
-    return Diagnostician(stage, reference_source(stage), load_mistakes(stage), source)
+    others = partial(alternative_sources, stage)
+    return Diagnostician(stage, reference_source(stage), load_mistakes(stage), source, alternatives=others)

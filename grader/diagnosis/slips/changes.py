@@ -29,6 +29,7 @@ class Scope:
 
     values: Mapping[str, Any]
     functions: Mapping[str, int] = field(default_factory=dict)
+    defaults: Mapping[str, ast.expr] = field(default_factory=dict)  # of its arguments
 
 
 def natural_changes(node: ast.AST, holder: ast.AST, scope: Scope) -> Iterator[ast.AST]:
@@ -46,11 +47,16 @@ def natural_changes(node: ast.AST, holder: ast.AST, scope: Scope) -> Iterator[as
         case ast.Constant():
             yield from _numbers(node, holder)
         case ast.UnaryOp(operand=ast.Constant(value=int()), op=ast.USub()) if _is_axis(holder):
-            yield from (_number(value) for value in AXIS_VALUES if value not in (-node.operand.value, -node.operand.value + 1, -node.operand.value - 1))  # type: ignore[operator]
+            yield from (
+                _number(value)
+                for value in AXIS_VALUES
+                if value not in (-node.operand.value, -node.operand.value + 1, -node.operand.value - 1)
+            )  # type: ignore[operator]
         case ast.BinOp():
             yield from _operations(node)
         case ast.Call():
             yield from _calls(node)
+            yield from _other_transposes(node)
         case ast.Compare():
             yield from _other_way(node)
     if isinstance(node, (ast.BinOp, ast.Call, ast.Name, ast.Subscript)) and isinstance(
@@ -65,13 +71,17 @@ def _names(node: ast.Name, holder: ast.AST, scope: Scope) -> Iterator[ast.AST]:
         most = len(holder.args) + len(holder.keywords)
         own = scope.functions.get(node.id)
         if own is not None:
-            yield from (ast.Name(n, ast.Load()) for n, k in scope.functions.items() if n != node.id and k == own >= most)
+            yield from (
+                ast.Name(n, ast.Load()) for n, k in scope.functions.items() if n != node.id and k == own >= most
+            )
         for other in KIN.get(node.id, ()):
             yield ast.Name(other, ast.Load())
         return
     if node.id not in scope.values:
         return
     own_value = scope.values[node.id]
+    if node.id in scope.defaults:
+        yield scope.defaults[node.id]
     for name, value in scope.values.items():
         if name != node.id and alike(own_value, value):
             yield ast.Name(name, ast.Load())
@@ -149,6 +159,17 @@ def _numbers(node: ast.Constant, holder: ast.AST) -> Iterator[ast.AST]:
     for value in sorted(others - {number, number + 1, number - 1}):
         whole = isinstance(number, int) and float(value).is_integer()
         yield _number(int(value) if whole else float(value))
+
+
+def _other_transposes(node: ast.Call) -> Iterator[ast.AST]:
+    """Yield all axes reversed, and the first axes swapped, where the last two are meant."""
+    if getattr(node.func, "attr", "") != "swapaxes":
+        return
+    array = node.args[0] if len(node.args) == 3 else getattr(node.func, "value", None)
+    if isinstance(array, ast.expr) and len(node.args) in (2, 3):
+        yield ast.Attribute(array, "T", ast.Load())
+        for pair in ((0, 1), (1, 2)):
+            yield replaced(node, args=[*node.args[:-2], *map(ast.Constant, pair)])
 
 
 def _number(value: int | float) -> ast.expr:
@@ -230,7 +251,9 @@ def _calls(node: ast.Call) -> Iterator[ast.AST]:
             for axis in (-1, 0):
                 yield replaced(node, keywords=[*node.keywords, ast.keyword("axis", _number(axis))])
         if name in ("std", "var"):
-            yield replaced(node, keywords=[k for k in node.keywords if k.arg != "ddof"] + [ast.keyword("ddof", ast.Constant(1))])
+            yield replaced(
+                node, keywords=[k for k in node.keywords if k.arg != "ddof"] + [ast.keyword("ddof", ast.Constant(1))]
+            )
 
 
 def _other_way(node: ast.Compare) -> Iterator[ast.AST]:

@@ -16,7 +16,18 @@ from grader.diagnosis.slips.changes import Scope, natural_changes
 from grader.diagnosis.slips.statements import Kind, argument_changes, natural_orders, natural_statements
 
 SWITCH = "_slips"  # the name, among those of the module, of the numbers of the changes that are in force
-UNCHANGED = ("decorator_list", "annotation", "returns", "bases", "ctx", "op", "ops", "targets", "target", "optional_vars")
+UNCHANGED = (
+    "decorator_list",
+    "annotation",
+    "returns",
+    "bases",
+    "ctx",
+    "op",
+    "ops",
+    "targets",
+    "target",
+    "optional_vars",
+)
 FIXED = (ast.Raise, ast.JoinedStr, ast.Import, ast.ImportFrom, ast.Assert, ast.Lambda)
 WITHIN = (ast.Slice, ast.keyword, ast.Starred, ast.comprehension)  # cannot stand behind a switch: what holds them does
 
@@ -33,6 +44,17 @@ class Change:
     statement: ast.stmt
     kind: Kind = ""
 
+    @property
+    def manner(self) -> tuple[object, ...]:
+        """What changes of one manner have in common: two factors left out, two results with another sign."""
+        old, new = self.old, self.new
+        sides = [name for name in ("left", "right", "operand", "value") if getattr(old, name, None) is new]
+        inner = [name for name in ("left", "right", "operand") if getattr(new, name, None) is old]
+        keys = [type(getattr(each, "op", None)).__name__ for each in (old, new)]
+        called = getattr(getattr(old, "func", None), "attr", getattr(getattr(old, "func", None), "id", ""))
+        value = ast.unparse(new) if isinstance(old, ast.Constant) and isinstance(new, ast.AST) else ""
+        return type(old), type(new), self.kind, *sides, "in", *inner, *keys, called, value
+
 
 @dataclass
 class Schema:
@@ -47,7 +69,9 @@ class Schema:
 
     def definition(self, node: ast.FunctionDef) -> ast.FunctionDef:
         """Return the definition with a switch wherever something may be changed."""
-        before = [each for kind, change in argument_changes(node, self.scope) for each in self._before(node, kind, change)]
+        before = [
+            each for kind, change in argument_changes(node, self.scope) for each in self._before(node, kind, change)
+        ]
         result: ast.FunctionDef = replaced(node, body=[*before, *self._body(node)])
         return result
 

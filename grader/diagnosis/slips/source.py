@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import types
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -20,7 +21,13 @@ class Source:
 
     stage: Stage
     text: str
-    module: types.ModuleType
+    load: Callable[[], types.ModuleType]
+    file: str = "<reference>"  # by which its lines are known
+
+    @cached_property
+    def module(self) -> types.ModuleType:
+        """The text, run."""
+        return self.load()
 
     @cached_property
     def definitions(self) -> dict[str, ast.FunctionDef]:
@@ -76,12 +83,20 @@ class Source:
         """Return what the names of a function held when it ended."""
         node = self.definitions[function]
         first = min([node.lineno, *(each.lineno for each in node.decorator_list)])
-        return Scope(trace.values.get(first, {}), self.functions)
+        return Scope(trace.values.get(first, {}), self.functions, _defaults(node.args))
 
 
 def _arguments(node: ast.FunctionDef) -> list[ast.arg]:
     found = node.args
     return [*found.posonlyargs, *found.args, *found.kwonlyargs]
+
+
+def _defaults(arguments: ast.arguments) -> dict[str, ast.expr]:
+    """Return the defaults of a function's arguments by name."""
+    found = [*arguments.posonlyargs, *arguments.args]
+    plain = dict(zip(reversed([each.arg for each in found]), reversed(arguments.defaults), strict=False))
+    only = zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
+    return plain | {each.arg: value for each, value in only if value is not None}
 
 
 def _made(node: ast.FunctionDef) -> dict[str, ast.expr]:
@@ -96,5 +111,3 @@ def _made(node: ast.FunctionDef) -> dict[str, ast.expr]:
         elif isinstance(each, (ast.AugAssign, ast.For)) and isinstance(each.target, ast.Name):
             twice.add(each.target.id)
     return {name: value for name, value in found.items() if name not in twice}
-
-

@@ -74,9 +74,7 @@ def argument_changes(node: ast.FunctionDef, scope: Scope) -> Iterator[tuple[Kind
     """Yield what may happen to an argument before a function begins: ignored, inverted, transposed, exchanged."""
     arguments = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
     names = [each.arg for each in arguments if each.arg != "self" and each.arg in scope.values]
-    defaults = dict(zip(reversed([*node.args.posonlyargs, *node.args.args]), reversed(node.args.defaults), strict=False))
-    given = {each.arg: value for each, value in defaults.items()}
-    given |= {a.arg: d for a, d in zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True) if d is not None}
+    given = scope.defaults
     for place, name in enumerate(names):
         value = scope.values[name]
         load, store = ast.Name(name, ast.Load()), ast.Name(name, ast.Store())
@@ -101,7 +99,7 @@ def argument_changes(node: ast.FunctionDef, scope: Scope) -> Iterator[tuple[Kind
 
 def _depend(first: ast.stmt, second: ast.stmt) -> bool:
     """Say whether the order of two statements may matter: one sets what the other reads or sets."""
-    return bool(_set(first) & _read(second)) or bool(_set(second) & _read(first)) or _does(first) and _does(second)
+    return bool(_set(first) & _read(second)) or bool(_set(second) & _read(first)) or (_does(first) and _does(second))
 
 
 def _does(node: ast.stmt) -> bool:

@@ -86,7 +86,13 @@ class Vocabulary:
 
     def _attribute(self, node: ast.Attribute, depth: int) -> str | None:
         if isinstance(node.value, ast.Name) and node.value.id == "self":
-            return node.attr if not node.attr.startswith("_") or node.attr in self.words else node.attr.strip("_") if node.attr.strip("_") in self.words else None
+            return (
+                node.attr
+                if not node.attr.startswith("_") or node.attr in self.words
+                else node.attr.strip("_")
+                if node.attr.strip("_") in self.words
+                else None
+            )
         if node.attr == "T":
             inner = self.phrase(node.value, depth + 1)
             return inner and f"{inner} transposed"
@@ -110,14 +116,29 @@ class Vocabulary:
     def _call(self, node: ast.Call, depth: int) -> str | None:
         name = called(node)
         if name in self.functions:
-            return f"the result of {name}"
+            of = next(filter(None, map(self._main, node.args)), "")
+            return f"the result of {name} for {of}" if of else f"the result of {name}"
         noun = NOUNS.get(name)
         if noun is None:
             return None
         own = isinstance(node.func, ast.Attribute) and not is_library(node.func.value)
-        source = node.func.value if own and isinstance(node.func, ast.Attribute) else node.args[0] if node.args else None
+        source = (
+            node.func.value if own and isinstance(node.func, ast.Attribute) else node.args[0] if node.args else None
+        )
         inner = self.phrase(source, depth + 1) if depth < 2 else None
         return f"{noun} of {inner}" if inner and " of " not in inner else noun
+
+    def _main(self, node: ast.expr) -> str:
+        """Return the first argument or key of a dict that an expression is made of."""
+        for each in ast.walk(node):
+            if isinstance(each, ast.Name) and each.id in self.parameters:
+                return each.id
+            if isinstance(each, ast.Subscript) and isinstance(each.slice, ast.Constant) and isinstance(each.slice.value, str):
+                return each.slice.value
+            if isinstance(each, ast.Name) and each.id in self.made and each is not self.made[each.id]:
+                inner = self.made[each.id]
+                return next((n.id for n in ast.walk(inner) if isinstance(n, ast.Name) and n.id in self.parameters), "")
+        return ""
 
     def _operation(self, node: ast.BinOp, depth: int) -> str | None:
         if isinstance(node.op, ast.Pow) and constant_of(node.right) == 0.5:

@@ -29,7 +29,9 @@ def _targets(node: ast.AST, say: Vocabulary) -> str | None:
 
 
 def _load(node: ast.AST) -> ast.AST:
-    while isinstance(node, ast.Subscript) and not (isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, str)):
+    while isinstance(node, ast.Subscript) and not (
+        isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, str)
+    ):
         node = node.value
     return node
 
@@ -47,15 +49,23 @@ def _moved(change: Change, say: Vocabulary) -> Clause | None:
                 return Clause("two steps were done in the other order", "Look at which value each step needs.", 2)
             return Clause(f"{other} were computed before {what} had its new value", f"Compute {what} first.", 1)
         case "reset":
-            return Clause(f"{what or 'the running value'} were set back in every round of the loop", "Set it once, before the loop.", 1)
+            return Clause(
+                f"{what or 'the running value'} were set back in every round of the loop",
+                "Set it once, before the loop.",
+                1,
+            )
         case "return_within":
             return Clause("it returned after the first round of the loop", "Return after the loop.", 1)
         case "overwrites":
-            return Clause(f"{what or 'the running value'} were replaced each time instead of added to", "Add to it with `+=`.", 0)
+            return Clause(
+                f"{what or 'the running value'} were replaced each time instead of added to", "Add to it with `+=`.", 0
+            )
         case "accumulates":
             return Clause(f"{what or 'an entry'} were added to instead of replaced", "Set it with `=`.", 1)
         case "indented":
-            return Clause(f"the step that sets {what or 'the result'} stood inside the loop", "Do it once, after the loop.", 1)
+            return Clause(
+                f"the step that sets {what or 'the result'} stood inside the loop", "Do it once, after the loop.", 1
+            )
         case "after":
             return Clause("the last step of the loop were done once, after the loop", "Do it in every round.", 1)
     return None
@@ -66,7 +76,9 @@ def _argument(change: Change) -> Clause | None:
     target, new = change.old, change.new
     if isinstance(target, ast.Tuple):
         first, second = (each.id for each in target.elts if isinstance(each, ast.Name))
-        return Clause(f"{first} and {second} were confused throughout", f"Use {first} and {second} each in its own place.", 1)
+        return Clause(
+            f"{first} and {second} were confused throughout", f"Use {first} and {second} each in its own place.", 1
+        )
     name = target.id if isinstance(target, ast.Name) else "an argument"
     match change.kind:
         case "ignored":
@@ -107,16 +119,26 @@ def _left_out(old: ast.stmt, say: Vocabulary) -> Clause | None:
     if isinstance(old, (ast.Continue, ast.Break)):
         return Clause(f"`{type(old).__name__.lower()}` were left out of a loop", "Leave that round of the loop.", 1)
     if isinstance(old, ast.Expr):
-        return Clause(f"{what} were not called" if what and what in say.words else "a step were left out", "Do that step, too.", 0)
-    return Clause(f"the step that sets {what} were left out" if what else "a step were left out", f"Set {what}." if what else "Do that step, too.", 0)
+        return Clause(
+            f"{what} were not called" if what and what in say.words else "a step were left out", "Do that step, too.", 0
+        )
+    return Clause(
+        f"the step that sets {what} were left out" if what else "a step were left out",
+        f"Set {what}." if what else "Do that step, too.",
+        0,
+    )
 
 
 def _branch(old: ast.If, new: ast.If, say: Vocabulary) -> Clause | None:
     named = [say.phrase(each) for each in ast.walk(old.test) if isinstance(each, (ast.Name, ast.Attribute))]
-    known = list(dict.fromkeys(name for name in named if name and " " not in name and name not in ("np", "len", "self")))
+    known = list(
+        dict.fromkeys(name for name in named if name and " " not in name and name not in ("np", "len", "self"))
+    )
     on = f" on {' and '.join(known[:2])}" if known else ""
     if isinstance(old.body[0], ast.Raise):
-        return Clause(f"nothing checked {' and '.join(known[:2]) or 'its arguments'}", "Raise what the docstring names.", 0)
+        return Clause(
+            f"nothing checked {' and '.join(known[:2]) or 'its arguments'}", "Raise what the docstring names.", 0
+        )
     if isinstance(new.test, ast.Constant):
         if new.test.value:
             return Clause(f"a special case{on} were taken always", "Take it only where its condition holds.", 1)

@@ -1,0 +1,149 @@
+"""What one answer shows by itself: a refusal that is missing, an argument that was changed, another dtype or container."""
+
+from __future__ import annotations
+
+import inspect
+import re
+import types
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from grader.course.stage import Stage
+from grader.diagnosis.replay import Replay, raised_by_hand, same_array
+from grader.outcome import Diagnosis
+from grader.remote.record import Name, Record
+
+OBVIOUS = frozenset(("argument-changed", "refusal-missing", "refusal-by-accident", "container-type", "another-dtype"))
+LONGEST = 300  # characters of a docstring's sentence
+
+
+@dataclass(frozen=True)
+class _Seen:
+    """One request, what the learner's module made of it, and what the reference makes of it."""
+
+    record: Record
+    local: Any
+    error: Exception | None
+    changed: bool
+
+
+def obvious(
+    stage: Stage,
+    module: types.ModuleType,
+    records: list[Record],
+    names: dict[str, Name],
+    row: str,
+    learner: bytes = b"",
+) -> Diagnosis | None:
+    """Return what the first answer that differs from the reference's shows by itself; None where it shows nothing."""
+    replay = Replay(module, stage, names, True, learner)
+    for record in records:
+        outcome = replay.perform(record)
+        if outcome is None:
+            return None
+        local, error, changed, agrees = outcome
+        if not agrees:
+            return _shown(_Seen(record, local, error, changed), stage, module, row)
+    return None
+
+
+def _shown(seen: _Seen, stage: Stage, module: types.ModuleType, row: str) -> Diagnosis | None:
+    record, label = seen.record, seen.record.label
+    if seen.error is not None:
+        return _not_refused(seen, module, row) if raised_by_hand(seen.error) else None
+    if record.error is not None or record.failed:
+        return None
+    if record.changed and not seen.changed and _same(record.result, seen.local, stage):
+        text = f"The answer of {label} is right, and an argument came back changed."
+        return Diagnosis("argument-changed", row, text, CHANGED)
+    return _another_type(seen, stage, row)
+
+
+CHANGED = (
+    "Work on a copy: `x = x + 1` makes a new array, while `x += 1`, `x[...] = 1`, `x.sort()` and `out=x` change "
+    "the one that the caller goes on using."
+)
+
+
+def _not_refused(seen: _Seen, module: types.ModuleType, row: str) -> Diagnosis:
+    record, error = seen.record, seen.error
+    wanted = type(error).__name__
+    said = _promise(module, record.label, wanted)
+    fix = f"Raise it before the first computation. The docstring asks for it: {said}" if said else "Raise it first."
+    if record.error is None:
+        return Diagnosis(
+            "refusal-missing", row, f"{record.label} accepts a call that it has to refuse with {wanted}.", fix
+        )
+    found = getattr(record.error, "learner_type", type(record.error).__name__)
+    text = f"Nothing in {record.label} checks this call: it ends in {found} by accident, where {wanted} is asked for."
+    return Diagnosis("refusal-by-accident", row, text, fix)
+
+
+def _promise(module: types.ModuleType, label: str, kind: str) -> str:
+    """Return what a docstring says under Raises about a kind of exception: "K and Q differ in d_k"."""
+    target: Any = module
+    owner: Any = None
+    for part in label.split("."):
+        owner, target = target, getattr(target, part, None)
+    for each in (target, getattr(target, "__init__", None), owner):
+        text = inspect.getdoc(each) if each is not None and not isinstance(each, types.ModuleType) else None
+        found = re.search(rf"^ +{kind}: (.+?)(?=\n\s*\n|\n {{4}}\w+: |\Z)", text or "", re.S | re.M)
+        if found:
+            said = " ".join(found[1].split())
+            return said if len(said) <= LONGEST else f"{said[:LONGEST]}…"
+    return ""
+
+
+def _same(recorded: Any, local: Any, stage: Stage) -> bool:
+    if isinstance(recorded, (list, tuple)) and isinstance(local, (list, tuple)):
+        return len(recorded) == len(local) and all(_same(a, b, stage) for a, b in zip(recorded, local, strict=True))
+    if isinstance(recorded, (np.ndarray, np.generic, float)):
+        return same_array(recorded, local, stage.tolerance, False)
+    return recorded is None and local is None
+
+
+def _another_type(seen: _Seen, stage: Stage, row: str) -> Diagnosis | None:
+    recorded, local, label = seen.record.result, seen.local, seen.record.label
+    if isinstance(recorded, np.ndarray) and isinstance(local, (np.ndarray, np.generic)):
+        return _another_dtype(label, recorded, np.asarray(local), row)
+    pairs = list(zip(recorded, local, strict=False)) if _alike(recorded, local) else []
+    for mine, theirs in pairs:
+        if isinstance(mine, np.ndarray) and isinstance(theirs, np.ndarray) and mine.dtype != theirs.dtype:
+            return _another_dtype(label, mine, theirs, row) if _same(recorded, local, stage) else None
+    if type(recorded) is not type(local) and _alike(recorded, local, (list, tuple)) and list(recorded) == list(local):
+        text = f"{label} returns a {type(recorded).__name__}, where a {type(local).__name__} is asked for."
+        return Diagnosis("container-type", row, text, f"Return `{type(local).__name__}(…)` of the same entries.")
+    return None
+
+
+def _alike(one: Any, other: Any, kinds: tuple[type, ...] = (tuple,)) -> bool:
+    try:
+        return isinstance(one, kinds) and isinstance(other, kinds) and len(one) == len(other)
+    except TypeError:
+        return False
+
+
+def _another_dtype(label: str, mine: np.ndarray[Any, Any], theirs: np.ndarray[Any, Any], row: str) -> Diagnosis | None:
+    if (
+        mine.dtype == theirs.dtype
+        or mine.shape != theirs.shape
+        or not {mine.dtype.kind, theirs.dtype.kind} <= set("biuf")
+    ):
+        return None
+    coarse = 1e-3 if "float16" in (str(mine.dtype), str(theirs.dtype)) else 1e-4
+    with np.errstate(all="ignore"):
+        if not np.allclose(mine.astype(float), theirs.astype(float), rtol=coarse, atol=coarse, equal_nan=True):
+            return None
+    text = f"The values of {label} are right; they are {mine.dtype}, where {theirs.dtype} is asked for."
+    wide = mine.dtype == np.float64 and theirs.dtype == np.float32
+    return Diagnosis(
+        "another-dtype", row, text, WIDE if wide else f"Make the result {theirs.dtype}, as the docstring says."
+    )
+
+
+WIDE = (
+    "Something in it is float64: np.sqrt(d) of a whole number, np.zeros(shape) and np.random give float64, and float32 "
+    "times float64 is float64. A plain Python number, such as d ** 0.5, leaves float32 as it is."
+)
