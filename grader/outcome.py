@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 Status = Literal["passed", "failed", "not_started", "blocked", "crashed", "timed_out", "over_limit", "grader_fault"]
+# What a test asks of an answer: right values; that bad input is refused; the dtype; cases at the edges; that arguments
+# stay as they were; that it is fast enough.
+Kind = Literal["values", "refusals", "dtype", "edges", "purity", "speed"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
 
 
 @dataclass(frozen=True)
@@ -32,7 +36,7 @@ class Outcome:
 
     call is the last call as a learner would write it, waits_on the unwritten function that another one needed, explains
     the mistakes that reproduce every recorded answer, notes what was printed or warned about; unexplained is why an
-    explanation could not be made.
+    explanation could not be made; kind is one of KINDS, or empty where the test's marks name none, or several.
     """
 
     test: str
@@ -47,3 +51,4 @@ class Outcome:
     notes: tuple[str, ...] = ()
     seconds: float = 0.0
     unexplained: str = ""
+    kind: Kind | Literal[""] = ""

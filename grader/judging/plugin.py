@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import pytest
 
+from grader.outcome import KINDS
+
 if TYPE_CHECKING:
     import numpy as np
 
@@ -44,6 +46,8 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
         "markers", "changes_arguments: the tested function is meant to change its arguments in place"
     )
+    for kind in KINDS:
+        config.addinivalue_line("markers", f"{kind}: the kind of a test, what it asks of an answer; the closest counts")
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from grader.judging import plugin
 from grader.judging.assessment import EXPLAINED, Assessor, Attempt
 from grader.judging.processes import bounds
 from grader.judging.processes.slate import Slate
-from grader.judging.suite import Suite, criterion_of, name_of
+from grader.judging.suite import Suite, criterion_of, kind_of, name_of
 from grader.judging.task import Swelled, Task
 from grader.outcome import Outcome
 from grader.remote.exceptions import WorkerFailed
@@ -78,7 +78,8 @@ class Session:
         """Run one test and tell its outcome; then, in a second message, what explains it."""
         started = time.perf_counter()
         self.slate.at("test", self._place)
-        base = Outcome(name_of(item), criterion_of(item), self.suite.is_hidden(item), "failed")
+        hidden = self.suite.is_hidden(item)
+        base = Outcome(name_of(item), criterion_of(item), hidden, "failed", kind=kind_of(item))
         if left_out := self._no_time_for(item):
             self._attempted(item, following, left_out)  # pytest takes down what the test before it had set up
             outcome = replace(base, status="timed_out", message=left_out)

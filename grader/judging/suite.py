@@ -10,7 +10,7 @@ import types
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 from _pytest.config import _prepareconfig  # pytest.main would run the tests at once, and unload them afterwards
@@ -21,6 +21,7 @@ from grader.course.stage import Stage
 from grader.judging.content import TestFiles
 from grader.judging.expectations import noted
 from grader.judging.memory_files import MemoryFiles, importable
+from grader.outcome import KINDS, Kind
 
 PYTEST_INI = Path(__file__).parent / "pytest.ini"
 TEXT_LIMIT = 1500
@@ -135,6 +136,20 @@ def criterion_of(item: pytest.Item) -> str:
     """Return the row of the checklist that a test belongs to; empty where it names none, or several."""
     marks = [str(mark.args[0]) for mark in item.iter_markers("criterion") if mark.args]
     return marks[0] if len(marks) == 1 else ""
+
+
+def kind_of(item: pytest.Item) -> Kind | Literal[""]:
+    """Return what a test asks of an answer, by the closest mark that says so: its parameters' before its function's,
+    then its class's and its file's; empty where none does, or where the closest are several.
+    """
+    spec = getattr(item, "callspec", None)
+    levels = [list(spec.marks)] if spec is not None else []
+    for marks in [*levels, *(node.own_markers for node in reversed(item.listchain()))]:
+        names = {mark.name for mark in marks}
+        found = [kind for kind in KINDS if kind in names]
+        if found:
+            return found[0] if len(found) == 1 else ""
+    return ""
 
 
 def name_of(item: pytest.Item) -> str:

@@ -20,7 +20,7 @@ from grader.judging.processes.forked import Forked
 from grader.judging.processes.messages import JudgeGone, Messages, TimeIsUp
 from grader.judging.processes.plain import records, unpacked
 from grader.judging.processes.workers import ASKED
-from grader.judging.suite import criterion_of, name_of
+from grader.judging.suite import criterion_of, kind_of, name_of
 from grader.judging.task import OVERTIME_SECONDS, Death, Findings
 from grader.outcome import Diagnosis, Outcome, Status, Where
 from grader.submission.source import Problem
@@ -153,7 +153,7 @@ class Watchdog:
 
     def _base(self, place: int) -> Outcome:
         test, criterion, hidden = _described(self._charge, self._items[place])
-        return Outcome(test, criterion, hidden, "failed")
+        return Outcome(test, criterion, hidden, "failed", kind=kind_of(self._items[place]))
 
     def _of_doubt(self, place: int, fault: str | None) -> Outcome:
         """Return the outcome of a test that a judge died in, now that it is known what the reference does there."""

@@ -11,7 +11,9 @@ from hidden.s15_attention.solution import (
     TransformerEncoderBlock,
     _mask_for,
     _normalize,
+    _of_shape,
     _require_heads_divide,
+    _sum_leading_axes,
     _weighted_values,
     add_positional_encoding,
     additive_attention,
@@ -653,7 +655,7 @@ def first_block_repeated(x, blocks, mask=None):
 
 
 @mistake(
-    criterion="gradients",
+    criterion="multi-head-backward",
     replaces="multi_head_attention_backward",
     text="The gradients of queries and keys lack the division by the square root of d_k that the scores went through.",
     fix="Divide the gradient of the scores by it once, before it goes on to queries and keys.",
@@ -665,7 +667,7 @@ def gradient_scale_missing(grad_output, cache, right=multi_head_attention_backwa
 
 
 @mistake(
-    criterion="gradients",
+    criterion="multi-head-backward",
     replaces="multi_head_attention_backward",
     text="The gradient of the softmax is only weights times gradient: the sum over the row was not subtracted.",
     fix="Each weight depends on all scores of its row: subtract the row's sum of gradient times weights first.",
@@ -683,7 +685,7 @@ def softmax_gradient_without_the_sum(grad_output, cache):
 
 
 @mistake(
-    criterion="gradients",
+    criterion="multi-head-backward",
     replaces="multi_head_attention_backward",
     text="The gradients of K and V were returned in each other's place.",
     fix="Return them in the order of the forward pass: Q, K, V, then the weights.",
@@ -694,7 +696,7 @@ def key_and_value_gradients_swapped(grad_output, cache, right=multi_head_attenti
 
 
 @mistake(
-    criterion="gradients",
+    criterion="multi-head-backward",
     replaces="multi_head_attention_backward",
     text="The gradients of the weight matrices are transposed.",
     fix="For Y = X W the gradient of W is X transposed times the gradient of Y, in this order.",
@@ -705,7 +707,7 @@ def weight_gradients_transposed(grad_output, cache, right=multi_head_attention_b
 
 
 @mistake(
-    criterion="gradients",
+    criterion="multi-head-backward",
     replaces="multi_head_attention_backward",
     text="The gradients of the weight matrices were averaged over the batch.",
     fix="Add up what the sequences of the batch contribute; a mean belongs to the loss, if anywhere.",
@@ -716,7 +718,7 @@ def weight_gradients_averaged(grad_output, cache, right=multi_head_attention_bac
 
 
 @mistake(
-    criterion="gradients",
+    criterion="multi-head-backward",
     replaces="multi_head_attention_backward",
     text="The gradients of Q, K and V went back through the projections as they are, not through their transposes.",
     fix="For Y = X W the gradient of X is the gradient of Y times W transposed.",
@@ -727,7 +729,7 @@ def projections_not_transposed_on_the_way_back(grad_output, cache, right=multi_h
 
 
 @mistake(
-    criterion="gradients",
+    criterion="layer-norm-backward",
     replaces="layer_norm_backward",
     text="Mean and deviation were treated as constants, though both depend on x.",
     fix="Subtract from gamma times the gradient its mean, and the normalised x times the mean of their product.",
@@ -738,7 +740,7 @@ def layer_norm_statistics_constant(grad_output, x, gamma, eps=1e-6, right=layer_
 
 
 @mistake(
-    criterion="gradients",
+    criterion="layer-norm-backward",
     replaces="layer_norm_backward",
     text="The gradient of x is right for a gamma of ones: the gradient was not multiplied by gamma on its way back.",
     fix="Multiply the gradient by gamma before the means are subtracted.",
@@ -748,7 +750,18 @@ def layer_norm_gradient_without_gamma(grad_output, x, gamma, eps=1e-6, right=lay
 
 
 @mistake(
-    criterion="gradients",
+    criterion="layer-norm-backward",
+    replaces="layer_norm_backward",
+    text="The gradient of gamma was made with x itself, not with the normalised x that gamma is multiplied with.",
+    fix="Multiply the gradient by (x - mean) / deviation and add up over all leading axes.",
+)
+def gamma_gradient_with_plain_x(grad_output, x, gamma, eps=1e-6, right=layer_norm_backward):
+    grad_x, _, grad_beta = right(grad_output, x, gamma, eps)
+    return grad_x, _sum_leading_axes(grad_output * x), grad_beta
+
+
+@mistake(
+    criterion="feed-forward-backward",
     replaces="feed_forward_backward",
     text="The gradient went back through the hidden layer as if there were no ReLU.",
     fix="Set the gradient of each hidden unit to 0 where its input was below 0.",
@@ -760,7 +773,7 @@ def relu_gradient_missing(grad_output, x, W1, b1, W2, b2, right=feed_forward_bac
 
 
 @mistake(
-    criterion="gradients",
+    criterion="feed-forward-backward",
     replaces="feed_forward_backward",
     text="The ReLU was applied to the gradient, which was stopped where it is negative, not where the unit was off.",
     fix="Let the gradient, of either sign, pass where the unit's input was above 0 in the forward pass.",
@@ -772,7 +785,19 @@ def relu_applied_to_the_gradient(grad_output, x, W1, b1, W2, b2, right=feed_forw
 
 
 @mistake(
-    criterion="gradients",
+    criterion="feed-forward-backward",
+    replaces="feed_forward_backward",
+    text="The gradients of the biases were averaged over the positions.",
+    fix="Add up what the positions contribute: each of them uses the same bias.",
+)
+def bias_gradients_averaged(grad_output, x, W1, b1, W2, b2, right=feed_forward_backward):
+    grad_x, grad_W1, grad_b1, grad_W2, grad_b2 = right(grad_output, x, W1, b1, W2, b2)
+    count = max(x.size // x.shape[-1], 1)
+    return grad_x, grad_W1, grad_b1 / count, grad_W2, grad_b2 / count
+
+
+@mistake(
+    criterion="multi-head-backward",
     replaces="MultiHeadAttention.backward",
     text="The gradients of the weights were added to those of the backward pass before.",
     fix="Replace the stored gradients in each backward pass.",
@@ -786,7 +811,7 @@ def gradients_accumulated(self, grad_output, right=MultiHeadAttention.backward):
 
 
 @mistake(
-    criterion="gradients",
+    criterion="encoder-block-backward",
     replaces="TransformerEncoderBlock.backward",
     text="The gradients went through the sublayers only: those of the residual branches are missing.",
     fix="Where an input went into the sublayer and into the sum, add up the gradients of both branches.",
@@ -800,11 +825,13 @@ def residual_gradients_missing(self, grad_output):
         grad, h, self.W1, self.b1, self.W2, self.b2
     )
     grad, self.grad_gamma1, self.grad_beta1 = layer_norm_backward(grad, after_attention, self.gamma1)
-    return sum(self.attention.backward(grad))
+    inputs = self.attention.backward(grad)
+    self.grad_attention = self.attention.get_gradients()
+    return sum(inputs)
 
 
 @mistake(
-    criterion="gradients",
+    criterion="encoder-block-backward",
     replaces="TransformerEncoderBlock.backward",
     text="Of what the attention passes back, only the gradient of the queries was added.",
     fix="The block's input is queries, keys and values at once: add up all three gradients and that of the residual.",
@@ -818,11 +845,35 @@ def only_the_query_gradient_added(self, grad_output):
         grad, h, self.W1, self.b1, self.W2, self.b2
     )
     grad, self.grad_gamma1, self.grad_beta1 = layer_norm_backward(grad + grad_h, after_attention, self.gamma1)
-    return grad + self.attention.backward(grad)[0]
+    grad_query = self.attention.backward(grad)[0]
+    self.grad_attention = self.attention.get_gradients()
+    return grad + grad_query
 
 
 @mistake(
-    criterion="positional-builders",
+    criterion="encoder-block-backward",
+    replaces="TransformerEncoderBlock.backward",
+    text="The residual of the second half took the gradient of the block's output, not that of the sum below the norm.",
+    fix="Go back through the second norm first; the residual and the network both start from its gradient.",
+)
+def residual_around_the_norm(self, grad_output):
+    if self._cache is None:
+        raise RuntimeError("backward: forward has not been called")
+    after_attention, h, after_feed_forward = self._cache
+    grad_output = _of_shape("grad_output", grad_output, h.shape)
+    grad, self.grad_gamma2, self.grad_beta2 = layer_norm_backward(grad_output, after_feed_forward, self.gamma2)
+    grad_h, self.grad_W1, self.grad_b1, self.grad_W2, self.grad_b2 = feed_forward_backward(
+        grad, h, self.W1, self.b1, self.W2, self.b2
+    )
+    h_grad = grad_output + grad_h
+    grad, self.grad_gamma1, self.grad_beta1 = layer_norm_backward(h_grad, after_attention, self.gamma1)
+    inputs = self.attention.backward(grad)
+    self.grad_attention = self.attention.get_gradients()
+    return h_grad + sum(inputs)
+
+
+@mistake(
+    criterion="positions-added",
     replaces="add_positional_encoding",
     text="The last rows of the encoding were added, those of the highest positions.",
     fix="Add the first seq rows: a sequence begins at position 0.",
@@ -833,7 +884,7 @@ def last_rows_added(x, pe, right=add_positional_encoding):
 
 
 @mistake(
-    criterion="positional-builders",
+    criterion="positions-added",
     replaces="add_positional_encoding",
     text="Each sequence got one row of the encoding for all its tokens: positions were counted along the batch.",
     fix="Count them along axis 1, so that each token of a sequence gets the row of its own position.",
@@ -844,7 +895,7 @@ def positions_counted_along_the_batch(x, pe, right=add_positional_encoding):
 
 
 @mistake(
-    criterion="positional-builders",
+    criterion="positions-added",
     replaces="add_positional_encoding",
     text="An encoding of another d_model went through: broadcasting repeated its one column for all features.",
     fix="Compare the last axes of x and pe, and raise ValueError if they differ.",
@@ -854,13 +905,33 @@ def d_model_not_compared(x, pe):
 
 
 @mistake(
-    criterion="positional-builders",
+    criterion="positions-learned",
     replaces="learned_positional_encoding",
     text="The random numbers have a standard deviation of 1, as large as the embeddings themselves.",
     fix="Multiply them by 0.02, so that the table begins small.",
 )
 def learned_encoding_not_scaled(max_length, d_model, rng=None, right=learned_positional_encoding):
     return right(max_length, d_model, rng) / 0.02
+
+
+@mistake(
+    criterion="positions-learned",
+    replaces="learned_positional_encoding",
+    text="0.02 is the variance of these random numbers; it should be their standard deviation.",
+    fix="Multiply standard normal numbers by 0.02, without a square root.",
+)
+def learned_encoding_of_that_variance(max_length, d_model, rng=None, right=learned_positional_encoding):
+    return right(max_length, d_model, rng) / 0.02**0.5
+
+
+@mistake(
+    criterion="positions-learned",
+    replaces="learned_positional_encoding",
+    text="The numbers came from a generator with a fixed seed: the table is the same whichever rng is given.",
+    fix="Draw from rng, and make a generator without a seed where rng is None.",
+)
+def learned_encoding_with_a_fixed_seed(max_length, d_model, rng=None, right=learned_positional_encoding):
+    return right(max_length, d_model, np.random.default_rng(0))
 
 
 @mistake(

@@ -37,8 +37,8 @@ class TestSinusoidalEncoding:
                 learner.sinusoidal_encoding(max_length, d_model)
 
 
-@pytest.mark.criterion("positional-builders")
-class TestPositionalBuilders:
+@pytest.mark.criterion("positions-added")
+class TestPositionsAdded:
     def test_first_rows_are_added(self, learner, rng):
         seq, longer, d_model = int(rng.integers(2, 6)), int(rng.integers(6, 9)), int(rng.integers(2, 7))
         for shape, max_length in (((3, seq, d_model), longer), ((4, 4, 4), 4)):
@@ -57,6 +57,9 @@ class TestPositionalBuilders:
             with pytest.raises(ValueError):
                 learner.add_positional_encoding(rng.normal(size=x), rng.normal(size=pe))
 
+
+@pytest.mark.criterion("positions-learned")
+class TestPositionsLearned:
     def test_learned_encoding_of_impossible_size_is_refused(self, learner, rng):
         for max_length, d_model in IMPOSSIBLE_SIZES:
             with pytest.raises(REFUSED):

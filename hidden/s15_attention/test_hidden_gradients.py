@@ -16,9 +16,10 @@ from hidden.s15_attention.oracles import (
     unpack,
 )
 
-pytestmark = pytest.mark.criterion("gradients")
+OTHER_SHAPES = ((3, 4), (1, 3, 4), (2, 1, 4), (2, 3, 2))  # than the (2, 3, 4) of an output
 
 
+@pytest.mark.criterion("feed-forward-backward")
 def test_feed_forward(learner, rng):
     for leading in ((2, 3), ()):
         x = rng.normal(size=(*leading, 4))
@@ -31,6 +32,7 @@ def test_feed_forward(learner, rng):
         assert_gradients(dict(zip(arguments, gradients, strict=True)), numerical)
 
 
+@pytest.mark.criterion("layer-norm-backward")
 def test_layer_norm(learner, rng):
     for leading in ((2, 3), ()):
         x, gamma = oracles.draw_rows(rng, (*leading, 5)), oracles.draw_scale(rng, 5)
@@ -42,6 +44,7 @@ def test_layer_norm(learner, rng):
         assert_gradients(dict(zip(arguments, gradients, strict=True)), numerical)
 
 
+@pytest.mark.criterion("layer-norm-backward")
 def test_layer_norm_uses_eps(learner, rng):
     x, gamma, grad_output = oracles.draw_rows(rng, (3, 5)), oracles.draw_scale(rng, 5), rng.normal(size=(3, 5))
     result = learner.layer_norm_backward(grad_output, x, gamma, eps=0.5)
@@ -60,10 +63,15 @@ def test_layer_norm_uses_eps(learner, rng):
         assert_array(value, expected, name=f"{name} without eps")
 
 
-def test_shapes_that_do_not_fit_are_refused(learner, rng):
+@pytest.mark.criterion("layer-norm-backward")
+def test_layer_norm_of_shapes_that_do_not_fit_is_refused(learner, rng):
     for shapes in (((1, 5), (3, 5), (5,)), ((3, 5), (1, 5), (5,)), ((5,), (3, 5), (5,)), ((3, 5), (3, 5), (1,))):
         with pytest.raises(ValueError):
             learner.layer_norm_backward(*(rng.normal(size=shape) for shape in shapes))
+
+
+@pytest.mark.criterion("feed-forward-backward")
+def test_feed_forward_of_shapes_that_do_not_fit_is_refused(learner, rng):
     for network in oracles.wrong_networks(rng, (3, 4), 7):
         with pytest.raises(ValueError):
             learner.feed_forward_backward(rng.normal(size=(3, 4)), *network)
@@ -101,16 +109,19 @@ def check_function(learner, rng, num_heads, mask=None):
     assert_gradients(dict(zip("QKV", inputs, strict=True)), numerical)
 
 
+@pytest.mark.criterion("multi-head-backward")
 @pytest.mark.parametrize("num_heads", [1, 4])
 def test_multi_head_attention(learner, rng, num_heads):
     check_function(learner, rng, num_heads)
 
 
+@pytest.mark.criterion("multi-head-backward")
 @pytest.mark.parametrize("shape", [(2, 3, 4), (2, 1, 1, 4)], ids=str)
 def test_multi_head_attention_with_a_mask(learner, rng, shape):
     check_function(learner, rng, 2, oracles.draw_mask(rng, shape, empty_row=True))
 
 
+@pytest.mark.criterion("multi-head-backward")
 def test_class_keeps_the_last_forward_and_the_last_backward(learner, rng):
     layer = learner.MultiHeadAttention(4, 2, rng=rng)
     for _ in range(2):
@@ -123,6 +134,7 @@ def test_class_keeps_the_last_forward_and_the_last_backward(learner, rng):
     assert_gradients(dict(zip("QKV", unpack(result, "grad_Q", "grad_K", "grad_V"), strict=True)), numerical)
 
 
+@pytest.mark.criterion("multi-head-backward")
 def test_multi_head_attention_uses_the_cache_that_it_is_given(learner, rng):
     arguments, others, grad_output = draw_attention(rng), draw_attention(rng), rng.normal(size=(2, 3, 4))
     _, cache = unpack(learner.multi_head_attention_forward(*arguments.values(), 2), "output", "cache")
@@ -134,6 +146,7 @@ def test_multi_head_attention_uses_the_cache_that_it_is_given(learner, rng):
     assert_gradients(dict(zip("QKV", inputs, strict=True)), numerical)
 
 
+@pytest.mark.criterion("multi-head-backward")
 def test_layers_share_nothing(learner, rng):
     first, grad_output = draw_attention(rng), rng.normal(size=(2, 3, 4))
     layer, other = (learner.MultiHeadAttention(4, 2, rng=rng) for _ in range(2))
@@ -156,28 +169,43 @@ def too_early():
         raise caught.value
 
 
+@pytest.mark.criterion("multi-head-backward")
 def test_backward_needs_a_forward_and_gradients_a_backward(learner, rng):
-    layers = learner.MultiHeadAttention(4, 2, rng=rng), learner.TransformerEncoderBlock(4, 2, rng=rng)
-    for layer in layers:
-        with too_early():
-            layer.backward(rng.normal(size=(2, 3, 4)))
+    layer = learner.MultiHeadAttention(4, 2, rng=rng)
     with too_early():
-        layers[0].get_gradients()
+        layer.backward(rng.normal(size=(2, 3, 4)))
+    with too_early():
+        layer.get_gradients()
 
 
+@pytest.mark.criterion("encoder-block-backward")
+def test_backward_of_a_block_needs_a_forward(learner, rng):
+    block = learner.TransformerEncoderBlock(4, 2, rng=rng)
+    with too_early():
+        block.backward(rng.normal(size=(2, 3, 4)))
+
+
+@pytest.mark.criterion("multi-head-backward")
 def test_gradients_of_another_shape_are_refused(learner, rng):
     arguments, x = draw_attention(rng), rng.normal(size=(2, 3, 4))
     _, cache = unpack(learner.multi_head_attention_forward(*arguments.values(), 2), "output", "cache")
-    layer, block = learner.MultiHeadAttention(4, 2, rng=rng), learner.TransformerEncoderBlock(4, 2, rng=rng)
+    layer = learner.MultiHeadAttention(4, 2, rng=rng)
     layer.forward(x, x, x)
-    block.forward(x)
-    for shape in ((3, 4), (1, 3, 4), (2, 1, 4), (2, 3, 2)):
+    for shape in OTHER_SHAPES:
         grad_output = rng.normal(size=shape)
         with pytest.raises(ValueError):
             learner.multi_head_attention_backward(grad_output, cache)
-        for each in (layer, block):
-            with pytest.raises(ValueError):
-                each.backward(grad_output)
+        with pytest.raises(ValueError):
+            layer.backward(grad_output)
+
+
+@pytest.mark.criterion("encoder-block-backward")
+def test_gradients_of_another_shape_are_refused_by_a_block(learner, rng):
+    block = learner.TransformerEncoderBlock(4, 2, rng=rng)
+    block.forward(rng.normal(size=(2, 3, 4)))
+    for shape in OTHER_SHAPES:
+        with pytest.raises(ValueError):
+            block.backward(rng.normal(size=shape))
 
 
 def check_block(block, x, parameters, grad_output, mask):
@@ -198,6 +226,7 @@ def check_block(block, x, parameters, grad_output, mask):
     assert_gradient(grad_x, numerical["x"], name="grad_x")
 
 
+@pytest.mark.criterion("encoder-block-backward")
 def test_block_with_a_mask(learner, rng):
     x, mask = oracles.draw_rows(rng, (2, 3, 4), oracles.STRETCH), oracles.draw_mask(rng, (3, 3))
     parameters = oracles.draw_block(rng, x, 2, 6, mask)
@@ -206,6 +235,7 @@ def test_block_with_a_mask(learner, rng):
     check_block(block, x, parameters, rng.normal(size=x.shape), mask)
 
 
+@pytest.mark.criterion("encoder-block-backward")
 def test_block_keeps_the_last_forward_and_the_last_backward(learner, rng):
     first, x = (oracles.draw_rows(rng, (2, seq, 4), oracles.STRETCH) for seq in (2, 4))
     parameters = oracles.draw_block(rng, x, 2, 6)
@@ -216,6 +246,7 @@ def test_block_keeps_the_last_forward_and_the_last_backward(learner, rng):
     check_block(block, x, parameters, rng.normal(size=x.shape), None)
 
 
+@pytest.mark.criterion("encoder-block-backward")
 def test_blocks_share_nothing(learner, rng):
     x, grad_output = oracles.draw_rows(rng, (2, 3, 4), oracles.STRETCH), rng.normal(size=(2, 3, 4))
     parameters = oracles.draw_block(rng, x, 2, 6)

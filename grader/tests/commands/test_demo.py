@@ -21,7 +21,7 @@ DEMO, DEMO_STAGE = ROOT / "demo" / "attention.py", "s15"
 NAMED = {
     "split-heads": "reshape-without-transpose",
     "layer-norm": "sample-variance",
-    "positional-builders": "d-model-not-compared",
+    "positions-added": "d-model-not-compared",
 }
 
 
@@ -39,9 +39,9 @@ def rows(verdict: Verdict, status: Status) -> dict[str, CriterionResult]:
 
 def test_some_rows_pass_some_fail_some_are_not_started_and_one_waits(verdict: Verdict) -> None:
     assert not verdict.grader_fault
-    assert len(rows(verdict, "passed")) == 6
+    assert len(rows(verdict, "passed")) == 7
     assert set(rows(verdict, "failed")) == set(NAMED)
-    assert {"merge-heads", "encoder-block", "gradients", "additive-attention"} <= set(rows(verdict, "not_started"))
+    assert {"merge-heads", "encoder-block", "multi-head-backward", "additive-attention"} <= set(rows(verdict, "not_started"))
     assert rows(verdict, "blocked")["multi-head-forward"].waits_for
 
 
@@ -77,7 +77,7 @@ def test_the_command_works_anywhere_records_nothing_and_ends_with_0(
         cli.main()
     shown = capsys.readouterr()
     assert (left.value.code or 0) == 0
-    assert "6 of 14 criteria" in shown.out
+    assert "7 of 18 criteria" in shown.out
     assert "demo/attention.py:" in shown.out
     assert "again with these inputs: grader demo --seed 3\n" in shown.out
     assert "half-finished module that comes with the course" in shown.err

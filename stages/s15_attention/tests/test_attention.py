@@ -264,8 +264,8 @@ class TestEncoderBlock:
         assert_array(block.b2, np.zeros(6), name="b2")
 
 
-@pytest.mark.criterion("gradients")
-class TestGradients:
+@pytest.mark.criterion("feed-forward-backward")
+class TestFeedForwardBackward:
     def test_feed_forward_gradients_pass_open_units_only(self, learner, network):
         result = learner.feed_forward_backward(np.array([[1.0, 0.0], [0.0, 1.0]]), *network)
         names = ("grad_x", "grad_W1", "grad_b1", "grad_W2", "grad_b2")
@@ -284,6 +284,9 @@ class TestGradients:
         assert_gradient(grad_W1, [[0.0, 1.0]], name="grad_W1")
         assert_gradient(grad_b1, [0.0, 1.0], name="grad_b1")
 
+
+@pytest.mark.criterion("layer-norm-backward")
+class TestLayerNormBackward:
     def test_layer_norm_gradient_knows_that_mean_and_variance_depend_on_x(self, learner):
         x, gamma = np.array([[1.0, 2.0, 3.0, 4.0]]), np.array([2.0, 1.0, 1.0, 1.0])
         result = learner.layer_norm_backward(np.array([[1.0, 0.0, 0.0, 2.0]]), x, gamma)
@@ -292,6 +295,9 @@ class TestGradients:
         assert_gradient(grad_gamma, [-1.3416403, 0.0, 0.0, 2.6832805], name="grad_gamma")
         assert_gradient(grad_beta, [1.0, 0.0, 0.0, 2.0], name="grad_beta")
 
+
+@pytest.mark.criterion("multi-head-backward")
+class TestMultiHeadAttentionBackward:
     def test_one_token_gives_the_gradients_of_a_product(self, learner):
         x, W = np.array([[[3.0]]]), {"W_Q": [[1.0]], "W_K": [[1.0]], "W_V": [[5.0]], "W_O": [[2.0]]}  # lists will do
         _, cache = unpack(learner.multi_head_attention_forward(x, x, x, **W, num_heads=1), "output", "cache")
@@ -314,8 +320,22 @@ class TestGradients:
         assert_gradient(grad_weights["W_O"], [[2.76159416, 5.99010951], [1.96402758, 2.0]], name="grad_weights['W_O']")
 
 
-@pytest.mark.criterion("positional-builders")
-class TestPositionalBuilders:
+@pytest.mark.criterion("encoder-block-backward")
+class TestEncoderBlockBackward:
+    def test_the_gradient_of_a_token_comes_back_through_both(self, learner, sentence):
+        block = small_block(learner)
+        block.forward(sentence)
+        grad_x = block.backward(np.array([[[1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 0.0]]]))
+        expected = [
+            [-0.09031694, 0.25002617, -0.37828311, 0.46729579],
+            [0.00375526, 0.00717689, -0.14455237, 0.10039125],
+        ]
+        assert_gradient(grad_x, [expected], name="grad_x")
+        assert_gradient(block.grad_beta2, [1.0, 0.0, 0.0, 0.0], name="grad_beta2")
+
+
+@pytest.mark.criterion("positions-added")
+class TestPositionsAdded:
     def test_every_sequence_gets_the_encoding_of_its_positions(self, learner):
         x = np.array([[[1.0, 1.0], [2.0, 2.0]], [[3.0, 3.0], [4.0, 4.0]]])
         pe = np.array([[0.0, 0.5], [10.0, 0.25], [20.0, 0.125]])
@@ -326,6 +346,9 @@ class TestPositionalBuilders:
         with pytest.raises(ValueError):
             learner.add_positional_encoding(np.zeros((1, 4, 2)), np.zeros((3, 2)))
 
+
+@pytest.mark.criterion("positions-learned")
+class TestPositionsLearned:
     def test_learned_encoding_has_a_row_for_each_position(self, learner):
         assert_shape(learner.learned_positional_encoding(6, 4, rng=np.random.default_rng(0)), (6, 4))
 
