@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from grader.remote.extended import Extended
+
 Shape = tuple[int, ...]
 SHORT_DIGITS, REPR_DIGITS, LONGEST_DIGITS = 6, 17, 40
 LONGEST_BITS = 128
@@ -45,18 +47,25 @@ def _no_array(value: object, kind: type, shape: Shape) -> str:
         return "returned a masked array where a plain NumPy array was expected"
     if issubclass(kind, np.ndarray):
         return f"returned a {kind.__name__}, a subclass of NumPy's array; wrap it with np.asarray"
-    if kind is list and shape:
-        return f"returned a list of {len(value)}; wrap it with np.array"  # type: ignore[arg-type]  # a list has a length
+    if issubclass(kind, list) and shape:
+        return f"returned a list of {list.__len__(value)}; wrap it with np.array"  # type: ignore[arg-type]  # it is one
     if kind in FUNCTIONS:
         return f"returned a function where {_wanted(shape)} was expected: are the parentheses of a call missing?"
     return f"returned {_named(value, kind)} where {_wanted(shape)} was expected"
 
 
 def _named(value: object, kind: type) -> str:
-    if kind.__module__.startswith("grader.remote."):
+    if kind.__module__.startswith("grader.remote.") and not issubclass(kind, Extended):
         return repr(value)  # our stand-in for an object that stays in the learner's process; its repr says what it is
-    size = f" of {len(value)}" if kind in COLLECTIONS else ""  # type: ignore[arg-type]  # these have a length
-    return f"{'an' if kind.__name__[:1].lower() in 'aeiou' else 'a'} {kind.__name__}{size}"
+    base: type | None = next((base for base in COLLECTIONS if issubclass(kind, base)), None)
+    size = f" of {base.__len__(value)}" if base else ""  # type: ignore[attr-defined]  # all of these have a length
+    name = _own_name(value, kind)
+    return f"{'an' if name[:1].lower() in 'aeiou' else 'a'} {name}{size}"
+
+
+def _own_name(value: object, kind: type) -> str:
+    """The name of an object's class; of what stands for a learner's container, that of the learner's class."""
+    return str(value.__dict__["_shown"]) if issubclass(kind, Extended) else kind.__name__
 
 
 def _wanted(shape: Shape) -> str:
