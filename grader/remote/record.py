@@ -39,10 +39,12 @@ class Record:
     kwargs: dict[str, Any]
     replayable: bool = True
     given: tuple[Any, ...] = ()  # the test's own objects, to recognise one that it passes on
+    given_by_name: dict[str, Any] = field(default_factory=dict)
     result: Any = None
     returned: Any = None
     error: BaseException | None = None
     changed: bool = False
+    touched: tuple[Any, ...] = ()  # of the test's own objects, those that were changed in place
     failed: bool = False
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import types
 from collections.abc import Sequence
 from decimal import Decimal, InvalidOperation
@@ -19,6 +20,7 @@ KIND_NAMES = {"b": "bool", "i": "integer", "u": "integer", "f": "floating", "c":
 SCALARS = frozenset({bool, int, float, complex})
 NUMPY_SCALARS = frozenset(np.sctypeDict.values())
 FUNCTIONS = frozenset({types.FunctionType, types.BuiltinFunctionType, types.MethodType})
+_NUMBERED = re.compile(r"\bax[ei]s (\d)(?: and (\d))?\b(?! \()")  # that no name follows
 COLLECTIONS = frozenset({list, tuple, dict, set, frozenset})
 
 
@@ -96,12 +98,26 @@ def axes_text(first: int, second: int, axes: Sequence[str] | None = None) -> str
     return f"axes {first} and {second}" + (f" ({axes[first]} and {axes[second]})" if axes else "")
 
 
+def name_axes(text: str, axes: Sequence[str]) -> str:
+    """A message whose axes are told by number alone, with their names: axis 1 becomes axis 1 (heads)."""
+
+    def named(found: re.Match[str]) -> str:
+        numbers = [int(number) for number in found.groups() if number is not None]
+        if any(number >= len(axes) for number in numbers):
+            return found[0]
+        return f"{found[0]} ({' and '.join(axes[number] for number in numbers)})"
+
+    return _NUMBERED.sub(named, text)
+
+
 def shape_note(shape: Shape, expected: Shape, axes: Sequence[str] | None = None) -> str | None:
     """What probably happened when shape came back instead of expected; None when nothing is plain.
 
     >>> shape_note((2, 6, 1), (2, 6))
     'an axis of size 1 is left over: axis 2 (keepdims and np.newaxis make one)'
     """
+    if not expected and prod(shape) == 1:
+        return "it holds a single number, but is not one: index it, or sum over its axes"
     if not expected:
         return "a single number was expected: is something left to sum, to average or to index?"
     if sorted(shape) == sorted(expected):
