@@ -126,11 +126,12 @@ def mistakes(stage: Stage, known: Sequence[Mistake], results: Sequence[Result]) 
     """Judge the known mistakes: each fails its own row, and its answers are explained by it and nothing else."""
     caught = named = 0
     shortfalls: list[Shortfall] = []
+    ids = frozenset(mistake.id for mistake in known)
     for mistake in known:
         own = [result for result in results if result.case.name == f"mistakes/{mistake.id}"]
         own.sort(key=lambda result: result.case.seed)  # they come as they were done
         complaints = [(result.case.seed, line) for result in own for line in _not_caught(mistake, result)]
-        misnamed = [(result.case.seed, line) for result in own for line in _not_named(mistake, result)]
+        misnamed = [(result.case.seed, line) for result in own for line in _not_named(mistake, result, ids)]
         caught += bool(own) and not complaints
         named += bool(own) and not complaints and not misnamed
         for seed, (message, fix) in (complaints or misnamed)[:1]:
@@ -152,12 +153,13 @@ def _not_caught(mistake: Mistake, result: Result) -> Iterator[Complaint]:
         yield f"is not caught: row {mistake.criterion} is {status}", f"sharpen a test of {mistake.criterion}"
 
 
-def _not_named(mistake: Mistake, result: Result) -> Iterator[Complaint]:
+def _not_named(mistake: Mistake, result: Result, ids: frozenset[str]) -> Iterator[Complaint]:
     row = next((row for row in _verdict(result).criteria if row.id == mistake.criterion), None)
-    names = {failure.diagnosis.mistake for failure in (row.failures if row else ()) if failure.diagnosis}
+    names = {failure.diagnosis.mistake for failure in (row.failures if row else ()) if failure.diagnosis} & ids
     if names == {mistake.id}:
         return
-    explained = [{each.mistake for each in outcome.explains} for outcome in result.outcomes if outcome.explains]
+    found = ({each.mistake for each in outcome.explains} & ids for outcome in result.outcomes)
+    explained = [names for names in found if names]
     shared = set.intersection(*explained) if explained else set()
     if names - {mistake.id}:
         others = ", ".join(sorted(names - {mistake.id}))

@@ -21,8 +21,8 @@ from grader.remote.record import Name, Record
 
 KEPT_BYTES = 128 << 20  # of what tests that passed sent and were given; past that they are no evidence
 SECONDS = 1.0  # of processor time, beyond that of the explanations themselves
-SEARCH_SECONDS = 0.4  # of processor time, for small changes of the reference that explain what no known mistake does
-ROW_SHARE = 0.5  # of what is left of it, for one row: the first that fails is the one that is shown whole
+SEARCH_SECONDS = 0.45  # of processor time, for small changes of the reference that explain what no known mistake does
+ROW_SHARE = 0.6  # of what is left of it, for one row: the first that fails is the one that is shown whole
 
 
 @dataclass
@@ -115,7 +115,8 @@ class Evidence:
             now = time.process_time()
             until = now + ROW_SHARE * max(0.0, ends_at - now)
             found += answers.slips.explain(row.id, failing, passed, frozenset(row.functions), until)
-        return found
+        failed = [each for row in self._failed.values() for each in row]
+        return answers.slips.everywhere(found, failed)
 
     def _uncontradicted(self, outcome: Outcome, answers: Diagnostician, ends_at: float) -> Outcome:
         stands = tuple(
@@ -186,10 +187,14 @@ def _chosen(outcomes: list[Outcome], slips: list[Slip]) -> list[Outcome]:
     rows: dict[str, Counter[str]] = {}
     for outcome in outcomes:
         rows.setdefault(outcome.criterion, Counter()).update(each.mistake for each in outcome.explains)
+    total = sum(rows.values(), Counter[str]())
 
     def chosen(outcome: Outcome) -> Outcome:
         counts = rows[outcome.criterion]
-        order = sorted(outcome.explains, key=lambda each: (-counts[each.mistake], rank.get(each.mistake, (-1,))))
+        order = sorted(
+            outcome.explains,
+            key=lambda each: (-counts[each.mistake], -total[each.mistake], rank.get(each.mistake, (-1,))),
+        )
         if not any(each.mistake in rank for each in order):
             return outcome
         return replace(outcome, explains=tuple(order[:1]))

@@ -16,7 +16,7 @@ from grader.outcome import Diagnosis
 from grader.remote.record import Name, Record
 
 OBVIOUS = frozenset(("argument-changed", "refusal-missing", "refusal-by-accident", "container-type", "another-dtype"))
-LONGEST = 300  # characters of a docstring's sentence
+LONGEST = 200  # characters of a docstring's sentence, and of what the reference says
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,8 @@ def _promise(module: types.ModuleType, label: str, kind: str) -> str:
         owner, target = target, getattr(target, part, None)
     for each in (target, getattr(target, "__init__", None), owner):
         text = inspect.getdoc(each) if each is not None and not isinstance(each, types.ModuleType) else None
-        found = re.search(rf"^ +{kind}: (.+?)(?=\n\s*\n|\n {{4}}\w+: |\Z)", text or "", re.S | re.M)
+        form = rf"(?:^ +{kind}: |Raises {kind} (?=when|if|where|unless|for))(.+?)(?=\n\s*\n|\n {{4}}\w+: |\Z)"
+        found = re.search(form, text or "", re.S | re.M)
         if found:
             said = " ".join(found[1].split())
             return said if len(said) <= LONGEST else f"{said[:LONGEST]}…"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import dis
 import re
 import types
@@ -38,6 +39,16 @@ class Replay:
             if entry.number and hasattr(module, name):
                 self.objects[entry.number] = getattr(module, name)
         self._named = frozenset(self.objects)
+
+    def copied(self) -> Replay:
+        """Return a replay that goes on from here with the same objects, and leaves this one as it is."""
+        other = copy.copy(self)
+        other.objects, other.given = dict(self.objects), dict(self.given)
+        return other
+
+    def made(self) -> list[Any]:
+        """Return the objects that it made, beside those of the module."""
+        return [*(made for number, made in self.objects.items() if number not in self._named), *self.given.values()]
 
     def agrees(self, records: Iterable[Record]) -> bool:
         """Say whether the module answers each request as recorded; it stops at the first that it does not."""

@@ -5,9 +5,11 @@ from __future__ import annotations
 import itertools
 import time
 import types
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from grader.course.stage import Stage
 from grader.diagnosis.replay import Replay
@@ -15,6 +17,7 @@ from grader.diagnosis.slips.likeness import likeness, manner_of
 from grader.diagnosis.slips.patch import TooLong, bounded, can_bound, compiled, function_named, in_place
 from grader.diagnosis.slips.schema import SWITCH, Change, Schema
 from grader.diagnosis.slips.source import Source
+from grader.diagnosis.slips.state import State
 from grader.diagnosis.slips.trace import Trace
 from grader.diagnosis.slips.wording.clause import Clause
 from grader.diagnosis.slips.wording.sentences import clause
@@ -22,8 +25,11 @@ from grader.outcome import Diagnosis
 from grader.remote.record import Name, Record
 
 PROBES = 3  # tests of one row that are tried one after the other, until one is explained
+OF_ONE_FUNCTION = 2  # of them that ask the same function
 LONGEST = 20  # times as long as the reference a change may run
 LEAST = 0.02  # seconds that any change may run
+CONFIRMING = 0.1  # seconds in which what was found is held against a row's other tests
+MOST_ALIKE_SOURCES = 2  # right modules that are changed beside the reference, those most like the learner's
 MOST_FOUND = 24  # changes that are held against the other tests of a row
 MOST_ALIKE = 12  # changes of one manner that are tried two at a time
 MOST_LIKELY = 30  # likely changes of one function that are tried two at a time
@@ -56,11 +62,15 @@ class Slip:
 class _Probe:
     """One failing test in its shortest form: what is asked up to the first answer that differs."""
 
+    place: int  # of the source that this is about
     failing: Failing
     records: list[Record]
     seconds: float
     exact: bool
-    trace: Trace
+    trace: Trace  # of the last request
+    before: Trace  # of those that come before it
+    start: Replay  # that has repeated those
+    state: State  # of the objects that it made
 
     @property
     def label(self) -> str:
@@ -108,22 +118,51 @@ class Search:
         """
         if not can_bound():
             return []
-        probes = sorted(filter(None, (self._probe(0, each) for each in failing)), key=lambda probe: probe.seconds)
-        first = {probe.label: probe for probe in reversed(probes)}
-        for probe in list(first.values())[::-1][:PROBES]:
+        tried: Counter[str] = Counter()
+        for each in sorted(failing, key=_size):
+            if tried.total() == PROBES or self.clock() > ends_at:
+                break
+            probe = self._probe(0, each)
+            if probe is None or tried[probe.label] == OF_ONE_FUNCTION:
+                continue
+            tried[probe.label] += 1
             for place in self._order(probe.label):
+                if self.clock() > ends_at:
+                    return []
                 other = probe if place == 0 else self._probe(place, probe.failing)
                 found = self._agreeing(place, other, fine, own, ends_at) if other else []
-                slips = self._confirmed(found, probe, failing, row, own, ends_at)
+                slips = self._confirmed(found, probe, failing, row, own, fine)
                 if slips:
                     return slips
         return []
 
+    def everywhere(self, slips: Sequence[Slip], failing: Sequence[Failing]) -> list[Slip]:
+        """Return each slip once, with all failing tests that it answers for, whichever row it was found in."""
+        ends_at = self.clock() + CONFIRMING
+        best: dict[str, Slip] = {}
+        for slip in sorted(slips, key=lambda each: each.rank):
+            best.setdefault(slip.diagnosis.mistake, slip)
+        result = []
+        for slip in list(best.values())[:MOST_FOUND]:
+            known = set().union(*(each.tests for each in slips if each.diagnosis.mistake == slip.diagnosis.mistake))
+            found = self._slips[slip.diagnosis.mistake]
+            for each in failing if len(best) > 1 else ():
+                if each.test not in known and self.clock() < ends_at:
+                    if self._answers(found, each.names, each.records, False, 10 * LEAST):
+                        known.add(each.test)
+            result.append(replace(slip, tests=frozenset(known), rank=(-len(known), *slip.rank[1:])))
+        return result
+
     def _order(self, label: str) -> list[int]:
         """Return the sources, those first that go about a function as the learner's module does."""
-        learners = manner_of(self.learner.decode("utf-8", "replace"), label)
+        learners = manner_of(self._text, label)
         alike = [likeness(learners, manner_of(source.text, label)) for source in self.sources]
-        return sorted(range(len(self.sources)), key=lambda place: -alike[place])
+        order = sorted(range(len(self.sources)), key=lambda place: -alike[place])
+        return list(dict.fromkeys([*order[:MOST_ALIKE_SOURCES], 0]))
+
+    @cached_property
+    def _text(self) -> str:
+        return self.learner.decode("utf-8", "replace")
 
     @contextmanager
     def active(self, slip: str) -> Iterator[types.ModuleType]:
@@ -152,13 +191,18 @@ class Search:
                 continue
             record = failing.records[first]
             records = [record] if replay.stands_alone(record) else failing.records[: first + 1]
+            before, trace = Trace(self.sources[place].file), Trace(self.sources[place].file)
+            start = self._replay(place, failing.names, exact)
+            with before.running():
+                start.agrees(records[:-1])
+            state = State(start.made())
             started = self.clock()
-            self._replay(place, failing.names, exact).agrees(records)
+            start.copied().agrees(records[-1:])
             seconds = self.clock() - started
-            trace = Trace(self.sources[place].file)
+            state.restore()
             with trace.running():
-                self._replay(place, failing.names, exact).agrees(records)
-            return _Probe(failing, records, seconds, exact, trace)
+                start.copied().agrees(records[-1:])
+            return _Probe(place, failing, records, seconds, exact, trace, before, start, state)
         return None
 
     def _replay(self, place: int, names: dict[str, Name], exact: bool) -> Replay:
@@ -175,30 +219,48 @@ class Search:
             for each in candidates:
                 if self.clock() > ends_at or len(found) == MOST_FOUND:
                     break
-                if self._answers(each, probe.failing.names, probe.records, probe.exact, longest):
+                if self._fits(each, probe, longest):
                     found.append(each)
             return found
 
         if tried(dict.fromkeys(self._slips.values())):
             return found
         lists = []
-        for key, changes in self._candidates(place, probe, fine, own):
+        for key, changes in self._candidates(place, probe, fine, own, ends_at):
             singles = [_Found(place, ((key, change.number),), (change,), (said,)) for change, said in changes]
             lists.append(singles)
             tried(singles)
+            if not found:
+                tried(at_several_places(singles))
         for singles in lists if not found else ():
-            tried(together(singles))
+            tried(in_pairs(singles))
         return found
 
+    def _fits(self, found: _Found, probe: _Probe, seconds: float) -> bool:
+        """Say whether a probe is answered as recorded; what comes before is repeated only where the change is in it."""
+        lines = {change.statement.lineno for change in found.changes}
+        if found.source != probe.place or lines & probe.before.lines:
+            return self._answers(found, probe.failing.names, probe.records, probe.exact, seconds + 2 * LEAST)
+        try:
+            with self._switched(found), bounded(seconds):
+                probe.state.restore()
+                return probe.start.copied().agrees(probe.records[-1:])
+        except (TooLong, MemoryError, RecursionError):
+            return False
+
     def _candidates(
-        self, place: int, probe: _Probe, fine: frozenset[str], own: frozenset[str]
+        self, place: int, probe: _Probe, fine: frozenset[str], own: frozenset[str], ends_at: float
     ) -> Iterator[tuple[str, list[tuple[Change, Clause]]]]:
         """Yield the functions that ran, the row's own first, each with its changes, the likeliest first."""
         source = self.sources[place]
-        ran = [name for name in source.ran(probe.trace) if not ({name, name.partition(".")[0]} & fine)]
-        ran.sort(key=lambda name: self._distance(name, probe.label, own))
+        traces = (probe.trace, probe.before)
+        ran = source.ran(*traces)
+        ran.sort(key=lambda name: 4 if _is_fine(name, fine) else self._distance(name, probe.label, own))
         for name in ran:
-            schema = Schema(name, source.scope(name, probe.trace), probe.trace.lines, self._next)
+            if self.clock() > ends_at:
+                return
+            lines = probe.trace.lines | probe.before.lines
+            schema = Schema(name, source.scope(name, *traces), lines, self._next)
             key = f"{name}#{self._next}"
             try:
                 self._schemas[key] = compiled(name, schema.definition(source.definitions[name]), source.module)
@@ -224,12 +286,13 @@ class Search:
         failing: Sequence[Failing],
         row: str,
         own: frozenset[str],
-        ends_at: float,
+        fine: frozenset[str],
     ) -> list[Slip]:
         """Return one slip for each thing that is said, with the failing tests that it answers for.
 
         One that leaves a test of the same functions unexplained is a coincidence, unless it explains most of them.
         """
+        ends_at = self.clock() + CONFIRMING
         asked = probe.failing.called
         peers = [each for each in failing if each is not probe.failing and asked & each.called]
         slips: dict[str, Slip] = {}
@@ -238,9 +301,9 @@ class Search:
             for other in peers:
                 if self.clock() < ends_at and self._answers(each, other.names, other.records, False, 10 * LEAST):
                     tests.add(other.test)
-            if 2 * len(tests) <= len(peers) + 1:
+            if not _stands(each, len(tests), len(peers) + 1):
                 continue
-            diagnosis = self._diagnosis(each, probe.label, row)
+            diagnosis = self._diagnosis(each, probe.label, row, fine)
             distance = max(self._distance(change.function, probe.label, own) for change in each.changes)
             slip = Slip(diagnosis, (-len(tests), *each.rank, distance), frozenset(tests))
             before = slips.get(diagnosis.mistake)
@@ -258,17 +321,37 @@ class Search:
         except (TooLong, MemoryError, RecursionError):
             return False
 
-    def _diagnosis(self, found: _Found, label: str, row: str) -> Diagnosis:
-        """Return what is told of changes, by the name of the public function that they are in."""
+    def _diagnosis(self, found: _Found, label: str, row: str, fine: frozenset[str]) -> Diagnosis:
+        """Return what is told of changes, by the name of the public function that they are in.
+
+        A function that passes is right in the learner's module: what goes wrong is where it was written once more.
+        """
         inside = found.changes[0].function
         known = self.sources[found.source].public
-        public = inside in known or inside.partition(".")[0] in known
+        public = (inside in known or inside.partition(".")[0] in known) and not _is_fine(inside, fine)
         function = inside.removesuffix(".__init__") if public and "._" not in inside.replace(".__", "") else label
         criterion = self.stage.criterion_of(function)
         said = listed(dict.fromkeys(each.said for each in found.clauses))
         fixes = " ".join(dict.fromkeys(each.fix for each in found.clauses))
         text = f"{function} answers as if {said}."
-        return Diagnosis(f"slip: {text}", criterion.id if criterion and public else row, text, fixes)
+        return Diagnosis(f"slip: {text}" + (f" [{found.source}]" if found.source else ""), criterion.id if criterion and public else row, text, fixes)
+
+
+def _is_fine(name: str, fine: frozenset[str]) -> bool:
+    return bool({name, name.partition(".")[0]} & fine)
+
+
+def _stands(found: _Found, explained: int, asked: int) -> bool:
+    """Say whether so many of the tests of the same functions are enough: the less likely a slip, the more it needs."""
+    if found.rank == (1, 0):
+        return 2 * explained > asked
+    return explained == asked and (found.rank[1] < 2 or explained > 1)
+
+
+def _size(failing: Failing) -> int:
+    """Return about how much is to be computed to repeat a test: requests, and the numbers in their arguments."""
+    arrays = (value for record in failing.records for value in (*record.args, *record.kwargs.values()))
+    return sum(getattr(value, "size", 1) for value in arrays) + 50 * len(failing.records)
 
 
 def listed(clauses: Iterable[str]) -> str:
@@ -276,24 +359,28 @@ def listed(clauses: Iterable[str]) -> str:
     return ", and as if ".join(clauses)
 
 
-def together(singles: Sequence[_Found]) -> Iterator[_Found]:
-    """Yield changes of one function that are made at several places at once, then pairs of likely ones."""
+def at_several_places(singles: Sequence[_Found]) -> Iterator[_Found]:
+    """Yield changes of one manner that are made everywhere in a function, or at two places."""
     groups: dict[object, list[_Found]] = {}
     for each in singles:
         groups.setdefault(each.changes[0].manner, []).append(each)
-    pairs: list[tuple[_Found, ...]] = []
     for group in groups.values():
         one_each = list({id(each.changes[0].old): each for each in reversed(group)}.values())[::-1]
         if len(one_each) > 2:
-            pairs.append(tuple(one_each))
-        pairs += itertools.combinations(one_each[:MOST_ALIKE], 2)
+            yield joined(one_each)
+        yield from map(joined, itertools.combinations(one_each[:MOST_ALIKE], 2))
+
+
+def in_pairs(singles: Sequence[_Found]) -> Iterator[_Found]:
+    """Yield the likely changes of a function two at a time."""
     likely = [each for each in singles if each.rank[1] == 0][:MOST_LIKELY]
-    pairs += itertools.combinations(likely, 2)
-    for several in pairs:
-        if len({id(each.changes[0].old) for each in several}) == len(several):
-            parts, changes, clauses = (
-                tuple(part for each in several for part in each.parts),
-                tuple(each.changes[0] for each in several),
-                tuple(each.clauses[0] for each in several),
-            )
-            yield _Found(several[0].source, parts, changes, clauses)
+    for one, other in itertools.combinations(likely, 2):
+        if one.changes[0].old is not other.changes[0].old:
+            yield joined((one, other))
+
+
+def joined(several: Sequence[_Found]) -> _Found:
+    """Return changes that are made together as one."""
+    parts = tuple(part for each in several for part in each.parts)
+    changes = tuple(change for each in several for change in each.changes)
+    return _Found(several[0].source, parts, changes, tuple(said for each in several for said in each.clauses))

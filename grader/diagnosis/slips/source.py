@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import types
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -48,15 +49,13 @@ class Source:
     @cached_property
     def words(self) -> frozenset[str]:
         """The names in what a learner reads: README, docstrings, signatures."""
-        tree = ast.parse(self.text)
-        named = [node for node in ast.walk(tree) if isinstance(node, (ast.FunctionDef, ast.ClassDef))]
-        docstrings = [ast.get_docstring(node) or "" for node in (tree, *named)]
-        arguments = [a.arg for node in named if isinstance(node, ast.FunctionDef) for a in _arguments(node)]
+        docstrings = re.findall(r'"""(.*?)"""', self.text, re.DOTALL)
+        signatures = re.findall(r"^ *def (?!_[a-z])\w+\((.*)\)", self.text, re.MULTILINE)
         try:
             readme = self.stage.readme_path.read_text(encoding="utf-8")
         except (OSError, ValueError):
             readme = ""
-        return words_of([readme, *docstrings, " ".join(arguments)])
+        return words_of([readme, *docstrings, *signatures])
 
     @cached_property
     def public(self) -> frozenset[str]:
@@ -71,19 +70,21 @@ class Source:
         parameters = frozenset() if private else frozenset(each.arg for each in _arguments(node))
         return Vocabulary(self.words, self.public, self.stage.axes, parameters, _made(node))
 
-    def ran(self, trace: Trace) -> list[str]:
+    def ran(self, *traces: Trace) -> list[str]:
         """Return the functions of which lines ran."""
+        lines = set[int]().union(*(trace.lines for trace in traces))
         return [
             name
             for name, node in self.definitions.items()
-            if any(line in trace.lines for line in range(node.body[0].lineno, (node.end_lineno or node.lineno) + 1))
+            if any(line in lines for line in range(node.body[0].lineno, (node.end_lineno or node.lineno) + 1))
         ]
 
-    def scope(self, function: str, trace: Trace) -> Scope:
+    def scope(self, function: str, *traces: Trace) -> Scope:
         """Return what the names of a function held when it ended."""
         node = self.definitions[function]
         first = min([node.lineno, *(each.lineno for each in node.decorator_list)])
-        return Scope(trace.values.get(first, {}), self.functions, _defaults(node.args))
+        values = next((trace.values[first] for trace in traces if first in trace.values), {})
+        return Scope(values, self.functions, _defaults(node.args))
 
 
 def _arguments(node: ast.FunctionDef) -> list[ast.arg]:

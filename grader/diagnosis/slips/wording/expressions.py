@@ -92,6 +92,9 @@ def _constant(old: ast.AST, new: ast.AST, holder: ast.AST, say: Vocabulary) -> C
             f"Use index {was}.",
             1,
         )
+    if isinstance(holder, ast.Call) and called(holder) in ("swapaxes", "moveaxis", "transpose", "expand_dims", "rollaxis"):
+        of = _on(say.phrase(holder.args[0]), " of ")
+        return Clause(f"axis {now}{of} were moved instead of axis {was}", f"Mind the axes: {was} belongs there.", 1)
     if isinstance(was, bool) or isinstance(now, bool):
         return Clause(f"{now} stood where {was} belongs", f"Use {was}.", 1)
     near = (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from dataclasses import replace
 
 from grader.diagnosis.slips.wording.clause import Clause
 from grader.diagnosis.slips.wording.phrases import SYMBOLS, Vocabulary, called, constant_of
@@ -19,9 +20,12 @@ def operation(old: ast.BinOp, new: ast.AST, say: Vocabulary) -> Clause | None:
     """Return the clause of an operation for which something else stands."""
     left, right = say.phrase(old.left), say.phrase(old.right)
     if new is old.left:
-        return _without_right(old, left, right)
+        return _ranked(_without_right(old, left, right or say.term(old.right)), right)
     if new is old.right:
-        return _without_left(old, left, right)
+        return _ranked(_without_left(old, left or say.term(old.left), right), left)
+    left, right = left or say.term(old.left), right or say.term(old.right)
+    if left == right:
+        left = right = None
     if not isinstance(new, ast.BinOp):
         if isinstance(new, ast.UnaryOp):
             return Clause(
@@ -38,6 +42,11 @@ def operation(old: ast.BinOp, new: ast.AST, say: Vocabulary) -> Clause | None:
     if new.left is old.right and new.right is old.left:
         return _turned(old, left, right)
     return _operand(old, new, say)
+
+
+def _ranked(clause: Clause | None, name: str | None) -> Clause | None:
+    """Return a clause as a less likely one where it cannot name what is missing."""
+    return clause if clause is None or name else replace(clause, rank=clause.rank + 1)
 
 
 def _without_right(old: ast.BinOp, left: str | None, right: str | None) -> Clause | None:

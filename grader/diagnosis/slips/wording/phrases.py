@@ -78,6 +78,22 @@ class Vocabulary:
                 return self._operation(node, depth)
         return None
 
+    def term(self, node: ast.AST | None) -> str | None:
+        """Return how a value is called, else what is known in it: the term with grad_output and the mean."""
+        said = self.phrase(node)
+        if said or node is None:
+            return said
+        found: list[str] = []
+        for each in ast.walk(node):
+            name = self._name(each, 2) if isinstance(each, ast.Name) else None
+            key = each.slice.value if isinstance(each, ast.Subscript) and isinstance(each.slice, ast.Constant) else None
+            noun = NOUNS.get(called(each)) if isinstance(each, ast.Call) else None
+            public = called(each) if isinstance(each, ast.Call) and called(each) in self.functions else None
+            known = public or name or (key if isinstance(key, str) else None) or noun
+            found += [known] if known and known not in LIBRARIES and known != "self" else []
+        names = list(dict.fromkeys(found))[:3]
+        return f"the term with {' and '.join(names)}" if names else None
+
     def _name(self, node: ast.Name, depth: int) -> str | None:
         if not node.id.startswith("_") and (node.id in self.parameters or node.id in self.words):
             return node.id
