@@ -1,0 +1,135 @@
+"""The bank of slips: wrong answers that no mistakes.py knows, each an edit of a solution that is not the reference.
+
+A folder a stage: `<stage id>/solution.py`, which is right, and `slips.toml` beside it.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from grader.course.manifest import read_toml
+from grader.course.table import Rule, Table
+from grader.errors import GraderError
+
+FOLDER = Path(__file__).parent
+_KEBAB: Rule = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*"), "kebab-case, as in 'keys-projected-with-w-q'"
+_ANY: Rule = re.compile(r".*", re.DOTALL), "a text"
+
+
+class BankError(GraderError):
+    """A stage's slips cannot be read; the message has a line for each thing that is wrong."""
+
+
+@dataclass(frozen=True)
+class Edit:
+    """A text of the solution, which occurs there once, and what stands there instead."""
+
+    find: str
+    replace: str
+
+
+@dataclass(frozen=True)
+class Slip:
+    """One wrong answer: what is wrong with it in truth, the row that has to name it, and its module's text."""
+
+    stage: str
+    id: str
+    what: str
+    row: str
+    names: tuple[re.Pattern[str], ...]
+    edits: tuple[Edit, ...]
+    source: str
+
+    def is_named_by(self, told: str) -> bool:
+        """Say whether what a learner is told of the row tells what is wrong."""
+        return any(name.search(told) for name in self.names)
+
+
+def stages_with_slips(folder: Path = FOLDER) -> tuple[str, ...]:
+    """Return the ids of the stages that the bank has slips of."""
+    return tuple(sorted(path.parent.name for path in folder.glob("*/slips.toml")))
+
+
+def solution_of(stage: str, folder: Path = FOLDER) -> str:
+    """Return the text of a stage's right module, which its slips are edits of; BankError where it is missing."""
+    path = folder / stage / "solution.py"
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        hint = f"The bank has slips of {', '.join(stages_with_slips(folder)) or 'no stage'}."
+        raise BankError(f"{stage}/solution.py: cannot be read: {error.strerror}", hint) from error
+
+
+def slips_of(stage: str, folder: Path = FOLDER) -> tuple[Slip, ...]:
+    """Return the slips of a stage, applied; BankError with a line for each mistake in its file."""
+    solution = solution_of(stage, folder)
+    place = f"{stage}/slips.toml"
+    mistakes: list[str] = []
+    top = Table(read_toml(folder / stage / "slips.toml", place), f"{place}: ", mistakes)
+    tables = top.tables("slip")
+    slips = tuple(_slip(stage, table, solution) for table in tables)
+    ids = [slip.id for slip in slips]
+    for number, (table, slip) in enumerate(zip(tables, slips, strict=True)):
+        if slip.id and slip.id in ids[:number]:
+            table.wrong("id", f"'{slip.id}' is already the id of slip[{ids.index(slip.id)}]")
+    top.close()
+    if mistakes:
+        raise BankError("\n".join(mistakes))
+    return slips
+
+
+def _slip(stage: str, table: Table, solution: str) -> Slip:
+    told = table.text("id", _KEBAB), table.text("what"), table.text("row", _KEBAB)
+    names = tuple(_pattern(table, place, text) for place, text in enumerate(table.texts("names", required=True)))
+    more = table.tables("also") if "also" in table.values else []
+    edits = tuple(Edit(each.text("find"), each.text("replace", _ANY)) for each in (table, *more))
+    source = _applied(solution, list(zip((table, *more), edits, strict=True)))
+    for each in (table, *more):
+        each.close()
+    return Slip(stage, *told, names, edits, source)
+
+
+def _pattern(table: Table, place: int, text: str) -> re.Pattern[str]:
+    try:
+        return re.compile(text, re.IGNORECASE | re.DOTALL)
+    except re.error as error:
+        table.wrong(f"names[{place}]", f"{text!r} is no regular expression: {error}")
+        return re.compile("")
+
+
+def _applied(solution: str, edits: list[tuple[Table, Edit]]) -> str:
+    """Return the solution with every edit made; what does not fit is noted in its table."""
+    spans: list[tuple[int, Edit]] = []
+    is_fine = True
+    for table, edit in edits:
+        complaint = _complaint(solution, edit, spans)
+        if complaint:
+            is_fine = False
+            table.wrong(*complaint)
+        else:
+            spans.append((solution.index(edit.find), edit))
+    source = solution
+    for start, edit in sorted(spans, key=lambda span: span[0], reverse=True):
+        source = source[:start] + edit.replace + source[start + len(edit.find) :]
+    try:
+        ast.parse(source)
+    except SyntaxError as error:
+        if is_fine:
+            edits[0][0].wrong("replace", f"makes text that is no Python: {error}")
+    return source
+
+
+def _complaint(solution: str, edit: Edit, spans: list[tuple[int, Edit]]) -> tuple[str, str] | None:
+    """Return the key that is wrong, and what is wrong with it; None where the edit can be made."""
+    found = solution.count(edit.find) if edit.find else 1
+    if found != 1:
+        return "find", f"{edit.find!r} occurs {found} times in solution.py; expected once"
+    if edit.find == edit.replace:
+        return "replace", "is the same text as find"
+    start = solution.index(edit.find)
+    if any(start < other + len(each.find) and other < start + len(edit.find) for other, each in spans):
+        return "find", f"{edit.find!r} overlaps with another find of this slip"
+    return None
