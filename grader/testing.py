@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -179,15 +180,21 @@ def assert_gradient(actual: object, numerical: object, *, name: str) -> None:
 
 @contextmanager
 def unchanged(*arrays: Array) -> Iterator[None]:
-    """Assert that the arrays hold the same bytes, dtype and shape after the block as before it."""
+    """Assert that the arrays hold the same bytes, dtype and shape after the block as before it.
+
+    One that is not is called by the name that it has around the block.
+    """
     __tracebackhide__ = True
     before = [(array.copy(), array.shape, array.dtype) for array in map(_plain_array, arrays)]
+    frame = sys._getframe(2)  # past contextlib
+    around = {**frame.f_globals, **frame.f_locals}
+    unknown = "the argument" if len(arrays) == 1 else "one of the arguments"
+    names = [next((name for name, value in around.items() if value is array), unknown) for array in arrays]
     yield
-    for position, (array, (copy, shape, dtype)) in enumerate(zip(arrays, before, strict=True), start=1):
+    for name, array, (copy, shape, dtype) in zip(names, arrays, before, strict=True):
         change = _change(array, copy, shape, dtype)
         if change:
-            which = f"argument {position}" if len(arrays) > 1 else "the argument"
-            raise Mismatch(f"{which} was changed in place: {change}", f"argument {position}")
+            raise Mismatch(f"{name} was changed in place: {change}", name, actual=array)
 
 
 def _plain_array(value: object) -> Array:

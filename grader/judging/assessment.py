@@ -10,7 +10,8 @@ from dataclasses import dataclass, field, replace
 import pytest
 
 from grader.course.stage import Stage
-from grader.diagnosis import calls
+from grader.diagnosis import arguments, calls
+from grader.diagnosis.comparison import Difference, describe, name_axes
 from grader.diagnosis.evidence import Evidence
 from grader.diagnosis.explanation import explained
 from grader.diagnosis.memory import too_much
@@ -22,7 +23,7 @@ from grader.remote.connection import Connection
 from grader.remote.exceptions import LearnerExit, WorkerFailed
 from grader.remote.module import MissingName
 from grader.remote.processes.loading import Job, LoadFailed
-from grader.remote.record import Frame
+from grader.remote.record import Frame, Record
 
 TEXT_LIMIT = 1500
 PHASES = {"setup", "call", "teardown"}
@@ -92,7 +93,7 @@ class Assessor:
         if connection is not None and connection.failure is not None:
             status, message = _failed_worker(connection.failure, ended)
         elif error is None and attempt.phases == PHASES:
-            status, message = _passed(attempt)
+            status, message = self._passed(attempt)
         elif isinstance(error, LoadFailed):
             return replace(base, status="crashed", message=error.problem.message)
         elif isinstance(error, (IsolationRefused, Unsendable)):  # nothing of the learner's took part yet
@@ -135,6 +136,14 @@ class Assessor:
             said = f"{type(error).__name__}: {error}"[:TEXT_LIMIT]
             return [replace(each, explains=(), unexplained=said) if each.explains else each for each in outcomes]
 
+    def _passed(self, attempt: Attempt) -> tuple[Status, str]:
+        """Return passed, unless a call changed what it was given; a test may say that it is meant to."""
+        connection = attempt.connection
+        if connection is None or not connection.changed or attempt.item.get_closest_marker("changes_arguments"):
+            return "passed", ""
+        reference = self.answers.reference if self.answers is not None else None
+        return "failed", arguments.changed(connection.records, reference)
+
     def _judged(self, attempt: Attempt, error: BaseException | None) -> tuple[Status, str]:
         """Return status and message of a test that the reference passes."""
         try:
@@ -161,15 +170,23 @@ class Assessor:
         if text.startswith("DID NOT RAISE"):
             wanted = " or ".join(re.findall(r"\w*(?:Error|Exception)\b", text)) or "an exception"
             return f"{wanted} was expected, but nothing was raised"
-        difference = getattr(error, "difference", None)
         call = calls.last_call(attempt.connection.records) if attempt.connection else None
-        if difference is not None and call is not None and difference.kind == "shape" and difference.axes is None:
-            axes = self.stage.axes.get(call.label, {}).get("returns", ())
-            if len(axes) == len(difference.expected_shape) and getattr(error, "name", "") == "result":
-                from grader.diagnosis.comparison import describe
-
-                return describe(replace(difference, axes=axes))
+        difference: Difference | None = getattr(error, "difference", None)
+        axes = self._axes(call, difference) if getattr(error, "name", "") == "result" else ()
+        if axes and difference is not None and difference.kind == "shape":
+            return describe(replace(difference, axes=axes))
+        if attempt.connection is not None and self.answers is not None:
+            actual, reference = getattr(error, "actual", None), self.answers.reference
+            text = arguments.named(text, actual, attempt.connection.records, reference)
+        text = name_axes(text, axes) if axes else text
         return text[:TEXT_LIMIT] or "the test's assertion does not hold"
+
+    def _axes(self, call: Record | None, difference: Difference | None) -> tuple[str, ...]:
+        """Return the names of the axes of what a call returned, where a message about it has none."""
+        if difference is None or call is None or difference.axes:
+            return ()
+        axes = self.stage.axes.get(call.label, {}).get("returns", ())
+        return axes if len(axes) == len(difference.expected_shape) else ()
 
     def _not_written(self, base: Outcome, frames: list[Frame]) -> Outcome:
         """Tell a function that is not written yet from one that waits for another."""
@@ -199,14 +216,6 @@ class Assessor:
     def _line(self, number: int) -> str:
         lines = self.job.source.decode("utf-8", "replace").splitlines()
         return lines[number - 1].strip()[:100] if 0 < number <= len(lines) else "?"
-
-
-def _passed(attempt: Attempt) -> tuple[Status, str]:
-    """Return passed, unless a call changed what it was given; a test may say that it is meant to."""
-    connection = attempt.connection
-    if connection is None or not connection.changed or attempt.item.get_closest_marker("changes_arguments"):
-        return "passed", ""
-    return "failed", f"{connection.changed[0]} changed an argument in place; it is meant to leave it as it was"
 
 
 def _frames(error: BaseException | None) -> list[Frame]:

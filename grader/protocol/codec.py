@@ -18,6 +18,7 @@ from grader.protocol.definitions import (
     COMPLEX,
     DICT,
     DTYPES,
+    EXTENDS,
     FROZENSET,
     GENERATOR,
     HANDLE,
@@ -49,9 +50,9 @@ from grader.protocol.generator_state import generator_state, plain_state, set_ge
 from grader.protocol.keys import MAX_HARD_KEYS
 
 __all__ = [
-    "ALIGNMENT", "ARRAY", "BIGINT", "BIT_GENERATORS", "CALLBACK", "COMPLEX", "DICT", "DTYPES", "FROZENSET", "GENERATOR",
-    "HANDLE", "HEADER", "LIST", "MAGIC", "MAX_BLOB", "MAX_BODY", "MAX_CONTAINERS", "MAX_DEPTH", "MAX_EXPANDED",
-    "MAX_HARD_KEYS", "MAX_INTEGER", "MAX_RANGE", "RANGE", "REFERENCE", "SCALAR", "SET", "SLICE", "TUPLE", "TYPE",
-    "Bounds", "Decoder", "Encoder", "Refused", "TooLarge", "Unsendable", "WireError", "generator_state",
-    "plain_state", "set_generator_state",
+    "ALIGNMENT", "ARRAY", "BIGINT", "BIT_GENERATORS", "CALLBACK", "COMPLEX", "DICT", "DTYPES", "EXTENDS", "FROZENSET",
+    "GENERATOR", "HANDLE", "HEADER", "LIST", "MAGIC", "MAX_BLOB", "MAX_BODY", "MAX_CONTAINERS", "MAX_DEPTH",
+    "MAX_EXPANDED", "MAX_HARD_KEYS", "MAX_INTEGER", "MAX_RANGE", "RANGE", "REFERENCE", "SCALAR", "SET", "SLICE",
+    "TUPLE", "TYPE", "Bounds", "Decoder", "Encoder", "Refused", "TooLarge", "Unsendable", "WireError",
+    "generator_state", "plain_state", "set_generator_state",
 ]  # fmt: skip

@@ -15,16 +15,16 @@ from grader.protocol.definitions import (
     BIGINT,
     CALLBACK,
     COMPLEX,
+    CONTAINERS,
     DICT,
-    DTYPES,
     ELLIPSIS,
+    EXTENDS,
     FROZENSET,
     GENERATOR,
     HANDLE,
     LIST,
     MAX_CONTAINERS,
     MAX_DEPTH,
-    MAX_INTEGER,
     MAX_RANGE,
     NOT_IMPLEMENTED,
     RANGE,
@@ -34,18 +34,17 @@ from grader.protocol.definitions import (
     SLICE,
     TUPLE,
     TYPE,
-    TYPES,
     Bounds,
     TooLarge,
     Unwrap,
     WireError,
     container_counter,
-    named_dtype,
     no_unwrap,
     refuse_twice,
 )
 from grader.protocol.generator_state import bit_generator_named, set_generator_state
 from grader.protocol.meter import Meter
+from grader.protocol.plain import big_from, complex_from, type_from
 
 MAX_GENERATORS = 1000  # of one frame: each is made in about as much time as a thousand numbers
 
@@ -97,7 +96,9 @@ class Decoder(Meter):
             raise WireError("a value without a tag")
         tag, fields = form[0], form[1:]
         if tag in (HANDLE, CALLBACK):
-            return self.unwrap(tag, fields, lambda inner: self.decode(inner, depth + 1))
+            return self.unwrap(tag, fields, self)
+        if tag == EXTENDS:
+            return self._extended(fields, depth)
         reader = _READERS.get(tag)
         if reader is None:
             raise WireError(f"tag {tag} is unknown")
@@ -172,18 +173,24 @@ class Decoder(Meter):
         self.own += result.nbytes
         return result
 
+    def _extended(self, fields: list[Any], depth: int) -> Any:
+        """Return what stands here for a container of a class of its own; unwrap makes it of its content."""
+        form = fields[-1] if fields else None
+        if type(form) is not list or not form or type(form[0]) is not int or form[0] not in CONTAINERS:
+            raise WireError("what extends a container has the content of one")
+        place = len(self.shared)
+        content = self.decode(form, depth)
+        found = self.unwrap(EXTENDS, [*fields[:-1], place, content], self)
+        if form[0] in (LIST, DICT, SET):
+            self.shared[place] = found
+        return found
+
     def _reference(self, fields: list[Any], depth: int) -> Any:
         (index,) = fields
         if type(index) is not int or not 0 <= index < len(self.shared):
             raise WireError("a reference to nothing")
         self.meet(index, depth - 1)  # what a reference names stands in its own place
         return self.shared[index]
-
-    def _big(self, fields: list[Any], depth: int) -> int:
-        (data,) = fields
-        if type(data) is not bytes or len(data) > MAX_INTEGER:
-            raise TooLarge(f"a whole number of more than {MAX_INTEGER} bytes")
-        return int.from_bytes(data, "little", signed=True)
 
     def _generator(self, fields: list[Any], depth: int) -> np.random.Generator:
         (name, state) = fields
@@ -195,12 +202,6 @@ class Decoder(Meter):
         self.shared.append(result)
         return result
 
-    def _type(self, fields: list[Any], depth: int) -> Any:
-        kind, name = fields
-        if kind == "dtype":
-            return named_dtype(name)
-        return TYPES[name] if kind == "type" else DTYPES[name].type
-
     def _range(self, fields: list[Any], depth: int) -> range:
         bounds = self._numbers(fields, depth)
         if len(bounds) != 3 or not all(type(bound) is int for bound in bounds):
@@ -211,12 +212,6 @@ class Decoder(Meter):
         if length >= MAX_RANGE or self.past(length):
             raise WireError(f"a range of more than {MAX_RANGE} numbers")
         return result
-
-    @staticmethod
-    def _complex(decoder: Decoder, fields: list[Any], depth: int) -> complex:
-        if [type(part) for part in fields] != [float, float]:
-            raise WireError("a complex number is two floating ones")
-        return complex(*fields)
 
     def _numbers(self, fields: list[Any], depth: int) -> list[Any]:
         return [self.decode(field, depth) for field in fields]
@@ -231,13 +226,13 @@ _READERS: dict[int, Reader] = {
     FROZENSET: Decoder._frozenset,
     ARRAY: Decoder._array,
     SCALAR: lambda self, fields, depth: scalar_from(fields),
-    BIGINT: Decoder._big,
-    COMPLEX: lambda self, fields, depth: Decoder._complex(self, fields, depth),
+    BIGINT: lambda self, fields, depth: big_from(fields),
+    COMPLEX: lambda self, fields, depth: complex_from(fields),
     SLICE: lambda self, fields, depth: slice(*self._numbers(fields, depth)),
     ELLIPSIS: lambda self, fields, depth: Ellipsis,
     NOT_IMPLEMENTED: lambda self, fields, depth: NotImplemented,
     RANGE: Decoder._range,
     REFERENCE: Decoder._reference,
     GENERATOR: Decoder._generator,
-    TYPE: Decoder._type,
+    TYPE: lambda self, fields, depth: type_from(fields),
 }

@@ -29,7 +29,8 @@ MAX_CODE_POINT = 0x10FFFF
 ALIGNMENT = 64
 
 LIST, TUPLE, DICT, SET, FROZENSET, ARRAY, SCALAR, BIGINT, COMPLEX, SLICE, ELLIPSIS, RANGE = range(12)
-REFERENCE, GENERATOR, TYPE, HANDLE, CALLBACK, NOT_IMPLEMENTED = range(12, 18)
+REFERENCE, GENERATOR, TYPE, HANDLE, CALLBACK, NOT_IMPLEMENTED, EXTENDS = range(12, 19)
+CONTAINERS = frozenset((LIST, TUPLE, DICT, SET, FROZENSET))
 
 _DTYPE_NAMES = (
     "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 complex64 complex128"
@@ -83,14 +84,14 @@ class Bounds:
 
 
 Wrap = Callable[[object], "list[Any] | None"]
-Unwrap = Callable[[int, "list[Any]", "Callable[[Any], Any]"], Any]
+Unwrap = Callable[[int, "list[Any]", Any], Any]  # a tag, its fields, the decoder
 
 
 def no_wrap(value: object) -> list[Any] | None:
     return None
 
 
-def no_unwrap(tag: int, fields: list[Any], decode: Callable[[Any], Any]) -> Any:
+def no_unwrap(tag: int, fields: list[Any], decoder: object) -> Any:
     raise WireError(f"tag {tag} is not expected here")
 
 

@@ -16,8 +16,10 @@ from grader.protocol.definitions import (
     DICT,
     DTYPES,
     ELLIPSIS,
+    EXTENDS,
     FROZENSET,
     GENERATOR,
+    HANDLE,
     HEADER,
     LIST,
     MAGIC,
@@ -46,6 +48,8 @@ from grader.protocol.definitions import (
 from grader.protocol.generator_state import generator_state
 from grader.protocol.keys import HardKeys
 
+MAX_FAILURES = 3  # containers of one frame whose content turns out not to travel: finding out may take long
+
 
 class Encoder:
     """Turns values into one frame; objects sent twice arrive as one object.
@@ -61,6 +65,8 @@ class Encoder:
         self.size = 0
         self.containers = 0
         self.keys = HardKeys(Unsendable)
+        self._within = False  # a container of a class of its own
+        self._failures = 0
 
     def encode(self, value: Any, depth: int = 0) -> Any:
         """Return a msgpack-ready form of value; Unsendable where there is none."""
@@ -95,15 +101,39 @@ class Encoder:
         wrapped = self.wrap(value)
         if wrapped is not None:
             self._count(3)
-            return wrapped
+            return self._extending(wrapped, value, depth) if wrapped[0] == EXTENDS else wrapped
         if isinstance(value, np.ndarray):
-            raise Unsendable(
-                f"a {type(value).__module__}.{type(value).__qualname__}; a plain numpy.ndarray is expected"
-            )
+            cls = type(value)
+            raise Unsendable(f"a {cls.__module__}.{cls.__qualname__}; a plain numpy.ndarray is expected")
         for base, builder in _BASES:
             if isinstance(value, base):
                 return builder(self, value, depth)
         raise Unsendable(f"a {type(value).__module__}.{type(value).__qualname__}, which has no plain form")
+
+    def _extending(self, wrapped: list[Any], value: Any, depth: int) -> list[Any]:
+        """Return the form of a container of a class of its own: its handle and, where that can travel, its content."""
+        if id(value) in self._index:
+            return [REFERENCE, self._index[id(value)]]
+        builder = next(builder for base, builder in _BASES if isinstance(value, base))
+        self._count(1)
+        if self._within:
+            return [*wrapped, builder(self, value, depth)]
+        if self._failures == MAX_FAILURES:
+            return [HANDLE, *wrapped[1:]]
+        known, blobs, size = len(self.shared), len(self.blobs), self.size
+        counted = self.containers, self.keys.count, self.keys.weight
+        self._within = True
+        try:
+            return [*wrapped, builder(self, value, depth)]
+        except Unsendable:
+            for each in self.shared[known:]:
+                del self._index[id(each)]
+            del self.shared[known:], self.blobs[blobs:]
+            self.size, (self.containers, self.keys.count, self.keys.weight) = size, counted
+            self._failures += 1
+            return [HANDLE, *wrapped[1:]]
+        finally:
+            self._within = False
 
     @staticmethod
     def _type_name(value: type) -> list[str] | None:
@@ -127,14 +157,14 @@ class Encoder:
 
     def _list(self, value: list[Any], depth: int) -> list[Any]:
         self.share(value)
-        return [LIST, *(self.encode(item, depth) for item in value)]
+        return [LIST, *(self.encode(item, depth) for item in list.__iter__(value))]
 
     def _tuple(self, value: tuple[Any, ...], depth: int) -> list[Any]:
-        return [TUPLE, *(self.encode(item, depth) for item in value)]
+        return [TUPLE, *(self.encode(item, depth) for item in tuple.__iter__(value))]
 
     def _dict(self, value: dict[Any, Any], depth: int) -> list[Any]:
         self.share(value)
-        forms = [self.encode(part, depth) for item in value.items() for part in item]
+        forms = [self.encode(part, depth) for item in dict.items(value) for part in item]
         self.keys.add(forms[::2])
         return [DICT, *forms]
 
@@ -146,7 +176,8 @@ class Encoder:
         return [FROZENSET, *self._items(value, depth)]
 
     def _items(self, value: set[Any] | frozenset[Any], depth: int) -> list[Any]:
-        forms = [self.encode(item, depth) for item in value]
+        members = set.__iter__(value) if isinstance(value, set) else frozenset.__iter__(value)
+        forms = [self.encode(item, depth) for item in members]
         self.keys.add(forms)
         return forms
 
@@ -204,12 +235,16 @@ _BUILDERS: dict[type, Callable[[Encoder, Any, int], Any]] = {
     type(NotImplemented): lambda self, value, depth: [NOT_IMPLEMENTED],
     range: Encoder._range,
 }
-# Subclasses of the plain containers (OrderedDict, Counter, named tuples) travel as what they extend.
+# Subclasses of the plain types (OrderedDict, Counter, named tuples) travel as what they extend: what is inside,
+# whatever their own ways of iterating say.
 _BASES: tuple[tuple[type, Callable[[Encoder, Any, int], Any]], ...] = (
     (bool, lambda self, value, depth: bool(value)),
     (int, lambda self, value, depth: self.encode(int(value), depth)),
     (float, lambda self, value, depth: float(value)),
     (str, lambda self, value, depth: str.__str__(value)),
     (dict, Encoder._dict),
+    (list, Encoder._list),
     (tuple, Encoder._tuple),
+    (set, Encoder._set),
+    (frozenset, Encoder._frozenset),
 )

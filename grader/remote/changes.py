@@ -21,27 +21,27 @@ class Changes:
         self._bounds = bounds
         self._originals: dict[int, tuple[Any, Any]] = {}
 
-    def replay(self, form: Any, decoder: codec.Decoder, sent: list[Any]) -> bool:
-        """Repeat the changes of one call and say whether it made any; Unreachable or WireError where that fails."""
+    def replay(self, form: Any, decoder: codec.Decoder, sent: list[Any]) -> tuple[Any, ...]:
+        """Repeat the changes of one call and return what changed but generators; Unreachable or WireError."""
         if form == [codec.LIST]:
-            return False
+            return ()
         decoder.bounds = _as_large_as(sent, self._bounds)
         _count_keys(form, decoder, sent)
         changes = decoder.decode(form)
         if type(changes) is not list:
             raise codec.WireError("changes are a list")
-        changed = False
+        changed: list[Any] = []
         for change in changes:
             target, content = change_of(change, sent)
             if isinstance(target, np.random.Generator):
                 if not move(target, content):
                     raise Unreachable
                 continue
-            changed = True
+            changed.append(target)
             self._apply(target, content, decoder)
         if changed:
             _check_graph(sent, decoder.most)
-        return changed
+        return tuple(changed)
 
     def _apply(self, target: Any, content: Any, decoder: codec.Decoder) -> None:
         original = self._originals.get(id(target)) or (target, content_of(target))

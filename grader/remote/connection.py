@@ -79,7 +79,7 @@ class Connection:
             raise Unusable(f"{label or name} cannot be called with what came back before: {error}") from None
         small = encoder.size <= COPY_LIMIT and self.limits.keep(len(frame[0]), encoder.size)
         kept, named = (copied_value(args), copied_value(kwargs)) if small else (args, kwargs)
-        record = Record(kind, target, name, label or name, kept, named, small, args)
+        record = Record(kind, target, name, label or name, kept, named, small, args, kwargs)
         self.records.append(record)
         return self._exchange(serial, frame, encoder.shared, record)
 
@@ -186,7 +186,8 @@ class Connection:
     def _replay(self, form: Any, decoder: codec.Decoder, sent: list[Any], record: Record) -> None:
         """Repeat on the test's own arguments what the call changed in place."""
         try:
-            record.changed = self._changes.replay(form, decoder, sent)
+            record.touched = self._changes.replay(form, decoder, sent)
+            record.changed = bool(record.touched)
         except Unreachable:
             told = f"{record.label} set a random generator to a state that drawing from it does not lead to"
             self._fail(record, "failed", told)

@@ -6,9 +6,11 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from grader.protocol import codec
+from grader.remote.asking import Requests
 from grader.remote.exceptions import LEARNERS, builtin_exception
+from grader.remote.extended import MADE_OF, Extended
 from grader.remote.limits import UsageLimits
-from grader.remote.proxies import RemoteClass, RemoteExceptionClass, RemoteValue, Requests
+from grader.remote.proxies import RemoteClass, RemoteExceptionClass, RemoteValue
 from grader.remote.record import MAX_NUMBER, Name
 
 KINDS = frozenset({"function", "class", "exception", "object"})
@@ -33,6 +35,9 @@ class Handles:
             if value.__dict__["_connection"] is not self._connection:
                 raise codec.WireError(f"{value!r} is of another test")
             return [codec.HANDLE, value.__dict__["_number"]]
+        if isinstance(value, Extended):  # one of another test is but a plain container here
+            is_ours = value.__dict__["_connection"] is self._connection
+            return [codec.EXTENDS, value.__dict__["_number"]] if is_ours else None
         if isinstance(value, type) and issubclass(value, BaseException):
             number = self.class_number(value)
             return [codec.HANDLE, number] if number else None
@@ -42,10 +47,12 @@ class Handles:
             return [codec.CALLBACK, number]
         return None
 
-    def unwrap(self, tag: int, fields: list[Any], decode: Callable[[Any], Any]) -> Any:
+    def unwrap(self, tag: int, fields: list[Any], decoder: object) -> Any:
         """Return what a worker's form stands for; WireError for a function never passed or a malformed handle."""
         if tag == codec.CALLBACK:
             return self.function(fields[0] if len(fields) == 1 else None)
+        if tag == codec.EXTENDS:
+            return self._extended(*fields)
         match fields:
             case [int(number), str(kind), str(shown), list(classes), list(names)] if (
                 0 <= number < MAX_NUMBER
@@ -55,6 +62,22 @@ class Handles:
             ):
                 return self.proxy(number, kind, shown, tuple(classes), names)
         raise codec.WireError("a handle of another form")
+
+    def _extended(self, *fields: Any) -> Any:
+        """Return the stand-in for a container that stays there, with the content that came; it is counted each time."""
+        match fields:
+            case [int(number), "object", str(shown), list(classes), [], _, content] if (
+                0 <= number < MAX_NUMBER and len(classes) <= MAX_BASES and all(type(each) is int for each in classes)
+            ):
+                pass
+            case _:
+                raise codec.WireError("a container's handle of another form")
+        if self._kinds.setdefault(number, "object") != "object":
+            raise codec.WireError("a handle that was of another kind before")
+        self._limits.handle()
+        made: Any = MADE_OF[type(content)](content)
+        made.stand_for(self._connection, number, shown[:200], tuple(classes))
+        return made
 
     def function(self, number: Any) -> Callable[..., Any]:
         """Return the function of the test's with this number."""

@@ -3,19 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
+
+from grader.remote.asking import Requests
+from grader.remote.extended import Extended
 
 T = TypeVar("T")
 MAX_LENGTH = 1 << 24
-
-
-class Requests(Protocol):
-    """What a proxy asks of the connection that it came by."""
-
-    def request(
-        self, kind: str, target: int, name: str, args: tuple[Any, ...] = (), kwargs: Any = None, label: str = ""
-    ) -> Any:
-        """Have the learner's process do one thing with the object of a number; return or raise what comes of it."""
 
 
 class RemoteValue:
@@ -107,7 +101,8 @@ class RemoteClass(RemoteValue):
     """Stands for a class of the learner's module; isinstance(x, learner.Layer) works."""
 
     def __instancecheck__(self, instance: object) -> bool:
-        return isinstance(instance, RemoteValue) and self._number in instance._classes
+        fields = instance.__dict__ if isinstance(instance, (RemoteValue, Extended)) else {}
+        return self._number in fields.get("_classes", ())
 
 
 class RemoteExceptionClass(type):

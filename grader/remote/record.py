@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from grader.protocol import codec
+from grader.remote.extended import plain
 from grader.remote.limits import UsageLimits
 
 MAX_NUMBER = 1 << 62  # of a learner's object
@@ -38,10 +39,12 @@ class Record:
     kwargs: dict[str, Any]
     replayable: bool = True
     given: tuple[Any, ...] = ()  # the test's own objects, to recognise one that it passes on
+    given_by_name: dict[str, Any] = field(default_factory=dict)
     result: Any = None
     returned: Any = None
     error: BaseException | None = None
     changed: bool = False
+    touched: tuple[Any, ...] = ()  # of the test's own objects, those that were changed in place
     failed: bool = False
 
 
@@ -96,25 +99,30 @@ class Name:
 
 
 def copied_value(value: Any, made: dict[int, Any] | None = None) -> Any:
-    """Return a value whose arrays, containers and generators are not shared with the test's; cycles stay cycles."""
+    """Return a value whose arrays, containers and generators are not shared with the test's; cycles stay cycles.
+
+    What stands for a container of a class of the learner's becomes that plain container.
+    """
     if type(value) in _PLAIN:
         return value
     made = {} if made is None else made
-    if id(value) in made:
-        return made[id(value)]
+    key = id(value)
+    if key in made:
+        return made[key]
+    value = plain(value)
     if type(value) is np.ndarray:
-        made[id(value)] = value.copy(order="K")
+        made[key] = value.copy(order="K")
     elif type(value) is list:
         copied: list[Any] = []
-        made[id(value)] = copied
+        made[key] = copied
         copied.extend(copied_value(item, made) for item in value)
     elif type(value) in (tuple, set, frozenset):
-        made[id(value)] = type(value)([copied_value(item, made) for item in value])
+        made[key] = type(value)([copied_value(item, made) for item in value])
     elif type(value) is dict:
         table: dict[Any, Any] = {}
-        made[id(value)] = table
+        made[key] = table
         table.update((key, copied_value(item, made)) for key, item in value.items())
     elif isinstance(value, np.random.Generator):
-        made[id(value)] = generator = np.random.Generator(type(value.bit_generator)())
+        made[key] = generator = np.random.Generator(type(value.bit_generator)())
         generator.bit_generator.state = value.bit_generator.state
-    return made.get(id(value), value)
+    return made.get(key, value)

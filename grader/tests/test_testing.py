@@ -186,13 +186,19 @@ class TestUnchanged:
 
         return str(refused(block))
 
-    def test_the_changed_argument_is_named_by_position(self) -> None:
+    def test_the_changed_argument_has_the_name_that_it_has_around(self) -> None:
+        scores, weights = X.copy(), X.copy()
+        with pytest.raises(Mismatch, match=r"^weights was changed in place: 1 of 6 values"), unchanged(scores, weights):
+            weights[0, 0] = 9.0
+
+    def test_one_without_a_name_is_one_of_several(self) -> None:
         message = self.change(lambda x, y: y.__setitem__(0, 9.0), X.copy(), X.copy())
         assert message == (
-            "argument 2 was changed in place: 3 of 6 values, first at [0, 0]: it was 1.0 and is 9.0 now; work on a copy"
+            "one of the arguments was changed in place: "
+            "3 of 6 values, first at [0, 0]: it was 1.0 and is 9.0 now; work on a copy"
         )
 
-    def test_a_lone_argument_needs_no_position(self) -> None:
+    def test_a_lone_argument_needs_no_name(self) -> None:
         message = self.change(lambda x: x.fill(3.0), np.array(1.0))
         assert message == "the argument was changed in place: it was 1.0 and is 3.0 now; work on a copy"
 
@@ -228,7 +234,7 @@ class TestAssertEqual:
         assert (str(error), error.name) == ("history['loss'][1]: expected 3, got 2", "history['loss'][1]")
 
     def test_without_a_path_the_message_stands_alone(self) -> None:
-        assert str(refused(assert_equal, True, 1)) == "expected 1, got True"
+        assert str(refused(assert_equal, True, 1)) == "an int was expected, a bool (True) came back"
 
 
 def test_a_value_that_contains_itself_is_a_mismatch() -> None:

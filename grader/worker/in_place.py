@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from grader.protocol import codec
+from grader.worker.extended import members
 
 FEW_BYTES = 1 << 13
 
@@ -20,13 +21,12 @@ class Before:
         self.bytes = blob.copy()
         self.held = [self._hold(value) for value in self.shared]
 
-    @staticmethod
-    def _hold(value: Any) -> Any:
+    def _hold(self, value: Any) -> Any:
         if isinstance(value, np.random.Generator):
             return codec.generator_state(value)
-        if isinstance(value, dict):
-            return [part for item in value.items() for part in item]
-        return list(value) if isinstance(value, (list, set)) else None
+        if isinstance(value, np.ndarray):
+            return None if self._lies_in(value) else value.tobytes()
+        return list(members(value))
 
     def changes(self) -> list[Any]:
         """Return (argument's number, its new content) of each one that changed."""
@@ -34,7 +34,7 @@ class Before:
         same = _equal_bytes(self.blob, self.bytes)
         for index, (value, held) in enumerate(zip(self.shared, self.held, strict=True)):
             if isinstance(value, np.ndarray):
-                if not same and self._bytes_differ(value):
+                if self._bytes_differ(value, held, same):
                     found.append((index, value.copy(order="K")))
             elif isinstance(value, np.random.Generator):
                 if (state := codec.generator_state(value)) != held:
@@ -45,7 +45,16 @@ class Before:
                     found.append((index, tuple(now)))
         return found
 
-    def _bytes_differ(self, value: np.ndarray[Any, Any]) -> bool:
+    def _lies_in(self, value: np.ndarray[Any, Any]) -> bool:
+        """Say whether an array is of this frame; those of an object that stays here have bytes of their own."""
+        start = value.__array_interface__["data"][0] - self.blob.__array_interface__["data"][0]
+        return bool(0 <= start <= self.blob.nbytes - value.nbytes)
+
+    def _bytes_differ(self, value: np.ndarray[Any, Any], held: bytes | None, same: bool) -> bool:
+        if held is not None:
+            return value.tobytes() != held
+        if same:
+            return False
         start = value.__array_interface__["data"][0] - self.blob.__array_interface__["data"][0]
         part = slice(start, start + value.nbytes)
         return not _equal_bytes(self.blob[part], self.bytes[part])

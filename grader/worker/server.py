@@ -6,11 +6,11 @@ Untrusted: the learner's code shares this process and can change all of it. Noth
 from __future__ import annotations
 
 import builtins
+import enum
 import sys
 import time
 import types
 import warnings
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ import numpy as np
 from grader.protocol import codec
 from grader.protocol.channel import Channel, ChannelClosed
 from grader.worker.exceptions import builtin_names, described, rebuilt
+from grader.worker.extended import PLAIN, Extended
 from grader.worker.in_place import Before
 from grader.worker.operations import perform
 from grader.worker.printed import Printed
@@ -44,6 +45,8 @@ class Server:
         self.objects: dict[int, Any] = {0: module}
         self.numbers: dict[int, int] = {id(module): 0}
         self.callbacks: dict[int, Callback] = {}
+        self.extended = Extended()
+        self.asked: set[type] = set()  # the classes that the test itself made objects of
         self.printed = Printed()
         self.warned: list[list[Any]] = []
 
@@ -92,7 +95,8 @@ class Server:
         if isinstance(value, np.ndarray):
             return None
         own = getattr(type(value), "__module__", None) == self.module.__name__
-        if isinstance(value, (dict, tuple, str, int, float)) and not own:
+        is_container = isinstance(value, PLAIN)
+        if (is_container or isinstance(value, (str, int, float))) and (not own or isinstance(value, enum.Enum)):
             return None
         kind = _kind(value)
         classes = [self.number(c) for c in type(value).__mro__ if c.__module__ == self.module.__name__]
@@ -102,8 +106,11 @@ class Server:
             if isinstance(value, (type, types.FunctionType, types.MethodType))
             else type(value).__name__
         )
+        by_content = is_container and self.asked.isdisjoint(type(value).__mro__)
+        if by_content:
+            self.extended.sent(self.number(value), value)
         return [
-            codec.HANDLE,
+            codec.EXTENDS if by_content else codec.HANDLE,
             self.number(value),
             "object" if kind == "value" else kind,
             str(shown)[:200],
@@ -111,10 +118,13 @@ class Server:
             names,
         ]
 
-    def unwrap(self, tag: int, fields: list[Any], decode: Callable[[Any], Any]) -> Any:
+    def unwrap(self, tag: int, fields: list[Any], decoder: codec.Decoder) -> Any:
         """Return the object or callback that a form from the grader names."""
         if tag == codec.CALLBACK:
             return self.callbacks.setdefault(fields[0], Callback(self, fields[0]))
+        if tag == codec.EXTENDS:
+            number, place, content = fields
+            return self.extended.back(number, self.objects[number], content, decoder.shared, place)
         return self.objects[fields[0]]
 
     def run(self, channel: Channel) -> None:
@@ -131,7 +141,10 @@ class Server:
         before = Before(decoder.shared, blob)
         start = time.perf_counter()
         try:
-            result: Any = self._perform(kind, self.objects[target], name, args, kwargs)
+            asked = self.objects[target]
+            if isinstance(asked, type):
+                self.asked.add(asked)
+            result: Any = self._perform(kind, asked, name, args, kwargs)
             reply = "ok"
         except ChannelClosed:
             raise
@@ -142,6 +155,7 @@ class Server:
 
     def _reply(self, number: int, reply: str, spent: float, result: Any, shared: list[Any], before: Before) -> None:
         changes = before.changes()
+        self.extended.begin()
         encoder = codec.Encoder(self.wrap, shared)
         try:
             frame = encoder.frame([number, reply, self.notes(), spent], [result, changes])
@@ -157,6 +171,7 @@ class Server:
 
     def call_back(self, number: int, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Ask the grader to run one of the test's functions; meanwhile its requests are answered."""
+        self.extended.begin()
         self.channel.send(codec.Encoder(self.wrap).frame([0, "callback", number], [args, kwargs]))
         while True:
             body, blob = self.channel.receive()

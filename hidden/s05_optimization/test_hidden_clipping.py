@@ -6,6 +6,8 @@ import pytest
 from grader.testing import assert_array, assert_equal, unchanged
 from hidden.s05_optimization.oracles import assert_arrays, clipped, draw_arrays, unpack
 
+pytestmark = pytest.mark.values
+
 GUARD = 2e-5  # relative tolerance that accepts 1e-6 added to the norm before dividing by it
 
 
@@ -19,6 +21,7 @@ class TestClipping:
         assert_array(norm, length, name="norm", rtol=GUARD)
         assert_arrays(result, expected, "grads", rtol=GUARD)
 
+    @pytest.mark.purity
     def test_dict_that_is_passed_in_is_not_changed(self, learner, rng):
         grads = draw_arrays(rng)
         before = dict(grads)
@@ -34,12 +37,14 @@ class TestClipping:
             assert_array(norm, length, name="norm", rtol=GUARD)
             assert_arrays(result, expected, "grads")
 
+    @pytest.mark.edges
     def test_zero_gradients_have_norm_zero(self, learner, rng):
         grads = {name: 0 * value for name, value in draw_arrays(rng).items()}
         result, norm = unpack(learner.clip_by_global_norm(grads, 2.0), "grads", "norm")
         assert_array(norm, 0.0, name="norm", atol=2e-6)
         assert_arrays(result, grads, "grads")
 
+    @pytest.mark.dtype
     def test_each_array_keeps_its_dtype(self, learner, rng):
         grads = draw_arrays(rng)
         grads["bias"] = grads["bias"].astype(np.float32)
@@ -52,6 +57,7 @@ class TestClipping:
             for name, value in grads.items():
                 assert_array(result[name], expected[name], name=f"grads[{name!r}]", rtol=1e-4, dtype=value.dtype)
 
+    @pytest.mark.refusals
     def test_max_norm_that_is_not_above_zero_is_refused(self, learner, rng):
         for max_norm in (0.0, -1.0, np.nan):
             with pytest.raises(ValueError):
@@ -60,6 +66,7 @@ class TestClipping:
 
 @pytest.mark.criterion("clip-extremes")
 class TestExtremes:
+    @pytest.mark.edges
     def test_squares_that_overflow(self, learner, rng):
         for dtype, size in ((np.float32, 1e25), (np.float64, 1e200)):
             grads = {name: (-size * np.abs(value)).astype(dtype) for name, value in draw_arrays(rng).items()}
@@ -71,6 +78,7 @@ class TestExtremes:
             assert_array(norm, length, name=f"norm of {np.dtype(dtype).name} gradients near {size:g}", rtol=rtol)
             assert_arrays(result, expected, "grads", rtol=rtol)
 
+    @pytest.mark.edges
     def test_squares_that_underflow(self, learner, rng):
         for dtype, size in ((np.float32, 1e-25), (np.float64, 1e-200)):
             grads = {name: (size * value).astype(dtype) for name, value in draw_arrays(rng).items()}
@@ -81,6 +89,7 @@ class TestExtremes:
                 assert_array(norm, length, name=f"norm of {np.dtype(dtype).name} gradients near {size:g}", rtol=rtol)
                 assert_arrays(result, expected, "grads", rtol=rtol)
 
+    @pytest.mark.edges
     def test_short_gradients_stay_as_they_are_at_any_size(self, learner, rng):
         for size in (1e-9, 1e-100):
             grads = {name: size * value for name, value in draw_arrays(rng).items()}
@@ -90,6 +99,7 @@ class TestExtremes:
                 assert_array(norm, length, name="norm")
                 assert_arrays(result, expected, "grads")
 
+    @pytest.mark.edges
     def test_one_array_far_larger_than_the_others(self, learner, rng):
         grads = draw_arrays(rng)
         for name in grads:
@@ -99,6 +109,7 @@ class TestExtremes:
             assert_array(norm, length, name="norm")
             assert_arrays(result, expected, "grads")
 
+    @pytest.mark.refusals
     def test_what_is_not_finite_is_refused_wherever_it_stands(self, learner, rng):
         for bad in (np.nan, np.inf, -np.inf):
             for name in ("weights", "table"):

@@ -7,6 +7,8 @@ from grader.testing import assert_array, assert_equal, unchanged
 from hidden.s05_optimization import oracles
 from hidden.s05_optimization.oracles import PLACES, RULES, SHAPES, assert_arrays, draw_arrays, unpack
 
+pytestmark = pytest.mark.values
+
 WITH_EPS = [rule for rule in RULES if rule.rtol]
 
 
@@ -59,6 +61,7 @@ def test_defaults_are_those_of_the_contract(learner, rng, rule):
     assert_arrays(params, expected, "params", rtol=rule.rtol)
 
 
+@pytest.mark.purity
 @each(RULES)
 def test_nothing_that_is_passed_in_is_changed(learner, rng, rule):
     step, hyper = getattr(learner, rule.name), rule.draw(rng)
@@ -72,6 +75,7 @@ def test_nothing_that_is_passed_in_is_changed(learner, rng, rule):
         params, state = result, after
 
 
+@pytest.mark.purity
 @each(RULES)
 def test_same_state_gives_the_same_step_twice(learner, rng, rule):
     step, hyper = getattr(learner, rule.name), rule.draw(rng)
@@ -84,6 +88,7 @@ def test_same_state_gives_the_same_step_twice(learner, rng, rule):
         assert_arrays(after, expected, which, rtol=rule.rtol)
 
 
+@pytest.mark.dtype
 @each(RULES)
 def test_float32_parameters_stay_float32(learner, rng, rule):
     step, hyper = getattr(learner, rule.name), rule.draw(rng)
@@ -94,6 +99,7 @@ def test_float32_parameters_stay_float32(learner, rng, rule):
         assert_arrays(params, expected, "params", dtype="float32")
 
 
+@pytest.mark.refusals
 @each(RULES)
 def test_gradients_that_do_not_match_are_refused(learner, rng, rule):
     step, params, grads = getattr(learner, rule.name), draw_arrays(rng), draw_arrays(rng)
@@ -117,6 +123,7 @@ def test_eps_is_used(learner, rng, rule):
         assert_arrays(result, nearest(result, candidates), "params", rtol=1e-6)
 
 
+@pytest.mark.edges
 @each(WITH_EPS)
 def test_an_entry_without_gradient_stays(learner, rng, rule):
     step, hyper = getattr(learner, rule.name), rule.draw(rng)

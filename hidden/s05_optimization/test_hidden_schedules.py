@@ -7,6 +7,8 @@ import pytest
 
 from grader.testing import assert_array
 
+pytestmark = pytest.mark.values
+
 
 def table(schedule, steps, *args, **kwargs):
     """Return a schedule's rates at all steps; a rate that is no number is handed on as it is."""
@@ -49,10 +51,12 @@ class TestDecays:
         rates = table(learner.exponential_decay, range(12), base, decay)
         assert_array(rates, base * np.cumprod([1.0] + [math.exp(-decay)] * 11))
 
+    @pytest.mark.edges
     def test_exponential_decay_without_decay_is_constant(self, learner, rng):
         base = float(rng.uniform(0.1, 2))
         assert_array(table(learner.exponential_decay, (0, 5, 1000), base, 0.0), np.full(3, base))
 
+    @pytest.mark.refusals
     def test_impossible_steps_and_periods_are_refused(self, learner):
         for step, period in ((-1, 5), (-5, 5), (3, 0), (3, -2)):
             with pytest.raises(ValueError):
@@ -75,10 +79,12 @@ class TestCosine:
         expected = [half_cosine(step, base, 0.0, total) for step in range(total + 2)]
         assert_array(table(learner.cosine_annealing, range(total + 2), base, total), np.array(expected))
 
+    @pytest.mark.edges
     def test_single_step(self, learner, rng):
         base = float(rng.uniform(0.5, 2))
         assert_array(table(learner.cosine_annealing, range(3), base, 1, min_rate=0.125), np.array([base, 0.125, 0.125]))
 
+    @pytest.mark.refusals
     def test_impossible_steps_and_totals_are_refused(self, learner):
         for step, total in ((-1, 5), (-7, 5), (0, 0), (3, 0), (3, -4)):
             with pytest.raises(ValueError):
@@ -102,12 +108,14 @@ class TestWarmup:
         rates = table(learner.warmup_cosine, range(warmup, warmup + rest + 1), base, warmup, warmup + rest)
         assert_array(rates, np.array(fall))
 
+    @pytest.mark.edges
     def test_without_warmup_and_with_one_step_of_each(self, learner, rng):
         base, total = float(rng.uniform(0.5, 2)), int(rng.integers(5, 15))
         expected = [half_cosine(step, base, 0.25, total) for step in range(total + 2)]
         assert_array(table(learner.warmup_cosine, range(total + 2), base, 0, total, 0.25), np.array(expected))
         assert_array(table(learner.warmup_cosine, range(4), base, 1, 2), np.array([0.0, base, 0.0, 0.0]))
 
+    @pytest.mark.refusals
     def test_impossible_lengths_are_refused(self, learner):
         for step, warmup, total in ((-1, 5, 20), (-3, 0, 20), (3, -1, 20), (0, 10, 10), (3, 20, 10), (0, 0, 0)):
             with pytest.raises(ValueError):

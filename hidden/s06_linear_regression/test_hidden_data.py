@@ -8,6 +8,8 @@ import pytest
 from grader.testing import assert_array, assert_equal, assert_shape, unchanged
 from hidden.s06_linear_regression.oracles import draw, monomials, unpack
 
+pytestmark = pytest.mark.values
+
 WRONG_TABLES = ((4,), (2, 3, 4), (0, 3))
 
 
@@ -32,6 +34,7 @@ class TestStandardizeAnyFeatures:
         Z, mean, std = unpack(learner.standardize(X), "Z", "mean", "std")
         assert_array((X[:2] - mean) / std, Z[:2], name="(X[:2] - mean) / std", rtol=1e-8, atol=1e-8)
 
+    @pytest.mark.edges
     def test_features_far_from_zero_keep_their_spread(self, learner, rng):
         """mean(x^2) - mean(x)^2 has no digit left here: both are 1e16, and their difference is about 1."""
         X, _ = draw(rng, 20, 2)
@@ -39,6 +42,7 @@ class TestStandardizeAnyFeatures:
         _, _, far = unpack(learner.standardize(X + 1e8), "Z", "mean", "std")
         assert_array(far, near, name="std of features 1e8 away from 0", rtol=1e-5)
 
+    @pytest.mark.dtype
     def test_whole_numbers_are_standardized(self, learner, rng):
         X = np.array([[1, -4], [5, 2], [3, 5]]) + int(rng.integers(0, 9))
         Z, _, std = unpack(learner.standardize(X), "Z", "mean", "std")
@@ -46,11 +50,13 @@ class TestStandardizeAnyFeatures:
         assert_array(std, expected, name="std")
         assert_array(Z, np.array([[-2.0, -5.0], [2.0, 1.0], [0.0, 4.0]]) / expected, name="Z", atol=1e-12)
 
+    @pytest.mark.dtype
     def test_single_precision_is_standardized_as_such(self, learner, rng):
         X = draw(rng, 9, 2)[0].astype(np.float32)
         for name, value in zip(("Z", "mean", "std"), unpack(learner.standardize(X), "Z", "mean", "std"), strict=True):
             assert_array(value, np.array(value, np.float32), name=name, dtype="float32")
 
+    @pytest.mark.refusals
     def test_tables_of_other_axes_are_not_standardized(self, learner, rng):
         for shape in WRONG_TABLES:
             with pytest.raises(ValueError):
@@ -59,6 +65,7 @@ class TestStandardizeAnyFeatures:
 
 @pytest.mark.criterion("constant-features")
 class TestConstantFeatures:
+    @pytest.mark.edges
     def test_any_number_that_never_changes(self, learner, rng):
         """The computed mean of equal numbers may differ in the last digit, and their deviation from 0 is then 1e-17."""
         for samples in (3, 7, int(rng.integers(8, 30))):
@@ -70,6 +77,7 @@ class TestConstantFeatures:
             assert_array(mean[:4], np.array(constants), name="mean of features that never change")
             assert_array(std[4], np.std(X[:, 4]), name="std of the feature that changes", rtol=1e-8)
 
+    @pytest.mark.edges
     def test_large_number_that_never_changes(self, learner, rng):
         """The computed mean of seven times this number is 1e-4 off, one digit of float64 at 1e12."""
         number = 1e12 + 0.2
@@ -78,12 +86,14 @@ class TestConstantFeatures:
         assert_array(mean, np.array([number]), name="its mean", rtol=0)
         assert_array(std, np.ones(1), name="its std")
 
+    @pytest.mark.edges
     def test_feature_that_hardly_changes_is_not_constant(self, learner, rng):
         X = np.array([[1.0], [3.0], [5.0]]) * 10.0 ** -int(rng.integers(9, 12))
         Z, _, std = unpack(learner.standardize(X), "Z", "mean", "std")
         assert_array(std, np.std(X, axis=0), name="std", rtol=1e-8)
         assert_array(Z[:, 0], np.array([-1.0, 0.0, 1.0]) * math.sqrt(1.5), name="Z", atol=1e-8)
 
+    @pytest.mark.edges
     def test_single_sample_is_constant(self, learner, rng):
         X = rng.normal(size=(1, 3))
         Z, mean, std = unpack(learner.standardize(X), "Z", "mean", "std")
@@ -102,10 +112,12 @@ class TestPolynomialFeatures:
         assert_shape(result, (5, math.comb(features + degree, degree) - 1))
         assert_array(result, monomials(X, degree))
 
+    @pytest.mark.dtype
     def test_single_precision_is_multiplied_as_such(self, learner, rng):
         X = rng.uniform(0.5, 2, (4, 2)).astype(np.float32)
         assert_array(learner.polynomial_features(X, 2), monomials(X, 2), dtype="float32")
 
+    @pytest.mark.refusals
     def test_unsuitable_tables_and_degrees_are_refused(self, learner, rng):
         for shape in WRONG_TABLES:
             with pytest.raises(ValueError):
@@ -144,12 +156,14 @@ class TestSplitAnySamples:
         both = sorted([*map(int, y_train), *map(int, y_test)])
         assert_equal(both, sorted(range(0, -samples, -1)), name="the targets of both parts")
 
+    @pytest.mark.dtype
     def test_types_are_those_of_the_data(self, learner, rng):
         parts = split(learner, 6, 0.5, rng)
         X32 = learner.train_test_split(np.ones((4, 2), np.float32), np.arange(4), 0.5, rng)
         assert_array(X32[0], np.ones((2, 2)), dtype="float32", name="X_train")
         assert_equal(np.asarray(parts[3]).dtype.kind, "i", name="the kind of y_test")
 
+    @pytest.mark.refusals
     def test_unsuitable_data_and_shares_are_refused(self, learner, rng):
         for table, targets in (((4,), (4,)), ((4, 3), (3,)), ((4, 3), (4, 1)), ((4, 3), (1,)), ((2, 4, 3), (2,))):
             with pytest.raises(ValueError):
@@ -189,6 +203,7 @@ class TestSplitIsRandom:
             apart += (second - first) not in (1, 4)
         assert_equal(apart > 0, True, name="whether samples that are no neighbours are ever tested together")
 
+    @pytest.mark.purity
     def test_same_seed_same_split_and_it_moves_on(self, learner, seed):
         X, y = np.arange(80.0).reshape(40, 2), np.arange(40)
         first, again = (learner.train_test_split(X, y, 0.5, np.random.default_rng(seed)) for _ in range(2))

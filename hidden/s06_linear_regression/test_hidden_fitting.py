@@ -15,6 +15,8 @@ from hidden.s06_linear_regression.oracles import (
     unpack,
 )
 
+pytestmark = pytest.mark.values
+
 WRONG_PAIRS = (
     *(((), ()), ((2, 3), (2, 3)), ((0,), (0,)), ((4,), (3,))),
     *(((4,), (4, 1)), ((4,), (1,)), ((1,), (4,)), ((4,), ())),
@@ -32,11 +34,13 @@ class TestPredictAnySamples:
             result = learner.predict(X, weights, bias)
         assert_array(result, predictions(X, weights, bias), terms=features + 1)
 
+    @pytest.mark.dtype
     def test_single_precision_is_kept(self, learner, rng):
         X, weights = rng.normal(size=(6, 3)).astype(np.float32), rng.normal(size=3).astype(np.float32)
         result = learner.predict(X, weights, 0.5)
         assert_array(result, predictions(X, weights, 0.5), dtype="float32", terms=4)
 
+    @pytest.mark.refusals
     def test_tables_and_weights_that_do_not_fit_are_refused(self, learner, rng):
         for table, weights in (((4, 3), (4,)), ((4, 3), (3, 1)), ((4, 3), (1,)), ((3,), (3,)), ((2, 4, 3), (3,))):
             with pytest.raises(ValueError):
@@ -55,12 +59,14 @@ class TestLossOfAnyPredictions:
         with unchanged(y_true, y_pred):
             assert_array(learner.mse_loss(y_true, y_pred), loss(y_true, y_pred), terms=samples)
 
+    @pytest.mark.dtype
     def test_loss_of_unsigned_whole_numbers(self, learner, rng):
         """The difference of two uint8 wraps round below 0, and its square from 256 on."""
         y_true, y_pred = rng.permutation(250)[:6].astype(np.uint8), rng.permutation(250)[:6].astype(np.uint8)
         y_true[0], y_pred[0] = 250, 10
         assert_array(learner.mse_loss(y_true, y_pred), loss(y_true, y_pred), terms=6)
 
+    @pytest.mark.refusals
     def test_shapes_are_compared_before_anything_is_subtracted(self, learner, rng):
         for one, other in WRONG_PAIRS:
             with pytest.raises(ValueError):
@@ -92,11 +98,13 @@ class TestGradientOfAnyModel:
         assert_gradient(grad_weights, slopes[1:], name="grad_weights")
         assert_gradient(np.array(grad_bias), slopes[0], name="grad_bias")
 
+    @pytest.mark.dtype
     def test_gradient_in_single_precision(self, learner, rng):
         X, y = (each.astype(np.float32) for each in draw(rng, 6, 3))
         grad_weights, _ = unpack(learner.mse_gradient(X, y, y[::-1].copy()), "grad_weights", "grad_bias")
         assert_array(grad_weights, gradient(X, y, y[::-1])[0], name="grad_weights", dtype="float32", terms=6)
 
+    @pytest.mark.refusals
     def test_gradient_of_unsuitable_shapes_is_refused(self, learner, rng):
         for table, targets in WRONG_SAMPLES:
             X, y = rng.normal(size=table), rng.normal(size=targets)
@@ -125,6 +133,7 @@ class TestScoreOfAnyPredictions:
         worse = -y_true
         assert_array(learner.r2_score(y_true, worse), explained(y_true, worse), rtol=1e-8)
 
+    @pytest.mark.edges
     def test_targets_that_do_not_vary(self, learner, rng):
         """The mean of equal numbers may differ from them in the last digit, and their computed variance from 0."""
         for value in (0.1, float(rng.normal()), 0.0):
@@ -136,19 +145,23 @@ class TestScoreOfAnyPredictions:
                 name = f"R^2 where one prediction is {error} off"
                 assert_array(learner.r2_score(y_true, y_pred), 0.0, name=name)
 
+    @pytest.mark.edges
     def test_one_sample_is_right_or_not(self, learner):
         assert_array(learner.r2_score(np.array([2.0]), np.array([2.0])), 1.0)
         assert_array(learner.r2_score(np.array([2.0]), np.array([3.0])), 0.0)
 
+    @pytest.mark.dtype
     def test_whole_numbers_are_scored(self, learner, rng):
         y_true, y_pred = rng.permutation(6), rng.permutation(6)
         assert_array(learner.r2_score(y_true, y_pred), explained(y_true, y_pred), rtol=1e-8, atol=1e-12)
 
+    @pytest.mark.dtype
     def test_unsigned_whole_numbers_are_scored(self, learner, rng):
         y_true, y_pred = rng.permutation(250)[:6].astype(np.uint8), rng.permutation(250)[:6].astype(np.uint8)
         y_true[:2], y_pred[0] = [250, 200], 10
         assert_array(learner.r2_score(y_true, y_pred), explained(y_true, y_pred), rtol=1e-8, atol=1e-12)
 
+    @pytest.mark.refusals
     def test_score_of_unsuitable_shapes_is_refused(self, learner, rng):
         for one, other in WRONG_PAIRS:
             with pytest.raises(ValueError):
@@ -174,16 +187,19 @@ class TestNormalEquation:
             result = learner.normal_equation(X, y)
         assert_fitted(result, X, y)
 
+    @pytest.mark.dtype
     def test_whole_numbers_are_fitted(self, learner, rng):
         X, y = rng.integers(-9, 9, (10, 2)), rng.integers(-9, 9, 10)
         X[:4] = [[0, 0], [5, 0], [0, 5], [-5, 5]]
         assert_fitted(learner.normal_equation(X, y), X, y)
 
+    @pytest.mark.dtype
     def test_fit_in_single_precision(self, learner, rng):
         X, y = (each.astype(np.float32) for each in draw(rng, 20, 2))
         weights, _ = unpack(learner.normal_equation(X, y), "weights", "bias")
         assert_array(weights, least_squares(X, y)[0], name="weights", dtype="float32", rtol=1e-3)
 
+    @pytest.mark.refusals
     def test_fit_of_unsuitable_shapes_is_refused(self, learner, rng):
         for table, targets in WRONG_SAMPLES:
             with pytest.raises(ValueError):
@@ -199,12 +215,14 @@ def assert_fits(learner, X, y, expected, name, rtol=1e-6):
 
 @pytest.mark.criterion("rank-deficient")
 class TestRankDeficient:
+    @pytest.mark.edges
     def test_feature_that_is_the_sum_of_others(self, learner, rng):
         X, y = draw(rng, 9, 2)
         expected = predictions(X, *least_squares(X, y))
         assert_fits(learner, np.column_stack([X, X[:, 0] + X[:, 1]]), y, expected, "with the sum of both features")
         assert_fits(learner, np.column_stack([X, 2 * X[:, 1]]), y, expected, "with a feature twice")
 
+    @pytest.mark.edges
     def test_feature_that_never_changes(self, learner, rng):
         X, y = draw(rng, 9, 2)
         expected = predictions(X, *least_squares(X, y))
@@ -212,6 +230,7 @@ class TestRankDeficient:
             wide = np.column_stack([X[:, :1], np.full(9, constant), X[:, 1:]])
             assert_fits(learner, wide, y, expected, "with a feature that is always the same")
 
+    @pytest.mark.edges
     def test_small_feature_is_not_one_that_depends_on_others(self, learner, rng):
         """Spreads of 2e-6, 1 and 6 at right angles; X^T X squares their ratio, and leaves three digits of sixteen."""
         axes, _ = np.linalg.qr(np.column_stack([np.ones(12), rng.normal(size=(12, 3))]))
@@ -220,10 +239,12 @@ class TestRankDeficient:
         X = parts * np.array([2e-6, 1.0, 6.0])
         assert_fits(learner, X, y, y, "with a feature that is small beside the others", rtol=1e-3)
 
+    @pytest.mark.edges
     def test_fewer_samples_than_features(self, learner, rng):
         X, y = rng.normal(size=(4, 7)), rng.normal(size=4)
         assert_fits(learner, X, y, y, "where every sample can be met")
 
+    @pytest.mark.edges
     def test_single_sample(self, learner, rng):
         X, y = rng.normal(size=(1, 2)), rng.normal(size=1)
         assert_fits(learner, X, y, y, "of a single sample")
@@ -231,6 +252,7 @@ class TestRankDeficient:
 
 @pytest.mark.criterion("offsets")
 class TestOffsets:
+    @pytest.mark.edges
     @pytest.mark.parametrize("offset", [1e4, 3e4, 1e6])
     def test_features_far_from_zero(self, learner, rng, offset):
         """X^T X of such data has entries of 1e12, whose last digits are all that tells the samples apart."""
@@ -239,6 +261,7 @@ class TestOffsets:
         far = X + offset * rng.choice([-1.0, 1.0], 3)
         assert_fits(learner, far, y, expected, f"of features {offset:.0e} away from 0", rtol=1e-5)
 
+    @pytest.mark.edges
     def test_features_and_targets_far_from_zero(self, learner, rng):
         """What rounding leaves of the means of centred features, some 1e-10, is multiplied by a mean that y keeps."""
         X, y = draw(rng, 61, 3)
@@ -247,6 +270,7 @@ class TestOffsets:
         weights, _ = unpack(learner.normal_equation(far, targets), "weights", "bias")
         assert_array(weights, expected, name="weights", rtol=1e-6)
 
+    @pytest.mark.edges
     def test_targets_far_from_zero(self, learner, rng):
         X, y = draw(rng, 12, 2)
         weights, bias = least_squares(X, y)
@@ -267,6 +291,7 @@ class TestGradientDescent:
         assert_array(bias, expected[1], name="bias", terms=100)
         assert_array(np.array(losses), np.array(expected[2]), name="losses", terms=100)
 
+    @pytest.mark.purity
     def test_each_call_begins_anew(self, learner, rng):
         X, y = draw(rng, 6, 2)
         expected = descent(X, y, 0.01, 2)
@@ -277,6 +302,7 @@ class TestGradientDescent:
             assert_array(weights, expected[0], name=f"weights of the {call} call", terms=100)
             assert_array(bias, expected[1], name=f"bias of the {call} call", terms=100)
 
+    @pytest.mark.edges
     def test_no_step_leaves_zeros(self, learner, rng):
         X, y = draw(rng, 5, 2)
         weights, bias, losses = unpack(learner.fit_gradient_descent(X, y, 0.1, 0), "weights", "bias", "losses")
@@ -284,21 +310,25 @@ class TestGradientDescent:
         assert_array(bias, 0.0, name="bias")
         assert_array(np.array(losses), np.array([loss(y, np.zeros(5))]), name="losses")
 
+    @pytest.mark.dtype
     def test_descent_over_whole_numbers(self, learner, rng):
         X, y = rng.integers(-3, 4, (7, 2)), rng.integers(-3, 4, 7)
         weights, _, _ = unpack(learner.fit_gradient_descent(X, y, 0.05, 4), "weights", "bias", "losses")
         assert_array(weights, descent(X, y, 0.05, 4)[0], name="weights", terms=50)
 
+    @pytest.mark.dtype
     def test_descent_in_single_precision(self, learner, rng):
         X, y = (each.astype(np.float32) for each in draw(rng, 6, 3))
         weights, _, _ = unpack(learner.fit_gradient_descent(X, y, 0.01, 3), "weights", "bias", "losses")
         assert_array(weights, descent(X, y, 0.01, 3)[0], name="weights", dtype="float32", terms=50)
 
+    @pytest.mark.refusals
     def test_descent_on_unsuitable_shapes_is_refused(self, learner, rng):
         for table, targets in WRONG_SAMPLES:
             with pytest.raises(ValueError):
                 learner.fit_gradient_descent(rng.normal(size=table), rng.normal(size=targets), 0.1, 2)
 
+    @pytest.mark.refusals
     def test_unsuitable_rates_and_counts_are_refused(self, learner, rng):
         X, y = draw(rng, 4, 2)
         for rate, steps in ((0.0, 2), (-0.1, 2), (0.1, -1)):

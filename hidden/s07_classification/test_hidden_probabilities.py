@@ -7,6 +7,8 @@ from grader.testing import assert_array, assert_gradient, numerical_gradient
 from hidden.s07_classification import oracles
 from hidden.s07_classification.oracles import draw_classes, draw_logits
 
+pytestmark = pytest.mark.values
+
 WRONG_BINARY = {
     "shapes": lambda z, y: [
         *((z, y[:-1]), (z[:-1], y), (z, y[:, None]), (z[:, None], y), (z, y[:1])),
@@ -89,6 +91,7 @@ class TestBinaryLossAnywhere:
         z, y = draw_logits(rng, 8), draw_classes(rng, 8, 2)
         assert_array(learner.binary_cross_entropy(-z, 1 - y), oracles.binary_loss(z, y))
 
+    @pytest.mark.refusals
     @pytest.mark.parametrize("kind", WRONG_BINARY)
     def test_binary_loss_refuses_what_does_not_fit(self, learner, rng, kind):
         for logits, targets in WRONG_BINARY[kind](draw_logits(rng, 6), draw_classes(rng, 6, 2)):
@@ -108,6 +111,7 @@ class TestBinaryGradientAnywhere:
         slopes = numerical_gradient(lambda at: learner.binary_cross_entropy(at, y), z)
         assert_gradient(learner.binary_cross_entropy_gradient(z.copy(), y), slopes, name="gradient")
 
+    @pytest.mark.refusals
     @pytest.mark.parametrize("kind", WRONG_BINARY)
     def test_binary_gradient_refuses_what_does_not_fit(self, learner, rng, kind):
         for logits, targets in WRONG_BINARY[kind](draw_logits(rng, 6), draw_classes(rng, 6, 2)):
@@ -131,6 +135,7 @@ class TestLossAnywhere:
             z, y = np.repeat(draw_logits(rng, 5, 1), num_classes, axis=1), rng.integers(0, num_classes, 5)
             assert_array(learner.cross_entropy(z, y), float(np.log(num_classes)))
 
+    @pytest.mark.refusals
     @pytest.mark.parametrize("kind", WRONG_CLASSES)
     def test_loss_refuses_what_does_not_fit(self, learner, rng, kind):
         for logits, targets in WRONG_CLASSES[kind](draw_logits(rng, 6, 4), draw_classes(rng, 6, 4)):
@@ -150,6 +155,7 @@ class TestGradientAnywhere:
         slopes = numerical_gradient(lambda at: learner.cross_entropy(at, y), z)
         assert_gradient(learner.cross_entropy_gradient(z.copy(), y), slopes, name="gradient")
 
+    @pytest.mark.refusals
     @pytest.mark.parametrize("kind", WRONG_CLASSES)
     def test_gradient_refuses_what_does_not_fit(self, learner, rng, kind):
         for logits, targets in WRONG_CLASSES[kind](draw_logits(rng, 6, 4), draw_classes(rng, 6, 4)):

@@ -22,6 +22,8 @@ from hidden.s08_data_preparation.oracles import (
     with_holes,
 )
 
+pytestmark = pytest.mark.values
+
 
 @pytest.mark.criterion("missing-mask")
 class TestMissingAnywhere:
@@ -33,6 +35,7 @@ class TestMissingAnywhere:
         expected = np.array([math.isnan(value) for value in X.ravel()]).reshape(shape)
         assert_array(result, expected)
 
+    @pytest.mark.edges
     def test_nothing_and_everything(self, learner, rng):
         assert_array(learner.missing_mask(rng.normal(size=(3, 2))), np.zeros((3, 2), bool))
         assert_array(learner.missing_mask(np.full((2, 3), np.nan)), np.ones((2, 3), bool))
@@ -55,6 +58,7 @@ class TestImputeAnyTable:
         assert_array(means, filled(X, mean), terms=samples, name="impute(X, 'mean')")
         assert_array(medians, filled(X, lambda v: percentile(v, 0.5)), name="impute(X, 'median')")
 
+    @pytest.mark.edges
     def test_infinity_is_a_value_and_complete_tables_stay(self, learner, rng):
         X = rng.normal(size=(5, 3))
         for strategy in ("mean", "median"):
@@ -68,20 +72,21 @@ class TestImputeAnyTable:
         medians = learner.impute(X, "median", fill_value=17.0)
         assert_array(medians, filled(X, lambda v: percentile(v, 0.5)), name="impute(X, 'median', fill_value=17.0)")
 
+    @pytest.mark.dtype
     def test_single_precision_is_kept(self, learner, rng):
         X = with_holes(rng.normal(size=(6, 2)).astype(np.float32), rng)
         for strategy, statistic in (("mean", mean), ("median", lambda v: percentile(v, 0.5))):
             assert_array(learner.impute(X, strategy), filled(X, statistic), dtype="float32")
 
+    @pytest.mark.refusals
     def test_features_without_values_are_refused(self, learner, rng):
         X = rng.normal(size=(4, 3))
         X[:, 1] = np.nan
         for strategy in ("mean", "median"):
             with pytest.raises(ValueError):
                 learner.impute(X, strategy)
-        others = with_holes(X[:, [0, 2]], rng)
-        assert_array(learner.impute(others, "mean"), filled(others, mean), terms=4, name="the other features")
 
+    @pytest.mark.refusals
     def test_what_is_no_table_is_refused(self, learner, rng):
         for strategy in ("mean", "median"):
             refuses_tables(lambda X, strategy=strategy: learner.impute(X, strategy), rng)
@@ -96,6 +101,7 @@ class TestImputeValues:
             result = learner.impute(X, "most_frequent")
         assert_array(result, filled(X, most_frequent))
 
+    @pytest.mark.edges
     def test_holes_may_outnumber_every_value(self, learner, rng):
         low, high = np.sort(rng.normal(size=2))
         X = np.full((9, 1), np.nan)
@@ -116,11 +122,13 @@ class TestImputeValues:
         X = with_holes(rng.choice([1.0, 2.0, 3.0], (11, 2)), rng)
         assert_array(learner.impute(X, "most_frequent", 17.0), filled(X, most_frequent))
 
+    @pytest.mark.dtype
     def test_single_precision_is_kept_too(self, learner, rng):
         X = with_holes(rng.choice([0.5, 2.0], (8, 2)).astype(np.float32), rng)
         assert_array(learner.impute(X, "most_frequent"), filled(X, most_frequent), dtype="float32")
         assert_array(learner.impute(X, "constant", 0.25), filled(X, lambda _: 0.25), dtype="float32")
 
+    @pytest.mark.refusals
     def test_unsuitable_strategies_and_tables_are_refused(self, learner, rng):
         X = with_holes(rng.normal(size=(5, 2)), rng)
         for strategy in ("Mean", "mode", ""):
@@ -148,6 +156,7 @@ class TestMinMaxAnyTable:
         assert_array(minimum, low, name="minimum")
         assert_array(span, [b - a for a, b in zip(low, high, strict=True)], name="span")
 
+    @pytest.mark.dtype
     def test_single_precision_throughout(self, learner, rng):
         X = rng.normal(size=(5, 2)).astype(np.float32)
         Z, minimum, span = unpack(learner.min_max_scale(X), "Z", "minimum", "span")
@@ -155,6 +164,7 @@ class TestMinMaxAnyTable:
         assert_array(span, X.max(axis=0) - X.min(axis=0), name="span", dtype="float32")
         assert_array(Z, (X - X.min(axis=0)) / (X.max(axis=0) - X.min(axis=0)), name="Z", dtype="float32")
 
+    @pytest.mark.refusals
     def test_what_cannot_be_stretched_is_refused(self, learner, rng):
         refuses_tables(learner.min_max_scale, rng)
 
@@ -172,6 +182,7 @@ class TestRobustAnyTable:
         assert_array(iqr, upper - lower, name="iqr")
         assert_array(Z, (X - middle) / (upper - lower), name="Z")
 
+    @pytest.mark.dtype
     def test_single_precision_is_not_widened(self, learner, rng):
         X = rng.normal(size=(7, 2)).astype(np.float32)
         lower, middle, upper = (np.array(values) for values in quartiles(X))
@@ -180,12 +191,14 @@ class TestRobustAnyTable:
         assert_array(iqr, upper - lower, name="iqr", dtype="float32")
         assert_array(Z, (X - middle) / (upper - lower), name="Z", dtype="float32")
 
+    @pytest.mark.refusals
     def test_what_has_no_middle_is_refused(self, learner, rng):
         refuses_tables(learner.robust_scale, rng)
 
 
 @pytest.mark.criterion("flat-features")
 class TestFlatAnywhere:
+    @pytest.mark.edges
     def test_among_others(self, learner, rng):
         flat = rng.normal(0, 100, 2)
         X = np.column_stack([np.full(7, flat[0]), rng.normal(size=7), np.full(7, flat[1])])
@@ -201,6 +214,7 @@ class TestFlatAnywhere:
         assert_array(median, middle, name="median")
         assert_array(iqr, [1.0, upper[1] - lower[1], 1.0], name="iqr")
 
+    @pytest.mark.edges
     def test_hardly_any_spread_is_some(self, learner, rng):
         tiny = 10.0 ** -int(rng.integers(10, 14))
         X = np.array([[3.0], [0.0], [1.0], [4.0], [2.0]]) * tiny
@@ -211,6 +225,7 @@ class TestFlatAnywhere:
         assert_array(iqr, [2 * tiny], name="iqr")
         assert_array(Z[:, 0], [0.5, -1.0, -0.5, 1.0, 0.0], name="Z, robust")
 
+    @pytest.mark.edges
     def test_middle_half_alone_is_flat(self, learner, rng):
         value, ends = float(rng.normal()), np.array([-40.0, 70.0])
         X = np.concatenate([np.full(9, value), ends])[rng.permutation(11), np.newaxis]
@@ -219,6 +234,7 @@ class TestFlatAnywhere:
         assert_array(median, [value], name="median")
         assert_array(Z, X - value, name="Z")
 
+    @pytest.mark.edges
     def test_single_sample_is_flat(self, learner, rng):
         X = rng.normal(size=(1, 3)).astype(np.float32)
         for function, names in ((learner.min_max_scale, "minimum span"), (learner.robust_scale, "median iqr")):
@@ -240,12 +256,14 @@ class TestOutliersAnywhere:
         assert_array(learner.detect_outliers_iqr(X), outliers(X, 1.5), name="with the default factor")
         assert_array(learner.detect_outliers_iqr(X, factor=factor), outliers(X, factor), name="with factor by name")
 
+    @pytest.mark.edges
     def test_flat_middle_makes_outliers_of_the_rest(self, learner, rng):
         value = float(rng.normal())
         column = np.array([value] * 6 + [value + 1e-3, value - 2.0])
         order = rng.permutation(8)
         assert_array(learner.detect_outliers_iqr(column[order, np.newaxis])[:, 0], (order >= 6))
 
+    @pytest.mark.refusals
     def test_unsuitable_tables_and_factors_are_refused(self, learner, rng):
         refuses_tables(learner.detect_outliers_iqr, rng)
         for factor in (-1.5, -0.001):
@@ -282,6 +300,7 @@ class TestCorrelationsOfAnyTable:
         threshold = float(rng.choice(gaps(strengths)))
         assert_array(learner.correlation_filter(X, threshold), np.array(kept(strengths, threshold)))
 
+    @pytest.mark.refusals
     def test_unsuitable_tables_and_thresholds_are_refused(self, learner, rng):
         refuses_tables(learner.correlation_filter, rng)
         for threshold in (0.0, 1.0, -0.5, 1.5):
@@ -291,6 +310,7 @@ class TestCorrelationsOfAnyTable:
 
 @pytest.mark.criterion("correlation-care")
 class TestCorrelationsWithCare:
+    @pytest.mark.edges
     def test_flat_features_repeat_nothing(self, learner, rng):
         """The mean of equal numbers may be another number; where it is, the rest must not be taken for a feature."""
         samples = int(rng.choice([3, 6, 7, 10, 11]))
@@ -299,6 +319,7 @@ class TestCorrelationsWithCare:
         X = np.column_stack([*flat[:3], one, *flat[3:], -2 * one])
         assert_equal(listed(learner.correlation_filter(X, 0.3)), list(range(7)), name="the columns to keep")
 
+    @pytest.mark.edges
     def test_offset_takes_no_digits(self, learner, rng):
         X = related(rng, 14, 6)
         strengths = sizes(X)
@@ -308,6 +329,7 @@ class TestCorrelationsWithCare:
             result = learner.correlation_filter(far, float(threshold))
             assert_equal(listed(result), kept(strengths, threshold), name=f"the columns for {threshold:.3f}")
 
+    @pytest.mark.edges
     def test_size_of_a_feature_does_not_matter(self, learner, rng):
         X = related(rng, 10, 5)
         strengths = sizes(X)
@@ -315,5 +337,6 @@ class TestCorrelationsWithCare:
         result = learner.correlation_filter(X * 10.0 ** rng.integers(-12, 12, 5), threshold)
         assert_equal(listed(result), kept(strengths, threshold), name=f"the columns for {threshold:.3f}")
 
+    @pytest.mark.edges
     def test_single_sample_says_nothing(self, learner, rng):
         assert_equal(listed(learner.correlation_filter(rng.normal(size=(1, 3)))), [0, 1, 2], name="the columns to keep")

@@ -8,6 +8,8 @@ import pytest
 from grader.testing import assert_array, assert_equal, assert_shape, unchanged
 from hidden.s08_data_preparation.oracles import WRONG_TABLES, listed, unpack
 
+pytestmark = pytest.mark.values
+
 WORDS = ["zebra", "Ant", "ant", "bee", "10", "9", "cat dog", "élan"]
 
 
@@ -30,6 +32,7 @@ class TestEncodeAnyLabels:
         assert_equal(listed(found), classes, name="classes")
         assert_array(codes, np.array([classes.index(label) for label in labels.tolist()]), name="codes")
 
+    @pytest.mark.refusals
     def test_tables_and_nothing_are_refused(self, learner, rng):
         for labels in ([], np.zeros((3, 2), int), np.zeros((3, 1), int), np.array(4)):
             with pytest.raises(ValueError):
@@ -56,6 +59,7 @@ class TestOneHotAnyLabels:
             result = learner.one_hot_encode(labels, classes)
         assert_array(result, [[float(column == chosen[i]) for column in range(4)] for i in range(9)], dtype="float64")
 
+    @pytest.mark.refusals
     def test_labels_are_compared_as_they_are(self, learner):
         """In the dtype of the classes "southwest" would be "south", and 1.5 would be 1."""
         for labels, classes in (
@@ -65,9 +69,11 @@ class TestOneHotAnyLabels:
             with pytest.raises(ValueError):
                 learner.one_hot_encode(labels, classes)
 
+    @pytest.mark.edges
     def test_single_class(self, learner):
         assert_array(learner.one_hot_encode(["a", "a"], ["a"]), np.ones((2, 1)), dtype="float64")
 
+    @pytest.mark.refusals
     def test_unknown_labels_and_tables_are_refused(self, learner, rng):
         for labels in ([3, 1, 3], [1, 2, 1, 2, 4], [-1, 1], [0]):
             with pytest.raises(ValueError):
@@ -89,7 +95,7 @@ def padded(sequences, length, value):
 class TestPadAnySequences:
     @pytest.mark.parametrize(("max_length", "pad_value"), [(None, 0), (3, 0), (9, -1), (1, 7), (None, 2)])
     def test_lists_of_integers(self, learner, rng, max_length, pad_value):
-        sequences = [rng.integers(0, 5, int(n)).tolist() for n in (4, 1, 6, 0, 2)]
+        sequences = [rng.integers(0, 5, int(n)).tolist() for n in (4, 1, 6, 3, 2)]
         length = 6 if max_length is None else max_length
         array, mask = unpack(learner.pad_sequences(sequences, max_length, pad_value), "array", "mask")
         expected, real = padded(sequences, length, pad_value)
@@ -106,6 +112,7 @@ class TestPadAnySequences:
         array, _ = unpack(learner.pad_sequences(sequences, pad_value=-3), "array", "mask")
         assert_array(array, np.array(padded(sequences, 5, -3)[0]), name="array for pad_value=-3")
 
+    @pytest.mark.dtype
     @pytest.mark.parametrize("dtype", ["float32", "float64", "int64"])
     def test_arrays_keep_their_type(self, learner, rng, dtype):
         sequences = [(10 * rng.normal(size=n)).astype(dtype) for n in (3, 5, 1)]
@@ -115,21 +122,26 @@ class TestPadAnySequences:
         assert_array(array, np.array(expected, dtype), name="array", dtype=dtype)
         assert_array(mask, np.array(real), name="mask")
 
+    @pytest.mark.edges
     def test_empty_sequence_has_no_say_in_the_type(self, learner, rng):
         sequences = [rng.integers(1, 9, 3).tolist(), rng.integers(1, 9, 2).tolist()]
-        for more in (sequences, [*sequences, []]):
-            array, _ = unpack(learner.pad_sequences(more), "array", "mask")
-            assert_array(array, np.array(padded(more, 3, 0)[0]), name=f"array of {len(more)} sequences")
+        for more in ([*sequences, []], [[], *sequences], [sequences[0], [], sequences[1]]):
+            array, mask = unpack(learner.pad_sequences(more), "array", "mask")
+            assert_array(array, np.array(padded(more, 3, 0)[0]), name=f"array of sequences of {list(map(len, more))}")
+            assert_array(mask, np.array(padded(more, 3, 0)[1]), name="mask")
 
+    @pytest.mark.dtype
     def test_padding_has_no_say_in_the_type(self, learner, rng):
         sequences = [rng.integers(1, 9, 3).tolist(), rng.integers(1, 9, 2).tolist()]
         array, _ = unpack(learner.pad_sequences(sequences, pad_value=-1.0), "array", "mask")
         assert_array(array, np.array(padded(sequences, 3, -1)[0]), name="array of integers, pad_value=-1.0")
 
+    @pytest.mark.dtype
     def test_integers_beside_floats_become_floats(self, learner):
         array, _ = unpack(learner.pad_sequences([[1, 2], [0.5]]), "array", "mask")
         assert_array(array, np.array([[1.0, 2.0], [0.5, 0.0]]), name="array")
 
+    @pytest.mark.refusals
     def test_sequences_that_cannot_be_padded_are_refused(self, learner, rng):
         for sequences in ([], [[], []], [[1, 2], [[1, 2], [3, 4]]], [[1], 2], [np.ones((1, 1), int)]):
             with pytest.raises(ValueError):
@@ -169,12 +181,14 @@ class TestBatchesOfAnySize:
             assert_array(features, X[rows], name="the rows of X that belong to y_batch")
         assert_equal(sorted(int(t) for _, ts in batches for t in ts), list(range(samples)), name="all of y")
 
+    @pytest.mark.dtype
     def test_targets_may_have_more_axes_and_any_type(self, learner, rng):
         X, y = np.arange(5, dtype=np.float32)[:, np.newaxis], np.arange(10).reshape(5, 2)
         for features, targets in rounds(learner, X, y, 2, rng):
             assert_array(targets, np.column_stack([2 * features, 2 * features + 1]).astype(int), name="y_batch")
             assert_array(features, features.copy(), name="X_batch", dtype="float32")
 
+    @pytest.mark.refusals
     def test_unsuitable_data_and_sizes_are_refused(self, learner, rng):
         for shape in WRONG_TABLES:
             with pytest.raises(ValueError):
@@ -214,12 +228,14 @@ class TestOrderIsRandom:
         told = f"{neighbours} of the 59 pairs of neighbours in X come one after the other"
         assert_equal(neighbours < 30, True, name=f"{told}; whether these are fewer than 30")
 
+    @pytest.mark.purity
     def test_generator_alone_decides(self, learner, seed):
         first, again = (order_of(learner, 30, 8, np.random.default_rng(seed)) for _ in range(2))
         assert_equal(again, first, name="the order of the same seed")
         other = order_of(learner, 30, 8, np.random.default_rng(seed + 1))
         assert_equal(other == first, False, name="whether another seed has the same order")
 
+    @pytest.mark.purity
     def test_every_seed_has_its_order(self, learner, rng):
         """Two of the 30! orders are equal by chance once in 1e32."""
         orders = [order_of(learner, 30, 8, np.random.default_rng(seed)) for seed in rng.choice(10**6, 3, replace=False)]

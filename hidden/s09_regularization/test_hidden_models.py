@@ -18,6 +18,8 @@ from hidden.s09_regularization.oracles import (
     unpack,
 )
 
+pytestmark = pytest.mark.values
+
 SHAPES = [(5,), (1,), (2, 3), (2, 3, 4)]
 WRONG_SAMPLES = (((4,), (4,)), ((2, 4, 3), (2,)), ((0, 3), (0,)), ((4, 3), (3,)), ((4, 3), (4, 1)), ((4, 3), (1,)))
 
@@ -37,14 +39,20 @@ class TestRidgePenaltyOfAnyWeights:
         slope = numerical_gradient(lambda at: learner.ridge_penalty(at, alpha), weights)
         assert_gradient(learner.ridge_gradient(weights, alpha), slope, name="ridge_gradient")
 
-    def test_alpha_of_zero_is_free_and_below_is_refused(self, learner, rng):
+    @pytest.mark.edges
+    def test_alpha_of_zero_is_free(self, learner, rng):
         weights = draw_weights(rng, 4)
         assert_array(learner.ridge_penalty(weights, 0.0), 0.0)
         assert_array(learner.ridge_gradient(weights, 0.0), np.zeros(4))
+
+    @pytest.mark.refusals
+    def test_alpha_below_zero_is_refused(self, learner, rng):
+        weights = draw_weights(rng, 4)
         for function in (learner.ridge_penalty, learner.ridge_gradient):
             with pytest.raises(ValueError):
                 function(weights, -float(rng.uniform(1e-6, 0.1)))
 
+    @pytest.mark.dtype
     def test_slope_in_single_precision(self, learner, rng):
         weights = draw_weights(rng, 4).astype(np.float32)
         assert_array(learner.ridge_gradient(weights, 0.75), 1.5 * weights, dtype="float32")
@@ -59,9 +67,13 @@ class TestLassoPenaltyOfAnyWeights:
             penalty = learner.lasso_penalty(weights, alpha)
         assert_array(penalty, alpha * math.fsum(abs(w) for w in weights.ravel().tolist()), terms=weights.size)
 
-    def test_no_charge_without_alpha_and_none_below(self, learner, rng):
+    @pytest.mark.edges
+    def test_no_charge_without_alpha(self, learner, rng):
+        assert_array(learner.lasso_penalty(draw_weights(rng, 4), 0.0), 0.0)
+
+    @pytest.mark.refusals
+    def test_alpha_below_zero_is_no_lasso_penalty(self, learner, rng):
         weights = draw_weights(rng, 4)
-        assert_array(learner.lasso_penalty(weights, 0.0), 0.0)
         with pytest.raises(ValueError):
             learner.lasso_penalty(weights, -float(rng.uniform(1e-6, 0.1)))
 
@@ -88,15 +100,20 @@ class TestSoftThresholdOfAnyNumbers:
             gain = np.maximum(objective(best) - objective(best + step), 0)
             assert_array(gain, np.zeros(12), name=f"gain by a step of {step}", atol=1e-9)
 
-    def test_numbers_single_precision_and_a_threshold_of_zero(self, learner, rng):
+    @pytest.mark.edges
+    def test_numbers_and_a_threshold_of_zero(self, learner, rng):
         z = draw_weights(rng, 5)
         for number in (*z.tolist(), 0.0):
             assert_array(learner.soft_threshold(number, 0.7), shrunk(number, 0.7))
         assert_array(learner.soft_threshold(z, 0.0), z)
-        single = z.astype(np.float32)
+
+    @pytest.mark.dtype
+    def test_threshold_in_single_precision(self, learner, rng):
+        single = draw_weights(rng, 5).astype(np.float32)
         expected = np.array([shrunk(each, 0.5) for each in single.tolist()], np.float32)
         assert_array(learner.soft_threshold(single, 0.5), expected, dtype="float32")
 
+    @pytest.mark.refusals
     def test_threshold_below_zero_is_refused(self, learner, rng):
         with pytest.raises(ValueError):
             learner.soft_threshold(rng.normal(size=4), -float(rng.uniform(1e-6, 0.1)))
@@ -125,14 +142,21 @@ class TestElasticNetOfAnyWeights:
         slope = numerical_gradient(mixture, weights)
         assert_gradient(learner.elastic_net_gradient(weights, alpha, ratio), slope, name="elastic_net_gradient")
 
-    def test_weights_of_zero_and_single_precision(self, learner, rng):
+    @pytest.mark.edges
+    def test_weights_of_zero_and_alpha_of_zero(self, learner, rng):
         weights = draw_weights(rng, 5)
         weights[[1, 3]] = 0.0
         expected = np.array([0.0 if w == 0 else 0.75 * math.copysign(1, w) + 0.5 * w for w in weights.tolist()])
         assert_array(learner.elastic_net_gradient(weights, 1.0, 0.75), expected)
-        assert_array(learner.elastic_net_gradient(weights.astype(np.float32), 1.0, 0.75), expected, dtype="float32")
         assert_array(learner.elastic_net_gradient(weights, 0.0, 0.75), np.zeros(5))
 
+    @pytest.mark.dtype
+    def test_mixture_in_single_precision(self, learner, rng):
+        weights = draw_weights(rng, 5).astype(np.float32)
+        expected = np.array([0.75 * math.copysign(1, w) + 0.5 * w for w in weights.tolist()])
+        assert_array(learner.elastic_net_gradient(weights, 1.0, 0.75), expected, dtype="float32")
+
+    @pytest.mark.refusals
     def test_unsuitable_alpha_and_ratio_are_refused(self, learner, rng):
         little = float(rng.uniform(1e-6, 0.1))
         for alpha, ratio in ((-little, 0.5), (1.0, -little), (1.0, 1 + little)):
@@ -162,10 +186,12 @@ class TestFitRidgeToAnySamples:
         slopes = numerical_gradient(cost, np.append(bias, weights))
         assert_array(slopes, np.zeros(4), name="the slopes of the cost by bias and weights", atol=1e-4)
 
+    @pytest.mark.edges
     def test_enormous_alpha_leaves_the_mean(self, learner, rng):
         X, y = draw(rng, 10, 3)
         assert_model(learner.fit_ridge(X, y + 50, 1e12), np.zeros(3), float(np.mean(y + 50)), rtol=1e-6)
 
+    @pytest.mark.dtype
     def test_whole_numbers_and_single_precision_are_fitted(self, learner, rng):
         X = rng.permutation(30).reshape(10, 3) + np.eye(10, 3, dtype=int) * 40
         y = rng.integers(-9, 9, 10)
@@ -176,6 +202,7 @@ class TestFitRidgeToAnySamples:
         assert_array(weights, expected[0], name="weights", dtype="float32", rtol=1e-3)
         assert_array(bias, expected[1], name="bias", rtol=1e-3, atol=1e-2)
 
+    @pytest.mark.refusals
     def test_unsuitable_samples_and_alpha_are_not_fitted(self, learner, rng):
         for table, targets in WRONG_SAMPLES:
             with pytest.raises(ValueError):
@@ -186,12 +213,14 @@ class TestFitRidgeToAnySamples:
 
 @pytest.mark.criterion("ridge-hard-cases")
 class TestRidgeInHardCases:
+    @pytest.mark.edges
     def test_features_that_depend_on_each_other(self, learner, rng):
         X, y = draw(rng, 12, 2)
         dependent = np.column_stack([X, X[:, 0], X[:, 0] - 2 * X[:, 1]])
         alpha = float(rng.uniform(0.5, 3))
         assert_model(learner.fit_ridge(dependent, y, alpha), *ridge_by_samples(dependent, y, alpha), rtol=1e-6)
 
+    @pytest.mark.edges
     @pytest.mark.parametrize(("samples", "features"), [(3, 2), (4, 9), (12, 4)])
     def test_dependent_features_without_a_penalty(self, learner, rng, samples, features):
         """Any least-squares solution will do: all of them predict the same for the samples."""
@@ -204,17 +233,20 @@ class TestRidgeInHardCases:
         expected = A @ np.linalg.lstsq(A, y, rcond=None)[0]
         assert_array(X @ weights + bias, expected, name="predictions for the samples", rtol=1e-6)
 
+    @pytest.mark.edges
     @pytest.mark.parametrize(("samples", "features"), [(4, 9), (1, 3), (2, 2)])
     def test_as_few_samples_as_features_or_fewer(self, learner, rng, samples, features):
         X, y = draw(rng, samples, features)
         assert_model(learner.fit_ridge(X, y, 0.5), *ridge_by_samples(X, y, 0.5), rtol=1e-6)
 
+    @pytest.mark.edges
     def test_feature_that_never_changes_has_no_weight(self, learner, rng):
         X, y = draw(rng, 9, 2)
         constant = np.column_stack([X[:, 0], np.full(9, 3.0), X[:, 1], np.zeros(9)])
         weights, bias = ridge(X, y, 1.5)
         assert_model(learner.fit_ridge(constant, y, 1.5), np.array([weights[0], 0, weights[1], 0]), bias, rtol=1e-6)
 
+    @pytest.mark.edges
     def test_features_far_from_zero_keep_their_digits(self, learner, rng):
         """The means are up to 2e8 spreads: a column of ones, multiplied out, has no digit left."""
         X, y = draw(rng, 20, 3)
@@ -226,6 +258,7 @@ class TestRidgeInHardCases:
         assert_array(weights, expected_weights, name="weights", rtol=1e-6)
         assert_array(moved @ weights + bias, near @ expected_weights + expected_bias, name="predictions", rtol=1e-6)
 
+    @pytest.mark.edges
     def test_features_and_targets_far_from_zero(self, learner, rng):
         """What rounding leaves of the means of centred features, some 1e-10, is multiplied by a mean that y keeps."""
         X, y = draw(rng, 61, 3)
@@ -249,6 +282,7 @@ class TestFitLassoToAnySamples:
         X, y = draw(rng, 40, 3)
         assert_model(learner.fit_lasso(X, y, 0.0, 120), *ridge(X, y, 0.0), rtol=1e-6)
 
+    @pytest.mark.dtype
     def test_whole_numbers_and_single_precision_are_descended(self, learner, rng):
         X = rng.permutation(24).reshape(8, 3) + np.eye(8, 3, dtype=int) * 30
         y = X @ np.array([3, -4, 2]) + rng.integers(-40, 40, 8)
@@ -259,17 +293,20 @@ class TestFitLassoToAnySamples:
         assert_array(weights, expected[0], name="weights", dtype="float32", rtol=1e-3)
         assert_array(bias, expected[1], name="bias", rtol=1e-3, atol=1e-2)
 
+    @pytest.mark.edges
     def test_features_and_targets_far_from_zero(self, learner, rng):
         X, y = draw(rng, 61, 3)
         far, targets, alpha = X + 1e6, y + 3e6, float(rng.uniform(0.05, 0.2))
         weights, _ = unpack(learner.fit_lasso(far, targets, alpha, 3), "weights", "bias")
         assert_array(weights, lasso(far - 1e6, targets - 3e6, alpha, 3)[0], name="weights", rtol=1e-6)
 
+    @pytest.mark.refusals
     def test_unsuitable_samples_are_not_descended(self, learner, rng):
         for table, targets in WRONG_SAMPLES:
             with pytest.raises(ValueError):
                 learner.fit_lasso(rng.normal(size=table), rng.normal(size=targets), 1.0, 2)
 
+    @pytest.mark.refusals
     def test_unsuitable_alpha_and_iterations_are_refused(self, learner, rng):
         X, y = draw(rng, 6, 2)
         for alpha, num_iterations in ((-float(rng.uniform(1e-6, 0.1)), 2), (1.0, 0), (1.0, -1)):
@@ -294,6 +331,7 @@ class TestLassoZerosOfAnySamples:
         assert_model(learner.fit_lasso(X, y, highest * 1.001, 5), np.zeros(4), float(y.mean()), rtol=1e-7)
         assert_optimal(learner.fit_lasso(X, y, highest * 0.9, 120), X, y, highest * 0.9)
 
+    @pytest.mark.edges
     def test_features_that_never_change_have_no_weight(self, learner, rng):
         X, y = draw(rng, 9, 2)
         weights, bias = lasso(X, y, 0.25, 3)
@@ -302,6 +340,7 @@ class TestLassoZerosOfAnySamples:
             expected = np.array([0, weights[0], 0, weights[1]])
             assert_model(learner.fit_lasso(table, y, 0.25, 3), expected, bias, rtol=1e-7)
 
+    @pytest.mark.edges
     @pytest.mark.parametrize("constant", [0.1, -0.7, 1e6 + 0.1])
     def test_rounded_mean_of_a_feature_that_never_changes(self, learner, rng, constant):
         """Of 3, 6, 7, 9, 10 or 11 tenths the mean is not quite a tenth: what is left of the feature is no spread."""
@@ -311,14 +350,17 @@ class TestLassoZerosOfAnySamples:
             table = np.column_stack([np.full(samples, constant), X])
             assert_model(learner.fit_lasso(table, y, 0.0, 5), np.array([0, weights[0]]), bias, rtol=1e-7)
 
+    @pytest.mark.edges
     def test_feature_of_a_tiny_spread_is_no_constant(self, learner, rng):
         X, y = draw(rng, 9, 1)
         assert_model(learner.fit_lasso(1e-13 * X, y, 0.0, 5), *lasso(1e-13 * X, y, 0.0, 5), rtol=1e-7)
 
+    @pytest.mark.edges
     def test_single_sample_leaves_its_target(self, learner, rng):
         X, y = draw(rng, 1, 3)
         assert_model(learner.fit_lasso(X, y, 0.25, 2), np.zeros(3), float(y[0]), rtol=1e-7)
 
+    @pytest.mark.edges
     def test_far_features_have_the_same_weights(self, learner, rng):
         """A mean of products, 1e12, less a product of means has no more than four digits left of 1."""
         far = np.array([1e6, -2e6, 0.0])

@@ -11,6 +11,8 @@ import pytest
 from grader.testing import assert_array, assert_equal, assert_gradient, assert_shape, numerical_gradient, unchanged
 from hidden.s09_regularization.oracles import assert_folds, draw, share_together, stopping, unpack
 
+pytestmark = pytest.mark.values
+
 DRAWS = 400
 
 
@@ -25,6 +27,7 @@ class TestKFoldOfAnySamples:
     def test_every_sample_of_any_number_is_tested_once(self, learner, rng, num_samples, num_folds):
         assert_folds(learner.k_fold_indices(num_samples, num_folds, rng), num_samples, num_folds)
 
+    @pytest.mark.purity
     def test_generator_decides_and_nothing_else(self, learner, seed):
         one, same, other = (learner.k_fold_indices(40, 4, np.random.default_rng(s)) for s in (seed, seed, seed + 1))
         tests = [assert_folds(folds, 40, 4) for folds in (one, same, other)]
@@ -41,6 +44,7 @@ class TestKFoldOfAnySamples:
             share = share_together(draws, 0, other)
             assert_share(share, 0.4, f"share of draws in which samples 0 and {other} are tested together")
 
+    @pytest.mark.refusals
     def test_unsuitable_numbers_of_folds(self, learner, rng):
         for num_samples, num_folds in ((5, 1), (5, 0), (5, -2), (5, 6), (1, 2), (0, 2)):
             with pytest.raises(ValueError):
@@ -59,13 +63,18 @@ def assert_stratified(folds, y, num_folds):
 
 @pytest.mark.criterion("stratified-k-fold")
 class TestStratifiedKFoldOfAnyClasses:
-    @pytest.mark.parametrize(("counts", "num_folds"), [((8, 12), 4), ((7, 5, 11), 3), ((1, 1, 1, 1, 1, 1), 3)], ids=str)
+    @pytest.mark.parametrize(
+        ("counts", "num_folds"),
+        [((8, 12), 4), ((7, 5, 11), 3), pytest.param((1, 1, 1, 1, 1, 1), 3, marks=pytest.mark.edges)],
+        ids=str,
+    )
     def test_each_class_and_the_whole_are_spread_evenly(self, learner, rng, counts, num_folds):
         y = rng.permutation(np.repeat(rng.permutation(20)[: len(counts)] - 5, counts))
         with unchanged(y):
             folds = learner.stratified_k_fold_indices(y, num_folds, rng)
         assert_stratified(folds, y, num_folds)
 
+    @pytest.mark.edges
     def test_classes_smaller_than_the_number_of_folds(self, learner, rng):
         y = rng.permutation(np.repeat([0, 1, 2, 3], [2, 3, 6, 2]))
         assert_stratified(learner.stratified_k_fold_indices(y, 4, rng), y, 4)
@@ -83,6 +92,7 @@ class TestStratifiedKFoldOfAnyClasses:
         for one, other in zip(first, second, strict=True):
             assert_array(np.sort(other[1]), np.sort(one[1]), name="a test set drawn again with the same seed, sorted")
 
+    @pytest.mark.refusals
     def test_unsuitable_classes_and_numbers_of_folds(self, learner, rng):
         for shape, num_folds in (((6,), 1), ((6,), 0), ((6,), 7), ((6, 1), 2), ((6, 2), 2), ((), 2), ((1,), 2)):
             with pytest.raises(ValueError):
@@ -131,6 +141,7 @@ class TestCrossValidationOfAnyModel:
         assert_array(learner.cross_val_score(fit, score, X, y, folds), np.array(expected), rtol=1e-7)
         assert_array(learner.cross_val_score(fit, score, X, y, folds[1:]), np.array(expected[1:]), rtol=1e-7)
 
+    @pytest.mark.refusals
     def test_unsuitable_samples_and_folds_are_not_scored(self, learner, rng):
         def fit(X_train, y_train):
             return 0.0
@@ -179,6 +190,7 @@ class TestDropoutOfAnyValues:
         if len(counts) == 1:
             raise AssertionError(f"in 100 calls, {counts.pop()} of 20 entries were dropped each time")
 
+    @pytest.mark.purity
     def test_generator_decides_the_mask(self, learner, rng, seed):
         x = rng.normal(size=(8, 12))
         first, same, other = (
@@ -188,6 +200,7 @@ class TestDropoutOfAnyValues:
         if np.array_equal(first, other):  # chance 2^-96
             raise AssertionError("two generators of different seeds gave the same mask")
 
+    @pytest.mark.dtype
     def test_single_precision_is_kept_in_both(self, learner, rng):
         x = rng.normal(size=(4, 5)).astype(np.float32)
         for training in (True, False):
@@ -198,6 +211,7 @@ class TestDropoutOfAnyValues:
             assert_array(y, x * factors, name="y", dtype="float32")
             assert_array(mask, np.array(mask, np.float32), name="mask", dtype="float32")
 
+    @pytest.mark.purity
     def test_nothing_is_dropped_scaled_or_drawn_after_training(self, learner, rng, seed):
         x, generator = rng.normal(size=(6, 7)), np.random.default_rng(seed)
         y, mask = unpack(learner.dropout(x, 0.9, generator, False), "y", "mask")
@@ -205,12 +219,14 @@ class TestDropoutOfAnyValues:
         assert_array(mask, np.ones((6, 7)), name="mask")
         assert_array(generator.random(3), np.random.default_rng(seed).random(3), name="what the generator draws next")
 
+    @pytest.mark.edges
     def test_rate_of_zero_drops_nothing(self, learner, rng):
         x = rng.normal(size=(6, 7))
         y, mask = unpack(learner.dropout(x, 0.0, rng), "y", "mask")
         assert_array(y, x, name="y")
         assert_array(mask, np.ones((6, 7)), name="mask")
 
+    @pytest.mark.refusals
     def test_unsuitable_rates_are_refused(self, learner, rng):
         for rate in (-float(rng.uniform(1e-6, 0.1)), 1.0, 1 + float(rng.uniform(0.1, 2))):
             for training in (True, False):
@@ -239,10 +255,12 @@ class TestDropoutBackwardOfAnyGradient:
         grad = learner.dropout_backward(grad_output, mask)
         assert_gradient(grad, numerical_gradient(loss, x), name="dropout_backward")
 
+    @pytest.mark.dtype
     def test_gradient_of_single_precision(self, learner, rng):
         grad_output, mask = rng.normal(size=5).astype(np.float32), np.array([2, 0, 2, 2, 0], np.float32)
         assert_array(learner.dropout_backward(grad_output, mask), grad_output * mask, dtype="float32")
 
+    @pytest.mark.refusals
     def test_shapes_that_only_broadcast_are_refused(self, learner, rng):
         for grad_shape, mask_shape in (((3, 4), (4,)), ((4,), (3, 4)), ((3, 4), (3, 1)), ((3, 4), (1, 4)), ((1,), ())):
             with pytest.raises(ValueError):
@@ -271,6 +289,7 @@ class TestEarlyStoppingOfAnyLosses:
             result = learner.early_stopping(losses, patience, 0.25 * steps)
             assert_equal(result, stopping(losses, patience, 0.25 * steps))
 
+    @pytest.mark.edges
     def test_equal_losses_and_the_last_epoch(self, learner, rng):
         level = float(rng.integers(1, 9)) / 8
         assert_equal(learner.early_stopping([level] * 6, 3), (3, 0))
@@ -279,6 +298,7 @@ class TestEarlyStoppingOfAnyLosses:
         assert_equal(learner.early_stopping([level], 1), (0, 0))
         assert_equal(learner.early_stopping([level, level - 0.125, level], 1), (2, 1))
 
+    @pytest.mark.edges
     def test_losses_that_are_not_a_number(self, learner, rng):
         level = float(rng.integers(1, 9)) / 8
         course = [level, math.nan, level + 1, level + 2, level + 3, level - 1]
@@ -292,6 +312,7 @@ class TestEarlyStoppingOfAnyLosses:
         assert_equal(learner.early_stopping([math.nan] * 5, 3), (3, 0))
         assert_equal(learner.early_stopping([math.nan, 2.0, 3.0, 3.0], 2), (3, 1))
 
+    @pytest.mark.refusals
     def test_unsuitable_losses_patience_and_min_delta(self, learner, rng):
         for losses, patience, min_delta in (([], 2, 0.0), ([1.0, 2.0], 0, 0.0), ([1.0, 2.0], -1, 0.0)):
             with pytest.raises(ValueError):

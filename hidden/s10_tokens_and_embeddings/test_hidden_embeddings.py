@@ -6,32 +6,43 @@ import pytest
 from grader.testing import assert_array, assert_equal, assert_gradient, numerical_gradient, unchanged
 from hidden.s10_tokens_and_embeddings import oracles
 
-SHAPES = [(4,), (2, 3), (2, 3, 2), (), (0,)]
+pytestmark = pytest.mark.values
+
 NO_IDS = [[0.0, 1.0], [True, False], [0, 5], [-1, 0], [4, 17], [-5, 4]]  # for a table of five rows
 
 
 @pytest.mark.criterion("embedding-forward")
 class TestEmbeddingForward:
-    def test_ids_of_any_shape(self, learner, rng):
-        table = rng.normal(size=(5, 3))
-        for shape in SHAPES:
-            ids = rng.integers(5, size=shape)
-            ids = np.asarray(ids)
-            with unchanged(ids, table):
-                result = learner.embedding_forward(ids, table)
-            assert_array(result, oracles.lookup(ids, table))
+    def check(self, learner, rng, shape):
+        """Look ids of a shape up in a table of five rows."""
+        table, ids = rng.normal(size=(5, 3)), np.asarray(rng.integers(5, size=shape))
+        with unchanged(ids, table):
+            result = learner.embedding_forward(ids, table)
+        assert_array(result, oracles.lookup(ids, table))
 
+    def test_ids_of_any_shape(self, learner, rng):
+        for shape in ((4,), (2, 3), (2, 3, 2)):
+            self.check(learner, rng, shape)
+
+    @pytest.mark.edges
+    def test_one_id_alone_and_none(self, learner, rng):
+        for shape in ((), (0,)):
+            self.check(learner, rng, shape)
+
+    @pytest.mark.dtype
     def test_every_row_can_be_reached(self, learner, rng):
         table = rng.normal(size=(5, 5)).astype(np.float32)
         for kind in ("int32", "uint8", "int64"):
             ids = rng.permutation(5).astype(kind)
             assert_array(learner.embedding_forward(ids, table), oracles.lookup(ids, table), dtype="float32")
 
+    @pytest.mark.refusals
     def test_what_is_no_id_is_refused(self, learner, rng):
         for ids in NO_IDS:
             with pytest.raises(ValueError):
                 learner.embedding_forward(np.array(ids), rng.normal(size=(5, 3)))
 
+    @pytest.mark.refusals
     def test_tables_without_two_axes_are_refused(self, learner, rng):
         for shape in ((5,), (5, 3, 2)):
             with pytest.raises(ValueError):
@@ -40,12 +51,21 @@ class TestEmbeddingForward:
 
 @pytest.mark.criterion("embedding-backward")
 class TestEmbeddingBackward:
+    def check(self, learner, rng, shape):
+        """Gather gradients of ids of a shape."""
+        ids, grad_output = np.asarray(rng.integers(5, size=shape)), rng.normal(size=(*shape, 3))
+        with unchanged(grad_output, ids):
+            result = learner.embedding_backward(grad_output, ids, 7)
+        assert_array(result, oracles.gathered(grad_output, ids, 7), terms=12)
+
     def test_repeated_ids_add_up(self, learner, rng):
-        for shape in ((12,), (3, 4), (2, 3, 2), (), (0,)):
-            ids, grad_output = np.asarray(rng.integers(5, size=shape)), rng.normal(size=(*shape, 3))
-            with unchanged(grad_output, ids):
-                result = learner.embedding_backward(grad_output, ids, 7)
-            assert_array(result, oracles.gathered(grad_output, ids, 7), terms=12)
+        for shape in ((12,), (3, 4), (2, 3, 2)):
+            self.check(learner, rng, shape)
+
+    @pytest.mark.edges
+    def test_the_gradient_of_one_id_alone_and_of_none(self, learner, rng):
+        for shape in ((), (0,)):
+            self.check(learner, rng, shape)
 
     def test_it_agrees_with_finite_differences(self, learner, rng):
         ids, table, grad_output = rng.integers(4, size=(2, 5)), rng.normal(size=(4, 3)), rng.normal(size=(2, 5, 3))
@@ -56,11 +76,13 @@ class TestEmbeddingBackward:
         result = learner.embedding_backward(grad_output, ids, 4)
         assert_gradient(result, numerical_gradient(loss, table), name="grad_table")
 
+    @pytest.mark.dtype
     def test_single_precision_stays(self, learner, rng):
         ids, grad_output = rng.integers(4, size=9), rng.normal(size=(9, 3)).astype(np.float32)
         expected = oracles.gathered(grad_output, ids, 4)
         assert_array(learner.embedding_backward(grad_output, ids, 4), expected, rtol=1e-4, dtype="float32")
 
+    @pytest.mark.refusals
     def test_shapes_that_do_not_fit_are_refused(self, learner, rng):
         for grad_shape, shape in (
             ((1, 3), (4,)), ((4, 3), (1,)), ((4,), (4,)), ((2, 4, 3), (4,)), ((4, 3), (2, 4)), ((6, 2), (2, 3)),
@@ -69,6 +91,7 @@ class TestEmbeddingBackward:
             with pytest.raises(ValueError):
                 learner.embedding_backward(rng.normal(size=grad_shape), rng.integers(5, size=shape), 5)
 
+    @pytest.mark.refusals
     def test_ids_outside_of_the_table_are_refused(self, learner, rng):
         for ids in NO_IDS:
             with pytest.raises(ValueError):
@@ -88,16 +111,19 @@ class TestSkipGramPairs:
         ids = rng.integers(2, size=12)
         assert_array(learner.skip_gram_pairs(ids, 2), np.array(oracles.skip_gram_pairs(ids, 2)))
 
+    @pytest.mark.edges
     def test_a_window_wider_than_the_text(self, learner, rng):
         ids = rng.integers(100, 200, size=4)
         for window in (3, 4, 9):
             assert_array(learner.skip_gram_pairs(ids, window), np.array(oracles.skip_gram_pairs(ids, window)))
 
+    @pytest.mark.edges
     def test_texts_without_a_pair(self, learner, rng):
         for size in (0, 1):
             result = learner.skip_gram_pairs(rng.integers(9, size=size), 2)
             assert_array(result, np.zeros((0, 2), dtype=np.int64), dtype="int64")
 
+    @pytest.mark.refusals
     def test_what_is_no_text_or_no_window_is_refused(self, learner, rng):
         for window in (0, -1):
             with pytest.raises(ValueError):
@@ -124,12 +150,14 @@ class TestNearestNeighbors:
             for k in (1, 3, rows):
                 self.check(learner, table, query, k, terms=40)
 
+    @pytest.mark.edges
     def test_vectors_of_any_length(self, learner, rng):
         for scale in (1e-6, 1e6, 1e-13):
             table, query = oracles.draw_table(rng, 9, 4)
             self.check(learner, scale * table, query, 9, terms=40)
             self.check(learner, table, scale * query, 9, terms=40)
 
+    @pytest.mark.edges
     def test_equal_similarities_and_zero_vectors(self, learner, rng):
         """Each row has one entry, a power of two, so that all ways to compute a similarity give equal numbers."""
         table = np.zeros((60, 3))
@@ -138,11 +166,13 @@ class TestNearestNeighbors:
         for query in (np.array([2.0, 0.0, 0.0]), np.array([0.0, 0.0, -0.5]), np.zeros(3)):
             self.check(learner, table, query, 60)
 
+    @pytest.mark.dtype
     def test_single_precision_stays(self, learner, rng):
         table, query = (array.astype(np.float32) for array in oracles.draw_table(rng, 9, 4))
         _, similarities = unpack_neighbors(learner.nearest_neighbors(table, query, 3))
         assert_array(similarities, np.array(oracles.neighbors(table, query, 3)[1]), rtol=1e-4, dtype="float32")
 
+    @pytest.mark.refusals
     def test_what_does_not_fit_is_refused(self, learner, rng):
         for k in (0, -1, 6):
             with pytest.raises(ValueError):

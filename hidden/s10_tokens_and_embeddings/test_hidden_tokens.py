@@ -6,6 +6,8 @@ import pytest
 from grader.testing import assert_array, assert_equal
 from hidden.s10_tokens_and_embeddings import oracles
 
+pytestmark = pytest.mark.values
+
 
 @pytest.mark.criterion("build-vocabulary")
 class TestBuildVocabulary:
@@ -19,11 +21,13 @@ class TestBuildVocabulary:
         for min_count in (1, 2, 3, 5, 6):
             assert_equal(learner.build_vocabulary(tokens, min_count=min_count), oracles.vocabulary(tokens, min_count))
 
+    @pytest.mark.edges
     def test_unk_in_the_text_keeps_the_id_0(self, learner, rng):
         for number in (1, 7):
             tokens = oracles.draw_tokens(rng, (5, 3, 3, 2, 2, 2, 1, 1, 1)) + ["<unk>"] * number
             assert_equal(learner.build_vocabulary(tokens, 2), oracles.vocabulary(tokens, 2))
 
+    @pytest.mark.refusals
     def test_least_counts_below_one_are_refused(self, learner, rng):
         for min_count in (0, -1):
             with pytest.raises(ValueError):
@@ -48,13 +52,18 @@ class TestEncode:
             assert_array(learner.encode(tokens, vocabulary), expected, dtype="int64")
             assert_equal(vocabulary, copy, name="the vocabulary after the call")
 
-    def test_without_unk_only_known_tokens_pass(self, learner, rng):
+    @pytest.mark.edges
+    def test_known_tokens_need_no_unk(self, learner, rng):
         vocabulary = draw_vocabulary(rng)
         tokens = rng.permutation(oracles.WORDS).tolist()
         assert_array(learner.encode(tokens, vocabulary), np.array([vocabulary[token] for token in tokens]))
-        with pytest.raises(ValueError):
-            learner.encode([*tokens, "gnu"], vocabulary)
 
+    @pytest.mark.refusals
+    def test_unknown_tokens_without_unk_are_refused(self, learner, rng):
+        with pytest.raises(ValueError):
+            learner.encode([*rng.permutation(oracles.WORDS).tolist(), "gnu"], draw_vocabulary(rng))
+
+    @pytest.mark.edges
     def test_no_tokens_give_an_empty_array_of_integers(self, learner, rng):
         vocabulary = draw_vocabulary(rng, "<unk>")
         assert_array(learner.encode([], vocabulary), np.zeros(0, dtype=np.int64), dtype="int64")
@@ -71,6 +80,7 @@ class TestDecode:
             assert_equal(learner.decode(ids, vocabulary), expected, name="result for an array of ids")
             assert_equal(learner.decode(ids.tolist(), vocabulary), expected, name="result for a list of ids")
 
+    @pytest.mark.refusals
     def test_ids_of_no_token_are_refused(self, learner, rng):
         vocabulary = draw_vocabulary(rng, "<unk>")
         for wrong in (-1, 10, -10, 11):
@@ -103,6 +113,7 @@ class TestBytePairMerges:
             text = "a" * length + "b" + "ab" * int(rng.integers(3)) + "a"
             assert_equal(learner.byte_pair_merges(text, 5), oracles.byte_pair_merges(text, 5))
 
+    @pytest.mark.edges
     def test_it_ends_where_nothing_recurs(self, learner, rng):
         for text in ("", "a", "é", "".join(rng.permutation(list("abcdefgh")))):
             assert_equal(learner.byte_pair_merges(text, 3), [])
@@ -113,8 +124,12 @@ class TestBytePairMerges:
         text = oracles.draw_text(rng, 50)
         for number in (0, 1, 2):
             assert_equal(learner.byte_pair_merges(text, number), oracles.byte_pair_merges(text, number))
-        with pytest.raises(ValueError):
-            learner.byte_pair_merges(text, -1)
+
+    @pytest.mark.refusals
+    def test_numbers_of_merges_below_0_are_refused(self, learner, rng):
+        for number in (-1, -5):
+            with pytest.raises(ValueError):
+                learner.byte_pair_merges(oracles.draw_text(rng, 50), number)
 
 
 @pytest.mark.criterion("bpe-encode")
@@ -137,6 +152,7 @@ class TestBpeEncode:
             merges = [(97, 98), (120, 120), (257, 257)]
             assert_array(learner.bpe_encode("x" * length, merges), np.array(expected))
 
+    @pytest.mark.edges
     def test_an_empty_text_and_no_merges(self, learner, rng):
         text = oracles.draw_unicode(rng, 12)
         assert_array(learner.bpe_encode(text, []), np.array(list(bytes(text, "utf-8"))), dtype="int64")
@@ -151,21 +167,28 @@ class TestBpeDecode:
             merges = oracles.byte_pair_merges(text * 2, 20)
             assert_equal(learner.bpe_decode(learner.bpe_encode(text, merges), merges), text)
 
-    def test_ids_of_merges_of_merges(self, learner, rng):
-        merges = oracles.draw_merges(rng, "aé日", 10)
+    @pytest.mark.parametrize("letters", ["abc", pytest.param("aé日", marks=pytest.mark.edges)], ids=["whole", "broken"])
+    def test_ids_of_merges_of_merges(self, learner, rng, letters):
+        merges = oracles.draw_merges(rng, letters, 10)
         ids = [*rng.permutation(range(256, 266)).tolist(), 97, *rng.integers(256, 266, size=5).tolist()]
         expected = b"".join(oracles.expanded(index, merges) for index in ids).decode("utf-8", errors="replace")
         assert_equal(learner.bpe_decode(ids, merges), expected, name="result for a list of ids")
         assert_equal(learner.bpe_decode(np.array(ids), merges), expected, name="result for an array of ids")
 
+    @pytest.mark.edges
     def test_bytes_that_are_no_text(self, learner, rng):
         for _ in range(3):
             ids = [*rng.integers(256, size=30).tolist(), 0xFF, 0x61, 0xE6, 0x97]
             assert_equal(learner.bpe_decode(ids, []), bytes(ids).decode("utf-8", errors="replace"))
 
+    @pytest.mark.refusals
     def test_unknown_ids_are_refused(self, learner, rng):
         merges = oracles.draw_merges(rng, "ab", 3)
         for wrong in (-1, 259, -256, 300):
             with pytest.raises(ValueError):
                 learner.bpe_decode([97, wrong, 98], merges)
+
+    @pytest.mark.edges
+    def test_the_smallest_and_the_largest_ids_are_known(self, learner, rng):
+        merges = oracles.draw_merges(rng, "ab", 3)
         assert_equal(learner.bpe_decode([0, 255 - 128, 258], merges), "\0\x7f" + oracles.expanded(258, merges).decode())

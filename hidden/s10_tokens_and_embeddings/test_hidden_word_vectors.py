@@ -6,6 +6,8 @@ import pytest
 from grader.testing import assert_array, assert_equal, assert_gradient, numerical_gradient, unchanged
 from hidden.s10_tokens_and_embeddings import oracles
 
+pytestmark = pytest.mark.values
+
 TABLES = ("center_table", "context_table")
 
 
@@ -17,7 +19,10 @@ def loss_and_grads(learner, arguments):
 
 @pytest.mark.criterion("negative-sampling-loss")
 class TestLoss:
-    @pytest.mark.parametrize(("batch", "dim", "num_negatives"), [(5, 3, 4), (1, 4, 2), (3, 1, 6), (4, 2, 0)])
+    @pytest.mark.parametrize(
+        ("batch", "dim", "num_negatives"),
+        [(5, 3, 4), (1, 4, 2), (3, 1, 6), pytest.param(4, 2, 0, marks=pytest.mark.edges)],
+    )
     def test_batches_of_any_size(self, learner, rng, batch, dim, num_negatives):
         arguments = oracles.draw_batch(rng, batch, dim, num_negatives)
         with unchanged(*arguments.values()):
@@ -30,6 +35,7 @@ class TestLoss:
         expected = oracles.negative_sampling(**arguments)[0]
         assert_array(loss_and_grads(learner, twice)[0], expected, name="loss of each pair twice", terms=40)
 
+    @pytest.mark.refusals
     def test_what_is_no_id_is_refused(self, learner, rng):
         arguments = oracles.draw_batch(rng)
         for name in ("centers", "contexts", "negatives"):
@@ -44,6 +50,7 @@ class TestLoss:
                 with pytest.raises(ValueError):
                     learner.negative_sampling_loss(*{**arguments, name: ids.astype(kind)}.values())
 
+    @pytest.mark.refusals
     def test_shapes_that_do_not_fit_are_refused(self, learner, rng):
         table, ids, more = rng.normal(size=(8, 3)), rng.integers(8, size=5), rng.integers(8, size=(5, 4))
         point, flat, deep = np.array(1.0), rng.normal(size=8), rng.normal(size=(8, 3, 2))
@@ -73,7 +80,10 @@ class TestGradients:
         for name in TABLES:
             assert_array(grads[name], expected[name], name=f"grads['{name}']", terms=100)
 
-    @pytest.mark.parametrize(("batch", "dim", "num_negatives"), [(5, 3, 4), (1, 4, 2), (12, 1, 3), (4, 2, 0)])
+    @pytest.mark.parametrize(
+        ("batch", "dim", "num_negatives"),
+        [(5, 3, 4), (1, 4, 2), (12, 1, 3), pytest.param(4, 2, 0, marks=pytest.mark.edges)],
+    )
     def test_repeated_ids_of_any_batch(self, learner, rng, batch, dim, num_negatives):
         self.check(learner, oracles.draw_batch(rng, batch, dim, num_negatives))
 
@@ -93,6 +103,7 @@ class TestGradients:
 
             assert_gradient(grads[name], numerical_gradient(loss, arguments[name]), name=f"grads['{name}']")
 
+    @pytest.mark.dtype
     def test_single_precision_stays(self, learner, rng):
         arguments = oracles.draw_batch(rng)
         _, expected = oracles.negative_sampling(**arguments)
@@ -117,6 +128,7 @@ def one_score(score, real, dtype=np.float64):
 
 
 @pytest.mark.criterion("negative-sampling-stable")
+@pytest.mark.edges
 class TestFarOut:
     @pytest.mark.parametrize("real", [True, False], ids=["context", "negative"])
     def test_scores_of_any_size(self, learner, rng, real):

@@ -110,6 +110,12 @@ def assert_curve(
     assert_array(actual, nearest(actual, forms(name, z, **hyper)), name=name, atol=atol, dtype=dtype)
 
 
+def as_floats(values: Any) -> Any:
+    """Return an array (or number) of integers as floats, anything else as it is, where not the dtype is asked for."""
+    is_whole = isinstance(values, (np.ndarray, np.generic)) and values.dtype.kind in "iu"
+    return values.astype(np.float64) if is_whole else values
+
+
 def draw_points(rng: np.random.Generator, size: int = 16) -> Array:
     """Return points of both signs up to 6, none nearer to 0 than 0.05, in random order."""
     sizes = rng.uniform(0.05, 6.0, size)

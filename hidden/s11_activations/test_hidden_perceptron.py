@@ -9,6 +9,8 @@ import pytest
 from grader.testing import assert_array, assert_equal, assert_shape, unchanged
 from hidden.s11_activations.oracles import draw_samples, predict, train
 
+pytestmark = pytest.mark.values
+
 CORNERS = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
 MARGIN = 2.0
 
@@ -36,6 +38,7 @@ class TestPredictAnySamples:
             classes = learner.perceptron_predict(X, weights, bias)
         assert_array(classes, np.array(predict(X, weights.tolist(), bias)))
 
+    @pytest.mark.edges
     def test_samples_exactly_on_the_boundary_are_class_zero(self, learner, rng):
         X, weights = draw_samples(rng, 6, 3), draw_samples(rng, 1, 3)[0]
         for sample in X:
@@ -43,6 +46,7 @@ class TestPredictAnySamples:
             classes = learner.perceptron_predict(X, weights, bias)
             assert_array(classes, np.array(predict(X, weights.tolist(), bias)))
 
+    @pytest.mark.refusals
     def test_weights_and_samples_that_do_not_fit_are_refused(self, learner, rng):
         for samples, weights in (((4, 3), (4,)), ((4, 3), (3, 1)), ((4, 3), (1,)), ((3,), (3,)), ((2, 3, 3), (3, 3))):
             with pytest.raises(ValueError):
@@ -90,22 +94,26 @@ class TestTrainAnySamples:
         classes = learner.perceptron_predict(X, result[0], result[1])
         assert_array(classes, np.array(predict(X, as_list(result[0]), float(result[1]))), name="classes")
 
+    @pytest.mark.dtype
     def test_labels_of_other_types_and_whole_samples(self, learner, rng):
         X, y = rng.integers(-3, 4, (8, 3)), rng.permutation([0, 0, 0, 1, 1, 1, 1, 1])
         for labels in (y.astype(float), y.astype(bool), y.astype(np.uint8)):
             assert_trained(learner.perceptron_train(X, labels, 0.75, 4), X, y, 0.75, 4)
 
+    @pytest.mark.dtype
     def test_unsigned_labels_of_samples_answered_too_high(self, learner):
         """The second visit of (0, 0) answers 1 for the label 0: the difference is -1, for any integer type."""
         y = np.array([0, 1, 1, 1])
         for labels in (y.astype(np.uint8), y.astype(np.uint64)):
             assert_trained(learner.perceptron_train(CORNERS, labels, 0.75, 4), CORNERS, y, 0.75, 4)
 
+    @pytest.mark.dtype
     def test_weights_are_of_the_precision_of_the_samples(self, learner, rng):
         X, y = draw_samples(rng, 8, 3), rng.permutation([0, 0, 0, 0, 1, 1, 1, 1])
         assert_trained(learner.perceptron_train(X.astype(np.float32), y, 0.75, 3), X, y, 0.75, 3, dtype="float32")
         assert_trained(learner.perceptron_train(X, y, 0.75, 1), X, y, 0.75, 1, dtype="float64")
 
+    @pytest.mark.refusals
     def test_unsuitable_samples_and_labels_are_refused(self, learner, rng):
         X, y = draw_samples(rng, 4, 3), np.array([0, 1, 1, 0])
         wrong = [(X, y[:3]), (X, y[:, None]), (X[:, 0], y), (X[:, :, None], y), (X, y - 1), (X, y * 2), (X, y + 0.5)]
@@ -114,6 +122,7 @@ class TestTrainAnySamples:
             with pytest.raises(ValueError):
                 learner.perceptron_train(samples, labels, 1.0, 2)
 
+    @pytest.mark.refusals
     def test_unsuitable_rates_and_epochs_are_refused(self, learner, rng):
         X, y = draw_samples(rng, 4, 3), np.array([0, 1, 1, 0])
         for rate, num_epochs in ((0.0, 2), (-1.0, 2), (1.0, 0), (1.0, -1)):
@@ -142,6 +151,7 @@ class TestXorOfAnyPairs:
         exclusive = np.array([0.0, 1.0, 1.0, 0.0])[order]
         assert_array(np.asarray(result, dtype=float), exclusive, rtol=0, atol=0.01)
 
+    @pytest.mark.refusals
     def test_what_is_no_pair_is_refused(self, learner, rng):
         for shape in ((4, 3), (2, 1), (2, 4), (3,), (1,)):
             with pytest.raises(ValueError):

@@ -9,6 +9,8 @@ from grader.testing import assert_array, assert_equal, assert_gradient, assert_s
 from hidden.s12_feedforward_networks import oracles
 from hidden.s12_feedforward_networks.oracles import ACTIVATIONS
 
+pytestmark = pytest.mark.values
+
 # Shapes of x where (batch, 4) is expected, and of grad_output where (2, 4) is.
 REFUSED = [(4,), (3, 5), (3, 1), (4, 3), (2, 3, 4), (1, 1, 4)]
 OTHER_SHAPES = [(4,), (1, 4), (2, 1), (4, 2), (8,), (2, 5), (1, 2, 4)]
@@ -56,6 +58,7 @@ class TestInitialWeights:
         assert_normal(weights, (2 / sizes[0]) ** 0.5)
 
     @pytest.mark.parametrize("name", ["xavier_uniform", "he_normal"])
+    @pytest.mark.purity
     def test_the_generator_decides(self, learner, seed, name):
         draw = getattr(learner, name)
         first, again = (np.random.default_rng(seed) for _ in range(2))
@@ -64,10 +67,16 @@ class TestInitialWeights:
         assert_equal(bool(np.any(draw(3, 4, first) != weights)), True, name="whether a second draw is another")
 
     @pytest.mark.parametrize("name", ["xavier_uniform", "he_normal"])
-    def test_sizes_below_one_are_refused(self, learner, rng, name):
+    @pytest.mark.edges
+    def test_one_input_or_output_is_enough(self, learner, rng, name):
         draw = getattr(learner, name)
         assert_shape(draw(1, 2, rng), (1, 2))
         assert_shape(draw(2, 1, rng), (2, 1))
+
+    @pytest.mark.parametrize("name", ["xavier_uniform", "he_normal"])
+    @pytest.mark.refusals
+    def test_sizes_below_one_are_refused(self, learner, rng, name):
+        draw = getattr(learner, name)
         for sizes in ((0, 3), (3, 0), (-1, 3), (3, -2)):
             with pytest.raises(ValueError):
                 draw(*sizes, rng)
@@ -89,6 +98,7 @@ class TestDenseParameters:
         assert_equal(layer.grads, {}, name="grads before backward")
 
     @pytest.mark.parametrize("activation", ACTIVATIONS)
+    @pytest.mark.purity
     def test_the_generator_decides(self, learner, seed, activation):
         first, again = (np.random.default_rng(seed) for _ in range(2))
         weights = learner.Dense(3, 4, activation, first).params["weights"]
@@ -97,6 +107,7 @@ class TestDenseParameters:
         second = learner.Dense(3, 4, activation, first).params["weights"]
         assert_equal(bool(np.any(np.asarray(second) != weights)), True, name="whether a second layer is another")
 
+    @pytest.mark.refusals
     def test_what_is_no_layer_is_refused(self, learner, rng):
         for activation in ("cubic", "", "Relu"):
             with pytest.raises(ValueError):
@@ -132,6 +143,7 @@ class TestDenseForward:
         assert_array(new_dense(learner, rng, p, activation).forward(x), oracles.dense(x, p, activation))
 
     @pytest.mark.parametrize("activation", ACTIVATIONS)
+    @pytest.mark.edges
     def test_sums_far_from_zero(self, learner, rng, activation):
         layer = new_dense(learner, rng, {"weights": np.eye(1), "bias": np.zeros(1)}, activation)
         x = np.array([[-1000.0], [-40.0], [-1.0], [0.0], [1.0], [40.0], [1000.0]]) * rng.uniform(0.8, 1.2)
@@ -145,11 +157,13 @@ class TestDenseForward:
             assert_array(layer.forward(x), oracles.dense(x, p, "tanh"))
 
     @pytest.mark.parametrize("activation", ACTIVATIONS)
+    @pytest.mark.dtype
     def test_float32_stays_float32(self, learner, rng, activation):
         x, p = rng.normal(size=(3, 4)), oracles.draw_dense(rng, 4, 6)
         layer = new_dense(learner, rng, {name: value.astype(np.float32) for name, value in p.items()}, activation)
         assert_array(layer.forward(x.astype(np.float32)), oracles.dense(x, p, activation), dtype="float32", rtol=1e-4)
 
+    @pytest.mark.refusals
     def test_x_of_another_shape_is_refused(self, learner, rng):
         for shape in REFUSED:
             with pytest.raises(ValueError):
@@ -174,12 +188,14 @@ class TestDenseBackward:
             oracles.assert_gradients(layer.grads, of_p)
 
     @pytest.mark.parametrize("activation", ["relu", "tanh", "sigmoid"])
+    @pytest.mark.edges
     def test_slopes_far_from_zero(self, learner, rng, activation):
         layer = new_dense(learner, rng, {"weights": np.eye(1), "bias": np.zeros(1)}, activation)
         layer.forward(np.array([[-1000.0], [1000.0]]))
         expected = [[0.0], [3.0 if activation == "relu" else 0.0]]
         assert_array(layer.backward(np.array([[2.0], [3.0]])), expected, atol=1e-9, name="grad_x")
 
+    @pytest.mark.edges
     def test_relu_passes_nothing_at_exactly_zero(self, learner, rng):
         p = {"weights": rng.normal(size=(3, 4)), "bias": np.array([0.0, 1.0, -1.0, 0.0])}
         layer, grad_output = new_dense(learner, rng, p, "relu"), rng.normal(size=(2, 4))
@@ -187,6 +203,7 @@ class TestDenseBackward:
         layer.backward(grad_output)
         assert_array(layer.grads["bias"], [0.0, grad_output[:, 1].sum(), 0.0, 0.0], name="grads['bias']")
 
+    @pytest.mark.purity
     def test_twice_backward_is_as_good_as_once(self, learner, rng):
         layer, grad_output = new_dense(learner, rng, oracles.draw_dense(rng, 3, 4), "sigmoid"), rng.normal(size=(2, 4))
         layer.forward(rng.normal(size=(2, 3)))
@@ -195,6 +212,7 @@ class TestDenseBackward:
         oracles.assert_params(layer.grads, grads, name="second grads")
 
     @pytest.mark.parametrize("activation", ACTIVATIONS)
+    @pytest.mark.dtype
     def test_single_precision_is_kept(self, learner, rng, activation):
         p = {name: value.astype(np.float32) for name, value in oracles.draw_dense(rng, 3, 4).items()}
         layer = new_dense(learner, rng, p, activation)
@@ -203,6 +221,7 @@ class TestDenseBackward:
         for name, value in {"grad_x": grad_x, **layer.grads}.items():
             assert_equal(str(value.dtype), "float32", name=f"dtype of {name}")
 
+    @pytest.mark.refusals
     def test_grad_output_of_another_shape_is_refused(self, learner, rng):
         layer = learner.Dense(3, 4, "tanh", rng)
         layer.forward(rng.normal(size=(2, 3)))

@@ -6,6 +6,8 @@ import pytest
 from grader.testing import assert_array, assert_equal, assert_gradient, numerical_gradient, unchanged
 from hidden.s12_feedforward_networks import oracles
 
+pytestmark = pytest.mark.values
+
 # (logits, targets) of which none is a batch of logits with a class for each sample.
 NO_BATCHES = [((3,), (3,)), ((2, 3, 4), (2,)), ((2, 3), (3,)), ((2, 3), (1,)), ((2, 3), (2, 1)), ((2, 3), ())]
 
@@ -45,6 +47,7 @@ class TestNetworkForward:
             oracles.assert_params(network.params, p)
             assert_array(network.forward(x), oracles.network(x, p, names))
 
+    @pytest.mark.refusals
     def test_layers_that_do_not_fit_are_refused(self, learner, rng):
         layers = [learner.Dense(3, 4, "relu", rng), learner.Dense(5, 2, "linear", rng)]
         with pytest.raises(ValueError):
@@ -82,6 +85,7 @@ class TestNetworkBackward:
         own = {f"layers.{i}.{key}": value for i, layer in layers for key, value in layer.grads.items()}
         oracles.assert_params(network.grads, own, name="grads")
 
+    @pytest.mark.refusals
     def test_grad_output_of_another_shape_is_refused(self, learner, rng):
         network, _, _, x = draw(learner, rng, 2)
         batch, outputs = network.forward(x).shape
@@ -100,6 +104,7 @@ class TestLoss:
                 result = learner.compute_loss(logits, targets)
             assert_array(result, oracles.loss(logits, targets))
 
+    @pytest.mark.edges
     def test_huge_logits(self, learner, rng):
         logits = rng.normal(size=(4, 3)) + np.array([[1e4], [-1e4], [800.0], [-800.0]])
         targets = rng.integers(0, 3, size=4)
@@ -107,13 +112,16 @@ class TestLoss:
         spread = rng.normal(size=(4, 3)) * 1e3
         assert_array(learner.compute_loss(spread, targets), oracles.loss(spread, targets))
 
+    @pytest.mark.dtype
     def test_whole_floats_are_classes(self, learner, rng):
         logits, targets = rng.normal(size=(6, 3)), rng.permutation(6) % 3
         assert_array(learner.compute_loss(logits, targets.astype(float)), oracles.loss(logits, targets))
 
+    @pytest.mark.edges
     def test_one_class_alone_is_certain(self, learner, rng):
         assert_array(learner.compute_loss(rng.normal(size=(3, 1)), np.zeros(3, dtype=int)), 0.0)
 
+    @pytest.mark.refusals
     def test_no_batch_of_classes_is_refused(self, learner, rng):
         for of_logits, of_targets in NO_BATCHES:
             with pytest.raises(ValueError):
@@ -135,21 +143,25 @@ class TestLossGradient:
             assert_gradient(result, numerical, name="result")
             assert_array(result, oracles.loss_gradient(logits, targets))
 
+    @pytest.mark.edges
     def test_huge_logits(self, learner, rng):
         logits, targets = rng.normal(size=(4, 3)) * 1e3 + 1e3, rng.integers(0, 3, size=4)
         result = learner.compute_loss_gradient(logits, targets)
         assert_array(result, oracles.loss_gradient(logits, targets))
 
+    @pytest.mark.dtype
     def test_whole_floats_are_classes(self, learner, rng):
         logits, targets = rng.normal(size=(6, 3)), rng.permutation(6) % 3
         result = learner.compute_loss_gradient(logits, targets.astype(float))
         assert_array(result, oracles.loss_gradient(logits, targets))
 
+    @pytest.mark.dtype
     def test_float32_stays_float32(self, learner, rng):
         logits, targets = rng.normal(size=(4, 3)).astype(np.float32), rng.integers(0, 3, size=4)
         result = learner.compute_loss_gradient(logits, targets)
         assert_array(result, oracles.loss_gradient(logits, targets), dtype="float32", rtol=1e-4)
 
+    @pytest.mark.refusals
     def test_no_batch_of_classes_is_refused(self, learner, rng):
         for of_logits, of_targets in NO_BATCHES:
             with pytest.raises(ValueError):

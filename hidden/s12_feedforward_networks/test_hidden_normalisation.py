@@ -7,6 +7,8 @@ from grader.testing import assert_array, assert_equal, assert_gradient, unchange
 from hidden.s12_feedforward_networks import oracles
 from hidden.s12_feedforward_networks.oracles import assert_either
 
+pytestmark = pytest.mark.values
+
 NAMES = ("gamma", "beta", "running_mean", "running_var")
 
 
@@ -42,6 +44,7 @@ class TestBatchNormTraining:
         output = normalise(learner, x, p, fixed, True, eps=0.5)[0]
         assert_either(output, lambda variant: oracles.batch_norm(x, p, None, variant, eps=0.5))
 
+    @pytest.mark.edges
     def test_a_large_mean_does_not_spoil_the_variance(self, learner, rng):
         """x carries 1e8 with a spacing of 1.5e-8, so the output has 7 digits; E[x^2] - E[x]^2 has none."""
         x, (p, fixed) = oracles.draw_batch(rng, 6, 3) + 1e8, oracles.draw_norm(rng, 3)
@@ -49,12 +52,14 @@ class TestBatchNormTraining:
         exact = x - 1e8  # without rounding
         assert_either(output, lambda variant: oracles.batch_norm(exact, p, None, variant), rtol=1e-5)
 
+    @pytest.mark.edges
     def test_a_constant_feature_gives_beta(self, learner, rng):
         x, (p, fixed) = oracles.draw_batch(rng, 5, 3), oracles.draw_norm(rng, 3)
         x[:, 1] = rng.integers(1, 20) / 4
         output = normalise(learner, x, p, fixed, True)[0]
         assert_either(output, lambda variant: oracles.batch_norm(x, p, None, variant))
 
+    @pytest.mark.dtype
     def test_float32_stays_float32(self, learner, rng):
         x, (p, fixed) = oracles.draw_batch(rng, 6, 3), oracles.draw_norm(rng, 3)
         output, mean, var, _ = normalise(learner, x.astype(np.float32), single(p), single(fixed), True)
@@ -62,6 +67,7 @@ class TestBatchNormTraining:
         for name, value in (("running_mean", mean), ("running_var", var)):
             assert_equal(str(value.dtype), "float32", name=f"dtype of {name}")
 
+    @pytest.mark.refusals
     def test_other_shapes_are_refused(self, learner, rng):
         p, fixed = oracles.draw_norm(rng, 4)
         vectors = [{**p, **fixed}[name] for name in NAMES]
@@ -145,6 +151,7 @@ class TestBatchNormBackward:
         p, fixed = oracles.draw_norm(rng, 3)
         check_backward(learner, rng, oracles.draw_batch(rng, 5, 3), p, fixed, training, eps=0.5)
 
+    @pytest.mark.purity
     def test_each_cache_belongs_to_its_call(self, learner, rng):
         p, fixed = oracles.draw_norm(rng, 3)
         first, second = (oracles.draw_batch(rng, 5, 3) for _ in range(2))
@@ -158,6 +165,7 @@ class TestBatchNormBackward:
             assert_array(one, other, name=f"{name}, with another forward between")
 
     @pytest.mark.parametrize("training", [True, False])
+    @pytest.mark.dtype
     def test_single_precision_is_kept(self, learner, rng, training):
         x, (p, fixed) = oracles.draw_batch(rng, 6, 3).astype(np.float32), oracles.draw_norm(rng, 3)
         *_, cache = normalise(learner, x, single(p), single(fixed), training)
@@ -166,6 +174,7 @@ class TestBatchNormBackward:
             assert_equal(str(value.dtype), "float32", name=f"dtype of {name}")
 
     @pytest.mark.parametrize("training", [True, False])
+    @pytest.mark.refusals
     def test_grad_output_of_another_shape_is_refused(self, learner, rng, training):
         p, fixed = oracles.draw_norm(rng, 3)
         *_, cache = normalise(learner, oracles.draw_batch(rng, 4, 3), p, fixed, training)

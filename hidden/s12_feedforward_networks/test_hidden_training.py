@@ -8,6 +8,8 @@ import pytest
 from grader.testing import assert_array, assert_equal, unchanged
 from hidden.s12_feedforward_networks import oracles
 
+pytestmark = pytest.mark.values
+
 SIZES, NAMES = [2, 4, 3], ("tanh", "linear")
 
 
@@ -55,6 +57,7 @@ class TestTrainStep:
         assert_array(network.forward(X), oracles.network(X, after, NAMES), name="output after the step")
         oracles.assert_params(network.params, after)
 
+    @pytest.mark.edges
     def test_a_rate_of_zero_changes_nothing(self, learner, rng):
         p, X, y = draw_task(rng, 5)
         network = oracles.new_network(learner, p, NAMES, rng)
@@ -62,6 +65,7 @@ class TestTrainStep:
         assert_array(result, oracles.loss(oracles.network(X, p, NAMES), y))
         oracles.assert_params(network.params, p)
 
+    @pytest.mark.refusals
     def test_what_the_loss_refuses_is_refused(self, learner, rng):
         p, X, y = draw_task(rng, 5)
         network = oracles.new_network(learner, p, NAMES, rng)
@@ -124,6 +128,7 @@ class TestTrain:
             others += min(ways) > 1e-9
         assert_equal(others > 0, True, name="whether any of 12 second epochs had another order than the first")
 
+    @pytest.mark.purity
     def test_equal_generators_give_equal_results(self, learner, rng, seed):
         p, X, y = draw_task(rng, 9)
         runs = []
@@ -134,6 +139,7 @@ class TestTrain:
         assert_array(runs[1][0], runs[0][0], name="history['loss'] of the second run")
         oracles.assert_params(runs[1][1], runs[0][1], name="params of the second run")
 
+    @pytest.mark.refusals
     def test_what_makes_no_batches_is_refused(self, learner, rng):
         p, X, y = draw_task(rng, 5)
         network = oracles.new_network(learner, p, NAMES, rng)

@@ -7,6 +7,8 @@ from grader.testing import assert_array, assert_gradient, numerical_gradient, un
 from hidden.s13_convolution import oracles
 from hidden.s13_convolution.oracles import SETTINGS, unpack
 
+pytestmark = pytest.mark.values
+
 GRADIENTS = ("grad_x", "grad_W", "grad_b")
 
 
@@ -49,11 +51,13 @@ class TestConv2dForward:
         expected = np.array([[*first, last[0]], [*second, last[1]]], dtype=float)
         assert_array(out, expected, name="out")
 
+    @pytest.mark.dtype
     def test_single_precision_stays_in_conv2d(self, learner, rng):
         x, W, b = (value.astype(np.float32) for value in oracles.draw_convolution(rng))
         out, _ = forward(learner, x, W, b, 1, 1)
         assert_array(out, oracles.convolve(x, W, b, 1, 1), terms=W[0].size, dtype=np.float32, name="out")
 
+    @pytest.mark.refusals
     def test_shapes_that_do_not_fit_are_refused(self, learner):
         for x, W, b in [
             ((3, 5, 4), (2, 3, 2, 2), (2,)),
@@ -75,6 +79,7 @@ class TestConv2dForward:
             with pytest.raises(ValueError):
                 learner.conv2d_forward(np.ones(x), np.ones(W), np.ones(b))
 
+    @pytest.mark.refusals
     def test_steps_out_of_range_are_refused_in_conv2d(self, learner):
         for stride, padding in [(0, 0), (-1, 0), (1, -1)]:
             with pytest.raises(ValueError):
@@ -107,6 +112,7 @@ class TestConv2dBackward:
         assert_gradient(grads[1], numerical_gradient(lambda each: loss(x, each, b), W), name="grad_W")
         assert_gradient(grads[2], numerical_gradient(lambda each: loss(x, W, each), b), name="grad_b")
 
+    @pytest.mark.purity
     def test_backward_goes_through_the_call_whose_cache_it_gets(self, learner, rng):
         x, W, b = rng.normal(size=(2, 3, 5, 4)), rng.normal(size=(4, 3, 2, 3)), rng.normal(size=4)
         _, cache = forward(learner, x, W, b)
@@ -131,6 +137,7 @@ class TestConv2dBackward:
         assert_array(grads[1], np.array(kernels, dtype=float), name="grad_W")
         assert_array(grads[2], [9.0, 7.0, 9.0], name="grad_b")
 
+    @pytest.mark.dtype
     def test_single_precision_stays_in_the_gradients(self, learner, rng):
         x, W, b = (value.astype(np.float32) for value in oracles.draw_convolution(rng))
         _, cache = forward(learner, x, W, b, 2, 1)
@@ -140,6 +147,7 @@ class TestConv2dBackward:
         for name, actual, right in zip(GRADIENTS, grads, expected, strict=True):
             assert_array(actual, right.astype(np.float32), terms=grad_output.size, dtype=np.float32, name=name)
 
+    @pytest.mark.refusals
     def test_grad_output_of_other_shapes_is_refused(self, learner):
         for shape in [(2, 4, 3, 5), (4, 2, 5, 3), (2, 4, 15), (2, 4, 5, 1), (1, 4, 5, 3), (2, 4, 5, 3, 1)]:
             _, cache = forward(learner, np.ones((2, 3, 6, 5)), np.ones((4, 3, 2, 3)), np.ones(4))
@@ -160,12 +168,14 @@ class TestConv2dSpeed:
         for name, actual, right in zip(GRADIENTS, grads, expected, strict=True):
             assert_array(actual, right, terms=grad_output.size, name=name)
 
+    @pytest.mark.speed
     def test_forward_is_no_loop(self, learner, rng):
         x, W, b = rng.normal(size=(1, 1, 400, 400)), rng.normal(size=(1, 1, 3, 3)), rng.normal(size=1)
         oracles.assert_fast(
             lambda: forward(learner, x, W, b), lambda: oracles.seconds_of_forward_loop(x, W), "conv2d_forward"
         )
 
+    @pytest.mark.speed
     def test_backward_is_no_loop(self, learner, rng):
         x, W, b = rng.normal(size=(1, 1, 400, 400)), rng.normal(size=(1, 1, 3, 3)), rng.normal(size=1)
         _, cache = forward(learner, x, W, b)

@@ -7,6 +7,8 @@ from grader.testing import assert_array, assert_equal, assert_shape, unchanged
 from hidden.s13_convolution import oracles
 from hidden.s13_convolution.oracles import SHAPES, TRAINED, apply, back, with_parameters
 
+pytestmark = pytest.mark.values
+
 
 def assert_refused_before_forward(layer, shape):
     """Assert that backward raises RuntimeError as long as forward has not been called."""
@@ -63,10 +65,12 @@ class TestConv2D:
         different = bool(np.all(other["weights"] != weights))
         assert_equal(different, True, name="whether another seed gives other weights")
 
+    @pytest.mark.purity
     def test_without_a_generator_each_layer_is_drawn_afresh(self, learner):
         first, second = (learner.Conv2D(3, 4, 3).params["weights"] for _ in range(2))
         assert_equal(bool(np.all(first != second)), True, name="whether two layers have different weights")
 
+    @pytest.mark.dtype
     def test_single_precision_stays_in_a_layer(self, learner, rng):
         layer = learner.Conv2D(2, 3, 2)
         x, W, b = (rng.normal(size=size).astype(np.float32) for size in ((2, 2, 4, 5), (3, 2, 2, 2), 3))
@@ -83,6 +87,7 @@ class TestConv2D:
             assert_array(layer.backward(grad_output), grad_x, terms=12, name=f"{which} grad_x")
             oracles.assert_grads(layer.grads, {"weights": grad_W, "bias": grad_b}, terms=12)
 
+    @pytest.mark.refusals
     def test_errors_of_a_layer(self, learner, rng):
         layer = learner.Conv2D(2, 3, 2, rng=rng)
         assert_refused_before_forward(layer, (1, 3, 3, 4))
@@ -124,11 +129,13 @@ class TestOtherLayers:
         x = rng.normal(size=(2, 3, 4, 5))
         assert_array(layer.backward(layer.forward(x)), x, name="grad_x")
 
+    @pytest.mark.dtype
     def test_single_precision_stays_in_both(self, learner, rng):
         x = oracles.draw_distinct(rng, (2, 3, 4, 6)).astype(np.float32)
         assert_array(learner.MaxPool2D().forward(x), oracles.pool(x, 2, 2, np.max), dtype=np.float32)
         assert_array(learner.Flatten().forward(x), x.reshape(2, 72), dtype=np.float32)
 
+    @pytest.mark.refusals
     def test_errors_of_pooling(self, learner):
         layer = learner.MaxPool2D()
         assert_refused_before_forward(layer, (2, 3, 2, 3))
@@ -138,6 +145,7 @@ class TestOtherLayers:
         with pytest.raises(ValueError):
             layer.backward(np.ones((2, 3, 3, 2)))
 
+    @pytest.mark.refusals
     def test_errors_of_flatten(self, learner):
         for shape in [(2, 6, 4), (4, 12), (24, 2), (2, 2, 3, 4), (48,), (2, 1), (24,)]:
             layer = learner.Flatten()
@@ -230,6 +238,7 @@ class TestLenetLearns:
             assert_array(grad_x, expected, terms=10_000, name=f"{which} grad_x")
             assert_grads_of_lenet(layers, of_weights, of_biases)
 
+    @pytest.mark.edges
     def test_no_gradient_passes_where_the_input_of_relu_is_zero(self, learner, rng):
         """Without biases a black image makes nothing but zeros in front of every ReLU."""
         layers, (weights, biases) = learner.build_lenet(3, rng), oracles.draw_lenet(rng)
@@ -243,6 +252,7 @@ class TestLenetLearns:
         assert_array(grad_x, expected, terms=10_000, name="grad_x of a black image and one of noise, all biases 0")
         assert_grads_of_lenet(layers, of_weights, of_biases)
 
+    @pytest.mark.dtype
     def test_single_precision_stays_in_the_network(self, learner, rng):
         layers, (weights, biases) = learner.build_lenet(3, rng), oracles.draw_lenet(rng)
         singles = [[each.astype(np.float32) for each in arrays] for arrays in (weights, biases)]

@@ -7,6 +7,8 @@ from grader.testing import assert_array, assert_gradient, numerical_gradient, un
 from hidden.s13_convolution import oracles
 from hidden.s13_convolution.oracles import unpack
 
+pytestmark = pytest.mark.values
+
 POOLS = [(2, 2), (3, 2), (2, 1), (2, 3), (1, 2), (3, 3)]  # size and stride
 OTHER_SHAPES = [(2, 4, 3, 2), (4, 2, 2, 3), (2, 4, 6), (1, 4, 2, 3), (2, 4, 2, 1), (2, 4, 2, 3, 1)]
 
@@ -34,15 +36,18 @@ class TestMaxPool2dForward:
         x = draw_images(rng) - 1000
         assert_array(learner.max_pool2d_forward(x, 3, 2)[0], oracles.pool(x, 3, 2, np.max), name="out")
 
+    @pytest.mark.dtype
     def test_single_precision_stays_in_max_pooling(self, learner, rng):
         x = draw_images(rng).astype(np.float32)
         assert_array(learner.max_pool2d_forward(x)[0], oracles.pool(x, 2, 2, np.max), dtype=np.float32, name="out")
 
+    @pytest.mark.refusals
     def test_max_pooling_refuses_windows_that_do_not_fit(self, learner):
         for arguments in [(5,), (0,), (-1,), (2, 0), (2, -1)]:
             with pytest.raises(ValueError):
                 learner.max_pool2d_forward(np.ones((2, 3, 6, 4)), *arguments)
 
+    @pytest.mark.refusals
     def test_max_pooling_refuses_other_numbers_of_axes(self, learner):
         for shape in [(4, 4), (3, 4, 4), (1, 2, 3, 4, 4)]:
             with pytest.raises(ValueError):
@@ -60,6 +65,7 @@ class TestMaxPool2dBackward:
             grad_x = learner.max_pool2d_backward(grad_output, cache)
         assert_array(grad_x, oracles.max_pool_gradient(grad_output, x, size, stride), terms=9, name="grad_x")
 
+    @pytest.mark.purity
     def test_backward_of_max_pooling_goes_through_the_call_whose_cache_it_gets(self, learner, rng):
         x = oracles.draw_distinct(rng, (2, 3, 4, 6))
         _, cache = unpack(learner.max_pool2d_forward(x), "out", "cache")
@@ -76,6 +82,7 @@ class TestMaxPool2dBackward:
         numerical = numerical_gradient(lambda each: np.sum(learner.max_pool2d_forward(each, 3, 2)[0] * grad_output), x)
         assert_gradient(grad_x, numerical, name="grad_x")
 
+    @pytest.mark.edges
     def test_the_first_of_equals_in_reading_order(self, learner, rng):
         x = rng.integers(0, 2, size=(3, 2, 7, 6)).astype(float)
         _, cache = unpack(learner.max_pool2d_forward(x, 3, 2), "out", "cache")
@@ -83,6 +90,7 @@ class TestMaxPool2dBackward:
         grad_x = learner.max_pool2d_backward(grad_output, cache)
         assert_array(grad_x, oracles.max_pool_gradient(grad_output, x, 3, 2), terms=9, name="grad_x")
 
+    @pytest.mark.dtype
     def test_single_precision_stays_in_the_gradient_of_max_pooling(self, learner, rng):
         x = oracles.draw_distinct(rng, (2, 3, 4, 6)).astype(np.float32)
         _, cache = unpack(learner.max_pool2d_forward(x), "out", "cache")
@@ -90,6 +98,7 @@ class TestMaxPool2dBackward:
         grad_x = learner.max_pool2d_backward(grad_output, cache)
         assert_array(grad_x, oracles.max_pool_gradient(grad_output, x, 2, 2), dtype=np.float32, name="grad_x")
 
+    @pytest.mark.refusals
     def test_max_pooling_refuses_gradients_of_other_shapes(self, learner):
         for shape in OTHER_SHAPES:
             _, cache = unpack(learner.max_pool2d_forward(np.ones((2, 4, 4, 6))), "out", "cache")
@@ -116,6 +125,7 @@ class TestAvgPool2d:
         assert_array(learner.avg_pool2d_forward(x)[0], oracles.pool(x, 2, 2, np.mean), name="out")
         assert_array(learner.avg_pool2d_forward(x, 3)[0], oracles.pool(x, 3, 3, np.mean), name="out for pool_size 3")
 
+    @pytest.mark.purity
     def test_backward_of_average_pooling_goes_through_the_call_whose_cache_it_gets(self, learner, rng):
         x = rng.normal(size=(2, 3, 4, 6))
         _, cache = unpack(learner.avg_pool2d_forward(x), "out", "cache")
@@ -132,6 +142,7 @@ class TestAvgPool2d:
         numerical = numerical_gradient(lambda each: np.sum(learner.avg_pool2d_forward(each, 3, 2)[0] * grad_output), x)
         assert_gradient(grad_x, numerical, name="grad_x")
 
+    @pytest.mark.dtype
     def test_single_precision_stays_in_average_pooling(self, learner, rng):
         x = rng.normal(size=(2, 3, 4, 6)).astype(np.float32)
         out, cache = unpack(learner.avg_pool2d_forward(x), "out", "cache")
@@ -140,17 +151,20 @@ class TestAvgPool2d:
         grad_x = learner.avg_pool2d_backward(grad_output, cache)
         assert_array(grad_x, oracles.avg_pool_gradient(grad_output, x, 2, 2), dtype=np.float32, name="grad_x")
 
+    @pytest.mark.refusals
     def test_average_pooling_refuses_gradients_of_other_shapes(self, learner):
         for shape in OTHER_SHAPES:
             _, cache = unpack(learner.avg_pool2d_forward(np.ones((2, 4, 4, 6))), "out", "cache")
             with pytest.raises(ValueError):
                 learner.avg_pool2d_backward(np.ones(shape), cache)
 
+    @pytest.mark.refusals
     def test_average_pooling_refuses_windows_that_do_not_fit(self, learner):
         for arguments in [(5,), (0,), (-1,), (2, 0), (2, -1)]:
             with pytest.raises(ValueError):
                 learner.avg_pool2d_forward(np.ones((2, 3, 6, 4)), *arguments)
 
+    @pytest.mark.refusals
     def test_average_pooling_refuses_other_numbers_of_axes(self, learner):
         for shape in [(4, 4), (3, 4, 4), (1, 2, 3, 4, 4)]:
             with pytest.raises(ValueError):

@@ -11,11 +11,20 @@ import numpy as np
 from grader.diagnosis.comparison.distance import Array, Mask, errors, in_common
 from grader.diagnosis.comparison.patterns import find_pattern
 from grader.diagnosis.comparison.places import find_place
-from grader.diagnosis.comparison.wording import KIND_NAMES, Shape, not_numbers, number_pair, shape_note, shape_text
+from grader.diagnosis.comparison.wording import (
+    KIND_NAMES,
+    SCALARS,
+    Shape,
+    not_numbers,
+    number_pair,
+    shape_note,
+    shape_text,
+)
 
 Kind = Literal["type", "shape", "dtype", "non-finite", "values"]
 Axes = tuple[str, ...] | None
 CLOSE = 1e-3  # relative error below which rounding, not a mistake, may be the reason
+NUMBERS = {"bool": "a bool", "integer": "an int", "floating": "a float", "complex": "a complex number"}
 WIDTH = {"b": 0, "i": 1, "u": 1, "f": 2, "c": 3}
 
 
@@ -73,7 +82,7 @@ def compare(
     left = _as_array(actual)
     if left is None:
         return Difference("type", right.shape, problem="returned an integer too large for any NumPy dtype")
-    problem = _dtype_problem(left, right, dtype)
+    problem = _kind_problem(actual, left, right, dtype)
     if problem:
         return Difference("dtype", right.shape, left.shape, problem=problem)
     with np.errstate(all="ignore"):
@@ -98,6 +107,16 @@ def _as_array(value: object) -> Array | None:
         return None
     array = np.asarray(value)
     return array if array.dtype.kind in KIND_NAMES else None  # an int of more than 64 bits becomes an object
+
+
+def _kind_problem(actual: object, left: Array, right: Array, dtype: object) -> str | None:
+    """What is wrong with the dtype; of one of Python's own numbers, which has none, with its type."""
+    problem = _dtype_problem(left, right, dtype)
+    if problem is None or type(actual) not in SCALARS:
+        return problem
+    wanted = f"a number of dtype {np.dtype(dtype).name}" if dtype is not None else NUMBERS[KIND_NAMES[right.dtype.kind]]  # type: ignore[call-overload]  # any name of a dtype
+    found = type(actual).__name__
+    return f"{wanted} was expected, {'an' if found == 'int' else 'a'} {found} came back: {number_pair(None, actual)[1]}"
 
 
 def _dtype_problem(actual: Array, expected: Array, dtype: object) -> str | None:

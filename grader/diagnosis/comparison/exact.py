@@ -16,6 +16,10 @@ from grader.diagnosis.comparison.wording import KIND_NAMES, NUMPY_SCALARS, SCALA
 _SHORT = reprlib.Repr()
 _SHORT.maxstring = _SHORT.maxother = 80
 LONG_TEXT = 60
+CALLED: dict[type, str] = {
+    bool: "a bool", int: "an int", float: "a float", complex: "a complex number", str: "a string", list: "a list",
+    tuple: "a tuple", dict: "a dict", set: "a set",
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -65,14 +69,14 @@ def _arrays(actual: object, expected: np.ndarray[Any, Any], path: str) -> Inequa
         difference = compare(actual, expected, 0.0, 0.0, equal_nan=True)
         return Inequality(path, describe(difference), difference) if difference else None
     if type(actual) is not np.ndarray or actual.shape != expected.shape:
-        found = f"shape {actual.shape}" if type(actual) is np.ndarray else _shown(actual)
-        return Inequality(path, f"expected an array of shape {expected.shape}, got {found}")
+        found = f"one of shape {actual.shape}" if type(actual) is np.ndarray else _came(actual)
+        return Inequality(path, f"an array of shape {expected.shape} was expected, {found} came back")
     return _sequences(actual.tolist(), expected.tolist(), path)
 
 
 def _dicts(actual: object, expected: dict[Any, Any], path: str) -> Inequality | None:
     if not issubclass(type(actual), dict):
-        return Inequality(path, f"expected a dict, got {_shown(actual)}")
+        return Inequality(path, f"a dict was expected, {_came(actual)} came back")
     table: dict[Any, Any] = dict(dict.items(actual))  # type: ignore[arg-type]  # past whatever a subclass says of itself
     found, wanted = {_key(key): key for key in table}, {_key(key): key for key in expected}
     members = _members(found, wanted)
@@ -84,8 +88,7 @@ def _dicts(actual: object, expected: dict[Any, Any], path: str) -> Inequality | 
 
 def _sequences(actual: object, expected: list[Any] | tuple[Any, ...], path: str) -> Inequality | None:
     if not issubclass(type(actual), (list, tuple)):
-        found = f"an array of shape {actual.shape}" if type(actual) is np.ndarray else _shown(actual)
-        return Inequality(path, f"expected {_shown(expected)}, got {found}")
+        return Inequality(path, f"a {type(expected).__name__} was expected, {_came(actual)} came back")
     items = _items(actual)
     if len(items) != len(expected):
         return Inequality(path, f"expected {len(expected)} items, got {len(items)}: {_shown(actual)}")
@@ -99,7 +102,7 @@ def _items(actual: Any) -> list[Any]:
 
 def _sets(actual: object, expected: set[Any] | frozenset[Any], path: str) -> Inequality | None:
     if not issubclass(type(actual), (set, frozenset)):
-        return Inequality(path, f"expected a set, got {_shown(actual)}")
+        return Inequality(path, f"a set was expected, {_came(actual)} came back")
     own: frozenset[Any] = frozenset().union(actual)  # type: ignore[arg-type]  # past a subclass's own way of iterating
     members = _members({_key(item): item for item in own}, {_key(item): item for item in expected})
     return Inequality(path, f"the members differ: {members}") if members else None
@@ -126,8 +129,27 @@ def _unequal(actual: object, expected: object) -> str:
         texts = number_pair(expected, actual)
     else:
         texts = _shown(expected), _shown(actual)
+    if _another_type(actual, expected):
+        return f"{CALLED[type(expected)]} was expected, {_came(actual)} came back"
     kinds = ("", "") if texts[0] != texts[1] else (f" ({type(expected).__name__})", f" ({type(actual).__name__})")
     return f"expected {texts[0]}{kinds[0]}, got {texts[1]}{kinds[1]}"
+
+
+def _another_type(actual: object, expected: object) -> bool:
+    """Whether the types are what differs: of two numbers other than True and False, where their values are equal."""
+    types = type(actual), type(expected)
+    if types[0] is types[1] or not CALLED.keys() >= set(types):
+        return False
+    return not SCALARS.issuperset(types) or bool in types or actual == expected
+
+
+def _came(value: object) -> str:
+    """What a value of another type than expected is, in words: an int (3), an array of shape (2,), None."""
+    kind = type(value)
+    if kind is np.ndarray:
+        return f"an array of shape {value.shape}"  # type: ignore[attr-defined]  # it is one
+    shown = _shown(value)
+    return f"{CALLED[kind]} ({shown})" if kind in CALLED and shown != f"a {kind.__name__}" else shown
 
 
 def _shown(value: object) -> str:

@@ -17,6 +17,7 @@ Axes = tuple[str, ...] | None
 COARSEST_RTOL = 1e-3  # above it agreement proves little
 CLEARLY = 100.0  # how many tolerances apart two values are to be told apart beyond doubt
 CLOSE_TO_ONE = 1e-3  # a factor this near to 1 is rounding, or less than a learner can use
+CLEARLY_LESS = 1e-3  # a slice that sums to more than 1 less this holds all: the others have underflowed
 LARGEST_FACTOR, LARGEST_RADICAND = 100_000, 4096
 LEAST_RTOL, EXACT_INTEGERS = 1e-12, 2**39  # below 2**39 the least tolerance is less than one
 LARGEST_SORTED = 1_000_000
@@ -217,9 +218,8 @@ def _reordered(case: Case) -> str | None:
     actual, expected = (values[np.lexsort(values.T[::-1])] for values in (actual, expected))
     if not case.same(actual, expected):
         return None
-    return (
-        f"the right {'rows' if case.actual.ndim == 2 else f'entries along {axis_text(0, case.axes)}'} in another order"
-    )
+    which = "rows" if case.actual.ndim == 2 else f"entries along {axis_text(0, case.axes)}"
+    return f"the right {which} in another order"
 
 
 def _signs(case: Case) -> str | None:
@@ -242,7 +242,8 @@ def _sums(case: Case) -> str | None:
     along = f"along {axis_text(wanted[0], case.axes)}"
     if len(found) == 1:
         return f"the values sum to 1 along {axis_text(found[0], case.axes)}; they should do so {along}"
-    return f"all values together sum to 1; they should do so {along}" if _sums_to_one(case.actual.ravel(), 0) else None
+    together = _sums_to_one(case.actual.ravel(), 0) and case.actual.sum(axis=wanted[0]).max() < 1 - CLEARLY_LESS
+    return f"all values together sum to 1; they should do so {along}" if together else None
 
 
 def _sums_to_one(values: Array, axis: int) -> bool:

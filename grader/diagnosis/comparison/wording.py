@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import types
 from collections.abc import Sequence
 from decimal import Decimal, InvalidOperation
@@ -10,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from grader.remote.extended import Extended
+
 Shape = tuple[int, ...]
 SHORT_DIGITS, REPR_DIGITS, LONGEST_DIGITS = 6, 17, 40
 LONGEST_BITS = 128
@@ -17,6 +20,7 @@ KIND_NAMES = {"b": "bool", "i": "integer", "u": "integer", "f": "floating", "c":
 SCALARS = frozenset({bool, int, float, complex})
 NUMPY_SCALARS = frozenset(np.sctypeDict.values())
 FUNCTIONS = frozenset({types.FunctionType, types.BuiltinFunctionType, types.MethodType})
+_NUMBERED = re.compile(r"\bax[ei]s (\d)(?: and (\d))?\b(?! \()")  # that no name follows
 COLLECTIONS = frozenset({list, tuple, dict, set, frozenset})
 
 
@@ -45,18 +49,25 @@ def _no_array(value: object, kind: type, shape: Shape) -> str:
         return "returned a masked array where a plain NumPy array was expected"
     if issubclass(kind, np.ndarray):
         return f"returned a {kind.__name__}, a subclass of NumPy's array; wrap it with np.asarray"
-    if kind is list and shape:
-        return f"returned a list of {len(value)}; wrap it with np.array"  # type: ignore[arg-type]  # a list has a length
+    if issubclass(kind, list) and shape:
+        return f"returned a list of {list.__len__(value)}; wrap it with np.array"  # type: ignore[arg-type]  # it is one
     if kind in FUNCTIONS:
         return f"returned a function where {_wanted(shape)} was expected: are the parentheses of a call missing?"
     return f"returned {_named(value, kind)} where {_wanted(shape)} was expected"
 
 
 def _named(value: object, kind: type) -> str:
-    if kind.__module__.startswith("grader.remote."):
+    if kind.__module__.startswith("grader.remote.") and not issubclass(kind, Extended):
         return repr(value)  # our stand-in for an object that stays in the learner's process; its repr says what it is
-    size = f" of {len(value)}" if kind in COLLECTIONS else ""  # type: ignore[arg-type]  # these have a length
-    return f"{'an' if kind.__name__[:1].lower() in 'aeiou' else 'a'} {kind.__name__}{size}"
+    base: type | None = next((base for base in COLLECTIONS if issubclass(kind, base)), None)
+    size = f" of {base.__len__(value)}" if base else ""  # type: ignore[attr-defined]  # all of these have a length
+    name = _own_name(value, kind)
+    return f"{'an' if name[:1].lower() in 'aeiou' else 'a'} {name}{size}"
+
+
+def _own_name(value: object, kind: type) -> str:
+    """The name of an object's class; of what stands for a learner's container, that of the learner's class."""
+    return str(value.__dict__["_shown"]) if issubclass(kind, Extended) else kind.__name__
 
 
 def _wanted(shape: Shape) -> str:
@@ -87,12 +98,26 @@ def axes_text(first: int, second: int, axes: Sequence[str] | None = None) -> str
     return f"axes {first} and {second}" + (f" ({axes[first]} and {axes[second]})" if axes else "")
 
 
+def name_axes(text: str, axes: Sequence[str]) -> str:
+    """A message whose axes are told by number alone, with their names: axis 1 becomes axis 1 (heads)."""
+
+    def named(found: re.Match[str]) -> str:
+        numbers = [int(number) for number in found.groups() if number is not None]
+        if any(number >= len(axes) for number in numbers):
+            return found[0]
+        return f"{found[0]} ({' and '.join(axes[number] for number in numbers)})"
+
+    return _NUMBERED.sub(named, text)
+
+
 def shape_note(shape: Shape, expected: Shape, axes: Sequence[str] | None = None) -> str | None:
     """What probably happened when shape came back instead of expected; None when nothing is plain.
 
     >>> shape_note((2, 6, 1), (2, 6))
     'an axis of size 1 is left over: axis 2 (keepdims and np.newaxis make one)'
     """
+    if not expected and prod(shape) == 1:
+        return "it holds a single number, but is not one: index it, or sum over its axes"
     if not expected:
         return "a single number was expected: is something left to sum, to average or to index?"
     if sorted(shape) == sorted(expected):

@@ -15,7 +15,7 @@ EMPTY = [codec.TUPLE]
 
 def replay(changes: Changes, sent: list[Any], *content: Any) -> bool:
     form = [codec.LIST, *[[codec.TUPLE, *pair] for pair in content]]
-    return changes.replay(form, codec.Decoder(known=sent, bounds=BOUNDS), sent)
+    return bool(changes.replay(form, codec.Decoder(known=sent, bounds=BOUNDS), sent))
 
 
 def test_a_list_may_stay_as_long_as_it_was() -> None:

@@ -5,6 +5,8 @@ import pytest
 
 from grader.testing import assert_array, assert_equal, assert_shape, unchanged
 
+pytestmark = pytest.mark.values
+
 X = np.array([[0.0, 1.0], [1.0, 1.0], [2.0, 3.0]])
 LINE = np.array([[0.0], [1.0], [2.0], [3.0]])
 
@@ -22,15 +24,18 @@ class TestPredict:
     def test_features_times_weights_plus_bias(self, learner):
         assert_array(learner.predict(X, np.array([2.0, -1.0]), 0.5), np.array([-0.5, 1.5, 1.5]))
 
+    @pytest.mark.purity
     def test_arguments_stay_as_they_are(self, learner):
         weights = np.array([2.0, -1.0])
         with unchanged(X, weights):
             learner.predict(X, weights, 0.5)
 
+    @pytest.mark.refusals
     def test_weight_for_a_feature_that_is_not_there(self, learner):
         with pytest.raises(ValueError):
             learner.predict(X, np.array([2.0, -1.0, 3.0]), 0.5)
 
+    @pytest.mark.refusals
     def test_single_sample_needs_two_axes(self, learner):
         with pytest.raises(ValueError):
             learner.predict(np.array([1.0, 2.0]), np.array([2.0, -1.0]), 0.5)
@@ -44,6 +49,7 @@ class TestLoss:
     def test_perfect_predictions_lose_nothing(self, learner):
         assert_array(learner.mse_loss(np.array([1.0, 2.0]), np.array([1.0, 2.0])), 0.0)
 
+    @pytest.mark.refusals
     def test_column_of_predictions_is_refused(self, learner):
         with pytest.raises(ValueError):  # broadcasting would compare every target with every prediction
             learner.mse_loss(np.array([1.0, 2.0]), np.array([[1.0], [2.0]]))
@@ -72,6 +78,7 @@ class TestScore:
     def test_perfect_predictions_score_one(self, learner):
         assert_array(learner.r2_score(np.array([1.0, 2.0, 4.0]), np.array([1.0, 2.0, 4.0])), 1.0)
 
+    @pytest.mark.edges
     def test_targets_that_are_all_the_same(self, learner):
         y = np.array([0.1, 0.1, 0.1])
         assert_array(learner.r2_score(y, np.array([0.1, 0.1, 0.1])), 1.0)
@@ -93,11 +100,13 @@ class TestNormalEquation:
 
 @pytest.mark.criterion("rank-deficient")
 class TestRankDeficient:
+    @pytest.mark.edges
     def test_same_feature_twice(self, learner):
         twice, y = np.column_stack([LINE, LINE]), np.array([1.0, 3.0, 5.0, 7.0])
         weights, bias = unpack(learner.normal_equation(twice, y), "weights", "bias")
         assert_array(twice @ weights + bias, y, name="the predictions", rtol=1e-6)
 
+    @pytest.mark.edges
     def test_feature_of_ones(self, learner):
         wide, y = np.column_stack([LINE, np.ones(4)]), np.array([1.0, 3.0, 5.0, 7.0])
         weights, bias = unpack(learner.normal_equation(wide, y), "weights", "bias")
@@ -106,6 +115,7 @@ class TestRankDeficient:
 
 @pytest.mark.criterion("offsets")
 class TestOffsets:
+    @pytest.mark.edges
     def test_years_instead_of_ages(self, learner):
         years, y = LINE * 1e-3 + 2000.0, np.array([1.0, 3.0, 5.0, 7.0])
         weights, bias = unpack(learner.normal_equation(years, y), "weights", "bias")
@@ -127,6 +137,7 @@ class TestStandardize:
 
 @pytest.mark.criterion("constant-features")
 class TestConstantFeatures:
+    @pytest.mark.edges
     def test_feature_that_never_changes(self, learner):
         Z, mean, std = unpack(learner.standardize(np.array([[0.1, 1.0], [0.1, 3.0], [0.1, 2.0]])), "Z", "mean", "std")
         assert_array(Z[:, 0], np.zeros(3), name="Z of the feature that never changes", atol=1e-9)
@@ -163,6 +174,7 @@ class TestSplit:
             assert_equal(kept, len(X_part), name=f"samples of X_{name} whose own target stands beside them in y_{name}")
         assert_array(np.sort(np.concatenate([y_train, y_test])), targets, name="the targets of both parts, sorted")
 
+    @pytest.mark.refusals
     def test_empty_part_is_refused(self, learner):
         with pytest.raises(ValueError):
             learner.train_test_split(X, np.zeros(3), 0.1, np.random.default_rng(5))
@@ -170,6 +182,7 @@ class TestSplit:
 
 @pytest.mark.criterion("split-is-random")
 class TestSplitIsRandom:
+    @pytest.mark.purity
     def test_generator_decides(self, learner):
         table, targets = np.arange(200.0).reshape(100, 2), np.arange(100)
         first, again, other = (
@@ -199,6 +212,7 @@ class TestGradientDescent:
         assert_array(weights, np.array([4.375]), name="weights")
         assert_array(bias, 8.75, name="bias")
 
+    @pytest.mark.refusals
     def test_rate_of_zero_is_refused(self, learner):
         with pytest.raises(ValueError):
             learner.fit_gradient_descent(X, np.zeros(3), 0.0, 2)

@@ -5,6 +5,8 @@ import pytest
 
 from grader.testing import assert_array, assert_equal, assert_gradient, assert_shape, numerical_gradient, unchanged
 
+pytestmark = pytest.mark.values
+
 
 @pytest.fixture
 def logits():
@@ -61,6 +63,7 @@ class TestBinaryCrossEntropy:
         expected = (3 * np.log(4 / 3) + np.log(4)) / 4
         assert_array(learner.binary_cross_entropy(z, np.array([1, 1, 0, 1])), expected, name="three near, one far")
 
+    @pytest.mark.refusals
     def test_targets_that_do_not_fit_are_refused(self, learner):
         for targets in ([1, 0], [1, 0, 1, 0], [[1], [0], [1]], [0, 1, 2], [-1, 1, 1], [0.5, 0.0, 1.0]):
             with pytest.raises(ValueError):
@@ -79,6 +82,7 @@ class TestBinaryCrossEntropyGradient:
         slopes = numerical_gradient(lambda at: learner.binary_cross_entropy(at, y), z)
         assert_gradient(learner.binary_cross_entropy_gradient(z, y), slopes, name="gradient")
 
+    @pytest.mark.refusals
     def test_binary_gradient_refuses_targets_that_do_not_fit(self, learner):
         for targets in ([1, 0], [[1], [0], [1]], [0, 1, 2]):
             with pytest.raises(ValueError):
@@ -91,6 +95,7 @@ class TestCrossEntropy:
         expected = (0.4076059644444 + 1.0986122886681 + 3.2413112967468) / 3
         assert_array(learner.cross_entropy(logits, np.array([2, 0, 1])), expected)
 
+    @pytest.mark.refusals
     def test_classes_that_do_not_fit_are_refused(self, learner, logits):
         for targets in ([2, 0], [[2], [0], [1]], [2, 0, 3], [2, 0, -1], [2.0, 0.0, 1.0]):
             with pytest.raises(ValueError):
@@ -110,6 +115,7 @@ class TestCrossEntropyGradient:
         slopes = numerical_gradient(lambda at: learner.cross_entropy(at, y), logits)
         assert_gradient(learner.cross_entropy_gradient(logits, y), slopes, name="gradient")
 
+    @pytest.mark.refusals
     def test_gradient_refuses_classes_that_do_not_fit(self, learner, logits):
         for targets in ([2, 0], [2, 0, 3], [2, 0, -1], [2.0, 0.0, 1.0]):
             with pytest.raises(ValueError):
@@ -118,10 +124,12 @@ class TestCrossEntropyGradient:
 
 @pytest.mark.criterion("arrays")
 class TestArrays:
+    @pytest.mark.dtype
     def test_single_numbers_and_whole_numbers(self, learner):
         assert_array(learner.sigmoid(0.0), 0.5, name="sigmoid(0.0)")
         assert_array(learner.sigmoid(np.array([[0, 1], [-1, 0]])), [[0.5, 0.73105857863], [0.26894142137, 0.5]])
 
+    @pytest.mark.dtype
     def test_float32_stays_float32(self, learner, logits):
         z, y = logits.astype(np.float32), np.array([2, 0, 1])
         for name in ("sigmoid", "softmax", "log_softmax"):
@@ -129,6 +137,7 @@ class TestArrays:
             assert_equal(str(getattr(learner, name)(z).dtype), "float32", name=f"dtype of {name}")
         assert_equal(str(learner.cross_entropy_gradient(z, y).dtype), "float32", name="dtype of the gradient")
 
+    @pytest.mark.purity
     def test_logits_and_targets_stay_as_they_were(self, learner, logits):
         y = np.array([2, 0, 1])
         with unchanged(logits, y):
@@ -139,16 +148,19 @@ class TestArrays:
 
 @pytest.mark.criterion("extreme-logits")
 class TestExtremeLogits:
+    @pytest.mark.edges
     def test_sigmoid_at_both_ends(self, learner):
         z = np.array([-1000.0, -40.0, 40.0, 1000.0])
         assert_array(learner.sigmoid(z), [0.0, 4.248354255291589e-18, 1.0, 1.0], atol=1e-30)
 
+    @pytest.mark.edges
     def test_softmax_of_large_logits(self, learner):
         z = np.array([[1000.0, 1000.0, -1000.0], [-1000.0, -1000.0, -1000.0]])
         assert_array(learner.softmax(z.copy()), [[0.5, 0.5, 0.0], [1 / 3, 1 / 3, 1 / 3]], name="softmax")
         expected = [[-np.log(2), -np.log(2), -2000 - np.log(2)], [-np.log(3)] * 3]
         assert_array(learner.log_softmax(z.copy()), expected, name="log_softmax")
 
+    @pytest.mark.edges
     def test_loss_of_a_confident_error_is_large_and_finite(self, learner):
         z = np.array([1000.0, -1000.0])
         assert_array(learner.binary_cross_entropy(z.copy(), np.array([0, 1])), 1000.0, name="both wrong")
@@ -161,6 +173,7 @@ class TestAccuracy:
     def test_share_of_right_predictions(self, learner):
         assert_array(learner.accuracy(np.array([0, 2, 1, 1]), np.array([0, 2, 2, 1])), 0.75)
 
+    @pytest.mark.refusals
     def test_predictions_that_do_not_fit_are_refused(self, learner):
         for y_pred in ([0, 2, 1], [[0], [2], [1], [1]], [0]):
             with pytest.raises(ValueError):
@@ -179,6 +192,7 @@ class TestConfusionMatrix:
         result = learner.confusion_matrix(np.array([0, 0, 1]), np.array([0, 1, 1]), 3)
         assert_array(result, [[1, 1, 0], [0, 1, 0], [0, 0, 0]])
 
+    @pytest.mark.refusals
     def test_what_is_no_class_is_refused(self, learner):
         y = np.array([0, 2, 1])
         for wrong in (np.array([0, 3, 1]), np.array([0, -1, 1]), np.array([0.0, 2.0, 1.0]), y[:2]):
@@ -191,6 +205,17 @@ class TestConfusionMatrix:
 @pytest.mark.criterion("precision-recall-f1")
 class TestPrecisionRecallF1:
     def test_macro_is_the_mean_over_the_classes(self, learner):
+        """Precisions 3/4, 1/2, 1; recalls 3/4, 1, 1/2; f1 3/4, 2/3, 2/3."""
+        y_true, y_pred = np.array([0, 0, 0, 0, 1, 2, 2]), np.array([0, 0, 0, 1, 1, 2, 0])
+        precision, recall, f1 = unpack(
+            learner.precision_recall_f1(y_true, y_pred, "macro"), "precision", "recall", "f1"
+        )
+        assert_array(precision, 3 / 4, name="precision")
+        assert_array(recall, 3 / 4, name="recall")
+        assert_array(f1, 25 / 36, name="f1")
+
+    @pytest.mark.edges
+    def test_a_class_that_is_never_predicted_has_precision_zero(self, learner):
         """Precisions 3/5, 1/2, 0; recalls 3/4, 1/2, 0; f1 2/3, 1/2, 0: class 2 is never predicted."""
         y_true, y_pred = np.array([0, 0, 0, 0, 1, 1, 2]), np.array([0, 0, 0, 1, 1, 0, 0])
         precision, recall, f1 = unpack(
@@ -206,6 +231,7 @@ class TestPrecisionRecallF1:
         for name, value in zip(("precision", "recall", "f1"), three, strict=True):
             assert_array(value, 4 / 7, name=name)
 
+    @pytest.mark.edges
     def test_a_class_that_is_only_predicted_counts_too(self, learner):
         result = learner.precision_recall_f1(np.array([1, 1, 1, 1]), np.array([1, 1, 4, 4]), "macro")
         precision, recall, f1 = unpack(result, "precision", "recall", "f1")
@@ -213,6 +239,7 @@ class TestPrecisionRecallF1:
         assert_array(recall, 1 / 4, name="recall")
         assert_array(f1, 1 / 3, name="f1")
 
+    @pytest.mark.refusals
     def test_other_averages_and_shapes_are_refused(self, learner):
         y = np.array([0, 1, 1])
         for y_pred, average in ((y, "weighted"), (y[:2], "macro"), (y[:, None], "micro"), (y[:0], "macro")):
@@ -237,6 +264,7 @@ class TestRocAuc:
         assert_array(learner.roc_auc(y, np.array([-3.0, 2.0, 0.5, 1.0, 7.0])), 1.0, name="best")
         assert_array(learner.roc_auc(y, np.array([3.0, -2.0, 5.0, 1.0, 2.5])), 0.0, name="worst")
 
+    @pytest.mark.refusals
     def test_labels_that_do_not_fit_are_refused(self, learner):
         for labels in ([1, 1, 1], [0, 0, 0], [0, 1, 2], [1, -1, 1], [0, 1], [[0], [1], [1]]):
             with pytest.raises(ValueError):
@@ -275,6 +303,7 @@ class TestFitSoftmaxRegression:
         assert_array(np.argmax(X @ weights + bias, axis=1), y, name="predicted classes")
         assert losses[-1] < 0.1, f"the loss should have fallen below 0.1, but is {float(losses[-1]):.3f}"
 
+    @pytest.mark.refusals
     def test_unsuitable_arguments_are_refused(self, learner):
         X, y = np.array([[0.0, 2.0], [2.0, -1.0], [-2.0, -1.0]]), np.array([0, 1, 2])
         wrong = [(X, y[:2], 3, 0.5, 2), (X[:, 0], y, 3, 0.5, 2), (X, y, 2, 0.5, 2), (X, y - 1, 3, 0.5, 2)]

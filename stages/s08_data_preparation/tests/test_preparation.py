@@ -5,6 +5,8 @@ import pytest
 
 from grader.testing import assert_array, assert_equal, unchanged
 
+pytestmark = pytest.mark.values
+
 NAN = np.nan
 HOLES = np.array([[1.0, 8.0], [NAN, 6.0], [4.0, NAN], [1.0, 1.0]])
 
@@ -29,6 +31,7 @@ class TestMissingMask:
             result = learner.missing_mask(HOLES)
         assert_array(result, np.array([[False, False], [True, False], [False, True], [False, False]]))
 
+    @pytest.mark.edges
     def test_zero_and_infinity_are_values(self, learner):
         assert_array(learner.missing_mask(np.array([0.0, np.inf, NAN, -np.inf])), np.array([False, False, True, False]))
 
@@ -44,6 +47,7 @@ class TestImpute:
         result = learner.impute(HOLES, "median")
         assert_array(result, np.array([[1.0, 8.0], [1.0, 6.0], [4.0, 6.0], [1.0, 1.0]]))
 
+    @pytest.mark.refusals
     def test_feature_without_any_value_has_no_mean(self, learner):
         with pytest.raises(ValueError):
             learner.impute(np.array([[1.0, NAN], [NAN, NAN], [2.0, NAN]]), "mean")
@@ -56,6 +60,7 @@ class TestImputeWithAValue:
         result = learner.impute(X, "most_frequent")
         assert_array(result, np.array([[8.0, 7.0], [8.0, 4.0], [8.0, 4.0], [1.0, 4.0], [3.0, 9.0]]))
 
+    @pytest.mark.edges
     def test_smallest_of_equally_frequent_values(self, learner):
         X = np.array([[5.0], [9.0], [3.0], [NAN], [9.0], [5.0], [3.0], [1.0], [4.0]])
         result = learner.impute(X, "most_frequent")
@@ -66,6 +71,7 @@ class TestImputeWithAValue:
         assert_array(learner.impute(X, "constant", -1.0), np.array([[1.0, -1.0], [-1.0, -1.0]]))
         assert_array(learner.impute(X, "constant"), np.array([[1.0, 0.0], [0.0, 0.0]]))
 
+    @pytest.mark.refusals
     def test_unknown_strategy(self, learner):
         with pytest.raises(ValueError):
             learner.impute(HOLES, "zero")
@@ -91,6 +97,7 @@ class TestLabelEncode:
         assert_equal(classes.tolist(), ["apple", "pear", "plum"], name="classes")
         assert_equal(classes[codes].tolist(), labels, name="classes[codes]")
 
+    @pytest.mark.refusals
     def test_no_label_at_all(self, learner):
         with pytest.raises(ValueError):
             learner.label_encode([])
@@ -102,6 +109,7 @@ class TestOneHotEncode:
         result = learner.one_hot_encode(["b", "a", "b", "c"], ["c", "b", "a", "d"])
         assert_array(result, np.array([[0.0, 1, 0, 0], [0, 0, 1, 0], [0, 1, 0, 0], [1, 0, 0, 0]]), dtype="float64")
 
+    @pytest.mark.refusals
     def test_label_that_is_no_class(self, learner):
         with pytest.raises(ValueError):
             learner.one_hot_encode(["a", "x"], ["a", "b"])
@@ -137,12 +145,14 @@ class TestRobustScale:
 
 @pytest.mark.criterion("flat-features")
 class TestFlatFeatures:
+    @pytest.mark.edges
     def test_span_of_a_feature_that_never_changes(self, learner):
         Z, minimum, span = unpack(learner.min_max_scale(np.array([[7.0, 1.0], [7.0, 3.0]])), "Z", "minimum", "span")
         assert_array(Z, np.array([[0.0, 0.0], [0.0, 1.0]]), name="Z")
         assert_array(minimum, np.array([7.0, 1.0]), name="minimum")
         assert_array(span, np.array([1.0, 2.0]), name="span")
 
+    @pytest.mark.edges
     def test_middle_half_that_is_one_number(self, learner):
         X = np.array([[5.0, 7.0], [5.0, 7.0], [5.0, 7.0], [5.0, 7.0], [8.0, 7.0]])
         Z, median, iqr = unpack(learner.robust_scale(X), "Z", "median", "iqr")
@@ -161,10 +171,12 @@ class TestOutliers:
         expected[4] = True
         assert_array(result, expected)
 
+    @pytest.mark.edges
     def test_on_the_fence_is_inside(self, learner):
         X = np.array([[-1.0], [1.0], [2.0], [3.0], [3.0], [3.5], [4.0], [5.0], [7.0]])  # fences 2 - 3 and 4 + 3
         assert_array(learner.detect_outliers_iqr(X), np.zeros((9, 1), bool))
 
+    @pytest.mark.edges
     def test_middle_half_of_no_width(self, learner):
         X = np.array([[5.0], [7.0], [5.0], [5.0], [-20.0], [5.0], [5.0], [5.5], [5.0]])  # both fences are at 5
         expected = np.array([False, True, False, False, True, False, False, True, False])
@@ -201,16 +213,19 @@ class TestCorrelationFilter:
 
 @pytest.mark.criterion("correlation-care")
 class TestCorrelationCare:
+    @pytest.mark.edges
     def test_features_that_never_change_are_kept(self, learner):
         X = np.array([[1.0, 0.1, 0.1, 0.5], [2.0, 0.1, 0.1, 0.5], [3.0, 0.1, 0.1, 0.5]])
         assert_equal(listed(learner.correlation_filter(X)), [0, 1, 2, 3], name="the columns to keep")
 
+    @pytest.mark.edges
     def test_small_features_change_too(self, learner):
         """The second is a millionth of the first; the last two, 1e-13 large, are the third and the first."""
         first, second = np.array([1.0, 2.0, 3.0, 5.0]), np.array([3.0, 1.0, 4.0, 2.0])
         X = np.column_stack([first, 1e-6 * first, second, 1e-13 * second, -1e-13 * first])
         assert_equal(listed(learner.correlation_filter(X)), [0, 2], name="the columns to keep")
 
+    @pytest.mark.edges
     def test_far_from_zero(self, learner):
         X = np.array([[1.0, 3.0, 2.0], [2.0, 1.0, 4.0], [3.0, 2.0, 6.0]]) + 1e8
         assert_equal(listed(learner.correlation_filter(X)), [0, 1], name="the columns to keep")
@@ -229,6 +244,7 @@ class TestPadSequences:
         assert_array(array, np.array([[5, 3], [7, -1]]), name="array")
         assert_array(mask, np.array([[True, True], [True, False]]), name="mask")
 
+    @pytest.mark.refusals
     def test_nothing_to_pad(self, learner):
         with pytest.raises(ValueError):
             learner.pad_sequences([])
@@ -250,6 +266,7 @@ class TestMinibatches:
         assert_equal(isinstance(batches, (list, tuple)), False, name="whether all batches came at once, as a list")
         assert_array(next(batches)[0], np.ones((2, 1)), name="X_batch")
 
+    @pytest.mark.refusals
     def test_batch_without_samples(self, learner):
         with pytest.raises(ValueError):
             list(learner.iterate_minibatches(np.ones((4, 1)), np.ones(4), 0, draws()))
@@ -275,6 +292,7 @@ class TestMinibatchesRandom:
         assert_equal(first == list(range(40)), False, name="whether the samples come in the order of X")
         assert_equal(first == second, False, name="whether another generator gives the same order")
 
+    @pytest.mark.purity
     def test_same_seed_same_batches(self, learner):
         first, second = order_of(learner, 8), order_of(learner, 8)
         assert_equal(second, first, name="the order of the same seed")

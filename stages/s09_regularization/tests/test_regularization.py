@@ -5,6 +5,8 @@ import pytest
 
 from grader.testing import assert_array, assert_equal, assert_shape, unchanged
 
+pytestmark = pytest.mark.values
+
 WEIGHTS = np.array([1.0, -2.0, 0.0, 4.0])
 LINE = np.array([[-1.0], [0.0], [1.0]])
 CROSS = np.array([[2.0, 0.0], [-2.0, 0.0], [0.0, 1.0], [0.0, -1.0]])
@@ -47,6 +49,7 @@ class TestRidgePenalty:
         with unchanged(WEIGHTS):
             assert_array(learner.ridge_gradient(WEIGHTS, 0.75), np.array([1.5, -3.0, 0.0, 6.0]))
 
+    @pytest.mark.refusals
     def test_negative_alpha_is_no_ridge_penalty(self, learner):
         with pytest.raises(ValueError):
             learner.ridge_penalty(WEIGHTS, -0.5)
@@ -59,6 +62,7 @@ class TestLassoPenalty:
     def test_alpha_times_the_absolute_weights(self, learner):
         assert_array(learner.lasso_penalty(WEIGHTS, 0.75), 5.25)
 
+    @pytest.mark.refusals
     def test_negative_alpha_is_no_lasso_penalty(self, learner):
         with pytest.raises(ValueError):
             learner.lasso_penalty(WEIGHTS, -0.5)
@@ -74,6 +78,7 @@ class TestSoftThreshold:
     def test_single_number(self, learner):
         assert_array(learner.soft_threshold(-3.0, 0.5), -2.5)
 
+    @pytest.mark.refusals
     def test_negative_threshold_is_refused(self, learner):
         with pytest.raises(ValueError):
             learner.soft_threshold(np.array([1.0]), -1.0)
@@ -85,6 +90,7 @@ class TestElasticNet:
         # 3 * (0.25 * sign(w) + 0.75 * 2 w), with sign(0) = 0
         assert_array(learner.elastic_net_gradient(WEIGHTS, 3.0, 0.25), np.array([5.25, -9.75, 0.0, 18.75]))
 
+    @pytest.mark.refusals
     def test_ratio_above_one_is_refused(self, learner):
         with pytest.raises(ValueError):
             learner.elastic_net_gradient(WEIGHTS, 1.0, 1.5)
@@ -102,6 +108,7 @@ class TestFitRidge:
     def test_large_targets_are_left_to_the_bias(self, learner):
         assert_model(learner.fit_ridge(LINE + 10, np.array([101.0, 103.0, 105.0]), 6.0), [0.5], 98.0)
 
+    @pytest.mark.refusals
     def test_negative_alpha_is_not_fitted(self, learner):
         with pytest.raises(ValueError):
             learner.fit_ridge(LINE, np.array([1.0, 3.0, 5.0]), -1.0)
@@ -109,10 +116,12 @@ class TestFitRidge:
 
 @pytest.mark.criterion("ridge-hard-cases")
 class TestRidgeHardCases:
+    @pytest.mark.edges
     def test_same_feature_twice_shares_the_weight(self, learner):
         twice = np.column_stack([LINE, LINE])
         assert_model(learner.fit_ridge(twice, np.array([1.0, 3.0, 5.0]), 6.0), [0.4, 0.4], 3.0)
 
+    @pytest.mark.edges
     def test_more_features_than_samples(self, learner):
         X = np.array([[1.0, 0.0, 2.0], [-1.0, 0.0, -2.0]])
         assert_model(learner.fit_ridge(X, np.array([6.0, 0.0]), 5.0), [0.4, 0.0, 0.8], 3.0)
@@ -130,6 +139,7 @@ class TestFitLasso:
         # mean(x_0 y) = 2, less 0.25, over 1; then mean(x_1 (y - 1.75 x_0)) = 0.625, less 0.25, over 0.5
         assert_model(learner.fit_lasso(X, y, 0.25, 1), [1.75, 0.75], 0.0)
 
+    @pytest.mark.refusals
     def test_no_iteration_is_refused(self, learner):
         with pytest.raises(ValueError):
             learner.fit_lasso(LINE, np.array([1.0, 3.0, 5.0]), 1.0, 0)
@@ -142,10 +152,12 @@ class TestLassoZeros:
         y = np.array([9.0, 1.0, 6.0, 4.0])
         assert_model(learner.fit_lasso(CROSS, y, 1.0, 3), [1.5, 0.0], 5.0)
 
+    @pytest.mark.edges
     def test_feature_that_never_changes(self, learner):
         X = np.column_stack([np.full(3, 4.0), LINE])
         assert_model(learner.fit_lasso(X, np.array([1.0, 3.0, 5.0]), 1.0, 3), [0.0, 0.5], 3.0)
 
+    @pytest.mark.edges
     def test_feature_that_never_changes_although_its_mean_is_rounded(self, learner):
         X = np.column_stack([np.full(3, 0.1), LINE])  # np.mean([0.1, 0.1, 0.1]) is not quite 0.1
         assert_model(learner.fit_lasso(X, np.array([1.0, 2.0, 6.0]), 0.0, 5), [0.0, 2.5], 3.0)
@@ -157,6 +169,7 @@ class TestKFold:
         tests = sorted_tests(learner.k_fold_indices(7, 3, np.random.default_rng(1)), 7, 3)
         assert_equal(sorted(len(test) for test in tests), [2, 2, 3], name="the sizes of the test sets")
 
+    @pytest.mark.refusals
     def test_number_of_folds_has_limits(self, learner):
         for num_folds in (1, 8):
             with pytest.raises(ValueError):
@@ -170,6 +183,7 @@ class TestStratifiedKFold:
         for test in sorted_tests(learner.stratified_k_fold_indices(y, 3, np.random.default_rng(1)), 9, 3):
             assert_array(np.sort(y[test]), np.array([0, 0, 7]), name="classes of a test set, sorted")
 
+    @pytest.mark.refusals
     def test_number_of_stratified_folds_has_limits(self, learner):
         for num_folds in (1, 5):
             with pytest.raises(ValueError):
@@ -186,6 +200,7 @@ class TestCrossValidation:
         )
         assert_array(scores, np.array([7.0, 14 / 3]))
 
+    @pytest.mark.refusals
     def test_no_folds_are_refused(self, learner):
         with pytest.raises(ValueError):
             learner.cross_val_score(lambda X, y: 0.0, lambda model, X, y: 0.0, np.zeros((2, 1)), np.zeros(2), [])
@@ -208,6 +223,7 @@ class TestDropout:
         assert_array(y, x, name="y")
         assert_array(mask, np.ones((2, 2)), name="mask")
 
+    @pytest.mark.refusals
     def test_rate_of_one_is_refused(self, learner):
         with pytest.raises(ValueError):
             learner.dropout(np.ones(3), 1.0, np.random.default_rng(3))
@@ -219,6 +235,7 @@ class TestDropoutBackward:
         grad = learner.dropout_backward(np.array([3.0, 5.0, -1.0]), np.array([4.0, 0.0, 4.0]))
         assert_array(grad, np.array([12.0, 0.0, -4.0]))
 
+    @pytest.mark.refusals
     def test_mask_of_another_shape_is_refused(self, learner):
         with pytest.raises(ValueError):
             learner.dropout_backward(np.ones((2, 3)), np.ones(3))
@@ -236,6 +253,7 @@ class TestEarlyStopping:
         assert_equal(learner.early_stopping([4.0, 3.75, 3.5, 3.25, 1.0], 2, min_delta=0.5), (2, 0))
         assert_equal(learner.early_stopping([4.0, 3.75], 3, min_delta=0.5), (1, 0))
 
+    @pytest.mark.refusals
     def test_patience_of_zero_is_refused(self, learner):
         with pytest.raises(ValueError):
             learner.early_stopping([5.0, 3.0], 0)

@@ -5,6 +5,8 @@ import pytest
 
 from grader.testing import assert_array, assert_equal, assert_gradient
 
+pytestmark = pytest.mark.values
+
 
 @pytest.fixture
 def tokens():
@@ -41,9 +43,11 @@ class TestBuildVocabulary:
     def test_tokens_below_the_least_count_are_left_out(self, learner, tokens):
         assert_equal(learner.build_vocabulary(tokens, min_count=2), {"<unk>": 0, "the": 1, "cat": 2, "dog": 3})
 
+    @pytest.mark.edges
     def test_an_empty_text_knows_unk_only(self, learner):
         assert_equal(learner.build_vocabulary([]), {"<unk>": 0})
 
+    @pytest.mark.refusals
     def test_a_least_count_of_zero_is_refused(self, learner, tokens):
         with pytest.raises(ValueError):
             learner.build_vocabulary(tokens, min_count=0)
@@ -55,6 +59,7 @@ class TestEncode:
         ids = learner.encode(["the", "cow", "saw", "the", "dog"], vocabulary)
         assert_array(ids, np.array([1, 2, 4, 1, 0]))
 
+    @pytest.mark.refusals
     def test_an_unknown_token_without_unk_is_refused(self, learner):
         with pytest.raises(ValueError):
             learner.encode(["the", "cow"], {"the": 0, "cat": 1})
@@ -65,6 +70,7 @@ class TestDecode:
     def test_ids_become_tokens(self, learner, vocabulary):
         assert_equal(learner.decode([1, 2, 4, 1, 0], vocabulary), ["the", "<unk>", "saw", "the", "dog"])
 
+    @pytest.mark.refusals
     def test_ids_of_no_token_are_refused(self, learner, vocabulary):
         for wrong in (5, -1):
             with pytest.raises(ValueError):
@@ -114,9 +120,11 @@ class TestBpeDecode:
     def test_a_character_may_be_spread_over_ids(self, learner):
         assert_equal(learner.bpe_decode([195, 164, 33], []), "\u00e4!")
 
+    @pytest.mark.edges
     def test_bytes_that_are_no_text_are_replaced(self, learner):
         assert_equal(learner.bpe_decode([97, 195, 98], []), "a\ufffdb")
 
+    @pytest.mark.refusals
     def test_ids_beyond_the_merges_are_refused(self, learner):
         with pytest.raises(ValueError):
             learner.bpe_decode([257], [(97, 97)])
@@ -131,6 +139,7 @@ class TestEmbeddingForward:
         result = learner.embedding_forward(np.array([[3, 1], [0, 0]]), table)
         assert_array(result, [[[7.0, 8.0], [3.0, 4.0]], [[1.0, 2.0], [1.0, 2.0]]])
 
+    @pytest.mark.refusals
     def test_ids_outside_of_the_table_are_refused(self, learner):
         table = np.arange(12.0).reshape(2, 6)
         for wrong in (2, -1):
@@ -149,6 +158,7 @@ class TestEmbeddingBackward:
         grad_output = np.array([[[1.0], [2.0]], [[4.0], [8.0]]])
         assert_array(learner.embedding_backward(grad_output, np.array([[0, 1], [1, 1]]), 2), [[1.0], [14.0]])
 
+    @pytest.mark.refusals
     def test_a_gradient_of_another_shape_is_refused(self, learner):
         with pytest.raises(ValueError):
             learner.embedding_backward(np.ones((1, 2)), np.array([2, 0, 2]), 4)
@@ -165,6 +175,7 @@ class TestSkipGramPairs:
         pairs = learner.skip_gram_pairs(np.array([5, 5, 6]), 2)
         assert_array(pairs, np.array([[5, 5], [5, 6], [5, 5], [5, 6], [6, 5], [6, 5]]))
 
+    @pytest.mark.refusals
     def test_a_window_of_zero_is_refused(self, learner):
         with pytest.raises(ValueError):
             learner.skip_gram_pairs(np.array([7, 8, 9]), 0)
@@ -189,6 +200,7 @@ class TestLoss:
         loss, _ = unpack(learner.negative_sampling_loss(zeros, zeros, one, one, np.array([[0, 2, 0]])), "loss", "grads")
         assert_array(loss, 4 * np.log(2), name="loss")
 
+    @pytest.mark.refusals
     def test_negatives_for_another_number_of_pairs_are_refused(self, learner, batch):
         with pytest.raises(ValueError):
             learner.negative_sampling_loss(*batch[:4], np.array([[1, 2]]))
@@ -205,6 +217,7 @@ class TestGradients:
 
 
 @pytest.mark.criterion("negative-sampling-stable")
+@pytest.mark.edges
 class TestFarOut:
     def test_scores_of_a_thousand(self, learner):
         center_table, context_table, zero = np.array([[1000.0], [0.0]]), np.array([[-1.0], [1.0]]), np.array([0])
@@ -229,12 +242,14 @@ class TestNearestNeighbors:
         assert_array(ids, np.array([2, 1, 0]), name="ids")
         assert_array(similarities, [1.0, 0.6, 0.0], name="similarities")
 
+    @pytest.mark.edges
     def test_equal_ones_by_id_and_a_zero_vector_is_similar_to_none(self, learner):
         table = np.array([[0.0, 0.0], [4.0, 0.0], [-1.0, 0.0], [2.0, 0.0]])
         ids, similarities = unpack(learner.nearest_neighbors(table, np.array([1.0, 0.0]), 4), "ids", "similarities")
         assert_array(ids, np.array([1, 3, 0, 2]), name="ids")
         assert_array(similarities, [1.0, 1.0, 0.0, -1.0], name="similarities")
 
+    @pytest.mark.refusals
     def test_more_neighbours_than_rows_are_refused(self, learner, table):
         with pytest.raises(ValueError):
             learner.nearest_neighbors(table, np.array([1.0, 0.0]), 5)

@@ -7,6 +7,8 @@ import pytest
 
 from grader.testing import assert_array, assert_equal, assert_gradient, assert_shape, numerical_gradient, unchanged
 
+pytestmark = pytest.mark.values
+
 
 @pytest.fixture
 def square():
@@ -47,9 +49,11 @@ class TestPad2d:
     def test_batch_and_channels_are_not_padded(self, learner):
         assert_shape(learner.pad2d(np.ones((2, 3, 4, 5)), 2), (2, 3, 8, 9), axes="batch channels height width")
 
+    @pytest.mark.edges
     def test_no_padding_changes_nothing(self, learner, square):
         assert_array(learner.pad2d(square, 0), square)
 
+    @pytest.mark.refusals
     def test_an_image_without_batch_and_a_negative_padding_are_refused(self, learner, square):
         with pytest.raises(ValueError):
             learner.pad2d(square[0], 1)
@@ -70,6 +74,7 @@ class TestOutputSize:
         assert_equal(learner.output_size(7, 3, stride=2), 3)
         assert_equal(learner.output_size(8, 3, stride=2), 3)
 
+    @pytest.mark.refusals
     def test_a_kernel_that_does_not_fit_is_refused(self, learner):
         with pytest.raises(ValueError):
             learner.output_size(4, 5)
@@ -94,6 +99,7 @@ class TestIm2col:
         with unchanged(square):
             assert_array(learner.im2col(square, 2, 2, stride=2, padding=1), expected)
 
+    @pytest.mark.refusals
     def test_windows_larger_than_the_image_are_refused(self, learner, square):
         with pytest.raises(ValueError):
             learner.im2col(square, 4, 2)
@@ -114,6 +120,7 @@ class TestCol2im:
         columns = np.arange(16.0).reshape(4, 4)
         assert_array(learner.col2im(columns, (1, 1, 2, 2), 2, 2, stride=2, padding=1), [[[[3.0, 6.0], [9.0, 12.0]]]])
 
+    @pytest.mark.refusals
     def test_columns_of_another_shape_are_refused(self, learner):
         with pytest.raises(ValueError):
             learner.col2im(np.ones((4, 4)), (1, 1, 4, 3), 2, 2)
@@ -150,6 +157,7 @@ class TestConv2dForward:
         out, _ = unpack(learner.conv2d_forward(square, W, np.zeros(1), stride=2, padding=1), "out", "cache")
         assert_array(out, [[[[8.0, 12.0], [20.0, 24.0]]]], name="out")
 
+    @pytest.mark.refusals
     def test_kernels_for_other_channels_are_refused(self, learner, square):
         with pytest.raises(ValueError):
             learner.conv2d_forward(square, np.ones((1, 2, 2, 2)), np.zeros(1))
@@ -180,6 +188,7 @@ class TestConv2dBackward:
         assert_gradient(grads[1], numerical_gradient(lambda each: loss(x, each, b), W), name="grad_W")
         assert_gradient(grads[2], numerical_gradient(lambda each: loss(x, W, each), b), name="grad_b")
 
+    @pytest.mark.refusals
     def test_grad_output_of_another_shape_is_refused(self, learner, square):
         _, cache = unpack(learner.conv2d_forward(square, np.ones((1, 1, 2, 3)), np.zeros(1)), "out", "cache")
         with pytest.raises(ValueError):
@@ -201,6 +210,7 @@ def seconds_of_a_loop(x, W):
 
 @pytest.mark.criterion("conv-speed")
 class TestConv2dSpeed:
+    @pytest.mark.speed
     def test_a_large_image_takes_no_loop(self, learner, rng):
         """The best of 3 to 7 calls is compared with the best of as many loops, measured in turn."""
         x, W = rng.normal(size=(1, 1, 400, 400)), rng.normal(size=(1, 1, 3, 3))
@@ -251,6 +261,7 @@ class TestMaxPool2dForward:
         out, _ = unpack(learner.max_pool2d_forward(colours), "out", "cache")
         assert_array(out, [[[[4.0]], [[8.0]]]], name="out")
 
+    @pytest.mark.refusals
     def test_windows_that_do_not_fit_are_refused(self, learner, square):
         with pytest.raises(ValueError):
             learner.max_pool2d_forward(square, 4)
@@ -271,11 +282,13 @@ class TestMaxPool2dBackward:
         grad_x = learner.max_pool2d_backward(np.array([[[[1.0, 2.0], [3.0, 4.0]]]]), cache)
         assert_array(grad_x, [[[[0.0, 0.0, 0.0], [0.0, 10.0, 0.0], [0.0, 0.0, 0.0]]]], name="grad_x")
 
+    @pytest.mark.edges
     def test_of_equals_the_first_gets_it(self, learner):
         _, cache = unpack(learner.max_pool2d_forward(np.array([[[[1.0, 4.0], [4.0, 4.0]]]])), "out", "cache")
         grad_x = learner.max_pool2d_backward(np.array([[[[3.0]]]]), cache)
         assert_array(grad_x, [[[[0.0, 3.0], [0.0, 0.0]]]], name="grad_x")
 
+    @pytest.mark.refusals
     def test_grad_output_of_another_shape_is_refused_after_max_pooling(self, learner):
         _, cache = unpack(learner.max_pool2d_forward(np.ones((1, 1, 2, 4))), "out", "cache")
         with pytest.raises(ValueError):
@@ -337,6 +350,7 @@ class TestConv2D:
         layer = learner.Conv2D(1, 4, 3, stride=2, padding=1)
         assert_shape(layer.forward(np.ones((2, 1, 7, 9))), (2, 4, 4, 5), axes="batch filters height width")
 
+    @pytest.mark.refusals
     def test_conv2d_backward_needs_a_forward(self, learner):
         assert_needs_forward(learner.Conv2D(1, 1, 2), (1, 1, 2, 2))
 
@@ -361,6 +375,7 @@ class TestOtherLayers:
             assert_equal(layer.params, {}, name="params")
             assert_equal(layer.grads, {}, name="grads")
 
+    @pytest.mark.refusals
     def test_both_need_a_forward(self, learner):
         assert_needs_forward(learner.MaxPool2D(), (1, 1, 2, 2))
         assert_needs_forward(learner.Flatten(), (1, 4))

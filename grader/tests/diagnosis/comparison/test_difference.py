@@ -263,6 +263,28 @@ class TestValues:
             told(actual, X) == "shape (2, 3) is right; 1 of 6 values differs, first at [1, 2]: expected 16.0, got 17.0"
         )
 
+    @pytest.mark.parametrize(
+        ("actual", "expected", "text"),
+        [
+            (3.0, 3, "an int was expected, a float came back: 3.0"),
+            (1, True, "a bool was expected, an int came back: 1"),
+            (True, 1, "an int was expected, a bool came back: True"),
+            (3, 3.0, None),
+            (2j, 3.0, "a float was expected, a complex came back: 0.0+2.0j"),
+            (np.float64(3), 3, "dtype float64 should be an integer one, such as int64"),
+            ([3.0], 3.0, "returned a list of 1 where a single number was expected"),
+            (np.array([3.0]), 3.0, "shape (1,) should be ()\nit holds a single number, but is not one: "
+             "index it, or sum over its axes"),
+        ],
+    )  # fmt: skip
+    def test_numbers_of_python_are_told_by_their_type(self, actual: object, expected: object, text: str | None) -> None:
+        found = compare(actual, expected, 1e-9, 0.0, False)
+        assert (found and describe(found)) == text
+
+    def test_a_number_that_needs_a_dtype(self) -> None:
+        found = compare(3.0, 3.0, 1e-9, 0.0, False, dtype="float32")
+        assert found and describe(found) == "a number of dtype float32 was expected, a float came back: 3.0"
+
     def test_a_single_number_has_no_place(self) -> None:
         assert told(3.5, 3.0) == "expected 3.0, got 3.5"
 

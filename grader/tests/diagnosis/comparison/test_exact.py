@@ -51,22 +51,32 @@ def test_what_counts_as_equal(actual: object, expected: object) -> None:
 @pytest.mark.parametrize(
     ("actual", "expected", "text"),
     [
-        (True, 1, "result: expected 1, got True"),
-        (1, True, "result: expected True, got 1"),
-        (1.0, 1, "result: expected 1, got 1.0"),
-        ("1", 1, "result: expected 1, got '1'"),
+        (True, 1, "result: an int was expected, a bool (True) came back"),
+        (1, True, "result: a bool was expected, an int (1) came back"),
+        (1.0, 1, "result: an int was expected, a float (1.0) came back"),
+        (3, 3.0, "result: a float was expected, an int (3) came back"),
+        (np.float64(3), 3, "result: an int was expected, a float (3.0) came back"),
+        (np.array(3), 3.0, "result: a float was expected, an int (3) came back"),
+        (4, 3.5, "result: expected 3.5, got 4"),
+        ("a", [1], "result: a list was expected, a string ('a') came back"),
+        (None, 3.0, "result: expected 3.0, got None"),
+        ("1", 1, "result: an int was expected, a string ('1') came back"),
         (0.1 + 0.2, 0.3, "result: expected 0.3, got 0.30000000000000004"),
-        (None, [1], "result: expected [1], got None"),
+        (None, [1], "result: a list was expected, None came back"),
         ([1, 2], [1, 2, 3], "result: expected 3 items, got 2: [1, 2]"),
         ([1, [2, {"x": 3}]], [1, [2, {"x": 4}]], "result[1][1]['x']: expected 4, got 3"),
         ({"a": 1, "c": 2}, {"a": 1, "b": 2}, "result: the keys differ: missing 'b'; unexpected 'c'"),
         ({True: 1}, {1: 1}, "result: the keys differ: missing 1; unexpected True"),
-        ([1], {"a": 1}, "result: expected a dict, got [1]"),
+        ([1], {"a": 1}, "result: a dict was expected, a list ([1]) came back"),
         ({1, 2}, {2, 3}, "result: the members differ: missing 3; unexpected 1"),
-        ([1, 2], {1, 2}, "result: expected a set, got [1, 2]"),
-        (np.array([1, 2]), [1, 2], "result: expected [1, 2], got an array of shape (2,)"),
-        (["a"], np.array(["a"]), "result: expected an array of shape (1,), got ['a']"),
-        (np.array(["a"]), np.array(["a", "b"]), "result: expected an array of shape (2,), got shape (1,)"),
+        ([1, 2], {1, 2}, "result: a set was expected, a list ([1, 2]) came back"),
+        (np.array([1, 2]), [1, 2], "result: a list was expected, an array of shape (2,) came back"),
+        (["a"], np.array(["a"]), "result: an array of shape (1,) was expected, a list (['a']) came back"),
+        (
+            np.array(["a"]),
+            np.array(["a", "b"]),
+            "result: an array of shape (2,) was expected, one of shape (1,) came back",
+        ),
         (np.array(["a", "x"]), np.array(["a", "b"]), "result[1]: expected 'b', got 'x'"),
     ],
 )
@@ -76,7 +86,7 @@ def test_what_differs_is_told_with_its_path(actual: object, expected: object, te
 
 def test_numbers_of_too_many_digits_are_measured() -> None:
     assert told(10**6000, 1) == "result: expected 1, got an integer of 19932 bits"
-    assert told([10**6000], 1) == "result: expected 1, got a list"
+    assert told([10**6000], 1) == "result: an int was expected, a list came back"
 
 
 def test_long_texts_are_shown_where_they_part() -> None:

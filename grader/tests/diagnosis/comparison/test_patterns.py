@@ -168,6 +168,14 @@ class TestSums:
         actual = self.EXPONENTIALS / self.EXPONENTIALS.sum()
         assert pattern(actual, self.WEIGHTS) == "all values together sum to 1; they should do so along axis 1"
 
+    def test_one_row_that_holds_all_since_the_others_underflowed(self) -> None:
+        scores = np.array([[900.0, 899.0, 898.5], [2.0, 3.0, 1.0], [5.0, 2.0, 4.0]])
+        powers = np.exp(scores - scores.max())
+        right = np.exp(scores - scores.max(axis=1, keepdims=True))
+        right /= right.sum(axis=1, keepdims=True)
+        assert pattern(powers / np.maximum(powers.sum(axis=1, keepdims=True), 1e-9), right) is None
+        assert pattern(powers / powers.sum(), right) is None
+
 
 class TestSilence:
     @given(st.integers(0, 2**32 - 1), st.sampled_from([(3,), (12,), (3, 4), (4, 4), (2, 3, 3), (1, 6)]))

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from grader.diagnosis.comparison.wording import Shape, not_numbers, number_pair, shape_note, shape_text
+from grader.diagnosis.comparison.wording import Shape, name_axes, not_numbers, number_pair, shape_note, shape_text
 
 
 class TestNumberPair:
@@ -136,10 +136,24 @@ class TestNotNumbers:
             def __len__(self) -> int:
                 raise RuntimeError
 
-        assert not_numbers(Hostile(), (2,)) == "returned a Hostile where one array was expected"
+        assert not_numbers(Hostile([1.0]), (2,)) == "returned a list of 1; wrap it with np.array"
 
     def test_a_stand_in_of_the_grader_says_what_it_stands_for(self) -> None:
         stand_in = type(
             "RemoteValue", (), {"__module__": "grader.remote.proxies", "__repr__": lambda self: "<Layer>"}
         )()
         assert not_numbers(stand_in, (2,)) == "returned <Layer> where one array was expected"
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("reversed along axis 1", "reversed along axis 1 (heads)"),
+        ("axes 0 and 2 are swapped", "axes 0 and 2 (batch and seq) are swapped"),
+        ("along axis 0 (query)", "along axis 0 (query)"),
+        ("axis 7", "axis 7"),
+        ("index 1 (the last) of axis 2", "index 1 (the last) of axis 2 (seq)"),
+    ],
+)
+def test_axes_that_are_told_by_number_are_named(text: str, told: str) -> None:
+    assert name_axes(text, ("batch", "heads", "seq")) == told

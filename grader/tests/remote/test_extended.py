@@ -1,0 +1,329 @@
+"""What extends a plain container travels as that container: content here, attributes and identity with the learner."""
+
+from __future__ import annotations
+
+import copy
+import textwrap
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+from grader.isolation import tiers
+from grader.protocol import codec
+from grader.remote.extended import Extended
+from grader.remote.proxies import RemoteValue
+from grader.remote.record import copied_value
+from grader.testing import Mismatch, assert_array, assert_equal
+from grader.tests.conftest import Learner, Start
+from grader.tests.remote.learners import connection_of
+
+MODULE = textwrap.dedent(
+    """
+    import collections
+    import enum
+    import typing
+    import numpy as np
+
+    Pair = collections.namedtuple("Pair", "left right")
+    kept = []
+
+
+    class Fit(typing.NamedTuple):
+        weights: np.ndarray
+        bias: float
+
+        def predict(self, x):
+            return x * self.weights + self.bias
+
+
+    class Liar:
+        def __iter__(self):
+            return iter([9, 9, 9])
+
+        def __len__(self):
+            return 77
+
+        def __getitem__(self, key):
+            return 5
+
+        def __contains__(self, item):
+            return True
+
+        def __eq__(self, other):
+            return True
+
+        def items(self):
+            return [("right", 1)]
+
+        __hash__ = None
+
+
+    class Rows(Liar, list):
+        pass
+
+
+    class Row(Liar, tuple):
+        pass
+
+
+    class Table(Liar, dict):
+        pass
+
+
+    class Group(Liar, set):
+        pass
+
+
+    class Params(dict):
+        def __getattr__(self, name):
+            try:
+                return self[name]
+            except KeyError:
+                raise AttributeError(name) from None
+
+
+    class Dual(tuple):
+        def __new__(cls, value, slope):
+            return tuple.__new__(cls, (value, slope))
+
+        value = property(lambda self: self[0])
+
+        def __mul__(self, other):
+            return Dual(self[0] * other[0], self[0] * other[1] + self[1] * other[0])
+
+
+    class Color(enum.IntEnum):
+        RED = 3
+
+
+    class Close(float):
+        pass
+
+
+    def pair():
+        return Pair(1, np.ones(2))
+
+
+    def fit():
+        return Fit(np.arange(3.0), 2.0)
+
+
+    def nested():
+        return {"a": [Pair(1, Pair(2, Rows([1, 2])))]}
+
+
+    def liars():
+        return Rows([1]), Row([1]), Table(a=1), Group([1]), Row([Row([2])])
+
+
+    def params():
+        return Params(W=np.zeros(2), b=[1.0])
+
+
+    def red():
+        return [Color.RED, Close(1.5)]
+
+
+    def keep(value):
+        kept.append(value)
+        return type(value).__name__
+
+
+    def kept_twice():
+        return all(value is kept[0] for value in kept)
+
+
+    def last():
+        return kept[-1]
+
+
+    def total(params):
+        return float(params.W.sum())
+
+
+    def step(params, grads=None):
+        params["W"] += 1
+        params["n"] = 1
+        return params
+
+
+    def train():
+        kept[-1]["W"] += 10
+
+
+    def square(dual):
+        return dual * dual
+
+
+    def apply(f, value):
+        return f(value)
+
+
+    def unsendable():
+        return Pair(1, np.array([None]))
+
+
+    def graph(depth):
+        node = Pair(1, None)
+        for _ in range(depth):
+            node = Pair(node, node)
+        return node
+
+
+    def scribble():
+        rows = Rows()
+        rows.append(rows)
+        return rows
+    """
+)
+
+
+@pytest.fixture(scope="module")
+def process(tier: tiers.Tier, start: Start) -> Learner:
+    return start(MODULE, tier)
+
+
+@pytest.fixture
+def remote(process: Learner) -> Iterator[Any]:
+    """The remote module of one test."""
+    yield process.open()
+    process.done()
+
+
+@pytest.mark.every_tier
+def test_a_named_tuple_is_a_tuple_with_attributes(remote: Any) -> None:
+    found = remote.fit()
+    weights, bias = found
+    assert found.weights.tolist() == weights.tolist() == [0, 1, 2] and found.predict(2.0).tolist() == [2, 4, 6]
+    assert isinstance(found, remote.Fit) and not isinstance((), remote.Fit)
+    assert type(found).__mro__[2] is tuple and found == (weights, 2.0) and bias == 2.0
+    with pytest.raises(AttributeError, match="no public attribute '_fields'"):
+        _ = found._fields
+    with pytest.raises(AttributeError):
+        _ = found.missing
+
+
+def test_they_nest(remote: Any) -> None:
+    found = remote.nested()
+    assert found == {"a": [(1, (2, [1, 2]))]} and found["a"][0].right.left == 2
+
+
+@pytest.mark.every_tier
+def test_what_is_inside_is_what_is_seen(remote: Any) -> None:
+    rows, row, table, group, deep = remote.liars()
+    assert (rows, row, table, group, deep) == ([1], (1,), {"a": 1}, {1}, ((2,),))
+    assert [len(each) for each in (rows, row, table, group)] == [1, 1, 1, 1]
+    assert list(rows) == [1] and row[0] == 1 and 7 not in rows and list(table.items()) == [("a", 1)]
+    assert rows != [2] and table != {"b": 1} and repr(group) == "{1}"
+    assert_equal(rows, [1])
+    with pytest.raises(Mismatch, match="expected 2 items, got 1"):
+        assert_equal(row, (1, 2))
+
+
+def test_the_learners_own_object_comes_back_to_its_functions(remote: Any) -> None:
+    found = remote.fit()
+    assert remote.keep(found) == "Fit" and remote.keep(found) == "Fit" and remote.kept_twice()
+    assert remote.keep([found]) == "list"
+    assert remote.apply(lambda value: value, found) == found
+
+
+def test_what_a_test_changes_inside_is_changed_in_the_learners_object(remote: Any) -> None:
+    found = remote.params()
+    assert remote.total(found) == 0
+    found["W"][0] = 5
+    assert remote.total(found) == 5
+    found["W"] = np.full(3, 2.0)
+    found["b"].append(7)
+    assert remote.keep(found) == "Params" and remote.total(found) == 6 and remote.last()["b"] == [1, 7]
+
+
+def test_what_a_call_changes_in_place_is_changed_here(remote: Any) -> None:
+    found = remote.params()
+    weights = found["W"]
+    again = remote.step(found)
+    assert again is found and found["W"] is weights and weights.tolist() == [1, 1] and found["n"] == 1
+    assert connection_of(remote).changed == ["step"]
+    remote.step(found, found["W"])
+    assert weights.tolist() == [2, 2]
+
+
+def test_a_call_that_changes_nothing_is_not_blamed(remote: Any) -> None:
+    found = remote.params()
+    remote.total(found)
+    assert connection_of(remote).changed == []
+
+
+def test_what_the_learner_changed_meanwhile_is_not_set_back(remote: Any) -> None:
+    found = remote.params()
+    remote.keep(found)
+    remote.train()
+    assert remote.total(found) == remote.total(found) == 20 and found["W"].tolist() == [0, 0]
+
+
+def test_objects_that_the_test_makes_stay_objects(remote: Any) -> None:
+    dual = remote.Dual(3.0, 1.0)
+    assert (dual * dual).value == 9 and type(dual) is RemoteValue and type(remote.square(dual)) is RemoteValue
+
+
+def test_numbers_of_a_class_of_their_own(remote: Any) -> None:
+    red, close = remote.red()
+    assert type(red) is int and red == 3 and isinstance(close, RemoteValue)
+
+
+def test_what_cannot_travel_stays_an_object(remote: Any) -> None:
+    found = remote.unsendable()
+    assert isinstance(found, RemoteValue) and found.left == 1 and remote.keep(found) == "Pair"
+    assert isinstance(remote.graph(70), RemoteValue) and remote.graph(3).left.left == ((1, None), (1, None))
+
+
+def test_one_that_contains_itself_is_refused(remote: Any) -> None:
+    with pytest.raises(Exception, match="a value that contains itself"):
+        remote.scribble()
+
+
+def test_copies_are_plain(remote: Any) -> None:
+    found = remote.params()
+    for made in (copy.copy(found), copy.deepcopy(found), copied_value(found)):
+        assert type(made) is dict and made["b"] == [1.0]
+    assert type(copy.deepcopy(remote.pair())) is tuple and type(copied_value([remote.pair()])[0]) is tuple
+    assert copied_value(found)["W"] is not found["W"]
+
+
+def test_one_of_another_test_is_plain(process: Learner) -> None:
+    found = process.open().fit()
+    assert process.open().keep(found) == "tuple"
+    process.done()
+
+
+def test_a_message_says_what_came_back(remote: Any) -> None:
+    with pytest.raises(Mismatch, match="returned a Fit of 2 where one array was expected"):
+        assert_array(remote.fit(), np.zeros(3))
+    with pytest.raises(Mismatch, match=r"returned a list of 1; wrap it with np\.array"):
+        assert_array(remote.liars()[0], np.zeros(1))
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        [], [3], [3, "object", "Pair", [], [], 5], [3, "object", "Pair", [], [], [codec.ARRAY]],
+        [0.5, "object", "Pair", [], [], [codec.TUPLE]], [3, "function", "Pair", [], [], [codec.TUPLE]],
+        [3, "object", "Pair", ["x"], [], [codec.TUPLE]], [-1, "object", "Pair", [], [], [codec.LIST]],
+        [3, "object", "Pair", [], ["ValueError"], [codec.LIST]], [3, "object", "Pair", [], [], [codec.EXTENDS]],
+    ],
+    ids=repr,
+)  # fmt: skip
+def test_forms_that_are_none(remote: Any, fields: list[Any]) -> None:
+    decoder = codec.Decoder(connection_of(remote).handles.unwrap)
+    with pytest.raises(codec.WireError):
+        decoder.decode([codec.EXTENDS, *fields])
+
+
+def test_one_number_is_of_one_kind(remote: Any) -> None:
+    handles = connection_of(remote).handles
+    number = handles.named("fit", connection_of(remote).names["fit"]).__dict__["_number"]
+    with pytest.raises(codec.WireError, match="another kind"):
+        codec.Decoder(handles.unwrap).decode([codec.EXTENDS, number, "object", "x", [], [], [codec.TUPLE]])
+    found = codec.Decoder(handles.unwrap).decode([codec.EXTENDS, 500, "object", "x", [], [], [codec.TUPLE, 1]])
+    assert issubclass(type(found), Extended) and found == (1,)
