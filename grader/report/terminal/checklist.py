@@ -117,8 +117,8 @@ def _more_lines(others: list[CriterionResult], style: Style) -> list[Text]:
     failing = [result for result in others if result.status not in QUIET]
     if not failing:
         return []
-    fail = "fails" if len(failing) == 1 else "fail"
-    first = f"{count(len(failing), 'more row')} {fail}, to see one: {style.again} --row {failing[0].id}"
+    pass_not = "does not pass" if len(failing) == 1 else "do not pass"
+    first = f"{count(len(failing), 'more row')} {pass_not}, to see one: {style.again} --row {failing[0].id}"
     return side_by_side([first, f"all: {style.again} -v"], style.look, indent=0)
 
 

@@ -184,7 +184,9 @@ def test_the_first_row_that_fails_is_told_whole_and_the_others_on_a_line_each() 
     lines = shown(SCORES, FAILED, LATER, FORWARD).splitlines()
     assert "    split_heads(x: float64 (batch 2, seq 6, d_model 8), num_heads=2)" in lines
     assert "    merge()" not in lines and any(line.startswith("✗ merge_heads") for line in lines)
-    assert "1 more row fails, to see one: grader check s15 --row merge-heads    all: grader check s15 -v" in lines
+    assert (
+        "1 more row does not pass, to see one: grader check s15 --row merge-heads    all: grader check s15 -v" in lines
+    )
     assert "more row" not in shown(SCORES, FAILED, FORWARD)
 
 
