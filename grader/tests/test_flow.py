@@ -22,7 +22,7 @@ ROOMS = (
     ("isolation",),
     ("remote",),
     ("diagnosis",),
-    ("testing", "verdict"),
+    ("testing", "verdict", "waiting"),
     ("judging",),
     ("progress",),
     ("report",),

@@ -7,6 +7,8 @@ from grader.testing import assert_array, assert_gradient, unchanged
 from hidden.s14_recurrent_networks import oracles
 from hidden.s14_recurrent_networks.oracles import STATES, assert_gradients, named_gradients, unpack
 
+pytestmark = pytest.mark.values
+
 
 def forward(learner, kind, inputs, weights):
     """Return the learner's states after one step, and the cache."""
@@ -142,9 +144,11 @@ class TestRNNCellForward:
     def test_any_sizes(self, learner, rng):
         check_any_sizes(learner, rng, "rnn")
 
+    @pytest.mark.dtype
     def test_float32_stays_float32(self, learner, rng):
         check_single_precision(learner, rng, "rnn")
 
+    @pytest.mark.refusals
     def test_shapes_that_do_not_fit_are_refused(self, learner, rng):
         check_refused_arguments(learner, rng, "rnn")
 
@@ -154,15 +158,18 @@ class TestRNNCellBackward:
     def test_all_gradients(self, learner, rng):
         check_gradients(learner, rng, "rnn", (1,))
 
+    @pytest.mark.purity
     def test_backward_goes_through_the_call_whose_cache_it_gets(self, learner, rng):
         check_first_cache(learner, rng, "rnn")
 
     def test_small_steps_through_forward(self, learner, rng):
         check_slopes(learner, rng, "rnn")
 
+    @pytest.mark.dtype
     def test_float32_stays_float32(self, learner, rng):
         check_single_precision_gradients(learner, rng, "rnn")
 
+    @pytest.mark.refusals
     def test_gradients_of_other_shapes_are_refused(self, learner, rng):
         check_refused_gradients(learner, rng, "rnn")
 
@@ -172,12 +179,15 @@ class TestLSTMCellForward:
     def test_any_sizes(self, learner, rng):
         check_any_sizes(learner, rng, "lstm")
 
+    @pytest.mark.edges
     def test_gates_far_open_and_far_closed(self, learner, rng):
         check_large_sums(learner, rng, "lstm")
 
+    @pytest.mark.dtype
     def test_float32_stays_float32(self, learner, rng):
         check_single_precision(learner, rng, "lstm")
 
+    @pytest.mark.refusals
     def test_shapes_that_do_not_fit_are_refused(self, learner, rng):
         check_refused_arguments(learner, rng, "lstm")
 
@@ -188,15 +198,18 @@ class TestLSTMCellBackward:
     def test_all_gradients(self, learner, rng, which):
         check_gradients(learner, rng, "lstm", which)
 
+    @pytest.mark.purity
     def test_backward_goes_through_the_call_whose_cache_it_gets(self, learner, rng):
         check_first_cache(learner, rng, "lstm")
 
     def test_small_steps_through_forward(self, learner, rng):
         check_slopes(learner, rng, "lstm")
 
+    @pytest.mark.dtype
     def test_float32_stays_float32(self, learner, rng):
         check_single_precision_gradients(learner, rng, "lstm")
 
+    @pytest.mark.refusals
     def test_gradients_of_other_shapes_are_refused(self, learner, rng):
         check_refused_gradients(learner, rng, "lstm")
 
@@ -206,12 +219,15 @@ class TestGRUCellForward:
     def test_any_sizes(self, learner, rng):
         check_any_sizes(learner, rng, "gru")
 
+    @pytest.mark.edges
     def test_gates_far_open_and_far_closed(self, learner, rng):
         check_large_sums(learner, rng, "gru")
 
+    @pytest.mark.dtype
     def test_float32_stays_float32(self, learner, rng):
         check_single_precision(learner, rng, "gru")
 
+    @pytest.mark.refusals
     def test_shapes_that_do_not_fit_are_refused(self, learner, rng):
         check_refused_arguments(learner, rng, "gru")
 
@@ -221,14 +237,17 @@ class TestGRUCellBackward:
     def test_all_gradients(self, learner, rng):
         check_gradients(learner, rng, "gru", (1,))
 
+    @pytest.mark.purity
     def test_backward_goes_through_the_call_whose_cache_it_gets(self, learner, rng):
         check_first_cache(learner, rng, "gru")
 
     def test_small_steps_through_forward(self, learner, rng):
         check_slopes(learner, rng, "gru")
 
+    @pytest.mark.dtype
     def test_float32_stays_float32(self, learner, rng):
         check_single_precision_gradients(learner, rng, "gru")
 
+    @pytest.mark.refusals
     def test_gradients_of_other_shapes_are_refused(self, learner, rng):
         check_refused_gradients(learner, rng, "gru")

@@ -9,6 +9,8 @@ from grader.testing import assert_array, assert_equal, assert_shape, unchanged
 from hidden.s14_recurrent_networks import oracles
 from hidden.s14_recurrent_networks.oracles import assert_gradients, unpack
 
+pytestmark = pytest.mark.values
+
 LENGTH, SYMBOLS, HIDDEN = 3, 4, 32
 BATCH, STEPS, RATE = 32, 95, 0.05
 ACCURACY = 0.85  # of all tokens; of 2200 generators, weights normal or uniform, the worst gives 0.96, guessing 0.25
@@ -77,10 +79,15 @@ class TestLSTMLayer:
             inside = 20 - spread - 3 < sizes[-1] and sizes[0] < 20 + spread + 3
             assert_equal(bool(inside), True, name=f"whether the entries of {name} look independent of each other")
 
+    @pytest.mark.purity
     def test_nothing_is_kept_before_the_first_call(self, learner, rng):
         layer = learner.LSTM(np.int64(2), 3, rng)
         assert_equal(layer.grads, {}, name="grads")
         assert_equal(layer.state is None, True, name="whether state is None")
+
+    @pytest.mark.refusals
+    def test_backward_before_forward_is_refused(self, learner, rng):
+        layer = learner.LSTM(2, 3, rng)
         with pytest.raises(RuntimeError):
             layer.backward(rng.normal(size=(2, 4, 3)))
 
@@ -107,6 +114,7 @@ class TestLSTMLayer:
         second = layer.forward(x[:, cut:], state=layer.state)
         assert_forward(layer, np.concatenate([first, second], axis=1), expected_states(x, weights))
 
+    @pytest.mark.purity
     def test_gradients_replace_those_of_the_last_call(self, learner, rng):
         for _ in range(2):
             inputs, weights = draw(rng)
@@ -132,6 +140,7 @@ class TestLSTMLayer:
         )
         assert_gradients({"x": grad_x, **layer.grads}, numerical)
 
+    @pytest.mark.purity
     def test_two_layers_do_not_share_what_they_keep(self, learner, rng):
         inputs, weights = draw(rng)
         x, others = inputs["x"], {name: -value for name, value in weights.items()}
@@ -157,6 +166,7 @@ class TestLSTMLayer:
             layer.params = current
             assert_forward(layer, layer.forward(inputs["x"]), expected_states(inputs["x"], current))
 
+    @pytest.mark.dtype
     def test_float32_stays_float32(self, learner, rng):
         inputs, weights = draw(rng)
         layer = new_layer(learner, {name: value.astype(np.float32) for name, value in weights.items()}, rng)
@@ -164,11 +174,13 @@ class TestLSTMLayer:
         hs, _ = expected_states(x.astype(np.float64), weights)
         assert_array(layer.forward(x), hs, dtype="float32")
 
+    @pytest.mark.refusals
     def test_impossible_sizes_are_refused(self, learner, rng):
         for sizes in ((0, 3), (3, 0), (-1, 3), (3, -2), (2.0, 3), (3, 2.0)):
             with pytest.raises(ValueError):
                 learner.LSTM(*sizes, rng)
 
+    @pytest.mark.refusals
     def test_arrays_that_do_not_fit_are_refused(self, learner, rng):
         layer = learner.LSTM(4, 3, rng)
         for shape in ((2, 5, 3), (2, 5, 1), (5, 4), (1, 2, 5, 4)):

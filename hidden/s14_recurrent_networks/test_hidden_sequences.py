@@ -14,6 +14,8 @@ from hidden.s14_recurrent_networks.oracles import (
     unpack,
 )
 
+pytestmark = pytest.mark.values
+
 
 def forward(learner, kind, inputs, weights):
     """Return the learner's states after every step, and the cache."""
@@ -155,18 +157,22 @@ class TestRNNThroughTime:
     def test_all_gradients(self, learner, rng):
         check_gradients(learner, rng, "rnn", (1,))
 
+    @pytest.mark.edges
     def test_one_step_is_a_sequence(self, learner, rng):
         check_gradients(learner, rng, "rnn", (1,), (2, 1, 3, 4))
 
+    @pytest.mark.purity
     def test_backward_goes_through_the_call_whose_cache_it_gets(self, learner, rng):
         check_first_cache(learner, rng, "rnn")
 
     def test_small_steps_through_forward(self, learner, rng):
         check_slopes(learner, rng, "rnn")
 
+    @pytest.mark.dtype
     def test_float32_stays_float32(self, learner, rng):
         check_single_precision(learner, rng, "rnn")
 
+    @pytest.mark.refusals
     def test_shapes_that_do_not_fit_are_refused(self, learner, rng):
         check_refused(learner, rng, "rnn")
 
@@ -186,18 +192,22 @@ class TestLSTMThroughTime:
     def test_all_gradients(self, learner, rng, which):
         check_gradients(learner, rng, "lstm", which)
 
+    @pytest.mark.edges
     def test_one_step_is_a_sequence(self, learner, rng):
         check_gradients(learner, rng, "lstm", (1, 1), (2, 1, 3, 4))
 
+    @pytest.mark.purity
     def test_backward_goes_through_the_call_whose_cache_it_gets(self, learner, rng):
         check_first_cache(learner, rng, "lstm")
 
     def test_small_steps_through_forward(self, learner, rng):
         check_slopes(learner, rng, "lstm")
 
+    @pytest.mark.dtype
     def test_float32_stays_float32(self, learner, rng):
         check_single_precision(learner, rng, "lstm")
 
+    @pytest.mark.refusals
     def test_shapes_that_do_not_fit_are_refused(self, learner, rng):
         check_refused(learner, rng, "lstm")
 
@@ -217,18 +227,22 @@ class TestGRUThroughTime:
     def test_all_gradients(self, learner, rng):
         check_gradients(learner, rng, "gru", (1,))
 
+    @pytest.mark.edges
     def test_one_step_is_a_sequence(self, learner, rng):
         check_gradients(learner, rng, "gru", (1,), (2, 1, 3, 4))
 
+    @pytest.mark.purity
     def test_backward_goes_through_the_call_whose_cache_it_gets(self, learner, rng):
         check_first_cache(learner, rng, "gru")
 
     def test_small_steps_through_forward(self, learner, rng):
         check_slopes(learner, rng, "gru")
 
+    @pytest.mark.dtype
     def test_float32_stays_float32(self, learner, rng):
         check_single_precision(learner, rng, "gru")
 
+    @pytest.mark.refusals
     def test_shapes_that_do_not_fit_are_refused(self, learner, rng):
         check_refused(learner, rng, "gru")
 

@@ -7,6 +7,8 @@ from grader.testing import assert_array, assert_equal, assert_gradient, unchange
 from hidden.s14_recurrent_networks import oracles
 from hidden.s14_recurrent_networks.oracles import unpack
 
+pytestmark = pytest.mark.values
+
 EPS = 2e-6  # relative tolerance that accepts max_norm / (norm + 1e-6) for norms of 1 and more
 
 
@@ -36,11 +38,13 @@ class TestClippedGradients:
             for name, grad in grads.items():
                 assert_array(clipped[name], grad, name=f"clipped['{name}']")
 
+    @pytest.mark.edges
     def test_gradients_of_zero(self, learner):
         clipped, norm = unpack(learner.clip_gradients({"W": np.zeros((2, 3))}, 1.0), "clipped", "norm")
         assert_array(norm, 0.0, name="norm")
         assert_array(clipped["W"], np.zeros((2, 3)), name="clipped['W']")
 
+    @pytest.mark.dtype
     def test_float32_of_any_size(self, learner, rng):
         for size in (7.0, 1e30):
             grads = {name: grad.astype(np.float32) for name, grad in draw_grads(rng, size).items()}
@@ -50,6 +54,7 @@ class TestClippedGradients:
                 expected = grad.astype(np.float64) * (1.5 / size)
                 assert_array(clipped[name], expected, rtol=1e-4, name=f"clipped['{name}']", dtype="float32")
 
+    @pytest.mark.refusals
     def test_limits_that_are_not_positive_are_refused(self, learner, rng):
         for limit in (0.0, -1.0):
             with pytest.raises(ValueError):
@@ -67,6 +72,7 @@ class TestWindows:
             for name, value, right in zip(("inputs", "targets"), (inputs, targets), expected, strict=True):
                 assert_array(value, right, name=f"{name} of {steps} steps, length {length}, stride {stride}")
 
+    @pytest.mark.edges
     def test_data_with_exactly_one_window(self, learner, rng):
         length = int(rng.integers(1, 6))
         data = rng.normal(size=length + 1)
@@ -74,6 +80,7 @@ class TestWindows:
         assert_array(inputs, data[None, :-1], name="inputs")
         assert_array(targets, data[None, 1:], name="targets")
 
+    @pytest.mark.dtype
     def test_feature_vectors_keep_their_dtype(self, learner, rng):
         data = rng.normal(size=(9, 2, 3)).astype(np.float32)
         inputs, targets = unpack(learner.create_sequences(data, 4, 2), "inputs", "targets")
@@ -81,12 +88,14 @@ class TestWindows:
         for name, value, right in zip(("inputs", "targets"), (inputs, targets), expected, strict=True):
             assert_array(value, right, name=name, dtype="float32")
 
+    @pytest.mark.refusals
     def test_impossible_windows_are_refused(self, learner, rng):
         data = rng.normal(size=5)
         for length, stride in ((5, 1), (8, 1), (0, 1), (-1, 1), (2.0, 1), (2, 0), (2, -1), (2, 1.0)):
             with pytest.raises(ValueError):
                 learner.create_sequences(data, length, stride)
 
+    @pytest.mark.dtype
     def test_numpy_integers_are_integers(self, learner, rng):
         data = rng.normal(size=6)
         inputs, _ = unpack(learner.create_sequences(data, np.int64(2), np.int32(2)), "inputs", "targets")
@@ -122,44 +131,63 @@ class TestLossOfSequences:
         padding = np.asarray(grad_logits)[~mask]
         assert_array(padding, np.zeros(padding.shape), rtol=0, atol=0, name="grad_logits at the padding")
 
-    def test_masks_of_every_kind(self, learner, rng):
+    def test_without_a_mask_all_tokens_count(self, learner, rng):
+        check_loss(learner, *draw_scores(rng), None)
+
+    @pytest.mark.edges
+    def test_masks_that_broadcast(self, learner, rng):
         logits, targets = draw_scores(rng)
         real = rng.permutation([0, 0, 1, 1, 1])
-        masks = (None, real, real == 1, rng.permutation([0, 1, 1, 1])[:, None], np.array(True))
-        for mask in masks:
+        for mask in (real, real == 1, rng.permutation([0, 1, 1, 1])[:, None], np.array(True)):
             check_loss(learner, logits, targets, mask)
 
+    @pytest.mark.edges
     def test_targets_of_padding_may_be_anything(self, learner, rng):
         logits, targets = draw_scores(rng)
         mask = draw_mask(rng)
         fillers = rng.choice([-100, -1, 3, 999], size=targets.shape)
         check_loss(learner, logits, np.where(mask, targets, fillers), mask)
 
+    @pytest.mark.dtype
     def test_masks_of_integers_are_masks(self, learner, rng):
         logits, targets = draw_scores(rng)
         mask = draw_mask(rng).astype(np.int64)
         check_loss(learner, logits, np.where(mask == 1, targets, -100), mask, of=" with a mask of 0 and 1")
+
+    @pytest.mark.refusals
+    def test_real_tokens_of_a_mask_of_integers_need_a_class(self, learner, rng):
+        logits, targets = draw_scores(rng)
+        mask = draw_mask(rng).astype(np.int64)
         targets[int(rng.integers(4)), 0] = 3
         with pytest.raises(ValueError):
             learner.sequence_loss(logits, targets, mask)
 
+    @pytest.mark.edges
     def test_large_logits(self, learner, rng):
         logits, targets = draw_scores(rng)
         logits = logits + 1000.0 * rng.choice([-1, 0, 1], size=logits.shape)
         check_loss(learner, logits, targets, draw_mask(rng), of=" of logits of size 1000")
         check_loss(learner, logits - 2000, targets, None, of=" of logits of size -2000")
 
+    @pytest.mark.dtype
     def test_floats_are_classes_where_they_are_whole(self, learner, rng):
         logits, targets = draw_scores(rng)
         mask = draw_mask(rng)
         check_loss(learner, logits, np.where(mask, targets, 0.5), mask, of=" of targets that are floats")
+
+    @pytest.mark.refusals
+    def test_floats_between_two_classes_are_refused(self, learner, rng):
+        logits, targets = draw_scores(rng)
+        mask = draw_mask(rng)
         with pytest.raises(ValueError):
             learner.sequence_loss(logits, np.where(mask, 0.5, targets), mask)
 
+    @pytest.mark.edges
     def test_nothing_but_padding(self, learner, rng):
         logits, targets = draw_scores(rng)
         check_loss(learner, logits, targets, np.zeros(targets.shape, dtype=bool))
 
+    @pytest.mark.edges
     def test_a_single_real_token(self, learner, rng):
         logits, targets = draw_scores(rng)
         mask = np.zeros(targets.shape, dtype=bool)
@@ -178,10 +206,12 @@ class TestLossOfSequences:
             expected = oracles.slope(losses, (np.ones(()),), {"logits": logits}, "logits", along)
             assert_gradient(float(np.sum(grad_logits * along)), expected, name="change along logits")
 
+    @pytest.mark.dtype
     def test_float32_stays_float32(self, learner, rng):
         logits, targets = draw_scores(rng)
         check_loss(learner, logits.astype(np.float32), targets, draw_mask(rng), dtype="float32")
 
+    @pytest.mark.refusals
     def test_shapes_that_do_not_fit_are_refused(self, learner, rng):
         (logits, targets), mask = draw_scores(rng), draw_mask(rng)
         for other in (logits[0], logits[None], logits[:1], logits[:, :1], logits[..., 0], logits[..., None]):
@@ -194,6 +224,7 @@ class TestLossOfSequences:
             with pytest.raises(ValueError):
                 learner.sequence_loss(logits, targets, other)
 
+    @pytest.mark.refusals
     def test_real_tokens_without_a_class_are_refused(self, learner, rng):
         (logits, targets), mask = draw_scores(rng), draw_mask(rng)
         for wrong in (-1, 3):

@@ -6,6 +6,8 @@ import pytest
 from grader.testing import assert_array, assert_shape, unchanged
 from hidden.s15_attention import oracles
 
+pytestmark = pytest.mark.values
+
 NORM = 2e-5  # relative tolerance that accepts eps inside the square root and outside
 
 
@@ -20,6 +22,7 @@ class TestLayerNorm:
                 result = learner.layer_norm(x, gamma, beta)
             assert_array(result, oracles.layer_norm(x, gamma, beta), rtol=NORM)
 
+    @pytest.mark.edges
     def test_constant_token_among_others_gives_beta(self, learner, rng):
         x, gamma, beta = oracles.draw_rows(rng, (3, 6)), oracles.draw_scale(rng, 6), rng.normal(size=6)
         x[1] = rng.integers(1, 20) / 4  # exact in float32 too
@@ -35,11 +38,13 @@ class TestLayerNorm:
             differences = [np.abs(np.asarray(result) - each).max() for each in expected]
             assert_array(result, expected[int(np.argmin(differences))], rtol=NORM)
 
+    @pytest.mark.refusals
     def test_shapes_that_do_not_fit_are_refused(self, learner, rng):
         for x, gamma, beta in (((3, 6), (1,), (6,)), ((3, 6), (6,), (1,)), ((3, 6), (3, 6), (6,)), ((), (1,), (1,))):
             with pytest.raises(ValueError):
                 learner.layer_norm(*(rng.normal(size=shape) for shape in (x, gamma, beta)))
 
+    @pytest.mark.dtype
     def test_float32_stays_float32(self, learner, rng):
         x, gamma, beta = oracles.draw_rows(rng, (2, 3, 6)), oracles.draw_scale(rng, 6), rng.normal(size=6)
         x, gamma, beta = (values.astype(np.float32) for values in (x, gamma, beta))
@@ -58,12 +63,14 @@ class TestFeedForward:
                 result = learner.feed_forward(x, *network)
             assert_array(result, oracles.feed_forward(x, *network))
 
+    @pytest.mark.dtype
     def test_float32_stays_float32(self, learner, rng):
         x = rng.normal(size=(2, 3, 4))
         x, *network = (values.astype(np.float32) for values in (x, *oracles.draw_network(rng, x, 7)))
         expected = oracles.feed_forward(*(values.astype(np.float64) for values in (x, *network)))
         assert_array(learner.feed_forward(x, *network), expected, dtype="float32")
 
+    @pytest.mark.refusals
     def test_shapes_that_do_not_fit_are_refused(self, learner, rng):
         for network in oracles.wrong_networks(rng, (3, 4), 7):
             with pytest.raises(ValueError):
@@ -92,8 +99,9 @@ class TestEncoderBlock:
             result = block.forward(x)
         assert_array(result, oracles.block(x, parameters, 2), rtol=NORM)
 
-    def test_mask_of_queries_and_keys_then_of_padding(self, learner, rng):
-        padding = oracles.draw_mask(rng, (2, 1, 1, 4), empty_row=True)
+    @pytest.mark.parametrize("empty_row", [False, pytest.param(True, marks=pytest.mark.edges)], ids=["", "empty"])
+    def test_mask_of_queries_and_keys_then_of_padding(self, learner, rng, empty_row):
+        padding = oracles.draw_mask(rng, (2, 1, 1, 4), empty_row=empty_row)
         for mask in (causal(4), padding):
             x = oracles.draw_rows(rng, (2, 4, 6), oracles.STRETCH)
             parameters = oracles.draw_block(rng, x, 3, 8, mask)
@@ -126,15 +134,18 @@ class TestEncoderBlock:
             result = learner.stack_encoder_blocks(x, blocks, mask)
         assert_array(result, expected, rtol=2 * NORM)
 
+    @pytest.mark.edges
     def test_empty_stack_gives_the_input(self, learner, rng):
         x = rng.normal(size=(2, 3, 4))
         assert_array(learner.stack_encoder_blocks(x, []), x)
 
+    @pytest.mark.refusals
     def test_impossible_sizes_are_refused(self, learner, rng):
         for sizes in ((8, 3, 4), (8, 0, 4), (0, 1, 4), (8, 2, 0), (8, 2, -4), (8, 2, 4.0)):
             with pytest.raises(ValueError):
                 learner.TransformerEncoderBlock(*sizes, rng=rng)
 
+    @pytest.mark.refusals
     def test_inputs_that_do_not_fit_are_refused(self, learner, rng):
         block = learner.TransformerEncoderBlock(6, 2, rng=rng)
         for shape in ((3, 6), (2, 3, 4)):

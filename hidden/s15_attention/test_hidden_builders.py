@@ -7,6 +7,8 @@ import pytest
 
 from grader.testing import assert_array, assert_equal, assert_shape, unchanged
 
+pytestmark = pytest.mark.values
+
 REFUSED = ValueError, TypeError  # of a size that is no integer, either says what is wrong
 IMPOSSIBLE_SIZES = (0, 4), (4, 0), (-1, 4), (4, -1), (2.5, 4), (4, 2.5)
 
@@ -26,11 +28,13 @@ class TestSinusoidalEncoding:
         for max_length, d_model in ((int(rng.integers(5, 30)), 2 * int(rng.integers(2, 20))), (60, 6), (1, 2)):
             assert_array(learner.sinusoidal_encoding(max_length, d_model), encoding(max_length, d_model))
 
+    @pytest.mark.edges
     def test_odd_numbers_of_features(self, learner, rng):
         for d_model in (1, 5, 2 * int(rng.integers(3, 20)) + 1):
             result = learner.sinusoidal_encoding(9, d_model)
             assert_array(result, encoding(9, d_model), name=f"result for d_model {d_model}")
 
+    @pytest.mark.refusals
     def test_impossible_sizes_are_refused(self, learner):
         for max_length, d_model in IMPOSSIBLE_SIZES:
             with pytest.raises(REFUSED):
@@ -50,6 +54,7 @@ class TestPositionsAdded:
                 result = learner.add_positional_encoding(x, pe)
             assert_array(result, expected)
 
+    @pytest.mark.refusals
     def test_shapes_that_do_not_fit_are_refused(self, learner, rng):
         for x, pe in (
             ((2, 3, 6), (5, 1)), ((2, 3, 6), (1, 6)), ((2, 3, 6), (6,)), ((3, 6), (5, 6)), ((1, 2, 3, 6), (5, 6)),
@@ -60,6 +65,7 @@ class TestPositionsAdded:
 
 @pytest.mark.criterion("positions-learned")
 class TestPositionsLearned:
+    @pytest.mark.refusals
     def test_learned_encoding_of_impossible_size_is_refused(self, learner, rng):
         for max_length, d_model in IMPOSSIBLE_SIZES:
             with pytest.raises(REFUSED):
@@ -101,6 +107,7 @@ class TestMaskBuilders:
                 assert_mask(learner.create_padding_mask(lengths, lengths.max()), expected)
             assert_mask(learner.create_padding_mask(lengths.tolist(), longest), expected)
 
+    @pytest.mark.refusals
     def test_impossible_lengths_and_sizes_are_refused(self, learner):
         for lengths in ([3, -1, 2], [3, 7, 2], [3.0, 1.5, 2.0], [[3, 1, 2]], 3):
             with pytest.raises(ValueError):

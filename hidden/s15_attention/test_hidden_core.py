@@ -14,6 +14,8 @@ from hidden.s15_attention.oracles import (
     unpack,
 )
 
+pytestmark = pytest.mark.values
+
 
 @pytest.mark.criterion("attention-scores")
 class TestAttentionScores:
@@ -31,11 +33,13 @@ class TestAttentionScores:
         assert_array(learner.compute_attention_scores(Q, K, scale=False), dot_products(Q, K))
         assert_array(learner.compute_attention_scores(Q, K, scale=True), dot_products(Q, K, np.sqrt(n)))
 
+    @pytest.mark.refusals
     def test_shapes_that_do_not_fit_are_refused(self, learner, rng):
         for Q, K in (((3, 1), (2, 5)), ((4,), (3, 4)), ((3, 4), (4,)), ((2, 3, 4), (3, 5, 4))):
             with pytest.raises(ValueError):
                 learner.compute_attention_scores(rng.normal(size=Q), rng.normal(size=K))
 
+    @pytest.mark.dtype
     def test_float32_stays_float32(self, learner, rng):
         Q, K = (rng.normal(size=(2, seq, 6)).astype(np.float32) for seq in (3, 5))
         expected = dot_products(Q, K, np.sqrt(6))
@@ -51,10 +55,14 @@ class TestAttentionWeights:
         for axis in (0, 2, -3):
             weights = learner.attention_weights(scores, axis=axis)
             assert_array(weights, softmax(scores, axis), name=f"result with axis={axis}")
+
+    @pytest.mark.refusals
+    def test_an_axis_that_scores_do_not_have_is_refused(self, learner, rng):
         for axis in (4, -5):
             with pytest.raises(ValueError):
-                learner.attention_weights(scores, axis=axis)
+                learner.attention_weights(rng.normal(size=(2, 3, 4, 5)), axis=axis)
 
+    @pytest.mark.edges
     def test_rows_of_very_different_size(self, learner, rng):
         offsets = rng.permutation([-1e4, -700.0, 0.0, 1e4])[:, None]
         scores = rng.integers(-20, 20, size=(4, 5)) / 8 + offsets  # exact in float32 too
@@ -62,6 +70,7 @@ class TestAttentionWeights:
         whole = rng.integers(-4, 5, size=(3, 6))
         assert_array(learner.attention_weights(whole), softmax(whole), name="result for integers")
 
+    @pytest.mark.edges
     def test_minus_infinity_gets_exactly_nothing(self, learner, rng):
         scores = rng.normal(size=(3, 4, 6))
         blocked = ~draw_mask(rng, scores.shape, empty_row=True)
@@ -70,6 +79,7 @@ class TestAttentionWeights:
         assert_array(weights, softmax(scores))
         assert_array(weights[blocked], np.zeros(blocked.sum()), rtol=0, atol=0, name="weights where the score is -inf")
 
+    @pytest.mark.dtype
     def test_float32_stays_float32(self, learner, rng):
         scores = rng.normal(size=(4, 7)).astype(np.float32)
         assert_array(learner.attention_weights(scores), softmax(scores), dtype="float32")
@@ -102,6 +112,7 @@ class TestScaledDotProductAttention:
             result = learner.scaled_dot_product_attention(Q, K, V, mask)
         assert_attention(result, dot_products(Q, K, np.sqrt(5)), V, mask)
 
+    @pytest.mark.edges
     def test_sequence_of_padding_gives_zeros(self, learner, rng):
         seq_q, seq_k, d_k = draw_sizes(rng, 3)
         Q, K, V = rng.normal(size=(3, seq_q, d_k)), rng.normal(size=(3, seq_k, d_k)), rng.normal(size=(3, seq_k, 1))
@@ -109,6 +120,7 @@ class TestScaledDotProductAttention:
         result = learner.scaled_dot_product_attention(Q, K, V, mask)
         assert_attention(result, dot_products(Q, K, np.sqrt(d_k)), V, mask)
 
+    @pytest.mark.edges
     def test_large_scores(self, learner, rng):
         Q = 1000.0 * rng.integers(-9, 10, size=(2, 6, 4))  # scores up to 18000, exact in float32 too
         K, V = rng.integers(-4, 5, size=(2, 5, 4)) / 4, rng.normal(size=(2, 5, 2))
@@ -116,12 +128,14 @@ class TestScaledDotProductAttention:
         result = learner.scaled_dot_product_attention(Q, K, V, mask=mask)
         assert_attention(result, dot_products(Q, K, 2.0), V, mask)
 
+    @pytest.mark.dtype
     def test_float32_stays_float32(self, learner, rng):
         Q, K, V = rng.normal(size=(3, 2, 4, 6)).astype(np.float32)
         mask = draw_mask(rng, (4, 4), empty_row=True)
         result = learner.scaled_dot_product_attention(Q, K, V, mask)
         assert_attention(result, dot_products(Q, K, np.sqrt(6)), V.astype(np.float64), mask, dtype="float32")
 
+    @pytest.mark.refusals
     def test_shapes_that_do_not_fit_are_refused(self, learner, rng):
         Q, K, V = rng.normal(size=(3, 2, 4, 6))
         with pytest.raises(ValueError):
@@ -161,6 +175,7 @@ class TestApplyAttentionMask:
         assert_masked(result, scores, mask, -1e9)
         assert_array(result[~mask], np.full((~mask).sum(), -1e9), rtol=1e-6, name="masked scores by default")
 
+    @pytest.mark.refusals
     def test_large_mask_does_not_enlarge_the_scores(self, learner, rng):
         with pytest.raises(ValueError):
             learner.apply_attention_mask(rng.normal(size=(3, 4)), np.ones((2, 3, 4), dtype=bool))
@@ -182,6 +197,7 @@ class TestAdditiveAttention:
         result = learner.additive_attention(Q, K, V, W_q, W_k, v)
         assert_attention(result, additive_scores(Q, K, W_q, W_k, v), V)
 
+    @pytest.mark.edges
     def test_mask_with_a_query_that_sees_nothing(self, learner, rng):
         Q, K, V = rng.normal(size=(2, 3, 2)), rng.normal(size=(2, 5, 3)), rng.normal(size=(2, 5, 4))
         network = rng.normal(size=(2, 6)), rng.normal(size=(3, 6)), 2 * rng.normal(size=6)
@@ -190,6 +206,7 @@ class TestAdditiveAttention:
             result = learner.additive_attention(Q, K, V, *network, mask=mask.astype(kind))
             assert_attention(result, scores, V, mask)
 
+    @pytest.mark.dtype
     def test_float32_stays_float32(self, learner, rng):
         Q, K, V, W_q, W_k = rng.normal(size=(5, 3, 3)).astype(np.float32)
         v = rng.normal(size=3).astype(np.float32)
@@ -197,6 +214,7 @@ class TestAdditiveAttention:
         result = learner.additive_attention(Q, K, V, W_q, W_k, v)
         assert_attention(result, expected, V.astype(np.float64), dtype="float32")
 
+    @pytest.mark.refusals
     def test_shapes_that_do_not_fit_are_refused(self, learner, rng):
         fitting = {"Q": (4, 4, 3), "K": (4, 1, 5), "V": (4, 1, 6), "W_q": (3, 7), "W_k": (5, 7), "v": (7,)}
         wrong = {

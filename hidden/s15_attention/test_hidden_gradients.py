@@ -16,6 +16,8 @@ from hidden.s15_attention.oracles import (
     unpack,
 )
 
+pytestmark = pytest.mark.values
+
 OTHER_SHAPES = ((3, 4), (1, 3, 4), (2, 1, 4), (2, 3, 2))  # than the (2, 3, 4) of an output
 
 
@@ -64,6 +66,7 @@ def test_layer_norm_uses_eps(learner, rng):
 
 
 @pytest.mark.criterion("layer-norm-backward")
+@pytest.mark.refusals
 def test_layer_norm_of_shapes_that_do_not_fit_is_refused(learner, rng):
     for shapes in (((1, 5), (3, 5), (5,)), ((3, 5), (1, 5), (5,)), ((5,), (3, 5), (5,)), ((3, 5), (3, 5), (1,))):
         with pytest.raises(ValueError):
@@ -71,6 +74,7 @@ def test_layer_norm_of_shapes_that_do_not_fit_is_refused(learner, rng):
 
 
 @pytest.mark.criterion("feed-forward-backward")
+@pytest.mark.refusals
 def test_feed_forward_of_shapes_that_do_not_fit_is_refused(learner, rng):
     for network in oracles.wrong_networks(rng, (3, 4), 7):
         with pytest.raises(ValueError):
@@ -116,9 +120,10 @@ def test_multi_head_attention(learner, rng, num_heads):
 
 
 @pytest.mark.criterion("multi-head-backward")
+@pytest.mark.parametrize("empty_row", [False, pytest.param(True, marks=pytest.mark.edges)], ids=["", "empty"])
 @pytest.mark.parametrize("shape", [(2, 3, 4), (2, 1, 1, 4)], ids=str)
-def test_multi_head_attention_with_a_mask(learner, rng, shape):
-    check_function(learner, rng, 2, oracles.draw_mask(rng, shape, empty_row=True))
+def test_multi_head_attention_with_a_mask(learner, rng, shape, empty_row):
+    check_function(learner, rng, 2, oracles.draw_mask(rng, shape, empty_row=empty_row))
 
 
 @pytest.mark.criterion("multi-head-backward")
@@ -135,6 +140,7 @@ def test_class_keeps_the_last_forward_and_the_last_backward(learner, rng):
 
 
 @pytest.mark.criterion("multi-head-backward")
+@pytest.mark.purity
 def test_multi_head_attention_uses_the_cache_that_it_is_given(learner, rng):
     arguments, others, grad_output = draw_attention(rng), draw_attention(rng), rng.normal(size=(2, 3, 4))
     _, cache = unpack(learner.multi_head_attention_forward(*arguments.values(), 2), "output", "cache")
@@ -147,6 +153,7 @@ def test_multi_head_attention_uses_the_cache_that_it_is_given(learner, rng):
 
 
 @pytest.mark.criterion("multi-head-backward")
+@pytest.mark.purity
 def test_layers_share_nothing(learner, rng):
     first, grad_output = draw_attention(rng), rng.normal(size=(2, 3, 4))
     layer, other = (learner.MultiHeadAttention(4, 2, rng=rng) for _ in range(2))
@@ -170,6 +177,7 @@ def too_early():
 
 
 @pytest.mark.criterion("multi-head-backward")
+@pytest.mark.refusals
 def test_backward_needs_a_forward_and_gradients_a_backward(learner, rng):
     layer = learner.MultiHeadAttention(4, 2, rng=rng)
     with too_early():
@@ -179,6 +187,7 @@ def test_backward_needs_a_forward_and_gradients_a_backward(learner, rng):
 
 
 @pytest.mark.criterion("encoder-block-backward")
+@pytest.mark.refusals
 def test_backward_of_a_block_needs_a_forward(learner, rng):
     block = learner.TransformerEncoderBlock(4, 2, rng=rng)
     with too_early():
@@ -186,6 +195,7 @@ def test_backward_of_a_block_needs_a_forward(learner, rng):
 
 
 @pytest.mark.criterion("multi-head-backward")
+@pytest.mark.refusals
 def test_gradients_of_another_shape_are_refused(learner, rng):
     arguments, x = draw_attention(rng), rng.normal(size=(2, 3, 4))
     _, cache = unpack(learner.multi_head_attention_forward(*arguments.values(), 2), "output", "cache")
@@ -200,6 +210,7 @@ def test_gradients_of_another_shape_are_refused(learner, rng):
 
 
 @pytest.mark.criterion("encoder-block-backward")
+@pytest.mark.refusals
 def test_gradients_of_another_shape_are_refused_by_a_block(learner, rng):
     block = learner.TransformerEncoderBlock(4, 2, rng=rng)
     block.forward(rng.normal(size=(2, 3, 4)))
@@ -247,6 +258,7 @@ def test_block_keeps_the_last_forward_and_the_last_backward(learner, rng):
 
 
 @pytest.mark.criterion("encoder-block-backward")
+@pytest.mark.purity
 def test_blocks_share_nothing(learner, rng):
     x, grad_output = oracles.draw_rows(rng, (2, 3, 4), oracles.STRETCH), rng.normal(size=(2, 3, 4))
     parameters = oracles.draw_block(rng, x, 2, 6)

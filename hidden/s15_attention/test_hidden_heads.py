@@ -14,6 +14,8 @@ from hidden.s15_attention.oracles import (
     unpack,
 )
 
+pytestmark = pytest.mark.values
+
 
 @pytest.mark.criterion("split-heads")
 class TestSplitHeads:
@@ -24,11 +26,13 @@ class TestSplitHeads:
                 result = learner.split_heads(x, num_heads)
             assert_array(result, split(x, num_heads))
 
+    @pytest.mark.edges
     def test_one_head_and_one_feature_a_head(self, learner, rng):
         x = rng.normal(size=(2, 3, 5)).astype(np.float32)
         assert_array(learner.split_heads(x, 1), split(x, 1), name="result with one head", dtype="float32")
         assert_array(learner.split_heads(x, 5), split(x, 5), name="result with five heads", dtype="float32")
 
+    @pytest.mark.refusals
     def test_heads_or_axes_that_do_not_fit_are_refused(self, learner, rng):
         for num_heads in (8, 3, 0, -2, 2.0):
             with pytest.raises((ValueError, TypeError)):
@@ -48,11 +52,13 @@ class TestMergeHeads:
                 merged = learner.merge_heads(heads)
             assert_array(merged, x)
 
+    @pytest.mark.edges
     def test_one_head_and_one_feature_a_head(self, learner, rng):
         x = rng.normal(size=(2, 3, 5)).astype(np.float32)
         assert_array(learner.merge_heads(split(x, 1)), x, name="result with one head", dtype="float32")
         assert_array(learner.merge_heads(split(x, 5)), x, name="result with five heads", dtype="float32")
 
+    @pytest.mark.refusals
     def test_other_numbers_of_axes_are_refused(self, learner, rng):
         for shape in ((2, 3, 4), (2, 2, 2, 3, 4)):
             with pytest.raises(ValueError):
@@ -76,10 +82,11 @@ class TestMultiHeadAttention:
                 output = forward(learner, Q, K, V, weights, num_heads)
             assert_array(output, multi_head(Q, K, V, weights, num_heads), name=f"output of {num_heads} heads")
 
+    @pytest.mark.parametrize("empty_row", [False, pytest.param(True, marks=pytest.mark.edges)], ids=["", "empty"])
     @pytest.mark.parametrize("shape", [(4, 5), (2, 4, 5), (2, 2, 4, 5), (2, 1, 1, 5)], ids=str)
-    def test_mask_of_every_rank(self, learner, rng, shape):
+    def test_mask_of_every_rank(self, learner, rng, shape, empty_row):
         Q, (K, V) = rng.normal(size=(2, 4, 6)), rng.normal(size=(2, 2, 5, 6))  # batch 2, heads 2
-        weights, mask = draw_projections(rng, 6), draw_mask(rng, shape, empty_row=True)
+        weights, mask = draw_projections(rng, 6), draw_mask(rng, shape, empty_row=empty_row)
         with unchanged(mask):
             output = forward(learner, Q, K, V, weights, 2, mask)
         assert_array(output, multi_head(Q, K, V, weights, 2, mask))
@@ -105,6 +112,7 @@ class TestMultiHeadAttention:
         different = len({float(params[name][0, 0]) for name in PROJECTIONS})
         assert_equal(different, 4, name="number of different matrices among W_Q, W_K, W_V, W_O")
 
+    @pytest.mark.refusals
     def test_heads_that_do_not_divide_the_features_are_refused(self, learner, rng):
         x, weights = rng.normal(size=(2, 3, 6)), draw_projections(rng, 6)
         with pytest.raises(ValueError):
@@ -113,6 +121,7 @@ class TestMultiHeadAttention:
             with pytest.raises((ValueError, TypeError)):
                 learner.MultiHeadAttention(d_model, num_heads, rng=rng)
 
+    @pytest.mark.refusals
     def test_shapes_that_do_not_fit_are_refused(self, learner, rng):
         fitting = {"Q": (2, 3, 6), "K": (2, 5, 6), "V": (2, 5, 6), **dict.fromkeys(PROJECTIONS, (6, 6))}
         wrong = {
@@ -128,6 +137,7 @@ class TestMultiHeadAttention:
             with pytest.raises(ValueError):
                 learner.multi_head_attention_forward(*arguments.values(), 2, np.ones(mask, dtype=bool))
 
+    @pytest.mark.refusals
     def test_parameters_that_do_not_fit_are_refused_and_change_nothing(self, learner, rng):
         layer, weights, others = learner.MultiHeadAttention(6, 2, rng=rng), *(draw_projections(rng, 6) for _ in "ab")
         layer.set_params(weights)

@@ -65,7 +65,7 @@ def draw_case(
     empty: bool = False,
     size: float = 1.0,
 ) -> Case:
-    """Return a case whose sizes differ; empty pads a first token too, so that causal leaves its query nothing."""
+    """Return a case whose sizes differ; causal leaves each query a key, and empty pads the one of the first query."""
     drawn_heads, drawn_dimension = (int(n) for n in rng.permutation([2, 3]))
     heads, head_dimension = heads or drawn_heads, head_dimension or drawn_dimension
     batch = batch or int(rng.integers(2, 4))
@@ -78,17 +78,24 @@ def draw_case(
     for place, name in enumerate(INPUTS):
         if place >= given:
             arrays[name] = arrays[INPUTS[place - 1]]
-    mask = draw_padding(rng, batch, seq_k, empty) if padded else None
+    mask = draw_padding(rng, batch, seq_k, keep_first=causal, empty=empty) if padded else None
     options = {**({"causal": True} if causal else {}), **({} if mask is None else {"padding_mask": mask})}
     return Case(heads, arrays, given, causal, mask, options)
 
 
-def draw_padding(rng: np.random.Generator, batch: int, seq: int, empty: bool = False) -> Array:
-    """Return a mask with a real and a padded token in every row; empty pads the first token of the first row."""
+def draw_padding(
+    rng: np.random.Generator, batch: int, seq: int, *, keep_first: bool = False, empty: bool = False
+) -> Array:
+    """Return a mask with a real and a padded token in every row, the first one being real with keep_first.
+
+    empty pads the first token of the first row for all that.
+    """
     mask = rng.random((batch, seq)) < 0.6
     for row in mask:
         real, padding = rng.choice(seq, size=2, replace=False)
         row[real], row[padding] = True, False
+        if keep_first:
+            row[0], row[rng.integers(1, seq)] = True, False
     if empty:
         mask[0, 0], mask[0, -1] = False, True
     return mask

@@ -17,11 +17,14 @@ from hidden.s16_attention_layer.oracles import (
     steps,
 )
 
+pytestmark = pytest.mark.values
+
 CASES = (
     {},
-    {"given": 3, "causal": True, "padded": True, "empty": True},
+    {"given": 3, "causal": True, "padded": True},
     {"given": 2, "heads": 1, "batch": 1},
 )
+KEYLESS = ({"given": 3, "causal": True, "padded": True, "empty": True},)  # a query may attend to nothing
 
 
 def draw_both(rng, **sizes):
@@ -30,9 +33,9 @@ def draw_both(rng, **sizes):
     return case, rng.normal(size=case.output_shape)
 
 
-def check_gradient(learner, rng, name, step):
+def check_gradient(learner, rng, name, step, cases=CASES):
     """Compare the attribute of that name with the gradient of a step, without masks, with them, and with one head."""
-    for sizes in CASES:
+    for sizes in cases:
         case, grad_output = draw_both(rng, **sizes)
         actual = getattr(after_backward(learner, case, grad_output), name)
         assert_gradient(actual, gradient(case, grad_output, step), name=name)
@@ -51,15 +54,22 @@ class TestOutputWeights:
     def test_any_case(self, learner, rng):
         check_gradient(learner, rng, "gradient_output_weights", "output_weights")
 
+    @pytest.mark.edges
+    def test_queries_without_any_key(self, learner, rng):
+        check_gradient(learner, rng, "gradient_output_weights", "output_weights", KEYLESS)
+
+    @pytest.mark.purity
     def test_a_second_backward_replaces_it(self, learner, rng):
         check_replaced(learner, rng, "gradient_output_weights", "output_weights")
 
+    @pytest.mark.refusals
     def test_backward_needs_a_forward(self, learner, rng):
         with pytest.raises(RuntimeError) as caught:
             learner.Attention(6, 3, rng).backward(rng.normal(size=(2, 4, 6)))
         if isinstance(caught.value, NotImplementedError):  # a RuntimeError too, but the stub's
             raise caught.value
 
+    @pytest.mark.purity
     def test_layers_share_nothing(self, learner, rng):
         (case, grad_output), (other, other_grad) = draw_both(rng), draw_both(rng)
         layer = after_forward(learner, case)
@@ -68,6 +78,7 @@ class TestOutputWeights:
         expected = gradient(case, grad_output, "output_weights")
         assert_gradient(layer.gradient_output_weights, expected, name="gradient_output_weights")
 
+    @pytest.mark.refusals
     def test_gradients_of_other_shapes_are_refused(self, learner, rng):
         layer = learner.Attention(6, 3, rng)
         layer.forward(rng.normal(size=(2, 4, 6)), rng.normal(size=(2, 5, 6)))
@@ -98,10 +109,16 @@ def test_value(learner, rng):
     check_gradient(learner, rng, "gradient_value", "values_multihead")
 
 
+@pytest.mark.criterion("gradient-value")
+@pytest.mark.edges
+def test_value_of_queries_without_any_key(learner, rng):
+    check_gradient(learner, rng, "gradient_value", "values_multihead", KEYLESS)
+
+
 @pytest.mark.criterion("gradient-attention-scores")
 class TestAttentionScores:
-    def test_any_case(self, learner, rng):
-        for sizes in (*CASES, {"heads": 5, "head_dimension": 1}):
+    def check(self, learner, rng, cases):
+        for sizes in cases:
             case, grad_output = draw_both(rng, **sizes)
             actual = after_backward(learner, case, grad_output).gradient_attention_scores
             expected = gradient(case, grad_output, "scaled_scores")
@@ -109,8 +126,15 @@ class TestAttentionScores:
             expected = oracles.closer(actual, expected, before_scale)
             assert_gradient(actual, expected, name="gradient_attention_scores")
 
+    def test_any_case(self, learner, rng):
+        self.check(learner, rng, (*CASES, {"heads": 5, "head_dimension": 1}))
+
+    @pytest.mark.edges
+    def test_queries_without_any_key(self, learner, rng):
+        self.check(learner, rng, KEYLESS)
+
     def test_forbidden_places_get_none(self, learner, rng):
-        case, grad_output = draw_both(rng, given=3, causal=True, padded=True, empty=True)
+        case, grad_output = draw_both(rng, given=3, causal=True, padded=True)
         actual = np.asarray(after_backward(learner, case, grad_output).gradient_attention_scores)
         forbidden = ~np.broadcast_to(allowed_places(case)[:, None], steps(case)["scaled_scores"].shape)
         assert_equal(actual.shape, forbidden.shape, name="shape of gradient_attention_scores")
@@ -143,6 +167,12 @@ class TestProjectionWeights:
         check_gradient(learner, rng, f"gradient_{name}", name)
 
     @pytest.mark.parametrize("name", WEIGHTS[:3])
+    @pytest.mark.edges
+    def test_queries_without_any_key(self, learner, rng, name):
+        check_gradient(learner, rng, f"gradient_{name}", name, KEYLESS)
+
+    @pytest.mark.parametrize("name", WEIGHTS[:3])
+    @pytest.mark.purity
     def test_a_second_backward_replaces_it(self, learner, rng, name):
         check_replaced(learner, rng, f"gradient_{name}", name)
 
@@ -156,7 +186,15 @@ def three(returned):
 
 @pytest.mark.criterion("input-gradients")
 class TestInputs:
-    @pytest.mark.parametrize("masks", [{}, {"causal": True, "padded": True, "empty": True}], ids=len)
+    @pytest.mark.parametrize(
+        "masks",
+        [
+            {},
+            {"causal": True, "padded": True},
+            pytest.param({"causal": True, "padded": True, "empty": True}, marks=pytest.mark.edges),
+        ],
+        ids=len,
+    )
     def test_three_inputs(self, learner, rng, masks):
         case, grad_output = draw_both(rng, given=3, **masks)
         layer = after_forward(learner, case)
@@ -187,6 +225,7 @@ class TestInputs:
         for name in WEIGHTS:
             assert_array(getattr(layer, name), case.arrays[name], name=f"{name} after backward")
 
+    @pytest.mark.edges
     def test_large_inputs(self, learner, rng):
         case, grad_output = draw_both(rng, given=3, size=1e4)
         arrays = {name: value * (0.02 if name in WEIGHTS else 1.0) for name, value in case.arrays.items()}
@@ -196,6 +235,7 @@ class TestInputs:
         for actual, name in zip(three(layer.backward(grad_output)), INPUTS, strict=True):
             assert_gradient(actual, gradient(case, grad_output, name), name=f"grad_{name}")
 
+    @pytest.mark.dtype
     def test_float32_stays_float32(self, learner, rng):
         case, grad_output = draw_both(rng, given=3, causal=True, padded=True)
         case = oracles.as_float32(case)
@@ -279,6 +319,7 @@ class TestUpdate:
             expected = case.arrays[name] + 0.54 * gradient(case, grad_output, name)
             assert_array(getattr(layer, name), expected, name=f"{name} after a second backward and update", rtol=1e-7)
 
+    @pytest.mark.refusals
     def test_update_needs_a_backward(self, learner, rng):
         for forward in (False, True):
             layer = learner.Attention(6, 3, rng)

@@ -7,6 +7,8 @@ from grader.testing import assert_array, assert_equal, assert_shape, unchanged
 from hidden.s16_attention_layer import oracles
 from hidden.s16_attention_layer.oracles import WEIGHTS, build, draw_case, steps
 
+pytestmark = pytest.mark.values
+
 
 @pytest.mark.criterion("initial-weights")
 class TestInitialWeights:
@@ -38,11 +40,13 @@ class TestInitialWeights:
         entries = {float(getattr(layer, name)[0, 0]) for name in WEIGHTS}
         assert_equal(len(entries), 4, name="number of different matrices among the four")
 
+    @pytest.mark.purity
     def test_without_a_generator_the_weights_are_fresh(self, learner):
         first, second = (learner.Attention(6, 2).query_weights for _ in range(2))
         assert_shape(first, (6, 6), name="query_weights")
         assert_equal(bool(np.any(first != second)), True, name="whether two layers without rng differ")
 
+    @pytest.mark.refusals
     def test_heads_that_cannot_share_the_features_are_refused(self, learner, rng):
         embedding = int(rng.integers(5, 9))
         for heads in (embedding + 1, 2 * embedding, embedding - 1, -1, -embedding, 0):
@@ -60,15 +64,18 @@ class TestSoftmax:
                 weights = layer.softmax(scores)
             assert_array(weights, oracles.softmax(scores))
 
+    @pytest.mark.edges
     def test_scores_of_any_size(self, learner, rng):
         scores = rng.normal(size=(2, 3, 5)) + np.array([1e4, -1e4, 0.0])[:, None]
         weights = learner.Attention(6, 3, rng).softmax(scores)
         assert_array(weights, oracles.softmax(scores))
 
+    @pytest.mark.edges
     def test_spread_scores(self, learner, rng):
         scores = 1e4 * rng.normal(size=(2, 3, 5))
         assert_array(learner.Attention(6, 3, rng).softmax(scores), oracles.softmax(scores))
 
+    @pytest.mark.edges
     def test_minus_infinity_gets_no_weight(self, learner, rng):
         scores = rng.normal(size=(2, 3, 4, 5))
         scores[rng.random(scores.shape) < 0.3] = -np.inf
@@ -77,10 +84,12 @@ class TestSoftmax:
             weights = learner.Attention(6, 3, rng).softmax(scores)
         assert_array(weights, oracles.softmax(scores))
 
+    @pytest.mark.edges
     def test_low_scores_alone_are_no_mask(self, learner, rng):
         scores = np.full((2, 4), -1e9)
         assert_array(learner.Attention(6, 3, rng).softmax(scores), np.full((2, 4), 0.25))
 
+    @pytest.mark.dtype
     def test_float32_stays_float32(self, learner, rng):
         scores = rng.normal(size=(2, 3, 4)).astype(np.float32)
         scores[0, 0] = -np.inf
@@ -117,6 +126,7 @@ class TestSplitHeads:
             expected = np.stack(np.split(x, heads, axis=2), axis=1)
             assert_array(result, expected, axes="batch heads seq head_dimension")
 
+    @pytest.mark.refusals
     def test_other_shapes_are_refused(self, learner, rng):
         layer = learner.Attention(6, 3, rng)
         for shape in ((4, 6), (6,), (2, 4, 12), (2, 4, 3), (2, 4, 6, 6), (2, 4, 3, 2), (1, 2, 3, 6)):
@@ -134,6 +144,7 @@ class TestConcatenateHeads:
                 result = learner.Attention(heads * head_dimension, heads, rng).concatenate_heads(parts)
             assert_array(result, x, axes="batch seq embedding")
 
+    @pytest.mark.refusals
     def test_other_shapes_are_refused(self, learner, rng):
         layer = learner.Attention(6, 3, rng)
         for shape in ((2, 3, 4), (2, 6, 4, 2), (2, 3, 4, 4), (2, 2, 4, 3), (2, 3, 4, 2, 2), (2, 3, 4, 2, 1)):
@@ -162,11 +173,13 @@ class TestSeveralHeads:
         expected = steps(oracles.Case(case.heads, arrays))["output"]
         assert_array(layer.forward(*case.inputs), expected, axes="batch seq embedding")
 
+    @pytest.mark.dtype
     def test_float32_stays_float32(self, learner, rng):
         case = oracles.as_float32(draw_case(rng, causal=True, padded=True))
         output = build(learner, case).forward(*case.inputs, **case.options)
         assert_array(output, steps(oracles.as_float64(case))["output"], dtype="float32")
 
+    @pytest.mark.refusals
     def test_inputs_of_other_shapes_are_refused(self, learner, rng):
         layer = learner.Attention(6, 3, rng)
         for shape in ((4, 6), (6,), (2, 4, 5), (2, 4, 12), (2, 3, 4, 6)):

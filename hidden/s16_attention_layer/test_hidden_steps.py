@@ -7,6 +7,8 @@ from grader.testing import assert_array, assert_shape, unchanged
 from hidden.s16_attention_layer import oracles
 from hidden.s16_attention_layer.oracles import after_forward, allowed_places, build, draw_case, own_scale, steps
 
+pytestmark = pytest.mark.values
+
 SIZES = ({}, {"batch": 1}, {"heads": 1}, {"heads": 5, "head_dimension": 1}, {"lengths": (1, 1)})
 
 
@@ -163,9 +165,10 @@ def test_weights_of_the_last_forward(learner, rng):
 
 
 @pytest.mark.criterion("attention-weights")
-def test_weights_behind_masks(learner, rng):
+@pytest.mark.parametrize("empty", [False, pytest.param(True, marks=pytest.mark.edges)], ids=["", "empty"])
+def test_weights_behind_masks(learner, rng, empty):
     for sizes in SIZES[:3]:
-        case = draw_case(rng, causal=True, padded=True, empty=True, **sizes)
+        case = draw_case(rng, causal=True, padded=True, empty=empty, **sizes)
         actual = after_forward(learner, case).attention_weights
         assert_array(actual, steps(case)["attention_weights"], name="attention_weights")
 
@@ -219,8 +222,9 @@ class TestCausalMask:
     def test_queries_and_keys_of_different_number(self, learner, rng, lengths):
         check_output(learner, draw_case(rng, given=3, causal=True, lengths=lengths))
 
-    def test_together_with_a_padding_mask(self, learner, rng):
-        check_output(learner, draw_case(rng, causal=True, padded=True, empty=True))
+    @pytest.mark.parametrize("empty", [False, pytest.param(True, marks=pytest.mark.edges)], ids=["", "empty"])
+    def test_together_with_a_padding_mask(self, learner, rng, empty):
+        check_output(learner, draw_case(rng, causal=True, padded=True, empty=empty))
 
     def test_only_if_asked_for(self, learner, rng):
         case = draw_case(rng)
@@ -249,12 +253,14 @@ class TestPaddingMask:
     def test_together_with_causal(self, learner, rng):
         check_output(learner, draw_case(rng, causal=True, padded=True))
 
+    @pytest.mark.edges
     def test_queries_without_any_key(self, learner, rng):
         check_output(learner, draw_case(rng, causal=True, padded=True, empty=True))
         case = draw_case(rng, padded=True)
         case.padding_mask[-1] = False
         check_output(learner, case)
 
+    @pytest.mark.refusals
     def test_masks_of_other_shapes_are_refused(self, learner, rng):
         x, memory, layer = rng.normal(size=(2, 4, 6)), rng.normal(size=(2, 5, 6)), learner.Attention(6, 3, rng)
         for shape in ((5,), (1, 5), (2, 1), (2, 4), (2, 4, 5), (2, 1, 5), (2, 1, 1, 5)):
@@ -292,6 +298,7 @@ class TestCrossAttention:
         case = draw_case(rng, given=3, causal=True, padded=True)
         assert_array(getattr(after_forward(learner, case), name), steps(case)[name], name=name)
 
+    @pytest.mark.refusals
     def test_inputs_that_do_not_go_together_are_refused(self, learner, rng):
         layer, x = learner.Attention(6, 3, rng), rng.normal(size=(2, 4, 6))
         for key_shape, value_shape in (
@@ -314,6 +321,7 @@ class TestCrossAttention:
 
 
 @pytest.mark.criterion("large-inputs")
+@pytest.mark.edges
 class TestLargeInputs:
     @pytest.mark.parametrize("masks", [{}, {"causal": True, "padded": True, "empty": True}], ids=len)
     def test_inputs_of_size_1e4(self, learner, rng, masks):

@@ -6,6 +6,8 @@ import pytest
 from grader.testing import assert_array, assert_equal, assert_gradient, assert_shape, unchanged
 from hidden.s17_transformer_blocks import oracles
 
+pytestmark = pytest.mark.values
+
 # Shapes of grad_output where (2, 3, 4) is expected.
 OTHER_SHAPES = [(3, 4), (6, 4), (1, 3, 4), (3, 2, 4), (2, 4, 3), (2, 3, 1), (1, 2, 3, 4), (2, 3, 1, 4)]
 
@@ -35,6 +37,7 @@ class TestForward:
                 check_forward(layer, x, p)
 
     @pytest.mark.parametrize("size", [1e4, -1e4])
+    @pytest.mark.edges
     def test_scores_of_any_size(self, learner, rng, size):
         p = {**oracles.draw_self_attention(rng, 3), "query_weights": size * np.eye(3), "key_weights": np.eye(3)}
         p["query_bias"], p["key_bias"] = np.zeros(3), np.zeros(3)
@@ -66,20 +69,19 @@ class TestForward:
         different = len({float(first[f"{part}_weights"][0, 0]) for part in ("query", "key", "value")})
         assert_equal(different, 3, name="number of different matrices among the three weights")
 
+    @pytest.mark.purity
     def test_without_a_generator_every_layer_is_another(self, learner):
         first, second = (learner.SelfAttention(3).params["query_weights"] for _ in range(2))
         assert_equal(bool(np.any(np.asarray(first) != second)), True, name="whether two new layers differ")
 
+    @pytest.mark.dtype
     def test_float32_stays_float32(self, learner, rng):
         x, p = rng.normal(size=(2, 3, 4)), oracles.draw_self_attention(rng, 4)
         small = {name: value.astype(np.float32) for name, value in p.items()}
-        mask = oracles.draw_mask(rng, (3, 3))
-        layer = new_layer(learner, small)
-        result = layer.forward(x.astype(np.float32))
+        result = new_layer(learner, small).forward(x.astype(np.float32))
         assert_array(result, oracles.self_attention(x, p)[0], dtype="float32", rtol=1e-4)
-        result = layer.forward(x.astype(np.float32), mask)
-        assert_array(result, oracles.self_attention(x, p, mask)[0], dtype="float32", rtol=1e-4, name="masked result")
 
+    @pytest.mark.refusals
     def test_x_of_another_shape_is_refused(self, learner, rng):
         layer = learner.SelfAttention(4, rng=rng)
         for shape in ((4,), (3, 4), (1, 2, 3, 4), (2, 3, 1, 4), (2, 3, 5), (2, 3, 1)):
@@ -89,7 +91,11 @@ class TestForward:
 
 @pytest.mark.criterion("self-attention-masks")
 class TestMasks:
-    @pytest.mark.parametrize("shape", [(4, 4), (1, 4, 4), (3, 4, 4), (3, 1, 4), (4,), (3, 4, 1)], ids=str)
+    @pytest.mark.parametrize(
+        "shape",
+        [(4, 4), (1, 4, 4), (3, 4, 4), (3, 1, 4), (4,), pytest.param((3, 4, 1), marks=pytest.mark.edges)],
+        ids=str,
+    )
     def test_any_mask_that_broadcasts(self, learner, rng, shape):
         x, p = rng.normal(size=(3, 4, 5)), oracles.draw_self_attention(rng, 5)
         mask = oracles.draw_mask(rng, shape) if shape[-1] > 1 else rng.permutation(12).reshape(shape) < 6
@@ -99,11 +105,20 @@ class TestMasks:
         check_forward(layer, x, p, mask.astype(int))
         check_forward(layer, x, p)
 
+    @pytest.mark.edges
     def test_queries_without_keys(self, learner, rng):
         x, p = rng.normal(size=(2, 4, 3)), oracles.draw_self_attention(rng, 3)
         check_forward(new_layer(learner, p), x, p, oracles.draw_mask(rng, (2, 4, 4), empty_row=True))
         check_forward(new_layer(learner, p), x, p, np.zeros((4, 4), dtype=bool))
 
+    @pytest.mark.dtype
+    def test_float32_stays_float32(self, learner, rng):
+        x, p, mask = rng.normal(size=(2, 3, 4)), oracles.draw_self_attention(rng, 4), oracles.draw_mask(rng, (3, 3))
+        layer = new_layer(learner, {name: value.astype(np.float32) for name, value in p.items()})
+        result = layer.forward(x.astype(np.float32), mask)
+        assert_array(result, oracles.self_attention(x, p, mask)[0], dtype="float32", rtol=1e-4)
+
+    @pytest.mark.edges
     def test_masked_scores_do_not_set_the_scale(self, learner):
         x, one = np.array([[[1.0], [1.0], [40.0]]]), np.ones((1, 1))
         p = {f"{part}_weights": one for part in ("query", "key", "value")}
@@ -112,6 +127,7 @@ class TestMasks:
         assert_array(output, np.ones((1, 3, 1)))
         assert_array(layer.attention_weights, [[[0.5, 0.5, 0.0]] * 3], name="attention_weights")
 
+    @pytest.mark.refusals
     def test_a_mask_that_does_not_broadcast_is_refused(self, learner, rng):
         layer = learner.SelfAttention(2, rng=rng)
         for shape in ((3, 3), (2, 4), (4, 3), (2, 3, 4, 4)):
@@ -146,10 +162,17 @@ class TestBackward:
     def test_masks(self, learner, rng):
         p = oracles.draw_self_attention(rng, 2)
         layer = new_layer(learner, p)
-        for mask in (oracles.draw_mask(rng, (2, 4, 4), empty_row=True), oracles.draw_mask(rng, (2, 1, 4))):
+        for shape in ((2, 4, 4), (2, 1, 4)):
             x, grad_output = rng.normal(size=(2, 2, 4, 2))
-            check_backward(layer, x, p, grad_output, mask)
+            check_backward(layer, x, p, grad_output, oracles.draw_mask(rng, shape))
 
+    @pytest.mark.edges
+    def test_queries_without_keys(self, learner, rng):
+        x, grad_output = rng.normal(size=(2, 2, 4, 2))
+        p, mask = oracles.draw_self_attention(rng, 2), oracles.draw_mask(rng, (2, 4, 4), empty_row=True)
+        check_backward(new_layer(learner, p), x, p, grad_output, mask)
+
+    @pytest.mark.purity
     def test_twice_backward_is_as_good_as_once(self, learner, rng):
         x, grad_output = rng.normal(size=(2, 2, 3, 4))
         layer = new_layer(learner, oracles.draw_self_attention(rng, 4))
@@ -158,6 +181,7 @@ class TestBackward:
         assert_array(layer.backward(grad_output), once, name="second grad_x")
         oracles.assert_gradients(layer.grads, grads)
 
+    @pytest.mark.purity
     def test_layers_share_nothing(self, learner, rng):
         (x, other, grad_output), p = rng.normal(size=(3, 2, 3, 4)), oracles.draw_self_attention(rng, 4)
         alone, layer, another = (new_layer(learner, p) for _ in range(3))
@@ -167,6 +191,7 @@ class TestBackward:
         another.forward(other)
         assert_array(layer.backward(grad_output), expected, name="grad_x beside another layer")
 
+    @pytest.mark.refusals
     def test_grad_output_of_another_shape_is_refused(self, learner, rng):
         layer = learner.SelfAttention(4, rng=rng)
         layer.forward(rng.normal(size=(2, 3, 4)))

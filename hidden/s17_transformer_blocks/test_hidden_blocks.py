@@ -7,6 +7,8 @@ from grader.testing import assert_array, assert_equal, assert_gradient, assert_s
 from hidden.s17_transformer_blocks import oracles
 from hidden.s17_transformer_blocks.oracles import PARTS, assert_output
 
+pytestmark = pytest.mark.values
+
 # Shapes of x where (batch, seq, 4) is expected, and of grad_output where (2, 3, 4) is.
 REFUSED = [(4,), (3, 4), (1, 2, 3, 4), (2, 3, 1, 4), (2, 3, 5), (2, 3, 1)]
 OTHER_SHAPES = [(3, 4), (6, 4), (1, 3, 4), (3, 2, 4), (2, 4, 3), (2, 3, 1), (1, 2, 3, 4), (2, 3, 1, 4)]
@@ -140,10 +142,11 @@ class TestBlock:
         for batch, seq in ((2, 5), (3, 1)):
             check_block(block, oracles.draw_rows(rng, (batch, seq, dim)), p, num_heads, oracles.block)
 
+    @pytest.mark.parametrize("empty_row", [False, pytest.param(True, marks=pytest.mark.edges)], ids=["", "empty"])
     @pytest.mark.parametrize("shape", [(4, 4), (3, 1, 1, 4)], ids=str)
-    def test_attention_takes_the_mask(self, learner, rng, shape):
+    def test_attention_takes_the_mask(self, learner, rng, shape, empty_row):
         x, p = oracles.draw_rows(rng, (3, 4, 6)), oracles.draw_block(rng, 6, 5)
-        mask = oracles.draw_mask(rng, shape, empty_row=True)
+        mask = oracles.draw_mask(rng, shape, empty_row=empty_row)
         check_block(new_block(learner.Block, p, 2), x, p, 2, oracles.block, mask)
 
     def test_mlp_drops_in_training(self, learner, rng, seed):
@@ -156,6 +159,7 @@ class TestBlock:
     def test_params_show_what_the_parts_hold(self, learner, rng):
         check_params_are_live(learner.Block, rng)
 
+    @pytest.mark.refusals
     def test_wrong_arguments_are_refused(self, learner, rng):
         check_refusals(learner.Block, rng)
 
@@ -176,6 +180,7 @@ class TestBlockBackward:
         block = new_block(learner.Block, p, 2, dropout=0.5, rng=np.random.default_rng(seed))
         check_backward(block, x, p, 2, rng.normal(size=x.shape), oracles.block, None, True, kept)
 
+    @pytest.mark.refusals
     def test_wrong_backward_calls_are_refused(self, learner, rng):
         check_backward_refusals(learner.Block(4, 2, rng=rng), rng)
 
@@ -189,10 +194,11 @@ class TestPostNormBlock:
         for batch, seq in ((2, 5), (3, 1)):
             check_block(block, oracles.draw_rows(rng, (batch, seq, dim)), p, num_heads, oracles.post_norm_block)
 
+    @pytest.mark.parametrize("empty_row", [False, pytest.param(True, marks=pytest.mark.edges)], ids=["", "empty"])
     @pytest.mark.parametrize("shape", [(4, 4), (3, 1, 1, 4)], ids=str)
-    def test_attention_takes_the_mask(self, learner, rng, shape):
+    def test_attention_takes_the_mask(self, learner, rng, shape, empty_row):
         x, p = oracles.draw_rows(rng, (3, 4, 6)), oracles.draw_block(rng, 6, 5)
-        mask = oracles.draw_mask(rng, shape, empty_row=True)
+        mask = oracles.draw_mask(rng, shape, empty_row=empty_row)
         check_block(new_block(learner.PostNormBlock, p, 2), x, p, 2, oracles.post_norm_block, mask)
 
     def test_mlp_drops_in_training(self, learner, rng, seed):
@@ -205,6 +211,7 @@ class TestPostNormBlock:
     def test_params_show_what_the_parts_hold(self, learner, rng):
         check_params_are_live(learner.PostNormBlock, rng)
 
+    @pytest.mark.refusals
     def test_wrong_arguments_are_refused(self, learner, rng):
         check_refusals(learner.PostNormBlock, rng)
 
@@ -225,6 +232,7 @@ class TestPostNormBlockBackward:
         block = new_block(learner.PostNormBlock, p, 2, dropout=0.5, rng=np.random.default_rng(seed))
         check_backward(block, x, p, 2, rng.normal(size=x.shape), oracles.post_norm_block, None, True, kept)
 
+    @pytest.mark.refusals
     def test_wrong_backward_calls_are_refused(self, learner, rng):
         check_backward_refusals(learner.PostNormBlock(4, 2, rng=rng), rng)
 
@@ -252,10 +260,11 @@ class TestEncoder:
         x, encoder = oracles.draw_rows(rng, (2, 4, 6)), new_encoder(learner, p, depth, 2)
         check_block(encoder, x, p, 2, oracles.encoder)
 
+    @pytest.mark.parametrize("empty_row", [False, pytest.param(True, marks=pytest.mark.edges)], ids=["", "empty"])
     @pytest.mark.parametrize("shape", [(4, 4), (3, 1, 1, 4)], ids=str)
-    def test_every_block_takes_the_mask(self, learner, rng, shape):
+    def test_every_block_takes_the_mask(self, learner, rng, shape, empty_row):
         x, p = oracles.draw_rows(rng, (3, 4, 6)), oracles.draw_encoder(rng, 3, 6, 5)
-        mask = oracles.draw_mask(rng, shape, empty_row=True)
+        mask = oracles.draw_mask(rng, shape, empty_row=empty_row)
         check_block(new_encoder(learner, p, 3, 3), x, p, 3, oracles.encoder, mask)
 
     def test_every_block_drops_in_training(self, learner, rng, seed):
@@ -294,6 +303,7 @@ class TestEncoder:
             for name, value in encoder.params.items():
                 assert_array(value, p[name], name=f"params[{name!r}]")
 
+    @pytest.mark.refusals
     def test_wrong_arguments_are_refused(self, learner, rng):
         encoder = learner.Encoder(2, 4, 2, rng=rng)
         for shape in REFUSED:
@@ -320,5 +330,6 @@ class TestEncoderBackward:
         encoder, kept = dropping_pair(learner, seed, p, x.shape)
         check_backward(encoder, x, p, 2, rng.normal(size=x.shape), oracles.encoder, None, True, kept)
 
+    @pytest.mark.refusals
     def test_wrong_backward_calls_are_refused(self, learner, rng):
         check_backward_refusals(learner.Encoder(2, 4, 2, rng=rng), rng)

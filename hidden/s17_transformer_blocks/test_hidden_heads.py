@@ -6,6 +6,8 @@ import pytest
 from grader.testing import assert_array, assert_equal, assert_gradient, assert_shape, unchanged
 from hidden.s17_transformer_blocks import oracles
 
+pytestmark = pytest.mark.values
+
 # Shapes of grad_output where (2, 3, 4) is expected.
 OTHER_SHAPES = [(3, 4), (6, 4), (1, 3, 4), (3, 2, 4), (2, 4, 3), (2, 3, 1), (1, 2, 3, 4), (2, 3, 1, 4)]
 
@@ -68,6 +70,7 @@ class TestFusedProjection:
         assert_array(first["qkv_bias"], np.zeros(192), name="qkv_bias")
         assert_array(first["output_bias"], np.zeros(64), name="output_bias")
 
+    @pytest.mark.purity
     def test_without_a_generator_every_layer_is_another(self, learner):
         first, second = (learner.MultiheadSelfAttention(4, 2).params["qkv_weights"] for _ in range(2))
         assert_equal(bool(np.any(np.asarray(first) != second)), True, name="whether two new layers differ")
@@ -92,17 +95,20 @@ class TestOutput:
             layer.params = p
             check_output(layer, x, p, 3)
 
+    @pytest.mark.dtype
     def test_float32_stays_float32(self, learner, rng):
-        x, p, mask = rng.normal(size=(2, 3, 6)), oracles.draw_multihead(rng, 6), oracles.draw_mask(rng, (3, 3))
+        x, p = rng.normal(size=(2, 3, 6)), oracles.draw_multihead(rng, 6)
         layer = new_layer(learner, {name: value.astype(np.float32) for name, value in p.items()}, 2)
-        result = layer.forward(x.astype(np.float32), mask)
-        assert_array(result, oracles.multihead(x, p, 2, mask)[0], dtype="float32", rtol=1e-4)
+        result = layer.forward(x.astype(np.float32))
+        assert_array(result, oracles.multihead(x, p, 2)[0], dtype="float32", rtol=1e-4)
 
+    @pytest.mark.refusals
     def test_heads_that_cannot_share_the_features_are_refused(self, learner):
         for dim, num_heads in ((8, 3), (4, 8), (8, 0), (8, -2), (0, 2), (-8, 2)):
             with pytest.raises(ValueError):
                 learner.MultiheadSelfAttention(dim, num_heads)
 
+    @pytest.mark.refusals
     def test_x_of_another_shape_is_refused(self, learner, rng):
         layer = learner.MultiheadSelfAttention(4, 2, rng=rng)
         for shape in ((4,), (3, 4), (1, 2, 3, 4), (2, 3, 1, 4), (2, 3, 8), (2, 3, 1)):
@@ -123,12 +129,21 @@ class TestMasks:
         check_weights(layer, x, p, 2, mask.astype(int))
         check_output(layer, x, p, 2)
 
+    @pytest.mark.edges
     def test_queries_without_keys(self, learner, rng):
         x, p = rng.normal(size=(2, 4, 6)), oracles.draw_multihead(rng, 6)
         mask, layer = oracles.draw_mask(rng, (2, 3, 4, 4), empty_row=True), new_layer(learner, p, 3)
         check_output(layer, x, p, 3, mask)
         check_weights(layer, x, p, 3, mask)
 
+    @pytest.mark.dtype
+    def test_float32_stays_float32(self, learner, rng):
+        x, p, mask = rng.normal(size=(2, 3, 6)), oracles.draw_multihead(rng, 6), oracles.draw_mask(rng, (3, 3))
+        layer = new_layer(learner, {name: value.astype(np.float32) for name, value in p.items()}, 2)
+        result = layer.forward(x.astype(np.float32), mask)
+        assert_array(result, oracles.multihead(x, p, 2, mask)[0], dtype="float32", rtol=1e-4)
+
+    @pytest.mark.refusals
     def test_a_mask_that_does_not_broadcast_is_refused(self, learner, rng):
         layer = learner.MultiheadSelfAttention(6, 2, rng=rng)
         for shape in ((4, 4), (3, 5), (3, 5, 5), (3, 5, 1, 5), (4, 3, 2, 5, 5)):
@@ -163,10 +178,17 @@ class TestBackward:
 
     @pytest.mark.parametrize("shape", [(2, 2, 4, 4), (2, 1, 1, 4)], ids=str)
     def test_masks(self, learner, rng, shape):
-        p, mask = oracles.draw_multihead(rng, 4), oracles.draw_mask(rng, shape, empty_row=True)
+        p, mask = oracles.draw_multihead(rng, 4), oracles.draw_mask(rng, shape)
         x, grad_output = rng.normal(size=(2, 2, 4, 4))
         check_backward(new_layer(learner, p, 2), x, p, 2, grad_output, mask)
 
+    @pytest.mark.edges
+    def test_queries_without_keys(self, learner, rng):
+        p, mask = oracles.draw_multihead(rng, 4), oracles.draw_mask(rng, (2, 2, 4, 4), empty_row=True)
+        x, grad_output = rng.normal(size=(2, 2, 4, 4))
+        check_backward(new_layer(learner, p, 2), x, p, 2, grad_output, mask)
+
+    @pytest.mark.purity
     def test_twice_backward_is_as_good_as_once(self, learner, rng):
         x, grad_output = rng.normal(size=(2, 2, 3, 4))
         layer = new_layer(learner, oracles.draw_multihead(rng, 4), 2)
@@ -175,6 +197,7 @@ class TestBackward:
         assert_array(layer.backward(grad_output), once, name="second grad_x")
         oracles.assert_gradients(layer.grads, grads)
 
+    @pytest.mark.refusals
     def test_grad_output_of_another_shape_is_refused(self, learner, rng):
         layer = learner.MultiheadSelfAttention(4, 2, rng=rng)
         layer.forward(rng.normal(size=(2, 3, 4)))

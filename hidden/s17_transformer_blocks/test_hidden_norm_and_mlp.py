@@ -7,6 +7,8 @@ from grader.testing import assert_array, assert_equal, assert_gradient, assert_s
 from hidden.s17_transformer_blocks import oracles
 from hidden.s17_transformer_blocks.oracles import Variant, assert_output
 
+pytestmark = pytest.mark.values
+
 # Shapes of grad_output where (2, 3, 4) is expected.
 OTHER_SHAPES = [(3, 4), (6, 4), (1, 3, 4), (3, 2, 4), (2, 4, 3), (2, 3, 1), (1, 2, 3, 4), (2, 3, 1, 4)]
 
@@ -39,6 +41,7 @@ class TestLayerNorm:
         result = new_norm(learner, p, eps=0.5).forward(x)
         assert_output(result, lambda variant: oracles.layer_norm(x, p, variant, eps=0.5))
 
+    @pytest.mark.edges
     def test_constant_token_among_others_gives_beta(self, learner, rng):
         x, p = oracles.draw_rows(rng, (3, 6)), oracles.draw_layer_norm(rng, 6)
         x[1] = rng.integers(1, 20) / 4
@@ -50,11 +53,13 @@ class TestLayerNorm:
             layer.params = p
             assert_output(layer.forward(x), lambda variant, p=p: oracles.layer_norm(x, p, variant))
 
+    @pytest.mark.dtype
     def test_float32_stays_float32(self, learner, rng):
         x, p = oracles.draw_rows(rng, (2, 3, 6)), oracles.draw_layer_norm(rng, 6)
         layer = new_norm(learner, {name: value.astype(np.float32) for name, value in p.items()})
         assert_array(layer.forward(x.astype(np.float32)), oracles.layer_norm(x, p), dtype="float32", rtol=1e-4)
 
+    @pytest.mark.refusals
     def test_x_of_another_size_is_refused(self, learner, rng):
         for shape in ((2, 3, 5), (2, 3, 1), (4, 3), (1,)):
             with pytest.raises(ValueError):
@@ -88,6 +93,7 @@ class TestLayerNormBackward:
         assert_gradient(grad_x, of_x, name="grad_x")
         oracles.assert_gradients(layer.grads, of_p)
 
+    @pytest.mark.purity
     def test_twice_backward_is_as_good_as_once(self, learner, rng):
         x, grad_output = oracles.draw_rows(rng, (2, 3, 4)), rng.normal(size=(2, 3, 4))
         layer = new_norm(learner, oracles.draw_layer_norm(rng, 4))
@@ -96,6 +102,7 @@ class TestLayerNormBackward:
         assert_array(layer.backward(grad_output), once, name="second grad_x")
         oracles.assert_gradients(layer.grads, grads)
 
+    @pytest.mark.refusals
     def test_grad_output_of_another_shape_is_refused(self, learner, rng):
         layer = learner.LayerNorm(4)
         layer.forward(oracles.draw_rows(rng, (2, 3, 4)))
@@ -126,6 +133,7 @@ class TestMLP:
                 result = mlp.forward(x)
             assert_output(result, lambda variant, x=x: oracles.mlp(x, p, variant))
 
+    @pytest.mark.edges
     def test_gelu_far_from_zero(self, learner, rng):
         p = {"W1": np.eye(1), "b1": np.zeros(1), "W2": np.eye(1), "b2": np.zeros(1)}
         x = np.array([[-30.0], [-8.0], [-3.0], [3.0], [8.0], [30.0]])
@@ -148,10 +156,12 @@ class TestMLP:
         assert_array(first["b2"], np.zeros(64), name="b2")
         assert_equal(len(first), 4, name="number of parameters")
 
+    @pytest.mark.purity
     def test_without_a_generator_every_mlp_is_another(self, learner):
         first, second = (learner.MLP(3, 4).params["W1"] for _ in range(2))
         assert_equal(bool(np.any(np.asarray(first) != second)), True, name="whether two new MLPs differ")
 
+    @pytest.mark.dtype
     def test_float32_stays_float32(self, learner, rng):
         x, p = rng.normal(size=(2, 3, 4)), oracles.draw_mlp(rng, 4, 7)
         mlp = new_mlp(learner, {name: value.astype(np.float32) for name, value in p.items()})
@@ -159,6 +169,7 @@ class TestMLP:
         variant = oracles.closest(np.asarray(result, dtype=np.float64), lambda variant: oracles.mlp(x, p, variant))
         assert_array(result, oracles.mlp(x, p, variant), dtype="float32", rtol=1e-4)
 
+    @pytest.mark.refusals
     def test_x_of_another_size_is_refused(self, learner, rng):
         for shape in ((2, 3, 5), (2, 3, 1), (4, 3), (1,)):
             with pytest.raises(ValueError):
@@ -216,11 +227,13 @@ class TestDropout:
         nothing = new_mlp(learner, p).forward(x, training=True)
         assert_output(nothing, lambda variant: oracles.mlp(x, p, variant), name="result of training by default")
 
+    @pytest.mark.dtype
     def test_float32_stays_float32(self, learner, rng):
         p = {name: value.astype(np.float32) for name, value in oracles.draw_mlp(rng, 4, 7).items()}
         result = new_mlp(learner, p, 0.5, rng).forward(rng.normal(size=(2, 4)).astype(np.float32), training=True)
         assert_array(result, np.asarray(result, dtype=np.float64), dtype="float32")
 
+    @pytest.mark.refusals
     def test_rates_outside_of_zero_to_one_are_refused(self, learner):
         for dropout in (-0.1, 1.0, 1.5):
             with pytest.raises(ValueError):
@@ -260,6 +273,7 @@ class TestMLPBackward:
         check_mlp_backward(mlp, x, p, True, kept)
         check_mlp_backward(mlp, x, p, False, (1, 1))
 
+    @pytest.mark.purity
     def test_backward_draws_nothing(self, learner, rng, seed):
         x, p = rng.normal(size=(6, 5)), oracles.draw_mlp(rng, 5, 4)
         first, again = (new_mlp(learner, p, 0.5, np.random.default_rng(seed)) for _ in range(2))
@@ -272,6 +286,7 @@ class TestMLPBackward:
             again.forward(x, True), first.forward(x, True), name="second result, with and without backward between"
         )
 
+    @pytest.mark.refusals
     def test_grad_output_of_another_shape_is_refused(self, learner, rng):
         mlp = learner.MLP(4, 5, rng=rng)
         mlp.forward(rng.normal(size=(2, 3, 4)))

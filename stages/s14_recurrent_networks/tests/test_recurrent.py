@@ -5,6 +5,8 @@ import pytest
 
 from grader.testing import assert_array, assert_equal, assert_gradient, assert_shape
 
+pytestmark = pytest.mark.values
+
 
 def unpack(result, *names):
     """Return the values of a tuple; a failure that names them if it is none or has another length."""
@@ -38,6 +40,7 @@ class TestRNNCell:
         # the sums are [0.5 + 0.5, 0 + 1.5 + 0.5] and [0 + 1, 0.5 + 2 + 0.5]
         assert_array(h_next, np.tanh([[1.0, 2.0], [1.0, 3.0]]), name="h_next")
 
+    @pytest.mark.refusals
     def test_a_state_for_another_batch_is_refused(self, learner, rnn_step):
         x, h, weights = rnn_step
         with pytest.raises(ValueError):
@@ -237,6 +240,7 @@ class TestCreateSequences:
         inputs, _ = unpack(learner.create_sequences(np.array([1.0, 2.0, 3.0, 4.0]), 2, 1), "inputs", "targets")
         assert_array(inputs, [[1.0, 2.0], [2.0, 3.0]], name="inputs")
 
+    @pytest.mark.refusals
     def test_series_without_a_window_is_refused(self, learner):
         with pytest.raises(ValueError):
             learner.create_sequences(np.array([1, 2, 3]), 3, 1)
@@ -289,6 +293,7 @@ class TestLSTM:
         assert_array(h, [[-0.2867372764], [0.0284578681]], name="h")
         assert_array(c, [[-0.3378347121], [0.2434318579]], name="c")
 
+    @pytest.mark.refusals
     def test_backward_before_forward_is_refused(self, learner):
         layer = learner.LSTM(1, 1, np.random.default_rng(0))
         with pytest.raises(RuntimeError):

@@ -5,6 +5,8 @@ import pytest
 
 from grader.testing import assert_array, assert_equal, assert_gradient, assert_shape
 
+pytestmark = pytest.mark.values
+
 NORM = 2e-5  # relative tolerance that accepts eps inside the square root and outside
 
 
@@ -59,6 +61,7 @@ class TestAttentionScores:
         K = np.array([[[1.0], [10.0]], [[2.0], [20.0]]])
         assert_array(learner.compute_attention_scores(Q, K), [[[2.0, 20.0]], [[6.0, 60.0]]])
 
+    @pytest.mark.refusals
     def test_queries_and_keys_of_different_size_are_refused(self, learner):
         with pytest.raises(ValueError):
             learner.compute_attention_scores(np.ones((2, 3)), np.ones((2, 4)))
@@ -74,10 +77,12 @@ class TestAttentionWeights:
         scores = np.log([[1.0, 2.0, 1.0], [3.0, 1.0, 4.0]])  # exp undoes the log: 1/4, 2/4, 1/4 and 3/8, 1/8, 4/8
         assert_array(learner.attention_weights(scores), [[0.25, 0.5, 0.25], [0.375, 0.125, 0.5]])
 
+    @pytest.mark.edges
     def test_large_scores_do_not_overflow(self, learner):
         scores = np.array([[10000.0, 10000.0], [-10000.0, 10000.0]])
         assert_array(learner.attention_weights(scores), [[0.5, 0.5], [0.0, 1.0]])
 
+    @pytest.mark.edges
     def test_minus_infinity_gets_no_weight(self, learner):
         scores = np.array([[0.0, -np.inf, 0.0], [-np.inf, -np.inf, -np.inf]])
         assert_array(learner.attention_weights(scores), [[0.5, 0.0, 0.5], [0.0, 0.0, 0.0]])
@@ -97,6 +102,7 @@ class TestScaledDotProductAttention:
         assert_array(weights, [[0.6697615493, 0.3302384507, 0.0]], name="weights")
         assert_array(output, [[13.3023845067, 0.0]], name="output")
 
+    @pytest.mark.edges
     def test_a_query_without_keys_gives_zeros(self, learner, lookup):
         _, K, V = lookup
         mask = np.array([[False, False, False], [True, False, False]])
@@ -105,6 +111,7 @@ class TestScaledDotProductAttention:
         assert_array(weights, [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0]], name="weights")
         assert_array(output, [[0.0, 0.0], [10.0, 0.0]], name="output")
 
+    @pytest.mark.refusals
     def test_keys_without_values_are_refused(self, learner, lookup):
         Q, K, V = lookup
         with pytest.raises(ValueError):
@@ -125,6 +132,7 @@ class TestApplyAttentionMask:
         masked = learner.apply_attention_mask(scores, np.array([False, True]), mask_value=-np.inf)
         assert_array(masked, [[[-np.inf, 2.0]], [[-np.inf, 4.0]]])
 
+    @pytest.mark.refusals
     def test_a_mask_that_does_not_fit_is_refused(self, learner):
         with pytest.raises(ValueError):
             learner.apply_attention_mask(np.zeros((2, 5)), np.array([True, True, False]))
@@ -140,6 +148,7 @@ class TestSplitHeads:
     def test_heads_come_before_the_sequence(self, learner):
         assert_shape(learner.split_heads(np.ones((2, 5, 12)), 3), (2, 3, 5, 4))
 
+    @pytest.mark.refusals
     def test_features_that_cannot_be_shared_out_are_refused(self, learner):
         with pytest.raises(ValueError):
             learner.split_heads(np.ones((1, 2, 6)), 4)
@@ -191,6 +200,7 @@ class TestSinusoidalEncoding:
         ]
         assert_array(learner.sinusoidal_encoding(3, 4), expected)
 
+    @pytest.mark.edges
     def test_an_odd_number_of_features_ends_with_a_sine(self, learner):
         expected = [[0.0, 1.0, 0.0], [0.8414709848, 0.5403023059, 0.002154433]]
         assert_array(learner.sinusoidal_encoding(2, 3), expected)
@@ -213,6 +223,7 @@ class TestLayerNorm:
         result = learner.layer_norm(x, np.array([1.0, 2.0, 1.0, -1.0]), np.array([0.0, 10.0, 0.0, 1.0]))
         assert_array(result, [[-1.34164, 9.105573, 0.447213, -0.34164]], rtol=NORM)
 
+    @pytest.mark.edges
     def test_equal_features_give_beta(self, learner):
         result = learner.layer_norm(np.full((1, 2), 5.0), np.array([3.0, 3.0]), np.array([1.0, -1.0]))
         assert_array(result, [[1.0, -1.0]], rtol=NORM)
@@ -276,6 +287,7 @@ class TestFeedForwardBackward:
         assert_gradient(grad_W2, [[1.0, 0.0], [1.0, 0.0], [1.5, 2.0]], name="grad_W2")
         assert_gradient(grad_b2, [1.0, 1.0], name="grad_b2")
 
+    @pytest.mark.edges
     def test_unit_at_exactly_zero_passes_nothing_back(self, learner):
         x, W1, b1 = np.array([[1.0]]), np.array([[1.0, 1.0]]), np.array([-1.0, 2.0])  # x W1 + b1 = [0, 3]
         result = learner.feed_forward_backward(np.array([[1.0]]), x, W1, b1, np.ones((2, 1)), np.zeros(1))
@@ -342,6 +354,7 @@ class TestPositionsAdded:
         expected = [[[1.0, 1.5], [12.0, 2.25]], [[3.0, 3.5], [14.0, 4.25]]]
         assert_array(learner.add_positional_encoding(x, pe), expected)
 
+    @pytest.mark.refusals
     def test_a_sequence_longer_than_the_encoding_is_refused(self, learner):
         with pytest.raises(ValueError):
             learner.add_positional_encoding(np.zeros((1, 4, 2)), np.zeros((3, 2)))
@@ -365,6 +378,7 @@ class TestMaskBuilders:
         assert_shape(mask, (2, 5))
         assert_array(mask == 1, padding == 1)
 
+    @pytest.mark.refusals
     def test_a_length_beyond_the_padding_is_refused(self, learner):
         with pytest.raises(ValueError):
             learner.create_padding_mask([3, 6], 5)

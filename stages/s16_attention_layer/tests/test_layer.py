@@ -7,6 +7,8 @@ import pytest
 
 from grader.testing import assert_array, assert_equal, assert_gradient, assert_shape
 
+pytestmark = pytest.mark.values
+
 LOG3 = math.log(3.0)
 SIZES = {"batch": 2, "heads": 4, "seq": 10, "head_dimension": 16}  # an embedding of 64
 
@@ -73,6 +75,7 @@ class TestInitialWeights:
         assert_array(np.std(weights), 0.02, rtol=0.1, atol=0, name=f"standard deviation of {name}")
         assert_array(np.mean(weights), 0.0, atol=0.003, name=f"mean of {name}")
 
+    @pytest.mark.refusals
     def test_heads_that_cannot_share_the_features_are_refused(self, learner):
         for heads in (3, 0, -2):
             with pytest.raises(ValueError):
@@ -91,10 +94,12 @@ class TestSoftmax:
         assert_shape(weights, (2, 4, 10, 10), axes="batch heads seq seq")
         assert_array(np.sum(weights, axis=-1), np.ones((2, 4, 10)), name="sums over the last axis")
 
+    @pytest.mark.edges
     def test_large_scores_do_not_overflow(self, learner):
         scores = np.array([[10000.0, 10000.0], [-10000.0, 10000.0]])
         assert_array(learner.Attention(4, 2).softmax(scores), [[0.5, 0.5], [0.0, 1.0]])
 
+    @pytest.mark.edges
     def test_minus_infinity_gets_no_weight(self, learner):
         scores = np.array([[0.0, -np.inf, 0.0], [-np.inf, -np.inf, -np.inf]])
         assert_array(learner.Attention(4, 2).softmax(scores), [[0.5, 0.0, 0.5], [0.0, 0.0, 0.0]])
@@ -124,6 +129,7 @@ class TestSplitHeads:
         heads = learner.Attention(64, 4).split_heads(np.ones((2, 10, 64)))
         assert_shape(heads, (2, 4, 10, 16), axes="batch heads seq head_dimension")
 
+    @pytest.mark.refusals
     def test_other_shapes_are_refused(self, learner):
         layer = learner.Attention(4, 2)
         for shape in ((3, 4), (1, 3, 8), (1, 2, 3, 4)):
@@ -142,6 +148,7 @@ class TestConcatenateHeads:
         joined = learner.Attention(64, 4).concatenate_heads(np.ones((2, 4, 10, 16)))
         assert_shape(joined, (2, 10, 64), axes="batch seq embedding")
 
+    @pytest.mark.refusals
     def test_other_shapes_are_refused(self, learner):
         layer = learner.Attention(4, 2)
         for shape in ((2, 3, 2), (1, 4, 3, 2), (1, 2, 3, 4)):
@@ -302,6 +309,7 @@ class TestSeveralHeads:
 
 @pytest.mark.criterion("causal-mask")
 class TestCausalMask:
+    @pytest.mark.edges
     def test_next_to_a_padding_mask_both_have_to_allow_a_key(self, learner, tokens):
         output = small_layer(learner).forward(tokens, causal=True, padding_mask=np.array([[False, True]]))
         assert_array(output, [[[0.0, 0.0, 0.0, 0.0], [0.0, 0.0, 4.0, 4.0]]], axes="batch seq embedding")
@@ -329,11 +337,13 @@ class TestPaddingMask:
         output = small_layer(learner).forward(tokens, padding_mask=np.array([[0, 1]]))
         assert_array(output, [[[0.0, 0.0, 4.0, 4.0], [0.0, 0.0, 4.0, 4.0]]], axes="batch seq embedding")
 
+    @pytest.mark.edges
     def test_a_query_without_keys_gives_zeros(self, learner, tokens):
         layer = small_layer(learner)
         output = layer.forward(tokens, causal=True, padding_mask=np.array([[False, True]]))
         assert_array(output, [[[0.0, 0.0, 0.0, 0.0], [0.0, 0.0, 4.0, 4.0]]], axes="batch seq embedding")
 
+    @pytest.mark.refusals
     def test_a_mask_of_another_shape_is_refused(self, learner, tokens):
         layer = small_layer(learner)
         for shape in ((2,), (1, 3), (1, 2, 2)):
@@ -359,6 +369,7 @@ class TestCrossAttention:
         expected = [[[0.8, 24 / 7, 24 / 7, 2.4]]]
         assert_array(small_layer(learner).forward(tokens[:, 1:], memory), expected, axes="batch seq_q embedding")
 
+    @pytest.mark.refusals
     def test_keys_without_values_and_other_batches_are_refused(self, learner, tokens, memory):
         layer = small_layer(learner)
         with pytest.raises(ValueError):
@@ -368,6 +379,7 @@ class TestCrossAttention:
 
 
 @pytest.mark.criterion("large-inputs")
+@pytest.mark.edges
 class TestLargeInputs:
     def test_the_best_key_takes_everything(self, learner):
         layer = small_layer(learner, heads=1)
@@ -398,6 +410,7 @@ class TestGradientOutputWeights:
         expected = [[3.0, 1.0, 1.0, 6.0], [1.0, 3.0, 3.0, 2.0], [3.0, 2.0, 2.0, 6.0], [4.0, 4.0, 4.0, 8.0]]
         assert_gradient(layer.gradient_output_weights, expected, name="gradient_output_weights")
 
+    @pytest.mark.refusals
     def test_backward_needs_a_forward(self, learner, grad_output):
         layer = small_layer(learner)
         with pytest.raises(RuntimeError) as caught:
@@ -529,6 +542,7 @@ class TestUpdate:
             assert_shape(weights, (4, 4), name=name)
             assert_array(weights[place], expected, name=f"{name}{list(place)}")
 
+    @pytest.mark.refusals
     def test_update_needs_a_backward(self, learner, tokens):
         layer = small_layer(learner)
         layer.forward(tokens)

@@ -5,6 +5,8 @@ import pytest
 
 from grader.testing import assert_array, assert_equal, assert_gradient, assert_shape
 
+pytestmark = pytest.mark.values
+
 DIGITS = 1e-6  # relative tolerance of numbers written out to seven places
 NORM = 1e-4  # relative tolerance that accepts eps inside the square root and outside, through several norms
 FORMS = 2e-3  # relative tolerance that accepts both forms of GELU too, where inputs are as small as here
@@ -83,6 +85,7 @@ class TestSelfAttention:
             assert_array(params[f"{part}_bias"], np.zeros(5), name=f"{part}_bias")
         assert_equal(len(params), 6, name="number of parameters")
 
+    @pytest.mark.refusals
     def test_x_without_a_batch_axis_is_refused(self, learner):
         with pytest.raises(ValueError):
             single_head(learner).forward(np.ones((3, 2)))
@@ -106,6 +109,7 @@ class TestSelfAttentionMasks:
         expected = [[[1.2140836, 0.7859164], [1.2140836, 0.7859164], [1.1116144, 0.8883856]]]
         assert_array(output, expected, rtol=DIGITS)
 
+    @pytest.mark.edges
     def test_a_query_without_keys_gives_zeros(self, learner, tokens):
         layer = single_head(learner)
         output = layer.forward(tokens, np.array([[False] * 3, [True, False, False], [False] * 3]))
@@ -113,6 +117,7 @@ class TestSelfAttentionMasks:
         assert_array(layer.attention_weights, expected, name="attention_weights")
         assert_array(output, [[[0.0, 0.0], [3.0, -1.0], [0.0, 0.0]]])
 
+    @pytest.mark.refusals
     def test_a_mask_that_does_not_fit_is_refused(self, learner, tokens):
         with pytest.raises(ValueError):
             single_head(learner).forward(tokens, np.ones((2, 2), dtype=bool))
@@ -144,6 +149,7 @@ class TestSelfAttentionGradients:
         grad_x = layer.backward(np.array([[[1.0, 1.0], [0.0, 0.0], [0.0, 3.0]]]))
         assert_gradient(grad_x, [[[2.0, 1.0], [0.0, 0.0], [0.0, 3.0]]], name="grad_x")
 
+    @pytest.mark.refusals
     def test_backward_needs_a_forward(self, learner):
         assert_needs_forward(learner.SelfAttention(2), (1, 3, 2))
 
@@ -219,6 +225,7 @@ class TestMultiheadAttention:
         expected = [[[1.25, 0.125, -1.375, 1.5]]]
         assert_array(output, expected, rtol=DIGITS)
 
+    @pytest.mark.refusals
     def test_heads_that_cannot_share_the_features_are_refused(self, learner):
         with pytest.raises(ValueError):
             learner.MultiheadSelfAttention(6, 4)
@@ -248,6 +255,7 @@ class TestMultiheadMasks:
         alone = np.broadcast_to([1.0, 0.0, 0.0], (2, 3, 3))
         assert_array(layer.attention_weights[1], alone, name="attention_weights of the second sequence")
 
+    @pytest.mark.edges
     def test_a_query_without_keys_gives_the_output_bias(self, learner, sentence):
         output = two_heads(learner).forward(sentence, np.array([[False], [False], [False]]))
         assert_array(output, [[[1.0, 0.0, -1.0, 2.0]] * 3])
@@ -294,6 +302,7 @@ class TestMultiheadGradients:
         assert_gradient(grads["output_weights"], expected, name="grads['output_weights']")
         assert_gradient(grads["output_bias"], [1.0, -1.0, 3.0, 1.0], name="grads['output_bias']")
 
+    @pytest.mark.purity
     def test_a_second_backward_replaces_the_gradients(self, learner, sentence):
         layer = two_heads(learner)
         layer.forward(sentence)
@@ -301,6 +310,7 @@ class TestMultiheadGradients:
         layer.backward(np.full((1, 3, 4), 2.0))
         assert_gradient(layer.grads["output_bias"], [6.0, 6.0, 6.0, 6.0], name="grads['output_bias']")
 
+    @pytest.mark.refusals
     def test_backward_needs_a_forward(self, learner):
         assert_needs_forward(learner.MultiheadSelfAttention(4, 2), (1, 3, 4))
 
@@ -322,6 +332,7 @@ class TestLayerNorm:
         result = learner.LayerNorm(3).forward(x)
         assert_array(result, [[-1.224743, 0.0, 1.224743], [-0.707107, 1.414214, -0.707107]], rtol=NORM)
 
+    @pytest.mark.edges
     def test_equal_features_give_beta(self, learner):
         layer = learner.LayerNorm(2)
         layer.params = {"gamma": np.array([3.0, 3.0]), "beta": np.array([1.0, -1.0])}
@@ -351,6 +362,7 @@ class TestLayerNormGradients:
         assert_array(layer.grads["gamma"], [0.0, -4.0], atol=NORM, name="grads['gamma']")
         assert_array(layer.grads["beta"], [4.0, 6.0], name="grads['beta']")
 
+    @pytest.mark.refusals
     def test_backward_needs_a_forward(self, learner):
         assert_needs_forward(learner.LayerNorm(4), (1, 4))
 
@@ -427,6 +439,7 @@ class TestDropout:
         assert_array(small_mlp(learner, dropout=0.9).forward(inputs), expected)
         assert_array(small_mlp(learner).forward(inputs, training=True), expected, name="result of training at rate 0")
 
+    @pytest.mark.refusals
     def test_a_rate_of_one_is_refused(self, learner):
         with pytest.raises(ValueError):
             learner.MLP(2, 3, dropout=1.0)
@@ -467,6 +480,7 @@ class TestMLPGradients:
         mlp.backward(np.ones((50, 20)))
         assert_gradient(mlp.grads["b2"], np.sum(output, axis=0), name="grads['b2']")
 
+    @pytest.mark.refusals
     def test_backward_needs_a_forward(self, learner):
         assert_needs_forward(learner.MLP(2, 3), (1, 2))
 
@@ -613,12 +627,14 @@ class TestEncoder:
         ]
         assert_array(result, expected, rtol=FORMS)
 
+    @pytest.mark.purity
     def test_every_block_has_parameters_of_its_own(self, learner):
         encoder = learner.Encoder(3, 4, 2)
         numbered = [f"blocks.{number}.{name}" for number in range(3) for name in PART_NAMES]
         assert_equal(len(encoder.blocks), 3, name="number of blocks")
         assert_equal(sorted(encoder.params), [*numbered, "norm.beta", "norm.gamma"], name="names of params")
 
+    @pytest.mark.refusals
     def test_an_encoder_without_blocks_is_refused(self, learner):
         with pytest.raises(ValueError):
             learner.Encoder(0, 4, 2)
