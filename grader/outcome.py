@@ -32,7 +32,7 @@ class Outcome:
 
     call is the last call as a learner would write it, waits_on the unwritten function that another one needed, explains
     the mistakes that reproduce every recorded answer, notes what was printed or warned about; unexplained is why an
-    explanation could not be made.
+    explanation could not be made, help what a common exception of NumPy or Python means here.
     """
 
     test: str
@@ -47,3 +47,4 @@ class Outcome:
     notes: tuple[str, ...] = ()
     seconds: float = 0.0
     unexplained: str = ""
+    help: str = ""

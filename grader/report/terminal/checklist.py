@@ -148,6 +148,8 @@ def _failure_lines(failure: Failure, style: Style, before: Failure | None) -> li
         lines += paragraph(failure.call, look, "bold", hanging=4)
     if failure.message:
         lines += paragraph(_trimmed(failure.message, MESSAGE_LINES, style), look)
+    if failure.help and (before is None or before.help != failure.help):
+        lines += paragraph(_trimmed(failure.help, NOTE_LINES, style), look, "yellow")
     for note in failure.notes if before is None or before.notes != failure.notes else ():
         lines += paragraph(_trimmed(note, NOTE_LINES, style), look, "dim")
     if failure.diagnosis and (before is None or before.diagnosis != failure.diagnosis):
