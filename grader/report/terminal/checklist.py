@@ -80,7 +80,7 @@ def _problem_lines(verdict: Verdict, style: Style) -> list[Text]:
     place = f"{verdict.run.label}:{problem.line}" if problem.line else verdict.run.label
     lines = row("failed", f"{place} cannot be graded as it is", "", style.look)
     lines += paragraph(_trimmed(problem.message, MESSAGE_LINES, style), style.look)
-    return lines + (paragraph(problem.hint, style.look, "yellow") if problem.hint else [])
+    return lines + (paragraph(style.look.command(problem.hint), style.look, "yellow") if problem.hint else [])
 
 
 def _row_lines(result: CriterionResult, verdict: Verdict, style: Style) -> list[Text]:
@@ -99,8 +99,8 @@ def detail_lines(result: CriterionResult, verdict: Verdict, style: Style) -> lis
         lines += paragraph(f"and {left} more {'test' if left == 1 else 'tests'}", style.look, "dim")
     called = any(failure.call for failure in shown)
     if result.status not in ("grader_fault", "blocked") and (called or verdict.feedback != "full"):
-        hint = f"more help: grader hint {verdict.stage} {result.id}"
-        again = f"again with these inputs: {style.again} --seed {verdict.run.seed}"
+        hint = f"more help: {style.look.command(f'grader hint {verdict.stage} {result.id}')}"
+        again = f"again with these inputs: {style.look.command(style.again)} --seed {verdict.run.seed}"
         lines += side_by_side([hint, again] if called else [hint], style.look)
     return lines
 
