@@ -118,8 +118,9 @@ def _more_lines(others: list[CriterionResult], style: Style) -> list[Text]:
     if not failing:
         return []
     pass_not = "does not pass" if len(failing) == 1 else "do not pass"
-    first = f"{count(len(failing), 'more row')} {pass_not}, to see one: {style.look.command(style.again)} --row {failing[0].id}"
-    return side_by_side([first, f"all: {style.look.command(style.again)} -v"], style.look, indent=0)
+    again = style.look.command(style.again)
+    first = f"{count(len(failing), 'more row')} {pass_not}, to see one: {again} --row {failing[0].id}"
+    return side_by_side([first, f"all: {again} -v"], style.look, indent=0)
 
 
 def detail_lines(result: CriterionResult, verdict: Verdict, style: Style, commands: bool = True) -> list[Text]:
