@@ -75,11 +75,11 @@ def home(
         return
     from grader.progress.actions import standings
     from grader.report.terminal.overview import home_lines
-    from grader.report.terminal.screen import look, show, typed_before
+    from grader.report.terminal.screen import look, show
 
     workspace = open_here()
     progress = workspace.store.read()
-    show(home_lines(workspace.course, standings(workspace, progress), progress.last, look(), typed_before(os.environ)))
+    show(home_lines(workspace.course, standings(workspace, progress), progress.last, look()))
     setup.tell_newer_course(workspace.course)
 
 

@@ -37,7 +37,8 @@ class Outcome:
     call is the last call as a learner would write it, waits_on the unwritten function that another one needed, explains
     the mistakes that reproduce every recorded answer, notes what was printed or warned about; unexplained is why an
     explanation could not be made; kind is one of KINDS, or empty where the test's marks name none, or several;
-    called holds, of a test that failed, the stage's own functions and classes that it called, methods as Class.method.
+    called holds, of a test that failed, the stage's own functions and classes that it called, methods as Class.method;
+    help is what a common exception of NumPy or Python means here.
     """
 
     test: str
@@ -54,3 +55,4 @@ class Outcome:
     unexplained: str = ""
     kind: Kind | Literal[""] = ""
     called: tuple[str, ...] = ()
+    help: str = ""

@@ -34,6 +34,7 @@ class Failure:
     notes: tuple[str, ...] = ()
     unexplained: str = ""  # why an explanation could not be made
     kind: Kind | Literal[""] = ""
+    help: str = ""  # what an exception means here
 
 
 @dataclass(frozen=True)
@@ -218,16 +219,8 @@ def _failure(outcome: Outcome, found: list[Outcome]) -> Failure:
     others = (other.explains for other in found if other is not outcome and other.explains)
     diagnosis = the_one(outcome.explains, others)
     place = (outcome.test, outcome.hidden, outcome.status)
-    return Failure(
-        *place,
-        outcome.call,
-        outcome.message,
-        diagnosis,
-        outcome.where,
-        outcome.notes,
-        outcome.unexplained,
-        outcome.kind,
-    )
+    said, why = (outcome.call, outcome.message), (outcome.where, outcome.notes, outcome.unexplained)
+    return Failure(*place, *said, diagnosis, *why, outcome.kind, outcome.help)
 
 
 def the_one(own: tuple[Diagnosis, ...], others: Iterable[tuple[Diagnosis, ...]]) -> Diagnosis | None:

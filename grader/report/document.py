@@ -89,6 +89,7 @@ def _failure(failure: Failure) -> Document:
         "where": where_text(failure.where),
         "notes": [plain_text(note) for note in failure.notes],
         "unexplained": plain_text(failure.unexplained) or None,
+        "help": plain_text(failure.help) or None,
     }
 
 

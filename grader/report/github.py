@@ -86,7 +86,7 @@ def _row_command(row: CriterionResult, verdict: Verdict, scene: Scene) -> str:
     failure = first_told(row, verdict)
     lines = [f"{row.text}: {status_words(row)}"]
     if failure is not None:
-        lines += [failure.call, failure.message]
+        lines += [failure.call, failure.message, failure.help]
     if failure is not None and failure.diagnosis is not None:
         lines += [failure.diagnosis.text, failure.diagnosis.fix]
     where = place(row, verdict)

@@ -82,7 +82,7 @@ def _problem_lines(verdict: Verdict, style: Style) -> list[Text]:
     place = f"{verdict.run.label}:{problem.line}" if problem.line else verdict.run.label
     lines = row("failed", f"{place} cannot be graded as it is", "", style.look)
     lines += paragraph(_trimmed(problem.message, MESSAGE_LINES, style), style.look)
-    return lines + (paragraph(problem.hint, style.look, "yellow") if problem.hint else [])
+    return lines + (paragraph(style.look.command(problem.hint), style.look, "yellow") if problem.hint else [])
 
 
 def _checklist(verdict: Verdict, style: Style) -> list[Text]:
@@ -118,8 +118,9 @@ def _more_lines(others: list[CriterionResult], style: Style) -> list[Text]:
     if not failing:
         return []
     pass_not = "does not pass" if len(failing) == 1 else "do not pass"
-    first = f"{count(len(failing), 'more row')} {pass_not}, to see one: {style.again} --row {failing[0].id}"
-    return side_by_side([first, f"all: {style.again} -v"], style.look, indent=0)
+    again = style.look.command(style.again)
+    first = f"{count(len(failing), 'more row')} {pass_not}, to see one: {again} --row {failing[0].id}"
+    return side_by_side([first, f"all: {again} -v"], style.look, indent=0)
 
 
 def detail_lines(result: CriterionResult, verdict: Verdict, style: Style, commands: bool = True) -> list[Text]:
@@ -132,11 +133,11 @@ def detail_lines(result: CriterionResult, verdict: Verdict, style: Style, comman
         lines += _failure_lines(failure, style, shown[0] if number else None)
     left = len(result.failures) - len(shown)
     if left:
-        lines += side_by_side([f"and {count(left, 'more test')}: {style.again} --row {result.id} -v"], style.look)
+        lines += side_by_side([f"and {count(left, 'more test')}: {style.look.command(style.again)} --row {result.id} -v"], style.look)
     called = any(failure.call for failure in shown)
     if commands and result.status not in ("grader_fault", "blocked") and (called or verdict.feedback != "full"):
-        hint = f"more help: grader hint {verdict.stage} {result.id}"
-        again = f"again with these inputs: {style.again} --seed {verdict.run.seed}"
+        hint = f"more help: {style.look.command(f'grader hint {verdict.stage} {result.id}')}"
+        again = f"again with these inputs: {style.look.command(style.again)} --seed {verdict.run.seed}"
         lines += side_by_side([hint, again] if called else [hint], style.look)
     return lines
 
@@ -167,6 +168,8 @@ def _failure_lines(failure: Failure, style: Style, before: Failure | None) -> li
         lines += paragraph(failure.call, look, "bold", hanging=4)
     if failure.message:
         lines += paragraph(_trimmed(failure.message, MESSAGE_LINES, style), look)
+    if failure.help and (before is None or before.help != failure.help):
+        lines += paragraph(_trimmed(failure.help, NOTE_LINES, style), look, "yellow")
     for note in failure.notes if before is None or before.notes != failure.notes else ():
         lines += paragraph(_trimmed(note, NOTE_LINES, style), look, "dim")
     if failure.diagnosis and (before is None or before.diagnosis != failure.diagnosis):

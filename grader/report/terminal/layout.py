@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from grader.calling import typed
+
 if TYPE_CHECKING:
     from rich.text import Text
 
@@ -48,10 +50,15 @@ ASCII = str.maketrans({
 
 @dataclass(frozen=True)
 class Look:
-    """What the terminal can show: its width in columns, and whether only ASCII."""
+    """What the terminal can show: its width in columns, whether only ASCII; and what is typed in place of `grader`."""
 
     width: int
     ascii: bool = False
+    grader: str = "grader"
+
+    def command(self, text: str) -> str:
+        """Return a command, or a text that quotes some, as it can be pasted here."""
+        return typed(text, self.grader)
 
     @property
     def table(self) -> int:

@@ -85,6 +85,7 @@ def test_a_verdict_has_the_keys_of_the_design_with_its_values() -> None:
                 "where": "stages/s15_attention/attention.py:142",
                 "notes": ["printed: hello"],
                 "unexplained": None,
+                "help": None,
             }
         ],
     }

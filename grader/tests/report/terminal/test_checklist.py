@@ -497,6 +497,13 @@ def test_a_command_is_never_broken(width: int) -> None:
     assert shown[-1] == parts[1].partition(": ")[2]
 
 
-def test_the_first_screen_says_what_is_typed_before_a_command() -> None:
-    assert screen.typed_before({"UV_RUN_RECURSION_DEPTH": "1"}) == "uv run"
-    assert screen.typed_before({}) == ""
+@pytest.mark.parametrize("grader", ["grader", "uv run grader", "python -m grader"])
+def test_commands_are_told_as_this_grader_was_started(grader: str) -> None:
+    look = Look(80, grader=grader)
+    told = "\n".join(line.plain for line in verdict_lines(VERDICT, Style(look, "grader check s15")))
+    assert f"more help: {grader} hint s15 split-heads" in told
+    assert f"{grader} check s15 --seed 40817" in told
+    assert max(map(len, told.split("\n"))) <= 80
+    problem = Problem("missing", "there is no module", None, "`grader reset s15` puts it back.")
+    told = "\n".join(line.plain for line in verdict_lines(replace(VERDICT, problem=problem), Style(look, "")))
+    assert f"`{grader} reset s15` puts it back." in told
