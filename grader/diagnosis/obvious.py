@@ -70,14 +70,15 @@ CHANGED = (
 def _not_refused(seen: _Seen, module: types.ModuleType, row: str) -> Diagnosis:
     record, error = seen.record, seen.error
     wanted = type(error).__name__
-    said = _promise(module, record.label, wanted)
-    fix = f"Raise it before the first computation. The docstring asks for it: {said}" if said else "Raise it first."
+    said, promise = str(error)[:LONGEST], _promise(module, record.label, wanted)
+    reason = f" ({said})" if said else ""
+    fix = f"Check that first. The docstring asks for {wanted} {promise}" if promise else f"Check it, and raise {wanted}."
     if record.error is None:
-        return Diagnosis(
-            "refusal-missing", row, f"{record.label} accepts a call that it has to refuse with {wanted}.", fix
-        )
+        text = f"{record.label} accepts a call that it has to refuse with {wanted}{reason}."
+        return Diagnosis("refusal-missing", row, text, fix)
     found = getattr(record.error, "learner_type", type(record.error).__name__)
-    text = f"Nothing in {record.label} checks this call: it ends in {found} by accident, where {wanted} is asked for."
+    text = f"{record.label} does not check its arguments. This call has to be refused with {wanted}{reason}"
+    text += "." if found == wanted else f"; it ends in {found} by accident."
     return Diagnosis("refusal-by-accident", row, text, fix)
 
 
