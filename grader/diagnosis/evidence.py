@@ -22,6 +22,7 @@ from grader.remote.record import Name, Record
 KEPT_BYTES = 128 << 20  # of what tests that passed sent and were given; past that they are no evidence
 SECONDS = 1.0  # of processor time, beyond that of the explanations themselves
 SEARCH_SECONDS = 0.45  # of processor time, for small changes of the reference that explain what no known mistake does
+PROBLEM = 300  # characters
 ROW_SHARE = 0.6  # of what is left of it, for one row: the first that fails is the one that is shown whole
 
 
@@ -41,6 +42,7 @@ class Evidence:
     _passed: dict[str, list[_Seen]] = field(default_factory=dict)  # by row
     _called: dict[str, set[str]] = field(default_factory=dict)  # by failed test that was replayed: what it called
     _failed: dict[str, list[Failing]] = field(default_factory=dict)  # by row: what can be replayed of failed tests
+    problems: dict[str, str] = field(default_factory=dict)  # by row: why no change of a right module was found
     _left: int = KEPT_BYTES
     _contradicted: dict[tuple[str, str], bool] = field(default_factory=dict)  # by mistake and row
 
@@ -74,6 +76,7 @@ class Evidence:
         with np.errstate(all="ignore"), warnings.catch_warnings(action="ignore"):
             known = self._shown(self._standing(outcomes, answers, ends_at), answers)
             slips = self._searched(known, answers)
+            known = [self._noted(each) for each in known]
             if not slips:
                 return known
             added = [replace(each, explains=(*each.explains, *_told(slips, each))) for each in known]
@@ -95,6 +98,10 @@ class Evidence:
 
         return list(map(shown, outcomes))
 
+    def _noted(self, outcome: Outcome) -> Outcome:
+        problem = self.problems.get(outcome.criterion)
+        return outcome if problem is None or outcome.explains else replace(outcome, unexplained=problem)
+
     def _standing(self, outcomes: list[Outcome], answers: Diagnostician, ends_at: float) -> list[Outcome]:
         left = [self._uncontradicted(outcome, answers, ends_at) for outcome in outcomes]
         return [self._prevailing(outcome, left) for outcome in left]
@@ -114,7 +121,10 @@ class Evidence:
                 continue
             now = time.process_time()
             until = now + ROW_SHARE * max(0.0, ends_at - now)
-            found += answers.slips.explain(row.id, failing, passed, frozenset(row.functions), until)
+            try:
+                found += answers.slips.explain(row.id, failing, passed, frozenset(row.functions), until)
+            except Exception as error:  # of values that a learner's process chose, or a change that cannot be made
+                self.problems[row.id] = f"{type(error).__name__}: {error}"[:PROBLEM]
         failed = [each for row in self._failed.values() for each in row]
         return answers.slips.everywhere(found, failed)
 

@@ -101,7 +101,7 @@ def alike(one: Any, other: Any) -> bool:
     if one is other or one is None or other is None:
         return False
     if isinstance(one, np.ndarray) and isinstance(other, np.ndarray):
-        return one.dtype.kind == other.dtype.kind or (one.dtype.kind in "iuf" and other.dtype.kind in "iuf")
+        return one.ndim == other.ndim and (one.dtype.kind in "iuf") == (other.dtype.kind in "iuf")
     if isinstance(one, (int, float, np.number)) and isinstance(other, (int, float, np.number)):
         return bool(one != other)
     return type(one) is type(other) and not callable(one)

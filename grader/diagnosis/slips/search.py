@@ -24,15 +24,16 @@ from grader.diagnosis.slips.wording.sentences import clause
 from grader.outcome import Diagnosis
 from grader.remote.record import Name, Record
 
-PROBES = 3  # tests of one row that are tried one after the other, until one is explained
+PROBES = 4  # tests of one row that are tried one after the other, until one is explained
 OF_ONE_FUNCTION = 2  # of them that ask the same function
 LONGEST = 20  # times as long as the reference a change may run
 LEAST = 0.02  # seconds that any change may run
 CONFIRMING = 0.1  # seconds in which what was found is held against a row's other tests
 MOST_ALIKE_SOURCES = 2  # right modules that are changed beside the reference, those most like the learner's
+SOURCE_SHARE = 0.45  # of the time that is left, for changes of one right module
 MOST_FOUND = 24  # changes that are held against the other tests of a row
-MOST_ALIKE = 12  # changes of one manner that are tried two at a time
-MOST_LIKELY = 30  # likely changes of one function that are tried two at a time
+MOST_ALIKE = 8  # changes of one manner that are tried two at a time
+MOST_LIKELY = 24  # likely changes of one function that are tried two at a time
 
 
 @dataclass(frozen=True)
@@ -80,7 +81,7 @@ class _Probe:
 Part = tuple[str, int]  # the function that holds a change, and its number
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class _Found:
     """One or several changes of one source that are in force together, and what each of them says."""
 
@@ -130,7 +131,8 @@ class Search:
                 if self.clock() > ends_at:
                     return []
                 other = probe if place == 0 else self._probe(place, probe.failing)
-                found = self._agreeing(place, other, fine, own, ends_at) if other else []
+                until = self.clock() + SOURCE_SHARE * (ends_at - self.clock())
+                found = self._agreeing(place, other, fine, own, until) if other else []
                 slips = self._confirmed(found, probe, failing, row, own, fine)
                 if slips:
                     return slips

@@ -90,7 +90,7 @@ def argument_changes(node: ast.FunctionDef, scope: Scope) -> Iterator[tuple[Kind
         elif isinstance(value, (int, float)) and not isinstance(value, bool):
             for number in (0, 1):
                 if number != value:
-                    yield "fixed", ast.Assign([store], ast.Constant(type(value)(number)))
+                    yield "fixed", ast.Assign([store], ast.Constant(float(number) if isinstance(value, float) else number))
         for other in names[place + 1 :]:
             if alike(value, scope.values[other]):
                 pair = ast.Tuple([store, ast.Name(other, ast.Store())], ast.Store())
