@@ -219,8 +219,8 @@ def _failure(outcome: Outcome, found: list[Outcome]) -> Failure:
     others = (other.explains for other in found if other is not outcome and other.explains)
     diagnosis = the_one(outcome.explains, others)
     place = (outcome.test, outcome.hidden, outcome.status)
-    said = (*place, outcome.call, outcome.message, diagnosis, outcome.where, outcome.notes, outcome.unexplained)
-    return Failure(*said, kind=outcome.kind, help=outcome.help)
+    told = Failure(*place, outcome.call, outcome.message, diagnosis, outcome.where, outcome.notes, outcome.unexplained)
+    return replace(told, kind=outcome.kind, help=outcome.help)
 
 
 def the_one(own: tuple[Diagnosis, ...], others: Iterable[tuple[Diagnosis, ...]]) -> Diagnosis | None:

@@ -95,7 +95,11 @@ class World:
         self._listen(stack)
         self._files = dict(self._digests())
         self._graders: dict[str, Grader] = {}
-        stack.callback(lambda: [each.close() for each in self._graders.values()])
+        stack.callback(self._close)
+
+    def _close(self) -> None:
+        for grader in self._graders.values():
+            grader.close()
 
     def _listen(self, stack: ExitStack) -> None:
         self._tcp = stack.enter_context(socket.create_server(("127.0.0.1", 0)))
