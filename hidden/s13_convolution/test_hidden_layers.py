@@ -267,7 +267,10 @@ class TestLenetLearns:
                 assert_single(value, f"grads of {of}, {name!r}")
 
     def test_new_bars_are_told_apart(self, learner, rng):
-        """After 16 steps of Adam the reference tells 99.9 % of new images apart, for the worst of 150 seeds 87 %; 75 % are asked for."""
+        """After 16 steps of Adam the reference tells 99.9 % of new images apart, 87 % for the worst of 150 seeds.
+
+        75 % are asked for.
+        """
         layers = learner.build_lenet(3, rng)
         trained = with_parameters(layers)
         held = [dict(layer.params) for layer in trained]
