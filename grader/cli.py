@@ -27,6 +27,7 @@ from grader.commands.options import (
     Receipt,
     RequireIsolation,
     Seed,
+    ShownRow,
     SigningKey,
     Student,
     Verbose,
@@ -74,11 +75,11 @@ def home(
         return
     from grader.progress.actions import standings
     from grader.report.terminal.overview import home_lines
-    from grader.report.terminal.screen import look, show, typed_before
+    from grader.report.terminal.screen import look, show
 
     workspace = open_here()
     progress = workspace.store.read()
-    show(home_lines(workspace.course, standings(workspace, progress), progress.last, look(), typed_before(os.environ)))
+    show(home_lines(workspace.course, standings(workspace, progress), progress.last, look()))
     setup.tell_newer_course(workspace.course)
 
 
@@ -110,6 +111,7 @@ def check(
     submission: GradedFiles = None,
     student: Student = None,
     only: OnlyRow = None,
+    row: ShownRow = None,
     every: EveryStage = False,
     begun: BegunStages = False,
     formats: Formats = "",
@@ -123,17 +125,19 @@ def check(
 
     When all its criteria pass, that is recorded, and the stages that waited for it open.
     """
-    from grader.commands import grading
+    from grader.commands import choices, grading
     from grader.progress.actions import GradingRequest, stage_or_current
 
     request = GradingRequest(submission, only, seed, isolation, require_isolation, student)
-    several = grading.several(every, begun, stage, request)
+    several = choices.several(every, begun, stage, request, row)
     telling = grading.telling(formats, as_json, feedback, verbose)
     telling = replace(telling, signing=classroom.signing(receipt, signing_key, only, several is not None))
     workspace = open_here(key_file)
     if several is not None:
         raise typer.Exit(grading.check_all(workspace, request, telling, several))
-    raise typer.Exit(grading.check(workspace, stage_or_current(workspace, stage), request, telling))
+    target = stage_or_current(workspace, stage)
+    shown = None if row is None else target.asked(row).id
+    raise typer.Exit(grading.check(workspace, target, request, replace(telling, row=shown)))
 
 
 app.command()(exploring.explore)
@@ -157,7 +161,7 @@ def doctor(as_json: Json = False) -> None:
 
 
 @app.command(hidden=_IN_COPY)
-def demo(seed: Seed = None, isolation: Isolation = "auto", verbose: Verbose = False) -> None:
+def demo(seed: Seed = None, isolation: Isolation = "auto", row: ShownRow = None, verbose: Verbose = False) -> None:
     """Grade a half-finished example, to show what a check looks like.
 
     The example comes with the grader, is graded like any other module, and nothing is recorded.
@@ -165,7 +169,7 @@ def demo(seed: Seed = None, isolation: Isolation = "auto", verbose: Verbose = Fa
     from grader.commands import grading
     from grader.progress.actions import GradingRequest
 
-    raise typer.Exit(grading.demo(GradingRequest(None, None, seed, isolation), verbose))
+    raise typer.Exit(grading.demo(GradingRequest(None, None, seed, isolation), row, verbose))
 
 
 def main() -> None:

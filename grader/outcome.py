@@ -36,7 +36,9 @@ class Outcome:
 
     call is the last call as a learner would write it, waits_on the unwritten function that another one needed, explains
     the mistakes that reproduce every recorded answer, notes what was printed or warned about; unexplained is why an
-    explanation could not be made; kind is one of KINDS, or empty where the test's marks name none, or several.
+    explanation could not be made; kind is one of KINDS, or empty where the test's marks name none, or several;
+    called holds, of a test that failed, the stage's own functions and classes that it called, methods as Class.method;
+    help is what a common exception of NumPy or Python means here.
     """
 
     test: str
@@ -52,3 +54,5 @@ class Outcome:
     seconds: float = 0.0
     unexplained: str = ""
     kind: Kind | Literal[""] = ""
+    called: tuple[str, ...] = ()
+    help: str = ""

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from grader.course.provenance import UNKNOWN, Provenance
 from grader.course.stage import Criterion, Feedback, Stage
-from grader.outcome import Diagnosis, Outcome, Status, Where
+from grader.outcome import KINDS, Diagnosis, Kind, Outcome, Status, Where
 from grader.submission.source import Problem
+from grader.waiting import Before, Reaches, before, held_up_by
 
 SCHEMA = 1
 SOURCE = "the source"  # stands for a test where the module's text is what fails a row
@@ -31,11 +33,25 @@ class Failure:
     where: Where | None
     notes: tuple[str, ...] = ()
     unexplained: str = ""  # why an explanation could not be made
+    kind: Kind | Literal[""] = ""
+    help: str = ""  # what an exception means here
+
+
+@dataclass(frozen=True)
+class KindCount:
+    """How many of a row's tests of one kind pass."""
+
+    kind: Kind
+    passed: int
+    total: int
 
 
 @dataclass(frozen=True)
 class CriterionResult:
-    """One row of the checklist; waits_for holds the rows, or functions, that have to come first."""
+    """One row of the checklist; waits_for holds the functions that have to come first.
+
+    kinds counts the tests that name their kind, where any were run.
+    """
 
     id: str
     text: str
@@ -44,6 +60,14 @@ class CriterionResult:
     tests_total: int
     failures: tuple[Failure, ...] = ()
     waits_for: tuple[str, ...] = ()
+    kinds: tuple[KindCount, ...] = ()
+
+    @property
+    def values_right(self) -> bool:
+        """Whether the row fails although all its values are right: what fails are tests of other kinds alone."""
+        missed = sum(each.total - each.passed for each in self.kinds)
+        right = any(each.kind == "values" and each.passed == each.total for each in self.kinds)
+        return self.status == "failed" and right and missed == self.tests_total - self.tests_passed
 
 
 @dataclass(frozen=True)
@@ -104,7 +128,7 @@ def decide(
     problem: Problem | None = None,
     faults: tuple[str, ...] = (),
     refused: Mapping[str, Problem] | None = None,
-    reaches: Mapping[str, frozenset[str]] | None = None,
+    reaches: Reaches | None = None,
 ) -> Verdict:
     """Return the verdict of a run; expected holds (test, criterion, hidden) of every test that had to end.
 
@@ -119,70 +143,56 @@ def decide(
     by_test = {test: _plausible(outcome, fine) for test, outcome in by_test.items()}
     rows: list[CriterionResult] = []
     # Of rows that were not asked for nothing is known, so the one that was waits for none of them.
-    passed = set() if run.only is None else {criterion.id for criterion in stage.criteria} - {run.only}
+    standing = set() if run.only is None else {criterion.id for criterion in stage.criteria} - {run.only}
     for criterion in stage.criteria:
         if run.only is not None and criterion.id != run.only:
             continue
         tests = [(test, hidden) for test, row, hidden in wanted if row == criterion.id]
-        row = _row(criterion, tests, by_test, stage, passed, problem, run.public_only)
+        found = [by_test.get(test) or _unfinished(test, criterion.id, hidden) for test, hidden in tests]
+        if problem is None:
+            row = _row(criterion, found, run.public_only, before(criterion, stage, standing, reaches or {}))
+        else:
+            row = CriterionResult(criterion.id, criterion.text, "blocked", 0, len(tests), (), ("the module",))
         if problem is None and refused and criterion.id in refused:
             row = _refused(row, refused[criterion.id], run.label)
         rows.append(row)
-        if row.status == "passed":
-            passed.add(criterion.id)
+        if row.status == "passed" or row.values_right:
+            standing.add(criterion.id)
     rows = [_held_up(row, rows, stage, reaches or {}) for row in rows]
     whole = bool(rows) and all(row.status == "passed" for row in rows) and not faults and problem is None
     whole = whole and not run.public_only
     return Verdict(stage.id, stage.title, whole, tuple(rows), run, problem, faults)
 
 
-def _row(
-    criterion: Criterion,
-    tests: list[tuple[str, bool]],
-    by_test: dict[str, Outcome],
-    stage: Stage,
-    passed: set[str],
-    problem: Problem | None,
-    public_only: bool,
-) -> CriterionResult:
-    found = [by_test.get(test) or _unfinished(test, criterion.id, hidden) for test, hidden in tests]
-    done = sum(outcome.status == "passed" for outcome in found)
-    if problem is not None:
-        return CriterionResult(criterion.id, criterion.text, "blocked", 0, len(tests), (), ("the module",))
-    if not tests or not (public_only or any(hidden for _, hidden in tests)):
-        found.append(_unfinished("public tests" if public_only else "hidden tests", criterion.id, not public_only))
-    if all(outcome.status == "passed" for outcome in found):
-        return CriterionResult(criterion.id, criterion.text, "passed", done, len(tests))
-    statuses = {outcome.status for outcome in found}
-    status = next(s for s in GRAVITY if s in statuses)
-    waits = _waits_for(criterion, found, stage, passed)
-    if status in ("failed", "blocked") and waits:
-        status = "blocked"
-    failures = tuple(_failure(outcome, found) for outcome in found if outcome.status != "passed")
-    return CriterionResult(
-        criterion.id, criterion.text, status, done, len(tests), failures, waits if status == "blocked" else ()
-    )
+def _row(criterion: Criterion, found: list[Outcome], public_only: bool, earlier: Before) -> CriterionResult:
+    total, done = len(found), sum(outcome.status == "passed" for outcome in found)
+    if not (found if public_only else any(outcome.hidden for outcome in found)):
+        missing = "public tests" if public_only else "hidden tests"
+        found = [*found, _unfinished(missing, criterion.id, not public_only)]
+    failed = [outcome for outcome in found if outcome.status != "passed"]
+    statuses = {outcome.status for outcome in failed}
+    status: Status = next((each for each in GRAVITY if each in statuses), "passed")
+    row = CriterionResult(criterion.id, criterion.text, status, done, total, kinds=_kinds(found))
+    if status in ("failed", "blocked") and not row.values_right:
+        behind = {outcome.test: earlier.rests_on(outcome) for outcome in failed if outcome.status == "failed"}
+        if all(behind.values()):
+            row = replace(row, status="blocked", waits_for=earlier.waits_for(failed, behind.values()))
+        failed.sort(key=lambda outcome: behind.get(outcome.test) != [])  # those that failed by themselves come first
+    return replace(row, failures=tuple(_failure(outcome, found) for outcome in failed))
 
 
-def _held_up(
-    row: CriterionResult, rows: list[CriterionResult], stage: Stage, reaches: Mapping[str, frozenset[str]]
-) -> CriterionResult:
+def _kinds(found: list[Outcome]) -> tuple[KindCount, ...]:
+    of = {kind: [outcome.status == "passed" for outcome in found if outcome.kind == kind] for kind in KINDS}
+    return tuple(KindCount(kind, sum(passed), len(passed)) for kind, passed in of.items() if passed)
+
+
+def _held_up(row: CriterionResult, rows: list[CriterionResult], stage: Stage, reaches: Reaches) -> CriterionResult:
     """Return a row that ended abruptly as one that waits, if its functions lead to another row's that ended likewise.
 
     Which of two that lead to each other is to blame nobody can tell: both stay as they are.
     """
-    if row.status not in ABRUPT:
-        return row
-
-    def led_to(one: str, other: str) -> list[str]:
-        into = stage.criterion(other).functions
-        from_one = stage.criterion(one).functions
-        return [name for name in into if name not in from_one and any(name in reaches.get(f, ()) for f in from_one)]
-
     alike = [other.id for other in rows if other.status == row.status and other.id != row.id]
-    below = [other for other in alike if led_to(row.id, other) and not led_to(other, row.id)]
-    first = [each for each in below if not any(led_to(each, other) for other in below if other != each)]
-    waits = tuple(dict.fromkeys(led_to(row.id, other)[0] for other in first or below))
+    waits = held_up_by(row.id, alike, stage, reaches) if row.status in ABRUPT else ()
     return replace(row, status="blocked", waits_for=waits) if waits else row
 
 
@@ -205,25 +215,12 @@ def _unfinished(test: str, criterion: str, hidden: bool) -> Outcome:
     return Outcome(test, criterion, hidden, "grader_fault", "this test did not finish")
 
 
-def _waits_for(criterion: Criterion, found: list[Outcome], stage: Stage, passed: set[str]) -> tuple[str, ...]:
-    """Return what comes first: functions that it called in vain, else rows below it that do not pass."""
-    needed: list[str] = []
-    queue = list(criterion.needs)
-    while queue:
-        need = queue.pop(0)
-        if need not in passed and need not in needed:
-            needed.append(need)
-            queue += stage.criterion(need).needs
-    names = [function for need in needed for function in stage.criterion(need).functions[:1]]
-    called = [outcome.waits_on for outcome in found if outcome.waits_on and outcome.waits_on not in criterion.functions]
-    return tuple(dict.fromkeys(called or names))
-
-
 def _failure(outcome: Outcome, found: list[Outcome]) -> Failure:
     others = (other.explains for other in found if other is not outcome and other.explains)
     diagnosis = the_one(outcome.explains, others)
     place = (outcome.test, outcome.hidden, outcome.status)
-    return Failure(*place, outcome.call, outcome.message, diagnosis, outcome.where, outcome.notes, outcome.unexplained)
+    told = Failure(*place, outcome.call, outcome.message, diagnosis, outcome.where, outcome.notes, outcome.unexplained)
+    return replace(told, kind=outcome.kind, help=outcome.help)
 
 
 def the_one(own: tuple[Diagnosis, ...], others: Iterable[tuple[Diagnosis, ...]]) -> Diagnosis | None:

@@ -11,7 +11,8 @@ from grader.authoring.proof import Result
 from grader.course.answers import Mistake
 from grader.course.mutants import Mutant
 from grader.course.stage import Stage
-from grader.outcome import Outcome
+from grader.course.table import listed
+from grader.outcome import KINDS, Outcome
 from grader.verdict import Verdict
 
 LEAST_KILLED = 0.98
@@ -108,6 +109,18 @@ def _fixed(stage: Stage, hidden: Sequence[Outcome], fresh: Container[str]) -> It
             place = in_hidden(stage, tests[0].partition("::")[0])
             message = f"row {row.id} has hidden tests of fixed inputs only: their answers can be hard-coded"
             yield Shortfall(stage.id, place, message, "add one that draws its inputs from the fixture `rng`")
+
+
+def kinds(stage: Stage, results: Iterable[Result]) -> list[Shortfall]:
+    """Return the tests that do not say by exactly one mark what they ask of an answer, each once."""
+    unsaid = [outcome for result in results for outcome in result.outcomes if not outcome.kind]
+    fix = f"mark it, its class or its file with one of {listed([f'`@pytest.mark.{kind}`' for kind in KINDS])}"
+    found: list[Shortfall] = []
+    for test, hidden in dict.fromkeys((outcome.test.partition("[")[0], outcome.hidden) for outcome in unsaid):
+        file, _, name = test.partition("::")
+        place = in_hidden(stage, file) if hidden else in_stage(stage, f"tests/{file}")
+        found.append(Shortfall(stage.id, place, f"{name} names no kind, or several", fix))
+    return found
 
 
 def stub(stage: Stage, results: Iterable[Result]) -> tuple[Tally, list[Shortfall]]:

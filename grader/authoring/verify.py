@@ -131,7 +131,7 @@ def _proof(stage: Stage, files: _Files, results: Sequence[Result]) -> StageProof
     mutation, weak = evaluation.mutation(stage, files.mutants, files.accepted, hunted) if hunted else (None, [])
     structure = evaluation.faults(stage, of("reference"))
     if not structure and results:
-        structure = evaluation.rows(stage, of("reference"), files.fresh)
+        structure = evaluation.rows(stage, of("reference"), files.fresh) + evaluation.kinds(stage, of("reference"))
     shortfalls = (*files.problems, *structure, *problems, *begun, *refused, *missed, *weak)
     tests = max((len(result.outcomes) for result in of("reference")), default=0)
     return StageProof(

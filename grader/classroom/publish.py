@@ -19,6 +19,7 @@ from grader.course.provenance import Provenance
 from grader.errors import GraderFault, UsageError
 from grader.report.escape import code_span, markdown
 from grader.report.terminal.layout import MARKS
+from grader.report.terminal.words import VALUES_RIGHT
 
 TOKEN = "PUBLISH_TOKEN"  # nosec B105 # the environment's name for a token, not one
 SECONDS = 30.0
@@ -67,7 +68,8 @@ def _stage(result: Result) -> list[str]:
     how = f"seed {result.seed} · isolation {result.isolation} · module {result.submission[:12]}"
     table = ["| | criterion | result | tests |", "| --- | --- | --- | --- |"]
     for row in result.rows:
-        cells = (MARKS[row.status][0], markdown(row.text), row.status.replace("_", " "), f"{row.passed} of {row.total}")
+        kind = VALUES_RIGHT if row.values_right else row.status
+        cells = (MARKS[kind][0], markdown(row.text), kind.replace("_", " "), f"{row.passed} of {row.total}")
         table.append(f"| {' | '.join(cells)} |")
     return [markdown(how), "\n".join(table)]
 

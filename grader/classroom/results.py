@@ -36,6 +36,7 @@ class Row:
     status: Status
     passed: int
     total: int
+    values_right: bool = False
 
 
 @dataclass(frozen=True)
@@ -147,7 +148,8 @@ def _rows(found: Any, stage: Stage) -> tuple[Row, ...]:
         total = _whole(values, "tests_total", MAX_TESTS)
         passed = _whole(values, "tests_passed", total)
         _expect(status != "passed" or 0 < passed == total, f"counts of {criterion.id}")
-        rows.append(Row(criterion.text, status, passed, total))
+        right = status == "failed" and 0 < passed < total and values.get("values_right") is True
+        rows.append(Row(criterion.text, status, passed, total, right))
     _expect(bool(rows), "criteria")
     return tuple(rows)
 

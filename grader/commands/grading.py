@@ -15,7 +15,6 @@ from grader.course.stage import FEEDBACK
 from grader.errors import GraderError, StageLocked, SubmissionError, UsageError
 from grader.progress import actions
 from grader.report.terminal import screen
-from grader.submission import holds_stages
 
 if TYPE_CHECKING:
     from grader.commands.classroom import Signing
@@ -33,12 +32,16 @@ DEMO_NOTE = (
 
 @dataclass(frozen=True)
 class Telling:
-    """How to tell a verdict: the reports, how much of hidden tests at most, whether all of the rest, and a receipt."""
+    """How to tell a verdict: the reports, how much of hidden tests at most, whether all of the rest, and a receipt.
+
+    row is the only row to show on a screen.
+    """
 
     press: Press
     feedback: Feedback = "full"
     verbose: bool = False
     signing: Signing | None = None
+    row: str | None = None
 
     @property
     def of_interest(self) -> bool:
@@ -76,7 +79,7 @@ def check(workspace: Workspace, stage: Stage, request: GradingRequest, telling: 
         raise
     (verdict,) = traced(workspace, request, telling.of_interest, (_shown(stage, verdict, telling),))
     if not telling.press.takes_stdout:
-        _print(verdict, _command(f"grader check {stage.id}", request), telling.verbose)
+        _print(verdict, _command(f"grader check {stage.id}", request), telling.verbose, telling.row)
         _what_next(workspace, stage, request, verdict)
     _warn_of_record((verdict,))
     _publish(workspace, telling, (verdict,))
@@ -85,25 +88,6 @@ def check(workspace: Workspace, stage: Stage, request: GradingRequest, telling: 
     if request.submission is not None and (note := verdict.run.isolation_note):
         screen.say(f"warning: graded in isolation {verdict.run.isolation} only: {note}", style="yellow")
     return _exit_code((verdict,))
-
-
-def several(every: bool, begun: bool, stage: str | None, request: GradingRequest) -> actions.Which | None:
-    """Return which stages to grade, None for the one that is named or current; raises UsageError."""
-    if not every and not begun:
-        return None
-    option = "--all" if every else "--begun"
-    if every and begun:
-        raise UsageError("--all grades every stage, --begun only those that are begun", "Leave one of them out.")
-    if stage is not None:
-        raise UsageError(f"{option} grades every stage, and {stage!r} is one", "Leave one of them out.")
-    if request.only is not None:
-        raise UsageError(f"{option} grades whole stages, --only one row", "Leave one of them out.")
-    if begun and request.submission is not None:
-        raise UsageError("--begun is about your own files, and --submission names others", "Use --all.")
-    if request.submission is not None and not holds_stages(request.submission):
-        message = f"--all needs a folder of stages, and {request.submission} is none"
-        raise UsageError(message, "Name a stage to grade one module.")
-    return "begun" if begun else "all"
 
 
 def check_all(workspace: Workspace, request: GradingRequest, telling: Telling, which: actions.Which = "all") -> int:
@@ -135,7 +119,7 @@ def check_all(workspace: Workspace, request: GradingRequest, telling: Telling, w
     return _exit_code(verdicts)
 
 
-def demo(request: GradingRequest, verbose: bool) -> int:
+def demo(request: GradingRequest, row: str | None, verbose: bool) -> int:
     """Grade the bundled module without recording anything; returns 0 however many of its rows pass."""
     workspace = actions.open_workspace(Path.cwd())
     example = workspace.course.settings.demo
@@ -143,10 +127,11 @@ def demo(request: GradingRequest, verbose: bool) -> int:
         message = "this course has no demonstration; a learner's copy has none, since it would hold answers"
         raise UsageError(message, "`grader check` grades what you have written.")
     stage = workspace.course.find(example.stage)
+    shown = None if row is None else stage.asked(row).id
     request = replace(request, submission=workspace.course.root / example.file)
     with screen.ticking(stage.id) as tick:
         verdict = actions.check(workspace, stage, request, tick)
-    _print(verdict, "grader demo", verbose)
+    _print(verdict, "grader demo", verbose, shown)
     screen.say(DEMO_NOTE.format(file=verdict.run.label))
     return FAULT if verdict.grader_fault else 0
 
@@ -193,10 +178,10 @@ def _ungraded(stage: Stage, request: GradingRequest, error: Exception) -> Verdic
     return replace(empty, faults=(said,))
 
 
-def _print(verdict: Verdict, again: str, verbose: bool) -> None:
+def _print(verdict: Verdict, again: str, verbose: bool, row: str | None) -> None:
     from grader.report.terminal.checklist import Style, verdict_lines
 
-    screen.show(verdict_lines(verdict, Style(screen.look(), again, verbose)))
+    screen.show(verdict_lines(verdict, Style(screen.look(), again, verbose, row)))
 
 
 def _warn_of_record(verdicts: tuple[Verdict, ...]) -> None:

@@ -119,6 +119,15 @@ OnlyRow = Annotated[
 ]
 
 
+ShownRow = Annotated[
+    str | None,
+    typer.Option(
+        "--row", metavar="CRITERION", help="Show one row whole, by id or function; all are graded.",
+        autocompletion=row_names,
+    ),
+]  # fmt: skip
+
+
 def _named_student(name: str | None) -> str | None:
     if name is not None and not STUDENT.fullmatch(name):
         raise UsageError(f"{name!r} is no name of a student", "Expected at most 100 letters, digits, and . @ / + - _")

@@ -123,11 +123,12 @@ class Stage:
         return self.folder / "tests"
 
     def criterion(self, criterion_id: str) -> Criterion:
-        """The row of that id; raises UsageError, with a near id, when there is none."""
+        """The row of that id; raises UsageError, with a near id and all ids, when there is none."""
         ids = [row.id for row in self.criteria]
         if criterion_id not in ids:
             alike = near(criterion_id, ids)
-            hint = f"Did you mean {alike[0]}?" if alike else f"The rows are {', '.join(ids)}."
+            near_one = f"Did you mean {alike[0]}? " if alike else ""
+            hint = f"{near_one}The rows are {', '.join(ids)}."
             raise UsageError(f"{criterion_id!r} is not a row of {self.name}", hint)
         return self.criteria[ids.index(criterion_id)]
 

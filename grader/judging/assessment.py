@@ -13,6 +13,7 @@ from grader.course.stage import Stage
 from grader.diagnosis import arguments, calls
 from grader.diagnosis.comparison import Difference, describe, name_axes
 from grader.diagnosis.evidence import Evidence
+from grader.diagnosis.exceptions import help_with, is_of_a_call
 from grader.diagnosis.explanation import explained
 from grader.diagnosis.memory import too_much
 from grader.diagnosis.replay import Diagnostician
@@ -107,6 +108,7 @@ class Assessor:
         else:
             status, message = self._judged(attempt, error)
         where = Where(self.job.label, _frames(error)[-1].line) if _frames(error) and status != "passed" else None
+        base = replace(base, help=help_with(error, self.job.source, self.stage) if status == "failed" else "")
         return replace(base, status=status, message=message[:TEXT_LIMIT], where=where, notes=_notes(connection))
 
     def explained(self, outcome: Outcome, attempt: Attempt) -> Outcome:
@@ -153,6 +155,8 @@ class Assessor:
 
     def _said(self, attempt: Attempt, error: BaseException | None) -> tuple[Status, str]:
         if _frames(error) or isinstance(error, (MissingName, LearnerExit)):
+            return self._raised(error)
+        if attempt.connection is not None and is_of_a_call(attempt.connection.records, error):
             return self._raised(error)
         if isinstance(error, (AssertionError, pytest.fail.Exception)):
             return "failed", self._mismatch(attempt, error)

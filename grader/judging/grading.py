@@ -109,7 +109,7 @@ class Grader:
         missing = None if found.names or not found.outcomes else _missing(self.stage, snapshot.label)
         known = (
             reaches(self.stage, plain_text(snapshot.source))
-            if any(each.status in ABRUPT for each in found.outcomes)
+            if any(each.status in (*ABRUPT, "failed") for each in found.outcomes)
             else {}
         )
         return decide(

@@ -93,7 +93,8 @@ class Session:
             return self._with_reference(item, following)
 
         outcome = self._assessor.outcome(base, attempt, ended, reference)
-        outcome = replace(outcome, seconds=time.perf_counter() - started)
+        called = self._called(attempt) if outcome.status == "failed" else ()
+        outcome = replace(outcome, seconds=time.perf_counter() - started, called=called)
         more = self._assessor.explains and outcome.status in EXPLAINED
         report.send("outcome", self._place, outcome, more)
         if outcome.status == "timed_out":
@@ -105,6 +106,12 @@ class Session:
         if attempt.connection is not None and self._assessor.explains:
             self._evidence.keep(outcome, attempt.connection, attempt.asked)
         return outcome
+
+    def _called(self, attempt: Attempt) -> tuple[str, ...]:
+        """Return which of the stage's own functions and classes a test called."""
+        records = attempt.connection.records if attempt.connection else []
+        labels = dict.fromkeys(record.label for record in records if record.kind in ("call", "op"))
+        return tuple(label for label in labels if self.suite.stage.criterion_of(label))
 
     def _attempted(self, item: pytest.Item, following: pytest.Item | None, left_out: str = "") -> Attempt:
         """Run a test to its end, whatever comes of it; one that is left out ends before it begins."""

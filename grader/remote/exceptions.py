@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from grader.protocol import codec
 from grader.remote.record import MAX_NUMBER, Frame, line_of
 
 MAX_NAMES, MAX_ARGS, MAX_FRAMES = 20, 20, 20
+MAX_SEEN, MAX_AXES = 60, 64
 TEXT_LIMIT = 4000  # characters of a message
 LEARNERS = "learner"  # the module of classes that stand for a learner's, and have no other of their own here
 LEAVING = ("SystemExit", "KeyboardInterrupt", "GeneratorExit")
@@ -40,7 +41,8 @@ class Described:
     """A learner's exception as it came over the wire: nothing in it but bounded text, numbers and frames.
 
     names are the builtin classes it extends, own is the handle of its class, or 0; args is None where they are not all
-    plain; token is the number of an exception that a function of the test's raised, or 0.
+    plain; token is the number of an exception that a function of the test's raised, or 0; seen holds the shapes of the
+    arrays that the last of the frames had at hand, and None of what was None.
     """
 
     names: tuple[str, ...]
@@ -50,12 +52,15 @@ class Described:
     args: tuple[Any, ...] | None
     frames: tuple[Frame, ...]
     token: int
+    seen: dict[str, tuple[int, ...] | None] = field(default_factory=dict)
 
 
 def described(form: Any) -> Described:
     """Return what a worker tells of an exception; WireError for another form."""
     match form:
-        case [list(names), str(shown), int(own), str(message), args, list(frames), int(token)] if 0 <= own < MAX_NUMBER:
+        case [list(names), str(shown), int(own), str(message), args, list(frames), int(token), *seen] if (
+            0 <= own < MAX_NUMBER and len(seen) <= 1
+        ):
             pass
         case _:
             raise codec.WireError("an exception of another form")
@@ -71,7 +76,22 @@ def described(form: Any) -> Described:
         tuple(given) if type(args) is list and given == args and plain else None,
         tuple(lines[-MAX_FRAMES:]),
         token,
+        _shapes(seen[0]) if seen else {},
     )
+
+
+def _shapes(form: Any) -> dict[str, tuple[int, ...] | None]:
+    """Return what a function had at hand, as far as it has the form of names and shapes."""
+    found: dict[str, tuple[int, ...] | None] = {}
+    for pair in form[:MAX_SEEN] if type(form) is list else []:
+        match pair:
+            case [str(name), None]:
+                found[name[:200]] = None
+            case [str(name), list(sizes)] if len(sizes) <= MAX_AXES and all(
+                type(size) is int and 0 <= size < MAX_NUMBER for size in sizes
+            ):
+                found[name[:200]] = tuple(sizes)
+    return found
 
 
 def exception_from(found: Described, cls: type[BaseException] | None, label: str) -> BaseException:
@@ -83,6 +103,7 @@ def exception_from(found: Described, cls: type[BaseException] | None, label: str
         error = construct(cls or builtin_exception(list(found.names)), found.args, found.message)
     error.learner_frames = list(found.frames)  # type: ignore[attr-defined]
     error.learner_type = found.shown  # type: ignore[attr-defined]
+    error.learner_seen = found.seen  # type: ignore[attr-defined]
     return error
 
 

@@ -65,9 +65,16 @@ def _criterion(result: CriterionResult) -> Document:
         "status": result.status,
         "tests_passed": result.tests_passed,
         "tests_total": result.tests_total,
+        "values_right": result.values_right,
+        "kinds": kinds_document(result),
         "waits_for": list(result.waits_for),
         "failures": [_failure(failure) for failure in result.failures],
     }
+
+
+def kinds_document(result: CriterionResult) -> Document:
+    """Return by kind how many of a row's tests pass, of those that name their kind."""
+    return {each.kind: {"tests_passed": each.passed, "tests_total": each.total} for each in result.kinds}
 
 
 def _failure(failure: Failure) -> Document:
@@ -75,12 +82,14 @@ def _failure(failure: Failure) -> Document:
         "test": failure.test,
         "hidden": failure.hidden,
         "status": failure.status,
+        "kind": failure.kind or None,
         "call": plain_text(failure.call),
         "message": plain_text(failure.message),
         "diagnosis": _diagnosis(failure.diagnosis),
         "where": where_text(failure.where),
         "notes": [plain_text(note) for note in failure.notes],
         "unexplained": plain_text(failure.unexplained) or None,
+        "help": plain_text(failure.help) or None,
     }
 
 

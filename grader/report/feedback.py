@@ -46,4 +46,4 @@ def _row(row: CriterionResult, level: Feedback, known: Collection[str]) -> Crite
 def _hinted(failure: Failure) -> Failure:
     """Return a hidden test's failure without anything that its inputs could reach; parameters stand in its name."""
     name = failure.test.partition("[")[0]
-    return Failure(name, True, failure.status, "", HELD_BACK, failure.diagnosis, None)
+    return Failure(name, True, failure.status, "", HELD_BACK, failure.diagnosis, None, kind=failure.kind)

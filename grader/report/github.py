@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from grader.outcome import Where
 from grader.report.escape import code_span, command_data, command_property, markdown, preformatted
 from grader.report.graded import Report, Scene, details, first_told, place, problem, reached, title, unmarked
-from grader.report.terminal.checklist import status_words
 from grader.report.terminal.layout import MARKS
+from grader.report.terminal.words import kind_of_row, status_words
 from grader.verdict import CriterionResult, Verdict
 
 SUMMARY = "GITHUB_STEP_SUMMARY"  # the environment's name for the file that takes the summary
@@ -70,7 +70,8 @@ def _stage(verdict: Verdict) -> Iterator[str]:
     if verdict.problem is not None:
         yield preformatted(problem(verdict))
     rows = [
-        f"| {MARKS[row.status][0]} | {markdown(row.text)} | {markdown(status_words(row))} |" for row in verdict.criteria
+        f"| {MARKS[kind_of_row(row)][0]} | {markdown(row.text)} | {markdown(status_words(row))} |"
+        for row in verdict.criteria
     ]
     yield "\n".join(["| | criterion | result |", "| --- | --- | --- |", *rows])
     for row in verdict.criteria:
@@ -85,7 +86,7 @@ def _row_command(row: CriterionResult, verdict: Verdict, scene: Scene) -> str:
     failure = first_told(row, verdict)
     lines = [f"{row.text}: {status_words(row)}"]
     if failure is not None:
-        lines += [failure.call, failure.message]
+        lines += [failure.call, failure.message, failure.help]
     if failure is not None and failure.diagnosis is not None:
         lines += [failure.diagnosis.text, failure.diagnosis.fix]
     where = place(row, verdict)

@@ -10,14 +10,12 @@ from grader.outcome import Status, Where
 from grader.report.escape import one_line, plain
 from grader.report.terminal.checklist import (
     FAULT,
-    PUBLIC_ONLY,
     Style,
-    count,
     detail_lines,
-    status_words,
     told,
 )
 from grader.report.terminal.layout import DETAIL_WIDTH, INDENT, Look
+from grader.report.terminal.words import reached_choices, status_words
 from grader.verdict import CriterionResult, Failure, Verdict
 
 LOOK = Look(DETAIL_WIDTH)
@@ -54,9 +52,8 @@ def title(verdict: Verdict) -> str:
 
 
 def reached(verdict: Verdict) -> str:
-    """Return how many of the rows pass, in words."""
-    only = PUBLIC_ONLY if verdict.run.public_only else ""
-    return f"{points(verdict)} of {count(len(verdict.criteria), 'criterion')}{only}"
+    """Return how many of the rows pass, in words, and in how many more all values are right."""
+    return reached_choices(verdict, LOOK)[0]
 
 
 def unmarked(report: Report) -> str | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from grader.report.document import dumps
+from grader.report.document import dumps, kinds_document
 from grader.report.escape import one_line
 from grader.report.graded import Report, Scene, details, facts, problem, reached, title, unmarked
 from grader.verdict import CriterionResult, Verdict
@@ -49,5 +49,11 @@ def _test(row: CriterionResult, verdict: Verdict, every: bool) -> dict[str, Any]
         "output_format": "text",
         "tags": [verdict.stage, row.id],
         "visibility": "visible",
-        "extra_data": {"status": row.status, "tests_passed": row.tests_passed, "tests_total": row.tests_total},
+        "extra_data": {
+            "status": row.status,
+            "tests_passed": row.tests_passed,
+            "tests_total": row.tests_total,
+            "values_right": row.values_right,
+            "kinds": kinds_document(row),
+        },
     }

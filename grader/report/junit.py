@@ -12,7 +12,7 @@ from typing import Literal
 
 from grader.report.escape import markup
 from grader.report.graded import ERRORS, Report, Scene, details, facts, problem, title, unmarked
-from grader.report.terminal.checklist import status_words
+from grader.report.terminal.words import status_words
 from grader.verdict import CriterionResult, Verdict
 
 _HEAD = '<?xml version="1.0" encoding="UTF-8"?>'

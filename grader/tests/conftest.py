@@ -27,6 +27,7 @@ from grader.remote.processes.loading import Job
 from grader.remote.processes.process import LearnerProcess
 from grader.submission import take
 from grader.tests.support.command import NUMBERS, PACKAGE, PROJECT, SUMS, Here, Place, write_stage
+from grader.tests.support.garbage import pytest_collection_finish
 from grader.tests.support.matrix import (  # the hooks among them are pytest's to find
     one_tier_each,
     pytest_addoption,
@@ -35,7 +36,7 @@ from grader.tests.support.matrix import (  # the hooks among them are pytest's t
 )
 from grader.verdict import Verdict
 
-__all__ = ["pytest_addoption", "pytest_xdist_auto_num_workers"]
+__all__ = ["pytest_addoption", "pytest_collection_finish", "pytest_xdist_auto_num_workers"]
 LABEL = "stages/s90_small/small.py"
 settings.register_profile("any pace", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("any pace")  # others may use the machine, too

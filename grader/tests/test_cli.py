@@ -98,6 +98,13 @@ def test_someones_files_are_graded_without_locks_and_without_recording(place: Pl
     assert not place.store.file.exists()
 
 
+def test_one_row_is_shown_and_all_are_graded(place: Place) -> None:
+    place.run("reset", "s01")
+    done = place.run("check", "s01", "--row", "quadruple", "--isolation", "process")
+    assert "○ quadruple is right" in done.out and "double is right" not in done.out
+    assert "0 of 2 criteria" in done.out and "nothing is recorded" not in done.err
+
+
 def test_one_row_can_be_graded_and_is_not_recorded(place: Place) -> None:
     place.numbers.write_text(NUMBERS, encoding="utf-8")
     done = place.run("check", "--only", "double")
@@ -270,6 +277,9 @@ def test_a_stage_answers_to_many_names(here: Here, name: str) -> None:
         (("check", "s01", "--begun"), "--begun grades every stage", "Leave one"),
         (("check", "--all", "--begun"), "--begun only those that are begun", "Leave one"),
         (("check", "--begun", "--submission", "."), "--begun is about your own files", "Use --all"),
+        (("check", "s01", "--row", "duoble"), "'duoble' is not a row", "The rows are double, quadruple."),
+        (("check", "s01", "--row", "half", "--only", "double"), "--row half shows one row of", "Leave one"),
+        (("check", "--all", "--row", "half"), "many stages were asked for", "Leave one"),
         (("check", "--all", "--only", "double"), "--all grades whole stages", "Leave one"),
         (("check", "--all", "--submission", "nowhere.py"), "--all needs a folder", "Name a stage"),
         (("check", "s01", "--seed", "-1"), "-1", "Usage"),

@@ -14,7 +14,7 @@ import pytest
 from grader.tests.support.places import HIDDEN, HOUSE, ROOT
 
 ROOMS = (
-    ("errors", "outcome", "stopping", "__init__"),
+    ("calling", "errors", "outcome", "stopping", "__init__"),
     ("course",),
     ("submission",),
     ("protocol",),
@@ -22,7 +22,7 @@ ROOMS = (
     ("isolation",),
     ("remote",),
     ("diagnosis",),
-    ("testing", "verdict"),
+    ("testing", "verdict", "waiting"),
     ("judging",),
     ("progress",),
     ("report",),

@@ -10,7 +10,18 @@ import pytest
 from grader.course.stage import Criterion, Stage
 from grader.outcome import Diagnosis, Outcome, Status, Where
 from grader.submission.source import Problem
-from grader.verdict import ABRUPT, GRAVITY, SOURCE, CriterionResult, Failure, Run, Verdict, decide, the_one
+from grader.verdict import (
+    ABRUPT,
+    GRAVITY,
+    SOURCE,
+    CriterionResult,
+    Failure,
+    KindCount,
+    Run,
+    Verdict,
+    decide,
+    the_one,
+)
 
 HINTS = ("a", "b", "c")
 ROWS = (
@@ -32,6 +43,7 @@ def test_of(row: str, hidden: bool = True, number: int = 1) -> tuple[str, str, b
 
 test_of.__test__ = False  # type: ignore[attr-defined]
 EXPECTED = [test_of(row.id, hidden) for row in ROWS for hidden in (False, True)]
+LEADS = {"attention": frozenset({"scores", "weights"})}  # as far as a module's text tells
 
 
 def verdict(statuses: dict[str, Status] | None = None, *, only: str | None = None, **more: object) -> Verdict:
@@ -125,7 +137,7 @@ class TestRefused:
         assert (row(found, "scores").status, row(found, "attention").status) == ("passed", "passed")
 
     def test_a_row_that_fails_behind_it_waits_for_it(self) -> None:
-        found = verdict({test_of("attention")[0]: "failed"}, refused={"weights": self.PROBLEM})
+        found = verdict({test_of("attention")[0]: "failed"}, refused={"weights": self.PROBLEM}, reaches=LEADS)
         assert (row(found, "attention").status, row(found, "attention").waits_for) == ("blocked", ("weights",))
 
     @pytest.mark.parametrize("status", GRAVITY)
@@ -151,7 +163,7 @@ class TestRefused:
 
 class TestWaiting:
     def test_a_row_that_fails_behind_another_waits_for_it(self) -> None:
-        found = verdict({test_of("scores")[0]: "failed", test_of("attention")[0]: "failed"})
+        found = verdict({test_of("scores")[0]: "failed", test_of("attention")[0]: "failed"}, reaches=LEADS)
         assert (row(found, "attention").status, row(found, "attention").waits_for) == ("blocked", ("scores",))
 
     def test_a_row_that_passes_behind_another_passes(self) -> None:
@@ -169,13 +181,54 @@ class TestWaiting:
         outcomes = [
             Outcome(test, name, True, "passed" if name == "weights" else "failed") for test, name, _ in expected
         ]
-        assert row(decide(stage, expected, outcomes, RUN), "block").waits_for == ("attention", "scores")
+        leads = {**LEADS, "block": frozenset({"attention", "scores", "weights"})}
+        assert row(decide(stage, expected, outcomes, RUN, reaches=leads), "block").waits_for == ("attention", "scores")
 
     def test_a_function_that_was_called_in_vain_is_named(self) -> None:
         outcomes = [Outcome(test, name, hidden, "passed") for test, name, hidden in EXPECTED[:-1]]
         test, name, hidden = EXPECTED[-1]
         outcomes.append(Outcome(test, name, hidden, "blocked", waits_on="helper"))
         assert row(decide(STAGE, EXPECTED, outcomes, RUN), "attention").waits_for == ("helper",)
+
+
+class TestKinds:
+    """A row whose values are right says so, and does not pass."""
+
+    def scores(self, kinds: dict[str, tuple[str, Status]]) -> Verdict:
+        expected = [*((test, "scores", True) for test in kinds), ("w", "weights", True), ("a", "attention", True)]
+        outcomes = [Outcome(test, "scores", True, status, kind=kind) for test, (kind, status) in kinds.items()]  # type: ignore[arg-type]
+        others = [Outcome("w", "weights", True, "passed"), Outcome("a", "attention", True, "failed", called=())]
+        return decide(STAGE, expected, [*outcomes, *others], RUN, reaches=LEADS)
+
+    def test_right_values_without_refusals(self) -> None:
+        tests = {"v1": ("values", "passed"), "v2": ("values", "passed"), "r": ("refusals", "failed")}
+        found = row(self.scores(tests | {"d": ("dtype", "passed")}), "scores")  # type: ignore[arg-type]
+        assert found.status == "failed" and found.values_right and [f.kind for f in found.failures] == ["refusals"]
+        assert found.kinds == (KindCount("values", 2, 2), KindCount("refusals", 0, 1), KindCount("dtype", 1, 1))
+
+    def test_it_does_not_pass_and_nothing_waits_for_it(self) -> None:
+        found = self.scores({"v": ("values", "passed"), "r": ("refusals", "failed")})
+        assert not found.passed and row(found, "attention").status == "failed"
+
+    @pytest.mark.parametrize(
+        "tests",
+        [
+            {"v": ("values", "passed"), "v2": ("values", "failed"), "r": ("refusals", "failed")},
+            {"d": ("dtype", "passed"), "r": ("refusals", "failed")},
+            {"v": ("values", "passed"), "x": ("", "failed")},
+            {"v": ("values", "passed"), "r": ("refusals", "crashed")},
+            {"v": ("values", "passed"), "r": ("refusals", "passed")},
+        ],
+        ids=["a wrong value", "no test of values", "a test of no kind", "a crash", "passed"],
+    )
+    def test_what_is_not_called_right_values(self, tests: dict[str, tuple[str, Status]]) -> None:
+        assert not row(self.scores(tests), "scores").values_right
+
+    def test_a_row_that_the_text_refuses_counts_no_kinds(self) -> None:
+        tests = [("t", "scores", True), ("w", "weights", True), ("a", "attention", True)]
+        outcomes = [Outcome(*test, "passed", kind="values") for test in tests]
+        found = decide(STAGE, tests, outcomes, RUN, refused={"scores": TestRefused.PROBLEM})
+        assert row(found, "scores").kinds == () and row(found, "weights").kinds == (KindCount("values", 1, 1),)
 
 
 def test_one_row_only() -> None:

@@ -4,26 +4,32 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Callable
+from types import FrameType
 from typing import Any
+
+import numpy as np
 
 from grader.protocol import codec
 
 TEXT_LIMIT = 4000  # characters of one exception's message
 LONGEST_NUMBER = 8 * (codec.MAX_INTEGER - 1)  # bits
 MAX_FRAMES = 20
+MAX_SEEN = 60  # arrays of one frame whose shapes are told
 
 
 def described(error: BaseException, label: str, module: str, number: Callable[[object], int]) -> list[Any]:
-    """Return an exception as plain values: builtin names, own name, class handle, message, args, frames, token."""
+    """Return an exception as plain values: builtin names, name, class handle, message, args, frames, token, shapes."""
     try:
         message = str(error)[:TEXT_LIMIT]
     except BaseException as inner:
         message = f"<its message could not be made: {type(inner).__name__}>"
     frames = []
+    last = None
     trace = error.__traceback__
     while trace is not None:
         code = trace.tb_frame.f_code
         if code.co_filename == label:
+            last = trace.tb_frame
             frames.append([trace.tb_lineno, getattr(code, "co_qualname", code.co_name)])
         trace = trace.tb_next
     args = list(error.args) if all(map(_is_short, error.args)) else None
@@ -38,7 +44,24 @@ def described(error: BaseException, label: str, module: str, number: Callable[[o
         args,
         frames[-MAX_FRAMES:],
         token,
+        _seen(last) if last is not None else [],
     ]
+
+
+def _seen(frame: FrameType) -> list[Any]:
+    """Return [name, shape] of each array that a function had at hand, and [name, None] of what was None."""
+    found: list[Any] = []
+    try:
+        for name, value in list(frame.f_locals.items())[:MAX_SEEN]:
+            table = value if type(value) is dict else vars(value) if name == "self" else {}
+            form = "{}[{!r}]" if type(value) is dict else "{}.{}"
+            held = [(form.format(name, key), each) for key, each in list(table.items())[:MAX_SEEN] if type(key) is str]
+            for place, each in [(name, value), *held]:
+                if each is None or type(each) is np.ndarray:
+                    found.append([place[:200], None if each is None else list(each.shape)])
+    except Exception:  # a learner's objects may do anything
+        return []
+    return found[:MAX_SEEN]
 
 
 def _is_short(value: Any) -> bool:

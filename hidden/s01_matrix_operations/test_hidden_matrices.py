@@ -8,6 +8,8 @@ import pytest
 from grader.testing import assert_array, assert_shape, unchanged
 from hidden.s01_matrix_operations import oracles
 
+pytestmark = pytest.mark.values
+
 
 @pytest.mark.criterion("matmul")
 class TestMatmul:
@@ -18,18 +20,22 @@ class TestMatmul:
             result = learner.matmul(A, B)
         assert_array(result, oracles.matrix_product(A, B), terms=10 * k)
 
+    @pytest.mark.dtype
     def test_single_precision_stays(self, learner, rng):
         A, B = rng.normal(size=(3, 4)).astype(np.float32), rng.normal(size=(4, 2)).astype(np.float32)
         assert_array(learner.matmul(A, B), oracles.matrix_product(A, B), terms=40, dtype="float32")
 
+    @pytest.mark.edges
     def test_nothing_to_sum(self, learner):
         assert_array(learner.matmul(np.zeros((2, 0)), np.zeros((0, 3))), np.zeros((2, 3)))
 
+    @pytest.mark.refusals
     def test_inner_sizes_that_differ_are_refused(self, learner, rng):
         for inner, other in [(3, 5), (3, 2), (4, 1), (1, 4)]:
             with pytest.raises(ValueError):
                 learner.matmul(rng.normal(size=(2, inner)), rng.normal(size=(other, 3)))
 
+    @pytest.mark.refusals
     def test_vectors_and_stacks_are_refused(self, learner, rng):
         for a, b in [((3, 3), (3,)), ((3,), (3, 3)), ((2, 3, 3), (2, 3, 3))]:
             with pytest.raises(ValueError):
@@ -59,19 +65,23 @@ class TestBatchedMatmul:
     def test_plain_matrices(self, learner, rng):
         self.check(learner, rng, (3, 4), (4, 2), ())
 
+    @pytest.mark.dtype
     def test_single_precision_stays(self, learner, rng):
         A, B = rng.normal(size=(2, 3, 4)).astype(np.float32), rng.normal(size=(2, 4, 3)).astype(np.float32)
         assert_array(learner.batched_matmul(A, B), oracles.stacked_product(A, B, (2,)), terms=40, dtype="float32")
 
+    @pytest.mark.refusals
     def test_inner_sizes_that_differ_are_refused(self, learner, rng):
         for a, b in [((2, 3, 1), (2, 4, 5)), ((2, 3, 4), (1, 5)), ((2, 3, 4), (2, 3, 4))]:
             with pytest.raises(ValueError):
                 learner.batched_matmul(rng.normal(size=a), rng.normal(size=b))
 
+    @pytest.mark.refusals
     def test_stacks_that_do_not_broadcast_are_refused(self, learner, rng):
         with pytest.raises(ValueError):
             learner.batched_matmul(rng.normal(size=(2, 3, 4)), rng.normal(size=(3, 4, 5)))
 
+    @pytest.mark.refusals
     def test_vectors_are_refused(self, learner, rng):
         for a, b in [((2, 3, 4), (4,)), ((4,), (2, 4, 5))]:
             with pytest.raises(ValueError):
@@ -80,17 +90,19 @@ class TestBatchedMatmul:
 
 @pytest.mark.criterion("swap-last-axes")
 class TestSwapLastAxes:
-    @pytest.mark.parametrize("shape", [(2, 3, 4), (2, 5, 4, 3), (2, 0, 3)])
+    @pytest.mark.parametrize("shape", [(2, 3, 4), (2, 5, 4, 3), pytest.param((2, 0, 3), marks=pytest.mark.edges)])
     def test_random_stack(self, learner, rng, shape):
         A = rng.normal(size=shape)
         with unchanged(A):
             result = learner.swap_last_axes(A)
         assert_array(result, oracles.swapped(A))
 
+    @pytest.mark.dtype
     def test_square_matrices_in_single_precision(self, learner, rng):
         A = rng.normal(size=(3, 3, 3)).astype(np.float32)
         assert_array(learner.swap_last_axes(A), oracles.swapped(A), dtype="float32")
 
+    @pytest.mark.refusals
     def test_vector_is_refused(self, learner, rng):
         with pytest.raises(ValueError):
             learner.swap_last_axes(rng.normal(size=4))
@@ -105,14 +117,17 @@ class TestTrace:
             result = learner.trace(A)
         assert_array(result, math.fsum(diagonal), terms=oracles.rounding_terms(diagonal))
 
+    @pytest.mark.edges
     def test_empty_matrix(self, learner):
         assert_array(learner.trace(np.zeros((0, 0))), 0.0)
 
+    @pytest.mark.refusals
     def test_matrix_that_is_not_square_is_refused(self, learner, rng):
         for shape in [(3, 5), (4, 2), (1, 3)]:
             with pytest.raises(ValueError):
                 learner.trace(rng.normal(size=shape))
 
+    @pytest.mark.refusals
     def test_vectors_and_stacks_are_refused(self, learner, rng):
         for shape in [(3, 3, 2), (3, 3, 3), (4,)]:
             with pytest.raises(ValueError):
@@ -128,9 +143,11 @@ class TestFrobeniusNorm:
             result = learner.frobenius_norm(A)
         assert_array(result, math.hypot(*map(float, A.ravel())), terms=A.size)
 
+    @pytest.mark.edges
     def test_matrix_without_entries(self, learner):
         assert_array(learner.frobenius_norm(np.zeros((0, 3))), 0.0)
 
+    @pytest.mark.refusals
     def test_vectors_and_stacks_are_refused(self, learner, rng):
         for shape in [(5,), (2, 3, 3)]:
             with pytest.raises(ValueError):
@@ -150,11 +167,13 @@ class TestPairwiseSquaredDistances:
         X = rng.normal(size=(6, 3))
         assert_array(learner.pairwise_squared_distances(X, X), oracles.squared_distances(X, X), terms=300)
 
+    @pytest.mark.dtype
     def test_single_precision_stays(self, learner, rng):
         X, Y = rng.normal(size=(3, 4)).astype(np.float32), rng.normal(size=(5, 4)).astype(np.float32)
         expected = oracles.squared_distances(X, Y)
         assert_array(learner.pairwise_squared_distances(X, Y), expected, terms=400, dtype="float32")
 
+    @pytest.mark.edges
     def test_never_negative_close_together_and_far_from_the_origin(self, learner, rng):
         center = rng.uniform(500.0, 1500.0, size=4)
         X, Y = center + 1e-7 * rng.normal(size=(2, 30, 4))
@@ -165,11 +184,13 @@ class TestPairwiseSquaredDistances:
         assert_array(result, oracles.squared_distances(X, Y), rtol=0.0, atol=allowed)
         assert_array(np.minimum(result, 0.0), np.zeros((30, 30)), name="its negative part", rtol=0.0, atol=0.0)
 
+    @pytest.mark.refusals
     def test_points_of_different_dimension_are_refused(self, learner, rng):
         for d, other in [(3, 2), (3, 1), (2, 4)]:
             with pytest.raises(ValueError):
                 learner.pairwise_squared_distances(rng.normal(size=(4, d)), rng.normal(size=(3, other)))
 
+    @pytest.mark.refusals
     def test_vectors_are_refused(self, learner, rng):
         for x, y in [((3,), (4, 3)), ((4, 3), (3,))]:
             with pytest.raises(ValueError):

@@ -5,6 +5,8 @@ import pytest
 from grader.testing import assert_equal
 from hidden.s01_matrix_operations import oracles
 
+pytestmark = pytest.mark.values
+
 
 @pytest.mark.criterion("broadcast-shape")
 class TestBroadcastShape:
@@ -35,20 +37,24 @@ class TestBroadcastShape:
         assert_equal(learner.broadcast_shape((m, n), ()), (m, n))
         assert_equal(learner.broadcast_shape((m, n, n), (n,)), (m, n, n))
 
+    @pytest.mark.edges
     def test_a_one_is_stretched_to_zero_too(self, learner):
         assert_equal(learner.broadcast_shape((0,), (4, 1)), (4, 0))
         assert_equal(learner.broadcast_shape((3, 1), (1, 0)), (3, 0))
 
+    @pytest.mark.refusals
     def test_sizes_that_differ_are_refused(self, learner, rng):
         m = int(rng.integers(2, 6))
         for a, b in [((3, m, 2), (m + 2, 2)), ((m + 2, 2), (3, m, 2)), ((m,), (m + 1,))]:
             with pytest.raises(ValueError):
                 learner.broadcast_shape(a, b)
 
+    @pytest.mark.refusals
     def test_shapes_that_fit_only_from_the_left_are_refused(self, learner):
         with pytest.raises(ValueError):
             learner.broadcast_shape((4, 3), (4,))
 
+    @pytest.mark.refusals
     def test_zero_and_two_are_refused(self, learner):
         with pytest.raises(ValueError):
             learner.broadcast_shape((2, 3), (0, 3))

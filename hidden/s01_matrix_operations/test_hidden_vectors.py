@@ -8,6 +8,8 @@ import pytest
 from grader.testing import assert_array, unchanged
 from hidden.s01_matrix_operations import oracles
 
+pytestmark = pytest.mark.values
+
 
 def both_signs(rng, size):
     """Normal numbers, the largest of them negative, so that a forgotten absolute value shows."""
@@ -25,18 +27,22 @@ class TestDotProduct:
             result = learner.dot_product(v, w)
         assert_array(result, oracles.dot(v, w), terms=oracles.rounding_terms(v * w))
 
+    @pytest.mark.dtype
     def test_single_precision(self, learner, rng):
         v, w = rng.normal(size=(2, 12)).astype(np.float32)
         expected = np.float32(oracles.dot(v, w))
         assert_array(learner.dot_product(v, w), expected, terms=oracles.rounding_terms(v * w))
 
+    @pytest.mark.edges
     def test_empty_vectors(self, learner):
         assert_array(learner.dot_product(np.zeros(0), np.zeros(0)), 0.0)
 
+    @pytest.mark.refusals
     def test_a_length_of_one_is_not_stretched(self, learner, rng):
         with pytest.raises(ValueError):
             learner.dot_product(rng.normal(size=4), rng.normal(size=1))
 
+    @pytest.mark.refusals
     def test_matrices_are_refused(self, learner, rng):
         A, u = rng.normal(size=(3, 3)), rng.normal(size=3)
         for v, w in [(A, A), (A, u), (u, A)]:
@@ -53,10 +59,12 @@ class TestOuterProduct:
             result = learner.outer_product(v, w)
         assert_array(result, oracles.outer(v, w))
 
+    @pytest.mark.dtype
     def test_single_precision_stays(self, learner, rng):
         v, w = rng.normal(size=4).astype(np.float32), rng.normal(size=3).astype(np.float32)
         assert_array(learner.outer_product(v, w), oracles.outer(v, w), dtype="float32")
 
+    @pytest.mark.refusals
     def test_matrices_are_refused(self, learner, rng):
         v, A = rng.normal(size=3), rng.normal(size=(3, 3))
         with pytest.raises(ValueError):
@@ -86,15 +94,18 @@ class TestVectorNorm:
             result = learner.vector_norm(v, np.inf)
         assert_array(result, max(abs(float(x)) for x in v))
 
+    @pytest.mark.edges
     def test_empty_vector(self, learner):
         for p in (1, 2, np.inf):
             assert_array(learner.vector_norm(np.zeros(0), p), 0.0, name=f"vector_norm of an empty vector, p={p}")
 
+    @pytest.mark.refusals
     def test_other_p_are_refused(self, learner, rng):
         for p in (3, 0.5, -1):
             with pytest.raises(ValueError):
                 learner.vector_norm(rng.normal(size=4), p)
 
+    @pytest.mark.refusals
     def test_matrix_is_refused(self, learner, rng):
         with pytest.raises(ValueError):
             learner.vector_norm(rng.normal(size=(2, 3)))
@@ -112,16 +123,19 @@ class TestCosineSimilarity:
         v, w = np.abs(rng.normal(size=(2, 8))) + 0.1
         assert_array(learner.cosine_similarity(v, -w), -oracles.cosine(v, w), terms=8)
 
+    @pytest.mark.edges
     def test_short_vectors_count_as_much_as_long_ones(self, learner, rng):
         v, w = np.abs(rng.normal(size=(2, 6))) + 0.1
         expected = oracles.cosine(v, w)
         assert_array(learner.cosine_similarity(1e-5 * v, 1e-5 * w), expected, terms=6)
 
+    @pytest.mark.edges
     def test_zero_vector(self, learner, rng):
         zero, v = np.zeros(5), rng.normal(size=5)
         assert_array(learner.cosine_similarity(v, zero), 0.0)
         assert_array(learner.cosine_similarity(zero, zero), 0.0)
 
+    @pytest.mark.refusals
     def test_different_lengths_are_refused(self, learner, rng):
         with pytest.raises(ValueError):
             learner.cosine_similarity(rng.normal(size=4), rng.normal(size=1))
@@ -143,13 +157,16 @@ class TestOneHot:
     def test_single_index(self, learner):
         assert_array(learner.one_hot(2, 4), np.array([0.0, 0.0, 1.0, 0.0]))
 
+    @pytest.mark.edges
     def test_no_indices(self, learner):
         assert_array(learner.one_hot(np.zeros(0, dtype=np.int64), 3), np.zeros((0, 3)))
 
+    @pytest.mark.refusals
     def test_negative_index_is_refused(self, learner, rng):
         with pytest.raises(ValueError):
             learner.one_hot(np.array([0, int(rng.integers(-4, 0)), 3]), 4)
 
+    @pytest.mark.refusals
     def test_index_beyond_the_depth_is_refused(self, learner, rng):
         with pytest.raises(ValueError):
             learner.one_hot(np.array([[0, 1], [int(rng.integers(4, 8)), 2]]), 4)

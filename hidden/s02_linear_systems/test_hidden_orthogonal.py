@@ -16,6 +16,9 @@ from hidden.s02_linear_systems.oracles import (
     with_singular_values,
 )
 
+pytestmark = pytest.mark.values
+LIMIT_OF_12 = 10 * 12 * np.finfo(np.float64).eps  # for two columns of length 1 with 12 rows
+
 ROUNDING = 1e-12  # what a stable method leaves, times a hundred and more; Gram-Schmidt once leaves 1e-4 below
 
 
@@ -57,24 +60,28 @@ class TestQrDecomposition:
         Q, R = decomposed(learner, A)
         check_rounding(A, Q, R)
 
+    @pytest.mark.dtype
     def test_integers_become_floats_in_both(self, learner, rng):
         A = rng.integers(1, 6, size=(5, 3)) + 9 * np.eye(5, 3, dtype=np.int64)
         Q, R = decomposed(learner, A)
         for name, factor, right in zip("QR", same_signs(Q, R), exact_qr(A), strict=True):
             assert_array(factor, right, name=name, dtype="float64")
 
+    @pytest.mark.dtype
     def test_single_precision_stays_in_Q_and_R(self, learner, rng):
         A = well_conditioned(rng, 5, 3).astype(np.float32)
         Q, R = decomposed(learner, A)
         assert_array(Q.T @ Q, np.eye(3), name="Q.T @ Q", rtol=1e-4, dtype="float32")
         assert_array(Q @ R, A, name="Q @ R", rtol=1e-4, dtype="float32")
 
+    @pytest.mark.edges
     def test_dependent_columns_leave_a_zero_on_the_diagonal(self, learner, rng):
         A = dependent_columns(rng, 6, 3)
         Q, R = decomposed(learner, A)
         assert_array(Q @ R, A, name="Q @ R")
         assert_array(R[2, 2], 0.0, name="R[2, 2]", atol=1e-9)
 
+    @pytest.mark.edges
     def test_a_column_of_zeros_makes_no_nan(self, learner, rng):
         A = well_conditioned(rng, 5, 3)
         A[:, 1] = 0.0
@@ -82,6 +89,7 @@ class TestQrDecomposition:
         assert_array(Q @ R, A, name="Q @ R")
         assert_array(R[:, 1], np.zeros(3), name="R[:, 1]")
 
+    @pytest.mark.edges
     def test_small_columns_are_not_taken_for_zeros(self, learner, rng):
         A = well_conditioned(rng, 5, 3)
         Q, R = decomposed(learner, 1e-20 * A)
@@ -89,6 +97,7 @@ class TestQrDecomposition:
             scaled = " times 1e20" if name == "R" else ""
             assert_array(factor, right, name=f"{name}{scaled}, signs chosen so that R's diagonal is positive")
 
+    @pytest.mark.refusals
     def test_fewer_rows_than_columns_are_refused(self, learner, rng):
         for shape in [(3, 4), (1, 2), (4,), (4, 3, 2), (3, 3, 3)]:
             with pytest.raises(ValueError):
@@ -96,6 +105,7 @@ class TestQrDecomposition:
 
 
 @pytest.mark.criterion("qr-stability")
+@pytest.mark.edges
 class TestQrStability:
     @pytest.mark.parametrize(("m", "n"), [(6, 6), (9, 5)])
     def test_columns_that_nearly_depend_on_one_another(self, learner, rng, m, n):
@@ -136,21 +146,25 @@ class TestLeastSquares:
             x = learner.least_squares(A, b)
         assert_array(x, exact_least_squares(A, b))
 
+    @pytest.mark.dtype
     def test_integer_data(self, learner, rng):
         A = rng.integers(1, 6, size=(6, 3)) + 9 * np.eye(6, 3, dtype=np.int64)
         b = rng.integers(-9, 10, size=6)
         assert_array(learner.least_squares(A, b), exact_least_squares(A, b), dtype="float64")
 
+    @pytest.mark.dtype
     def test_single_precision_stays_in_the_estimate(self, learner, rng):
         A, b = well_conditioned(rng, 6, 3).astype(np.float32), rng.normal(size=6).astype(np.float32)
         assert_array(learner.least_squares(A, b), exact_least_squares(A, b), rtol=1e-3, dtype="float32")
 
+    @pytest.mark.refusals
     @pytest.mark.parametrize("size", [1.0, 1e9, 1e-9])
     def test_columns_that_depend_on_others_are_refused(self, learner, rng, size):
         for m, n in [(6, 3), (7, 4)]:
             with pytest.raises(ValueError):
                 learner.least_squares(size * dependent_columns(rng, m, n), rng.normal(size=m))
 
+    @pytest.mark.refusals
     def test_a_column_of_zeros_is_refused(self, learner, rng):
         for column in range(3):
             A = well_conditioned(rng, 5, 3)
@@ -158,16 +172,21 @@ class TestLeastSquares:
             with pytest.raises(ValueError):
                 learner.least_squares(A, rng.normal(size=5))
 
+    @pytest.mark.refusals
     def test_the_limit_counts_rows(self, learner, rng):
-        """A third of 10 m eps |A| is refused and three times as much is not."""
+        """A third of 10 m eps |A| is refused."""
         A, b = np.eye(12, 2), rng.normal(size=12)
-        limit = 10 * 12 * np.finfo(np.float64).eps
-        A[1, 1] = limit / 3
+        A[1, 1] = LIMIT_OF_12 / 3
         with pytest.raises(ValueError):
             learner.least_squares(A, b)
-        A[1, 1] = 3 * limit
+
+    @pytest.mark.edges
+    def test_three_times_the_limit_is_not_refused(self, learner, rng):
+        A, b = np.eye(12, 2), rng.normal(size=12)
+        A[1, 1] = 3 * LIMIT_OF_12
         assert_array(A[:2] @ learner.least_squares(A, b), b[:2])
 
+    @pytest.mark.refusals
     def test_any_entry_of_the_diagonal_may_be_the_small_one(self, learner, rng):
         for place in (2, 0, 1):
             A = np.vstack([np.triu(triangular(rng, 3)), np.zeros((3, 3))])
@@ -175,10 +194,12 @@ class TestLeastSquares:
             with pytest.raises(ValueError):
                 learner.least_squares(A, rng.normal(size=6))
 
+    @pytest.mark.edges
     def test_small_data_are_as_good_as_any(self, learner, rng):
         A, b = well_conditioned(rng, 5, 3), rng.normal(size=5)
         assert_array(1e-12 * learner.least_squares(1e-12 * A, b), exact_least_squares(A, b))
 
+    @pytest.mark.refusals
     def test_problems_whose_shapes_do_not_fit_are_refused(self, learner, rng):
         for A, b in [((3, 4), 3), ((4,), 4), ((4, 3, 2), 4), ((5, 3), 3), ((5, 3), 6), ((5, 3), (1, 5))]:
             with pytest.raises(ValueError):
@@ -189,6 +210,7 @@ class TestLeastSquares:
 
 
 @pytest.mark.criterion("least-squares-stability")
+@pytest.mark.edges
 class TestLeastSquaresStability:
     """Condition numbers of 1e6 and more: QR leaves 1e-9 of x, the normal equations 1e-5, or call it singular."""
 

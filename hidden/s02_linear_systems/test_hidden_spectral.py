@@ -6,6 +6,8 @@ import pytest
 from grader.testing import assert_array, assert_shape, unchanged
 from hidden.s02_linear_systems.oracles import orthonormal, unpack, well_conditioned, with_singular_values
 
+pytestmark = pytest.mark.values
+
 
 def with_eigenvalues(rng, values):
     """A random matrix that is not symmetric, and the eigenvector of its first eigenvalue, of length 1."""
@@ -92,6 +94,7 @@ class TestPowerIteration:
             _, vector = checked_pair(learner.power_iteration(A, rng=np.random.default_rng(seed)), 3)
             assert_array(vector, expected, name="eigenvector with the defaults", rtol=0.0, atol=1e-12)
 
+    @pytest.mark.purity
     def test_start_is_random_and_repeatable(self, learner, rng):
         A, seed = np.diag([1.0, 0.99, 0.98, 0.97]), int(rng.integers(2**31))
         pairs = [learner.power_iteration(A, 1, rng=np.random.default_rng(seed + more)) for more in (0, 0, 1)]
@@ -99,6 +102,7 @@ class TestPowerIteration:
         assert_array(again, first, name="eigenvector, for the same seed again")
         check_other_start(first, other, "another seed")
 
+    @pytest.mark.purity
     def test_without_a_generator_the_start_is_random(self, learner):
         A = np.diag([1.0, 0.99, 0.98, 0.97])
         first, other = (checked_pair(learner.power_iteration(A, 1), 4)[1] for _ in range(2))
@@ -113,15 +117,18 @@ class TestPowerIteration:
             signs.append(vector[0] * vector[1] > 0)
         assert 8 <= sum(signs) <= 72, f"{sum(signs)} of 80 starts have entries of one sign; expected about half"
 
+    @pytest.mark.edges
     def test_the_zero_matrix(self, learner, rng):
         value, _ = checked_pair(learner.power_iteration(np.zeros((3, 3)), rng=rng), 3)
         assert_array(value, 0.0, name="eigenvalue")
 
+    @pytest.mark.dtype
     def test_integer_matrix(self, learner, rng):
         value, vector = checked_pair(learner.power_iteration(np.array([[2, 1], [1, 2]]), rng=rng), 2)
         assert_array(value, 3.0, name="eigenvalue")
         check_direction(vector, np.sqrt([0.5, 0.5]))
 
+    @pytest.mark.dtype
     def test_single_precision_stays_in_the_eigenvector(self, learner, rng):
         A, expected = with_eigenvalues(rng, [2.0, *rng.uniform(-1.0, 1.0, size=3)])
         value, vector = unpack(learner.power_iteration(A.astype(np.float32), rng=rng), "eigenvalue", "eigenvector")
@@ -130,11 +137,13 @@ class TestPowerIteration:
         sign = np.float32(-1 if vector @ expected < 0 else 1)
         assert_array(sign * vector, expected, name="eigenvector", rtol=0.0, atol=1e-4, dtype="float32")
 
+    @pytest.mark.refusals
     def test_power_iteration_of_other_shapes_is_refused(self, learner, rng):
         for shape in [(3, 4), (4, 3), (4,), (2, 3, 3), (3, 3, 3)]:
             with pytest.raises(ValueError):
                 learner.power_iteration(rng.normal(size=shape), rng=rng)
 
+    @pytest.mark.refusals
     def test_no_steps_are_refused(self, learner, rng):
         for num_iterations in (0, -1):
             with pytest.raises(ValueError):
@@ -163,20 +172,24 @@ class TestLowRankApproximation:
         further = np.linalg.svd(result, compute_uv=False)[2:]
         assert_array(further, np.zeros(3), name="the singular values beyond rank", atol=1e-9)
 
+    @pytest.mark.dtype
     def test_integer_table(self, learner, rng):
         A = np.outer(rng.integers(1, 9, size=4), rng.integers(1, 9, size=3))
         assert_array(learner.low_rank_approximation(A, 1), A.astype(np.float64), dtype="float64")
 
+    @pytest.mark.dtype
     def test_single_precision_stays_in_the_approximation(self, learner, rng):
         A = with_singular_values(rng, 5, 3, [4.0, 2.0, 1.0]).astype(np.float32)
         expected = A.astype(np.float64) - with_only_the_last(A)
         assert_array(learner.low_rank_approximation(A, 2), expected, rtol=1e-4, dtype="float32")
 
+    @pytest.mark.refusals
     def test_ranks_out_of_range_are_refused(self, learner, rng):
         for shape, rank in [((4, 3), 0), ((4, 3), -1), ((4, 3), 4), ((3, 5), 4)]:
             with pytest.raises(ValueError):
                 learner.low_rank_approximation(rng.normal(size=shape), rank)
 
+    @pytest.mark.refusals
     def test_what_is_no_matrix_has_no_approximation(self, learner, rng):
         for shape in [(4,), (2, 3, 3), (3, 3, 3)]:
             with pytest.raises(ValueError):

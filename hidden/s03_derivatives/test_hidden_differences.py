@@ -6,6 +6,8 @@ import pytest
 from grader.testing import assert_array, assert_equal, unchanged
 from hidden.s03_derivatives.oracles import CLOSE, bumps, sine_quotient, waves, waves_jacobian
 
+pytestmark = pytest.mark.values
+
 FAST = 7e4  # sin(7e4 x) turns by 0.7 within a step of 1e-5, so that the quotient shows which step was taken
 
 
@@ -24,11 +26,13 @@ class TestFiniteDifference:
         x = float(rng.uniform(-2, 2))
         assert_array(learner.finite_difference(np.exp, x, h=0.25), np.exp(x) * np.sinh(0.25) / 0.25)
 
+    @pytest.mark.dtype
     def test_float32_and_integers_are_moved_by_the_whole_step(self, learner, rng):
         x = np.float32(rng.uniform(1, 2))
         assert_array(learner.finite_difference(lambda t: t * t, x), 2 * float(x), rtol=CLOSE)
         assert_array(learner.finite_difference(lambda t: t * t, int(rng.integers(2, 9)), h=0.5) % 2, 0.0)
 
+    @pytest.mark.refusals
     def test_what_cannot_be_is_refused(self, learner, rng):
         for wrong in ({"h": 0.0}, {"h": -float(rng.uniform(1e-6, 1))}, {"method": "Central"}, {"method": None}):
             with pytest.raises(ValueError):
@@ -56,6 +60,7 @@ class TestGradient:
             gradient = learner.gradient_finite_difference(lambda t, w=weights: (w * np.sin(t)).sum(), x, h)
             assert_array(gradient, weights * sine_quotient(1.0, x, h))
 
+    @pytest.mark.dtype
     def test_float32_and_integers_become_float64(self, learner, rng):
         seen = []
 
@@ -71,6 +76,7 @@ class TestGradient:
             assert_equal({shape for _, shape in seen}, {x.shape}, name="shapes that f was given")
             seen.clear()
 
+    @pytest.mark.refusals
     def test_what_cannot_be_is_refused(self, learner, rng):
         x = rng.normal(size=3)
         for f in (lambda x: x[:1], lambda x: x[None, :1], np.sin):
@@ -97,12 +103,14 @@ class TestJacobian:
         jacobian = learner.jacobian_finite_difference(waves(weights, coupling, 1.0), x, h)
         assert_array(jacobian, waves_jacobian(weights, coupling, 1.0, x, h))
 
+    @pytest.mark.dtype
     def test_float32_and_integers_become_float64(self, learner, rng):
         for x in (rng.uniform(1, 2, size=2).astype(np.float32), rng.integers(1, 9, size=2)):
             jacobian = learner.jacobian_finite_difference(lambda t: np.array([t[0] * t[1], t[1] ** 2, t[0]]), x)
             a, b = x.astype(np.float64)
             assert_array(jacobian, [[b, a], [0, 2 * b], [1, 0]], rtol=CLOSE, dtype="float64")
 
+    @pytest.mark.refusals
     def test_what_cannot_be_is_refused(self, learner, rng):
         x = rng.normal(size=3)
         for f in (lambda x: x.sum(), lambda x: x[None], lambda x: x[:, None]):
@@ -145,12 +153,14 @@ class TestHessian:
         given = learner.hessian_finite_difference(f, x, h=1e-4)
         assert_array(learner.hessian_finite_difference(f, x), given, rtol=1e-4, name="result without h")
 
+    @pytest.mark.dtype
     def test_float32_and_integers_become_float64(self, learner, rng):
         for x in (rng.uniform(1, 2, size=2).astype(np.float32), rng.integers(1, 5, size=2)):
             found = learner.hessian_finite_difference(lambda t: t[0] ** 2 * t[1], x)
             a, b = x.astype(np.float64)
             assert_array(found, [[2 * b, 2 * a], [2 * a, 0]], rtol=1e-4, dtype="float64")
 
+    @pytest.mark.refusals
     def test_what_cannot_be_is_refused(self, learner, rng):
         x = rng.normal(size=3)
         for f in (lambda x: x[:1], np.sin):
@@ -228,6 +238,7 @@ class TestGradientCheck:
                 found = learner.gradient_check(f, lambda x, g=gradient: g, x, **given)
                 assert_equal(found, passes, name=f"result for the quotient of step {claimed:g}, with {given or 'no h'}")
 
+    @pytest.mark.dtype
     def test_both_functions_are_given_float64(self, learner, rng):
         seen = set()
 
@@ -244,6 +255,7 @@ class TestGradientCheck:
             assert_equal(learner.gradient_check(f, grad_f, x), True)
         assert_equal(seen, {("float64", (3, 2))}, name="dtypes and shapes that the functions were given")
 
+    @pytest.mark.edges
     def test_nan_and_infinity_do_not_pass(self, learner, rng):
         x = rng.normal(size=3)
         for wrong in (np.nan, np.inf, -np.inf):
@@ -251,6 +263,7 @@ class TestGradientCheck:
             found = learner.gradient_check(lambda x: float((x * x).sum()), lambda x, g=claimed: g, x)
             assert_equal(found, False, name=f"result with an entry of {wrong}")
 
+    @pytest.mark.refusals
     def test_what_cannot_be_is_refused(self, learner, rng):
         x = np.full(3, rng.normal())
         for claimed in (x[:1], x[None], x[:, None], x[:2]):

@@ -8,15 +8,18 @@ import pytest
 from grader.testing import assert_array, assert_equal
 from hidden.s03_derivatives.oracles import COMPLEX, complex_step, draw_expression, draw_numbers
 
+pytestmark = pytest.mark.values
+KINDS = [float, *(pytest.param(kind, marks=pytest.mark.dtype) for kind in (np.float64, np.float32))]  # of numbers
+
 FUNCTIONS = ("sin", "cos", "exp", "log", "tanh", "relu")
 FOUR = {"+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv}
 IN_PLACE = {"+": operator.iadd, "-": operator.isub, "*": operator.imul, "/": operator.itruediv}
 
 
-def assert_dual(dual, value, derivative, name):
-    """Assert what a Dual holds, in double precision."""
-    assert_array(dual.value, value, name=f"({name}).value", dtype="float64")
-    assert_array(dual.derivative, derivative, name=f"({name}).derivative", dtype="float64")
+def assert_dual(dual, value, derivative, name, dtype="float64"):
+    """Assert what a Dual holds, in double precision; with dtype=None whole numbers will do."""
+    assert_array(dual.value, value, name=f"({name}).value", dtype=dtype)
+    assert_array(dual.derivative, derivative, name=f"({name}).derivative", dtype=dtype)
 
 
 @pytest.mark.criterion("dual-arithmetic")
@@ -30,7 +33,7 @@ class TestDualArithmetic:
             found = operate(learner.Dual(a, slope_a), learner.Dual(b, slope_b))
             assert_dual(found, value, by_a * slope_a + by_b * slope_b, f"x {sign} y")
 
-    @pytest.mark.parametrize("kind", [float, np.float64, np.float32])
+    @pytest.mark.parametrize("kind", KINDS)
     def test_a_dual_and_a_number(self, learner, rng, kind):
         a, slope, number = draw_numbers(rng, 3)
         number = kind(number)
@@ -51,6 +54,7 @@ class TestDualArithmetic:
         assert_dual(build(None, learner.Dual(a, 1.0), learner.Dual(b, 0.0)), value, by_a, "f, by x")
         assert_dual(build(None, learner.Dual(a, 0.0), learner.Dual(b, 1.0)), value, by_b, "f, by y")
 
+    @pytest.mark.purity
     def test_operands_stay_as_they_are(self, learner, rng):
         a, b, slope_a, slope_b = draw_numbers(rng, 4)
         x, y = learner.Dual(a, slope_a), learner.Dual(b, slope_b)
@@ -60,6 +64,7 @@ class TestDualArithmetic:
         assert_dual(x, a, slope_a, "x")
         assert_dual(y, b, slope_b, "y")
 
+    @pytest.mark.purity
     @pytest.mark.parametrize("sign", IN_PLACE, ids=["sum", "difference", "product", "quotient"])
     def test_assignment_with_an_operator_gives_a_new_dual(self, learner, rng, sign):
         a, b, slope_a, slope_b = draw_numbers(rng, 4)
@@ -69,13 +74,17 @@ class TestDualArithmetic:
         assert_dual(found, value, by_a * slope_a + by_b * slope_b, f"x {sign}= y")
         assert_dual(x, a, slope_a, f"what x was before x {sign}= y")
 
-    def test_floats_are_kept_and_arrays_refused(self, learner, rng):
+    @pytest.mark.dtype
+    def test_floats_are_kept(self, learner, rng):
         number = int(rng.integers(2, 9))
         x = learner.Dual(np.int64(number), np.float32(0.5))
         assert_equal((x.value, x.derivative), (float(number), 0.5), name="value and derivative, as floats")
         kinds = [isinstance(held, float) for held in (x.value, x.derivative)]
         assert_equal(kinds, [True, True], name="whether an int64 value and a float32 derivative are kept as floats")
         assert_equal(learner.Dual(1, number).derivative, float(number), name="derivative")
+
+    @pytest.mark.refusals
+    def test_arrays_are_refused(self, learner, rng):
         for value, derivative in ((rng.normal(size=2), 1.0), (1.0, rng.normal(size=1)), (rng.normal(size=1), 1.0)):
             with pytest.raises(ValueError):
                 learner.Dual(value, derivative)
@@ -88,8 +97,16 @@ class TestDualFunctions:
         for a in (float(rng.uniform(0.2, 3)), float(rng.uniform(-3, -0.2))):
             a, (slope,) = abs(a) if name == "log" else a, draw_numbers(rng, 1)
             value, (by_a,) = complex_step(lambda f, x: getattr(f, name)(x), (a,))
-            assert_dual(getattr(learner, name)(learner.Dual(a, slope)), value, by_a * slope, f"{name}(x)")
+            found = getattr(learner, name)(learner.Dual(a, slope))
+            assert_dual(found, value, by_a * slope, f"{name}(x)", dtype=None)
 
+    @pytest.mark.dtype
+    def test_relu_holds_floats(self, learner, rng):
+        a, slope = float(rng.uniform(0.2, 3)), 2.0
+        assert_dual(learner.relu(learner.Dual(a, slope)), a, slope, "relu(x)")
+        assert_dual(learner.relu(learner.Dual(-a, slope)), 0.0, 0.0, "relu(x)")
+
+    @pytest.mark.dtype
     @pytest.mark.parametrize("name", FUNCTIONS)
     def test_a_number_gives_a_float(self, learner, rng, name):
         for number in (float(rng.uniform(0.2, 3)), float(rng.uniform(-3, -0.2))):
@@ -109,17 +126,20 @@ class TestDualFunctions:
         assert_dual(build(learner, learner.Dual(a, 1.0), learner.Dual(b, 0.0)), value, by_a, "f, by x")
         assert_dual(build(learner, learner.Dual(a, 0.0), learner.Dual(b, 1.0)), value, by_b, "f, by y")
 
+    @pytest.mark.edges
     def test_tanh_of_large_numbers(self, learner, rng):
         for sign in (-1.0, 1.0):
             far = sign * float(rng.uniform(800, 2000))
             assert_dual(learner.tanh(learner.Dual(far, 2.0)), sign, 0.0, "tanh(x)")
             assert_array(learner.tanh(far), sign, name="tanh(number)")
 
+    @pytest.mark.dtype
     def test_relu_of_integers_is_a_float(self, learner, rng):
         number = int(rng.integers(2, 9))
         assert_equal(learner.relu(number), float(number))
         assert_equal(learner.relu(-number) + 0.0, 0.0)
 
+    @pytest.mark.refusals
     def test_log_of_nothing_and_below_is_refused(self, learner, rng):
         for number in (0.0, -float(rng.uniform(0.1, 3))):
             with pytest.raises(ValueError):
@@ -141,6 +161,7 @@ class TestDualPowers:
         for exponent, value, by_a in ((3, a * a * a, 3 * a * a), (2.0, a * a, 2 * a), (-1, 1 / a, -1 / a / a)):
             assert_dual(learner.Dual(a, slope) ** exponent, value, by_a * slope, f"x ** {exponent}")
 
+    @pytest.mark.edges
     def test_zero_to_any_power_that_has_a_slope(self, learner):
         zero = learner.Dual(0.0, 2.0)
         for exponent, value, derivative in ((0, 1.0, 0.0), (0.0, 1.0, 0.0), (1, 0.0, 2.0), (2.5, 0.0, 0.0)):
@@ -167,6 +188,7 @@ class TestDualPowers:
                 assert_array(result.value, value, name="value of an expression", atol=1e-9)
                 assert_array(result.derivative, slope, name=f"its derivative by number {place}", atol=1e-8)
 
+    @pytest.mark.refusals
     def test_powers_without_a_real_value_are_refused(self, learner, rng):
         below = -float(rng.uniform(0.5, 2))
         for exponent in (0.5, -1.5, 1 / 3):

@@ -9,6 +9,9 @@ import pytest
 from grader.testing import assert_array, assert_equal
 from hidden.s03_derivatives.oracles import complex_step, draw_expression, draw_numbers, takes_longer
 
+pytestmark = pytest.mark.values
+KINDS = [float, *(pytest.param(kind, marks=pytest.mark.dtype) for kind in (np.float64, np.float32))]  # of numbers
+
 FOUR = {"+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv}
 IN_PLACE = {"+": operator.iadd, "-": operator.isub, "*": operator.imul, "/": operator.itruediv}
 
@@ -36,7 +39,7 @@ class TestVariableArithmetic:
         for _ in range(3):
             check(learner, lambda f, x, y: FOUR[sign](x, y), draw_numbers(rng, 2), f"x {sign} y")
 
-    @pytest.mark.parametrize("kind", [float, np.float64, np.float32])
+    @pytest.mark.parametrize("kind", KINDS)
     def test_a_variable_and_a_number(self, learner, rng, kind):
         number = kind(draw_numbers(rng, 1)[0])
         for sign, operate in FOUR.items():
@@ -65,11 +68,13 @@ class TestVariableArithmetic:
         for name, variable in (("b", b), ("a + b", unused)):
             assert_equal(variable.grad, 0.0, name=f"grad of {name}, which the output does not depend on")
 
+    @pytest.mark.edges
     def test_a_variable_by_itself(self, learner, rng):
         x = learner.Variable(draw_numbers(rng, 1)[0])
         x.backward()
         assert_array(x.grad, 1.0, name="grad of a variable that was computed from nothing")
 
+    @pytest.mark.purity
     def test_operands_keep_their_values(self, learner, rng):
         a, b = draw_numbers(rng, 2)
         x, y = learner.Variable(a), learner.Variable(b)
@@ -78,16 +83,21 @@ class TestVariableArithmetic:
         (-x).backward()
         assert_array(np.array([x.value, y.value]), [a, b], name="values")
 
+    @pytest.mark.purity
     @pytest.mark.parametrize("sign", IN_PLACE, ids=["sum", "difference", "product", "quotient"])
     def test_assignment_with_an_operator_gives_a_new_variable(self, learner, rng, sign):
         numbers = draw_numbers(rng, 2)
         (x, _), _ = check(learner, lambda f, x, y: IN_PLACE[sign](x, y), numbers, f"x {sign}= y")
         assert_array(x.value, numbers[0], name=f"what x was before x {sign}= y")
 
-    def test_floats_are_kept_and_arrays_refused(self, learner, rng):
+    @pytest.mark.dtype
+    def test_floats_are_kept(self, learner, rng):
         number = int(rng.integers(2, 9))
         x = learner.Variable(np.int64(number))
         assert_equal((x.value, x.grad), (float(number), 0.0), name="value and grad, as floats")
+
+    @pytest.mark.refusals
+    def test_arrays_are_refused(self, learner, rng):
         for shape in ((2,), (1,), (1, 1)):
             with pytest.raises(ValueError):
                 learner.Variable(rng.normal(size=shape))
@@ -112,6 +122,7 @@ class TestVariableFunctions:
             (x**exponent).backward()
             assert_array(x.grad, slope, name=f"grad of a negative number to the power of {exponent}")
 
+    @pytest.mark.edges
     def test_zero_to_any_power_that_has_a_slope(self, learner):
         for exponent, value, slope in ((0, 1.0, 0.0), (0.0, 1.0, 0.0), (1, 0.0, 1.0), (2.5, 0.0, 0.0)):
             x = learner.Variable(0.0)
@@ -126,6 +137,7 @@ class TestVariableFunctions:
 
         check(learner, build, draw_numbers(rng, 3))
 
+    @pytest.mark.edges
     def test_tanh_of_large_numbers(self, learner, rng):
         for sign in (-1.0, 1.0):
             x = learner.Variable(sign * float(rng.uniform(800, 2000)))
@@ -134,6 +146,7 @@ class TestVariableFunctions:
             assert_array(y.value, sign, name="tanh")
             assert_array(x.grad, 0.0, name="its slope")
 
+    @pytest.mark.refusals
     def test_what_has_no_real_value_is_refused(self, learner, rng):
         x = learner.Variable(-float(rng.uniform(0.5, 2)))
         zero, two = learner.Variable(0.0), learner.Variable(2.0)
@@ -166,10 +179,12 @@ class TestAccumulation:
         check(learner, build, draw_numbers(rng, 2), "an expression with ways of different length")
         check(learner, lambda f, x: (lambda a: a * (f.exp(f.sin(a)) + a))(x * 2), draw_numbers(rng, 1), "another")
 
+    @pytest.mark.edges
     def test_variables_of_equal_value_are_not_the_same(self, learner, rng):
         a = float(rng.uniform(0.5, 2))
         check(learner, lambda f, x, y, z: x * y * y + z * (x + 2 * y), [a, a, a], "an expression of equal numbers")
 
+    @pytest.mark.purity
     def test_another_output_starts_afresh(self, learner, rng):
         numbers = draw_numbers(rng, 2)
         (x, y), first = check(learner, lambda f, x, y: f.sin(x) * y + x, numbers, "the first output")
@@ -205,6 +220,7 @@ class TestAccumulation:
 
 @pytest.mark.criterion("deep-graphs")
 class TestDeepGraphs:
+    @pytest.mark.speed
     def test_more_ways_than_could_be_walked(self, learner, rng):
         start = draw_numbers(rng, 1)[0]
         few, more = learner.Variable(start), learner.Variable(start)

@@ -8,6 +8,8 @@ import pytest
 from grader.testing import assert_array, assert_equal, assert_shape, unchanged
 from hidden.s04_probability.oracles import distribution, log_density, log_sum
 
+pytestmark = pytest.mark.values
+
 NO_DISTRIBUTIONS = ([0.5, 0.4], [0.7, 0.7], [-0.2, 1.2], [1.5, -0.5], [np.nan, 1.0])
 
 
@@ -35,6 +37,7 @@ class TestDensityAnywhere:
         assert_shape(density, (2001,))
         assert_array(np.sum(density) * (x[1] - x[0]), 1.0, name="the area under the density", rtol=1e-6)
 
+    @pytest.mark.refusals
     def test_density_without_spread_is_refused(self, learner, rng):
         for std in (0.0, -1.0, np.array([1.0, 0.0]), np.array([1.0, -2.0]), np.nan, np.array([np.nan, 1.0])):
             with pytest.raises(ValueError):
@@ -51,11 +54,13 @@ class TestLogDensityAnywhere:
         with unchanged(x, mean, std):
             assert_array(learner.normal_log_pdf(x, mean, std), np.array(expected))
 
+    @pytest.mark.edges
     def test_far_tails_are_no_minus_infinity(self, learner, rng):
         x = rng.uniform(50, 1000, 6) * np.array([1, -1, 1, -1, 1, -1])
         assert_array(learner.normal_log_pdf(x, 0.0, 1.0), np.array([log_density(a, 0.0, 1.0) for a in x.tolist()]))
         assert_array(learner.normal_log_pdf(1e-3, 0.0, 1e-6), log_density(1e-3, 0.0, 1e-6), name="1000 deviations away")
 
+    @pytest.mark.refusals
     def test_log_density_without_spread_is_refused(self, learner, rng):
         for std in (0.0, -1.0, np.array([1.0, 0.0]), np.array([1.0, -2.0]), np.nan, np.array([np.nan, 1.0])):
             with pytest.raises(ValueError):
@@ -69,6 +74,11 @@ class TestBernoulliAnywhere:
         expected = [math.log(b if a else 1 - b) for a, b in zip(k.tolist(), p.tolist(), strict=True)]
         with unchanged(k, p):
             assert_array(learner.bernoulli_log_pmf(k, p), np.array(expected))
+
+    @pytest.mark.dtype
+    def test_outcomes_of_other_kinds(self, learner, rng):
+        k, p = rng.permutation([0, 1, 1, 0, 1]), rng.uniform(0.05, 0.95, 5)
+        expected = [math.log(b if a else 1 - b) for a, b in zip(k.tolist(), p.tolist(), strict=True)]
         assert_array(learner.bernoulli_log_pmf(k.astype(bool), p), np.array(expected), name="of booleans")
         assert_array(learner.bernoulli_log_pmf(k.astype(float), p), np.array(expected), name="of floats")
 
@@ -79,14 +89,17 @@ class TestBernoulliAnywhere:
         assert_array(learner.bernoulli_log_pmf(1, p), np.log(p), name="of one outcome")
         assert_array(learner.bernoulli_log_pmf(np.array([0, 1]), float(p[0])), expected[:, 0], name="of one coin")
 
+    @pytest.mark.edges
     def test_certain_and_impossible_outcomes(self, learner):
         result = learner.bernoulli_log_pmf(np.array([0, 1, 0, 1]), np.array([0.0, 1.0, 1.0, 0.0]))
         assert_array(result, np.array([0.0, 0.0, -np.inf, -np.inf]))
 
+    @pytest.mark.edges
     def test_rare_outcomes_keep_their_digits(self, learner, rng):
         p = 10.0 ** -rng.uniform(10, 15, 4)
         assert_array(learner.bernoulli_log_pmf(np.zeros(4, int), p) / p, np.full(4, -1.0), name="log(1 - p) / p")
 
+    @pytest.mark.refusals
     def test_what_is_no_outcome_or_no_probability_is_refused(self, learner):
         for k in (2, -1, 0.5, np.array([0, 1, 2])):
             with pytest.raises(ValueError):
@@ -98,7 +111,9 @@ class TestBernoulliAnywhere:
 
 @pytest.mark.criterion("categorical-sample")
 class TestSampleAnywhere:
-    @pytest.mark.parametrize(("outcomes", "size"), [(4, 9), (2, 1), (3, 0), (1, 5)])
+    @pytest.mark.parametrize(
+        ("outcomes", "size"), [(4, 9), (2, 1), pytest.param(3, 0, marks=pytest.mark.edges), (1, 5)]
+    )
     def test_outcomes_are_numbers_below_k(self, learner, rng, outcomes, size):
         p = distribution(rng, outcomes)
         with unchanged(p):
@@ -107,6 +122,7 @@ class TestSampleAnywhere:
         assert_equal(np.asarray(drawn).dtype.kind in "iu", True, name="whether the outcomes are whole numbers")
         assert_equal(bool(np.all((drawn >= 0) & (drawn < outcomes))), True, name="whether all outcomes are below k")
 
+    @pytest.mark.purity
     def test_same_seed_same_outcomes_and_they_move_on(self, learner, rng, seed):
         """Two draws of 200 from four outcomes are alike with a chance below 0.4^200."""
         p = distribution(rng, 4)
@@ -116,6 +132,7 @@ class TestSampleAnywhere:
         one, two = (learner.categorical_sample(p, 200, generator) for _ in range(2))
         assert_equal(bool(np.array_equal(one, two)), False, name="whether two draws in a row are the same")
 
+    @pytest.mark.edges
     def test_outcomes_of_probability_zero_are_never_drawn(self, learner, rng):
         for certain in range(4):
             drawn = learner.categorical_sample(np.eye(4)[certain], 50, rng)
@@ -123,6 +140,7 @@ class TestSampleAnywhere:
         drawn = learner.categorical_sample(np.array([0.0, 0.5, 0.0, 0.5, 0.0]), 200, rng)
         assert_equal(sorted(set(drawn.tolist())), [1, 3], name="the outcomes drawn")
 
+    @pytest.mark.edges
     def test_sum_a_little_below_one(self, learner):
         """The next uniform number of this generator is 0.99999988, and the probabilities sum to 0.9999991."""
         for p in (np.array([0.3, 0.7 - 9e-7]), np.array([0.3, 0.7 - 9e-7, 0.0])):
@@ -131,6 +149,7 @@ class TestSampleAnywhere:
             assert_shape(drawn, (3,))
             assert_equal(bool(np.all(drawn < 2)), True, name="whether all outcomes have a probability above 0")
 
+    @pytest.mark.refusals
     def test_what_is_no_distribution_is_refused(self, learner, rng):
         for p in NO_DISTRIBUTIONS:
             with pytest.raises(ValueError):
@@ -190,12 +209,14 @@ class TestLogSumExpAnywhere:
         x, shift = rng.normal(size=6), float(rng.uniform(5, 10))
         assert_array(learner.log_sum_exp(x + shift) - learner.log_sum_exp(x), shift, name="what a shift adds")
 
+    @pytest.mark.dtype
     def test_sum_in_single_precision(self, learner, rng):
         x = rng.normal(size=(2, 4)).astype(np.float32)
         assert_array(learner.log_sum_exp(x), np.array([log_sum(row) for row in x.tolist()]), dtype="float32")
 
 
 @pytest.mark.criterion("log-sum-exp-extremes")
+@pytest.mark.edges
 class TestLogSumExpOfExtremes:
     @pytest.mark.parametrize("shift", [1000.0, -1000.0, 1e8, -1e8])
     def test_numbers_that_exp_cannot_take(self, learner, rng, shift):

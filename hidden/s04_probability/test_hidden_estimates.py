@@ -8,6 +8,8 @@ import pytest
 from grader.testing import assert_array, assert_equal, assert_shape, unchanged
 from hidden.s04_probability.oracles import covariance, distribution, surprise, unpack
 
+pytestmark = pytest.mark.values
+
 NO_DISTRIBUTIONS = ([0.5, 0.4], [0.7, 0.7], [-0.2, 1.2], [1.5, -0.5], [np.nan, 1.0])
 
 
@@ -23,20 +25,24 @@ class TestEntropyAnywhere:
         expected = [[surprise(row, row) for row in table] for table in p.tolist()]
         assert_array(learner.entropy(p), np.array(expected))
 
+    @pytest.mark.edges
     def test_impossible_outcomes_add_nothing(self, learner, rng):
         p = distribution(rng, 3)
         assert_array(learner.entropy(np.insert(p, [0, 2], 0.0)), surprise(p.tolist(), p.tolist()))
         assert_array(learner.entropy(np.eye(4)), np.zeros(4), name="the entropy of what is certain")
 
+    @pytest.mark.edges
     def test_rare_outcomes_count(self, learner):
         p = np.array([1e-30, 1.0])
         result = learner.entropy(np.array([p, p[::-1]]))
         assert_array(result * 1e30, np.full(2, 30 * math.log(10)), name="the entropy of [1e-30, 1] / 1e-30", rtol=1e-6)
 
+    @pytest.mark.dtype
     def test_entropy_in_single_precision(self, learner, rng):
         p = distribution(rng, 4).astype(np.float32)
         assert_array(learner.entropy(p[np.newaxis]), np.array([surprise(p.tolist(), p.tolist())]), dtype="float32")
 
+    @pytest.mark.refusals
     def test_entropy_of_no_distribution_is_refused(self, learner):
         for p in NO_DISTRIBUTIONS:
             with pytest.raises(ValueError):
@@ -45,11 +51,16 @@ class TestEntropyAnywhere:
             with pytest.raises(ValueError):
                 learner.entropy(p)
 
+    @pytest.mark.edges
     def test_sums_that_are_one_up_to_rounding_are_taken(self, learner, rng):
         p = distribution(rng, 3)
         p[0] += 9e-7
         assert_array(learner.entropy(p), surprise(p.tolist(), p.tolist()))
-        p[0] += 6e-7
+
+    @pytest.mark.refusals
+    def test_sums_that_are_off_by_more_than_a_millionth_are_refused(self, learner, rng):
+        p = distribution(rng, 3)
+        p[0] += 1.5e-6
         with pytest.raises(ValueError):
             learner.entropy(p)
 
@@ -71,22 +82,26 @@ class TestDivergenceAnywhere:
         p = distribution(rng, 3, 4)
         assert_array(learner.kl_divergence(p, p.copy()), np.zeros(3), atol=1e-12)
 
+    @pytest.mark.edges
     def test_zeros_on_either_side(self, learner, rng):
         half, p = np.array([0.5, 0.5, 0.0]), distribution(rng, 3)
         expected = surprise([0.5, 0.5], p[:2].tolist()) - math.log(2)
         result = learner.kl_divergence(np.array([half, p, half]), np.array([p, half, half]))
         assert_array(result, np.array([expected, np.inf, 0.0]), atol=1e-12)
 
+    @pytest.mark.edges
     def test_believed_to_be_nearly_impossible(self, learner, rng):
         q = 10.0 ** -float(rng.uniform(309, 320))  # 0.5 / q is beyond the largest float
         expected = -math.log(2) - math.log(q) / 2
         assert_array(learner.kl_divergence(np.array([0.5, 0.5]), np.array([q, 1.0])), expected)
 
+    @pytest.mark.refusals
     def test_divergence_of_unlike_shapes_is_refused(self, learner, rng):
         for one, other in (((3,), (4,)), ((2, 3), (3,)), ((3,), (2, 3)), ((3,), (1,)), ((1, 3), (2, 3))):
             with pytest.raises(ValueError):
                 learner.kl_divergence(distribution(rng, *one), distribution(rng, *other))
 
+    @pytest.mark.refusals
     def test_divergence_of_no_distributions_is_refused(self, learner):
         half = np.array([0.5, 0.5])
         for wrong in NO_DISTRIBUTIONS:
@@ -105,24 +120,30 @@ class TestCovarianceAnywhere:
             assert_array(learner.covariance_matrix(X), covariance(X, 1), rtol=1e-8, atol=1e-10)
         assert_array(learner.covariance_matrix(X, ddof=0), covariance(X, 0), name="with ddof=0", rtol=1e-8, atol=1e-10)
 
+    @pytest.mark.edges
     def test_features_far_from_zero(self, learner, rng):
         """The mean of the products has 16 digits, and the product of the means has the same first 16 of them."""
         X = rng.integers(-400, 400, (12, 2)) / 64 + 1e8
         assert_array(learner.covariance_matrix(X), covariance(X, 1), rtol=1e-6)
 
+    @pytest.mark.dtype
     def test_whole_numbers_have_covariances(self, learner, rng):
         X = rng.integers(-9, 9, (6, 2))
         assert_array(learner.covariance_matrix(X), covariance(X, 1), atol=1e-10)
 
+    @pytest.mark.dtype
     def test_covariance_in_single_precision(self, learner, rng):
         X = rng.normal(size=(7, 2)).astype(np.float32)
         assert_array(learner.covariance_matrix(X), covariance(X, 1), dtype="float32", atol=1e-4)
 
+    def test_one_sample_does_not_vary(self, learner, rng):
+        assert_array(learner.covariance_matrix(rng.normal(size=(1, 3)), ddof=0), np.zeros((3, 3)))
+
+    @pytest.mark.refusals
     def test_too_few_samples_are_refused(self, learner, rng):
         for shape in ((1, 3), (0, 3), (4,), (2, 3, 2)):
             with pytest.raises(ValueError):
                 learner.covariance_matrix(rng.normal(size=shape))
-        assert_array(learner.covariance_matrix(rng.normal(size=(1, 3)), ddof=0), np.zeros((3, 3)), name="of one sample")
         for shape, ddof in (((0, 3), 0), ((2, 3), 2)):
             with pytest.raises(ValueError):
                 learner.covariance_matrix(rng.normal(size=shape), ddof=ddof)
@@ -144,12 +165,14 @@ class TestCorrelationAnywhere:
         X = np.column_stack([x, 3 * x + 2, -x / 7])
         assert_array(learner.correlation_matrix(X), np.array([[1.0, 1, -1], [1, 1, -1], [-1, -1, 1]]))
 
+    @pytest.mark.edges
     def test_tiny_numbers_have_correlations(self, learner, rng):
         X = rng.integers(-9, 10, (5, 2)) + np.array([[0, 0.5]] * 4 + [[20, 30]])
         std = np.sqrt(np.diag(covariance(X, 1)))
         expected = covariance(X, 1) / np.outer(std, std)
         assert_array(learner.correlation_matrix(X * [1e-20, 1.0]), expected, rtol=1e-8)
 
+    @pytest.mark.edges
     @pytest.mark.parametrize(
         ("dtype", "unit"), [("float64", 1e-200), ("float64", 1e160), ("float32", 1e-27), ("float32", 1e25)]
     )
@@ -161,6 +184,7 @@ class TestCorrelationAnywhere:
             result, covariance(X, 1) / np.outer(std, std), dtype=dtype, atol=1e-4 if dtype == "float32" else 1e-9
         )
 
+    @pytest.mark.edges
     def test_features_of_very_different_units(self, learner, rng):
         X = rng.integers(-9, 10, (6, 2)) + np.array([[0, 0.5]] * 5 + [[20, 30]])
         std = np.sqrt(np.diag(covariance(X, 1)))
@@ -171,12 +195,14 @@ class TestCorrelationAnywhere:
         X = np.cumsum(rng.uniform(0.5, 2, (2, 2)), axis=0)
         assert_array(learner.correlation_matrix(X), np.ones((2, 2)))
 
+    @pytest.mark.edges
     def test_numbers_close_together_have_correlations(self, learner, rng):
         X = rng.integers(-9, 10, (8, 2)) + np.array([[0, 0]] * 7 + [[20, 30]])
         std = np.sqrt(np.diag(covariance(X, 1)))
         expected = covariance(X, 1) / np.outer(std, std)
         assert_array(learner.correlation_matrix(X + np.array([2.0**31, 0.0])), expected, rtol=1e-6)
 
+    @pytest.mark.edges
     def test_feature_that_never_changes_goes_with_none(self, learner, rng):
         """The computed mean of equal numbers may differ from them in the last digit."""
         for samples in (3, 7, int(rng.integers(8, 30))):
@@ -193,12 +219,14 @@ class TestCorrelationAnywhere:
             result = learner.correlation_matrix(np.column_stack([x, x * float(rng.uniform(0.1, 9)), -x]))
             assert_array(result, np.array([[1.0, 1, -1], [1, 1, -1], [-1, -1, 1]]))
 
+    @pytest.mark.dtype
     def test_correlation_in_single_precision(self, learner, rng):
         X = rng.normal(size=(9, 2)).astype(np.float32)
         expected = covariance(X, 1)
         std = np.sqrt(np.diag(expected))
         assert_array(learner.correlation_matrix(X), expected / np.outer(std, std), dtype="float32", atol=1e-4)
 
+    @pytest.mark.refusals
     def test_correlation_of_too_few_samples_is_refused(self, learner, rng):
         for shape in ((1, 3), (0, 3), (4,), (2, 3, 2)):
             with pytest.raises(ValueError):
@@ -227,12 +255,14 @@ class TestFitAnywhere:
         around = [(mean + 0.05, std), (mean - 0.05, std), (mean, std * 1.02), (mean, std * 0.98)]
         assert_equal(all(likelihood(*each) < best for each in around), True, name="whether all around are less likely")
 
+    @pytest.mark.edges
     def test_spread_far_from_zero(self, learner, rng):
         x = rng.integers(-400, 400, 12) / 64
         _, near = unpack(learner.fit_normal(x), "mean", "std")
         _, far = unpack(learner.fit_normal(x + 1e8), "mean", "std")
         assert_array(far, near, name="the std of samples 1e8 away from 0", rtol=1e-6)
 
+    @pytest.mark.refusals
     def test_fit_of_no_samples_is_refused(self, learner, rng):
         for shape in ((0,), (3, 2), ()):
             with pytest.raises(ValueError):
@@ -260,18 +290,22 @@ class TestPosteriorAnywhere:
         less = [posterior(best + step) < posterior(best) for step in (0.05, -0.05)]
         assert_equal(less, [True, True], name="whether means on both sides are less probable")
 
+    @pytest.mark.edges
     def test_without_samples_what_was_believed_stays(self, learner, rng):
         prior_mean = float(rng.normal())
         assert_array(learner.map_normal_mean(np.zeros(0), 2.0, prior_mean, 0.5), prior_mean)
 
+    @pytest.mark.edges
     def test_without_a_prior_the_samples_decide(self, learner, rng):
         x = rng.normal(3, 1, 7)
         assert_array(learner.map_normal_mean(x, 2.0, 40.0, np.inf), float(np.mean(x)))
 
+    @pytest.mark.dtype
     def test_whole_numbers_for_all(self, learner, rng):
         x = rng.integers(-9, 9, 4)
         assert_array(learner.map_normal_mean(x, 2, 3, 1), (3 + float(np.sum(x)) / 4) / 2)
 
+    @pytest.mark.refusals
     def test_unsuitable_samples_and_spreads_are_refused(self, learner, rng):
         x = rng.normal(size=3)
         for std, prior_std in ((0.0, 1.0), (-1.0, 1.0), (1.0, 0.0), (1.0, -2.0), (math.nan, 1.0), (1.0, math.nan)):
@@ -315,6 +349,7 @@ class TestMonteCarlo:
         assert_array(unpack(result, "estimate", "standard_error")[0], float(np.mean(values)), name="estimate")
         assert_array(result[1], float(np.std(values, ddof=1)) / math.sqrt(6), name="standard_error")
 
+    @pytest.mark.edges
     def test_error_of_numbers_far_from_zero(self, learner, rng):
         rows = rng.integers(-400, 400, 12) / 64
         sampler, _ = drawn(rows)
@@ -330,6 +365,7 @@ class TestMonteCarlo:
         assert_array(error, 0.01, name="standard_error", rtol=0.3)
         assert_array(estimate, 1.0, name="estimate", rtol=0, atol=0.08)
 
+    @pytest.mark.purity
     def test_generator_reaches_the_sampler(self, learner, seed):
         result = learner.monte_carlo_mean(
             lambda x: x, lambda n, generator: generator.random(n), 50, np.random.default_rng(seed)
@@ -337,6 +373,7 @@ class TestMonteCarlo:
         expected = np.random.default_rng(seed).random(50)
         assert_array(unpack(result, "estimate", "standard_error")[0], float(np.mean(expected)), name="estimate")
 
+    @pytest.mark.refusals
     def test_single_sample_is_refused(self, learner, rng):
         for num_samples in (1, 0):
             with pytest.raises(ValueError):

@@ -748,7 +748,7 @@ def parts_exchanged(X, y, test_size, rng, right=train_test_split):
     fix="Cut one permutation of the row numbers in two.",
 )
 def drawn_with_replacement(X, y, test_size, rng, right=train_test_split):
-    num_test = len(right(X, y, test_size, rng)[1])
+    num_test = len(right(X, y, test_size, np.random.default_rng(0))[1])
     order = rng.permutation(len(X))
     test = np.append(order[0], order[: num_test - 1]) if num_test > 1 else order[-1:]
     return X[order[num_test:]], X[test], y[order[num_test:]], y[test]
@@ -761,7 +761,7 @@ def drawn_with_replacement(X, y, test_size, rng, right=train_test_split):
     fix="round(test_size * len(X)).",
 )
 def number_cut_off(X, y, test_size, rng, right=train_test_split):
-    right(X, y, test_size, rng)
+    right(X, y, test_size, np.random.default_rng(0))
     num_test = int(test_size * len(X))
     order = rng.permutation(len(X))
     return X[order[num_test:]], X[order[:num_test]], y[order[num_test:]], y[order[:num_test]]

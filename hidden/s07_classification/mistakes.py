@@ -619,8 +619,8 @@ def sigmoid_of_two_infinities(z):
 @mistake(
     criterion="extreme-logits",
     replaces="sigmoid",
-    text="Small probabilities were lost: 1 + tanh(z / 2) is 1 - 1 = 0 for z = -40, where 4e-18 is right.",
-    fix="Use a form that does not subtract two numbers near 1, such as np.exp(-np.logaddexp(0, -z)).",
+    text="Small probabilities were lost: far below 0 sigmoid(z) is next to exp(z), neither 0 nor one small number.",
+    fix="Neither clip z, nor subtract two numbers near 1, as 1 + tanh(z / 2) does: np.exp(-np.logaddexp(0, -z)).",
 )
 def sigmoid_by_tanh(z):
     return (1 + np.tanh(z / 2)) / 2
@@ -682,7 +682,7 @@ def clipped_probabilities(logits, targets, probability=sigmoid):
 @mistake(
     criterion="extreme-logits",
     replaces="binary_cross_entropy",
-    text="The logarithm of a probability of 0 is minus infinity: the sigmoid has rounded to 0 or to 1.",
+    text="The loss is infinite where a logit is large: the sigmoid has rounded to 0 or 1, or exp(z) has overflowed.",
     fix="Compute the loss from the logits, np.logaddexp(0, -z) for class 1 and np.logaddexp(0, z) for class 0.",
 )
 def logarithm_of_sigmoid(logits, targets, probability=sigmoid):

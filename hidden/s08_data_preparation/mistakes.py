@@ -116,6 +116,17 @@ def holes_counted_as_zero(X, strategy, fill_value=0.0, right=impute):
 @mistake(
     criterion="impute-mean-median",
     replaces="impute",
+    text="Holes were counted as zeros in the mean, which pulled it towards 0.",
+    fix="Divide the sum of the values that are present by how many of them there are.",
+)
+def holes_counted_in_the_mean(X, strategy, fill_value=0.0, right=impute):
+    fill = right(X, strategy, fill_value)
+    return np.where(np.isnan(X), np.nansum(X, axis=0) / len(X), X) if strategy == "mean" else fill
+
+
+@mistake(
+    criterion="impute-mean-median",
+    replaces="impute",
     text="One number was taken for the whole table: the mean, or median, over all features at once.",
     fix="Each feature has its own: work column by column, or pass axis=0.",
 )
@@ -469,6 +480,28 @@ def extremes_of_the_sample(X, right=min_max_scale):
     right(X)
     minimum, span = X.min(axis=1), np.ptp(X, axis=1)
     return (X - minimum[:, np.newaxis]) / np.where(span == 0, 1, span)[:, np.newaxis], minimum, span
+
+
+@mistake(
+    criterion="min-max-scale",
+    replaces="min_max_scale",
+    text="Z is right, but the largest value was returned, where the span is asked for.",
+    fix="Return what you divide by: the largest minus the smallest, and 1 where that is 0.",
+)
+def maximum_returned(X, right=min_max_scale):
+    Z, minimum, _ = right(X)
+    return Z, minimum, X.max(axis=0)
+
+
+@mistake(
+    criterion="min-max-scale",
+    replaces="min_max_scale",
+    text="It was divided by the largest value, not by the span.",
+    fix="Divide by the largest minus the smallest.",
+)
+def divided_by_the_maximum(X, right=min_max_scale):
+    _, minimum, span = right(X)
+    return (X - minimum) / X.max(axis=0), minimum, span
 
 
 @mistake(
@@ -1175,8 +1208,10 @@ def last_batch_dropped(X, y, batch_size, rng, right=iterate_minibatches):
     fix="Draw one order, and use it for both.",
 )
 def shuffled_apart(X, y, batch_size, rng, right=iterate_minibatches):
-    other = y[rng.permutation(len(y))] if len(y) == len(X) else y
-    yield from right(X, other, batch_size, rng)
+    list(right(X, y, batch_size, np.random.default_rng(0)))
+    samples, targets = X[rng.permutation(len(X))], y[rng.permutation(len(y))]
+    for start in range(0, len(X), batch_size):
+        yield samples[start : start + batch_size], targets[start : start + batch_size]
 
 
 @mistake(

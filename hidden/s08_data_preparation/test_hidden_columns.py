@@ -1,5 +1,6 @@
 """Hidden tests of stage s08: missing values, scales, outliers and correlations of tables."""
 
+import contextlib
 import math
 
 import numpy as np
@@ -85,6 +86,15 @@ class TestImputeAnyTable:
         for strategy in ("mean", "median"):
             with pytest.raises(ValueError):
                 learner.impute(X, strategy)
+
+    def test_features_beside_one_without_values(self, learner, rng):
+        """Whether the whole table is refused is asked elsewhere; without the empty feature the others are filled."""
+        X = rng.normal(size=(4, 3))
+        X[:, 1] = np.nan
+        others = with_holes(X[:, [0, 2]], rng)
+        with contextlib.suppress(ValueError):
+            learner.impute(X, "mean")
+        assert_array(learner.impute(others, "mean"), filled(others, mean), terms=4)
 
     @pytest.mark.refusals
     def test_what_is_no_table_is_refused(self, learner, rng):

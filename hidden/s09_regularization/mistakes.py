@@ -585,7 +585,7 @@ def products_of_far_features(X, y, alpha, num_iterations, right=fit_lasso):
     fix="Cut rng.permutation(num_samples).",
 )
 def not_shuffled(num_samples, num_folds, rng, right=k_fold_indices):
-    right(num_samples, num_folds, rng)
+    right(num_samples, num_folds, np.random.default_rng(0))
     order = np.arange(num_samples)
     parts = np.array_split(order, num_folds)
     return [(np.setdiff1d(order, part), part) for part in parts]
@@ -598,7 +598,7 @@ def not_shuffled(num_samples, num_folds, rng, right=k_fold_indices):
     fix="Share the rest out: np.array_split, or every num_folds-th of the order.",
 )
 def rest_not_tested(num_samples, num_folds, rng, right=k_fold_indices):
-    right(num_samples, num_folds, rng)
+    right(num_samples, num_folds, np.random.default_rng(0))
     order, size = rng.permutation(num_samples), num_samples // num_folds
     parts = [order[i * size : (i + 1) * size] for i in range(num_folds)]
     return [(np.setdiff1d(order, part), part) for part in parts]
@@ -611,7 +611,7 @@ def rest_not_tested(num_samples, num_folds, rng, right=k_fold_indices):
     fix="Share the rest out, one sample for each fold: sizes differ by at most 1.",
 )
 def rest_in_one_fold(num_samples, num_folds, rng, right=k_fold_indices):
-    right(num_samples, num_folds, rng)
+    right(num_samples, num_folds, np.random.default_rng(0))
     order, size = rng.permutation(num_samples), num_samples // num_folds
     parts = np.split(order, [i * size for i in range(1, num_folds)])
     return [(np.setdiff1d(order, part), part) for part in parts]
@@ -680,7 +680,7 @@ def any_number_of_folds(num_samples, num_folds, rng, right=k_fold_indices):
     fix="Deal each class for itself, so that every fold gets its share.",
 )
 def classes_ignored(y, num_folds, rng, right=stratified_k_fold_indices):
-    right(y, num_folds, rng)
+    right(y, num_folds, np.random.default_rng(0))
     return k_fold_indices(len(y), num_folds, rng)
 
 
@@ -691,7 +691,7 @@ def classes_ignored(y, num_folds, rng, right=stratified_k_fold_indices):
     fix="Go on with the next fold where the class before has ended.",
 )
 def always_from_the_first_fold(y, num_folds, rng, right=stratified_k_fold_indices):
-    right(y, num_folds, rng)
+    right(y, num_folds, np.random.default_rng(0))
     members = [rng.permutation(np.flatnonzero(y == label)) for label in np.unique(y)]
     parts = [np.concatenate([each[i::num_folds] for each in members]) for i in range(num_folds)]
     return [(np.setdiff1d(np.arange(len(y)), part), part) for part in parts]
@@ -704,7 +704,7 @@ def always_from_the_first_fold(y, num_folds, rng, right=stratified_k_fold_indice
     fix="Shuffle first, with rng, then sort by class and deal.",
 )
 def members_not_shuffled(y, num_folds, rng, right=stratified_k_fold_indices):
-    right(y, num_folds, rng)
+    right(y, num_folds, np.random.default_rng(0))
     order = np.argsort(y, kind="stable")
     parts = [order[i::num_folds] for i in range(num_folds)]
     return [(np.setdiff1d(order, part), part) for part in parts]
@@ -717,7 +717,7 @@ def members_not_shuffled(y, num_folds, rng, right=stratified_k_fold_indices):
     fix="Deal the sorted samples one by one: order[i::num_folds].",
 )
 def blocks_of_classes(y, num_folds, rng, right=stratified_k_fold_indices):
-    right(y, num_folds, rng)
+    right(y, num_folds, np.random.default_rng(0))
     order = rng.permutation(len(y))
     order = order[np.argsort(y[order])]
     return [(np.setdiff1d(order, part), part) for part in np.array_split(order, num_folds)]
@@ -752,7 +752,7 @@ def flattened_classes(y, num_folds, rng, right=stratified_k_fold_indices):
     fix="Take np.flatnonzero(y == label) as the members of a class, and shuffle these.",
 )
 def numbers_within_the_class(y, num_folds, rng, right=stratified_k_fold_indices):
-    right(y, num_folds, rng)
+    right(y, num_folds, np.random.default_rng(0))
     members = [rng.permutation(int(np.sum(y == label))) for label in np.unique(y)]
     parts = [np.concatenate([each[i::num_folds] for each in members]) for i in range(num_folds)]
     return [(np.setdiff1d(np.arange(len(y)), part), part) for part in parts]
@@ -1054,6 +1054,24 @@ def one_epoch_soon(losses, patience, min_delta=0.0, right=early_stopping):
 def any_improvement_counts(losses, patience, min_delta=0.0, right=early_stopping):
     right(losses, patience, min_delta)
     return right(losses, patience)
+
+
+@mistake(
+    criterion="early-stopping",
+    replaces="early_stopping",
+    text="min_delta was added to the best loss, so that an epoch counts as better although its loss is higher.",
+    fix="Subtract it: loss < best - min_delta.",
+)
+def worse_is_better(losses, patience, min_delta=0.0, right=early_stopping):
+    right(losses, patience, min_delta)
+    best_epoch = 0
+    for epoch in range(1, len(losses)):
+        best = losses[best_epoch]
+        if losses[epoch] < best + min_delta or (np.isnan(best) and not np.isnan(losses[epoch])):
+            best_epoch = epoch
+        elif epoch - best_epoch >= patience:
+            return epoch, best_epoch
+    return len(losses) - 1, best_epoch
 
 
 @mistake(

@@ -73,7 +73,7 @@ def names_of(table: list[Any]) -> dict[str, Name]:
 
 def load_problem(description: Any, label: str) -> Problem:
     match description:
-        case [_, str(shown), _, str(message), _, list(frames), _]:
+        case [_, str(shown), _, str(message), _, list(frames), *_]:
             last = frames[-1] if frames else None
             line = line_of(last[0]) if isinstance(last, list) and last and type(last[0]) is int else None
             text = f"{label} fails while it is loaded: {shown[:100]}: {message[:500]}"

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from grader.report.terminal.layout import Look, heading, paragraph, row, side_by_side, with_place
+from grader.outcome import Status
+from grader.report.terminal.layout import Look, fitting, heading, paragraph, row, side_by_side, with_place
+from grader.report.terminal.words import WORDS, count, kind_of_row, reached_choices, status_choices
 from grader.verdict import CriterionResult, Failure, Verdict
 
 if TYPE_CHECKING:
@@ -15,20 +17,22 @@ SHOWN = 2  # failures of one row
 MESSAGE_LINES = 12
 NOTE_LINES = 5
 LINE_LENGTH = 600  # characters of one line of a message
-# A row's words where it is not simply passed, failed, not started or waiting.
-WORDS = {"crashed": "crashed", "timed_out": "timed out", "over_limit": "over a limit", "grader_fault": "grader fault"}
 PUBLIC = "public tests pass"
-PUBLIC_ONLY = " (public tests only)"
+QUIET: tuple[Status, ...] = ("passed", "not_started", "blocked")  # rows of which their line says enough
 FAULT = "Something failed in the grader or the course, not in your code: this result does not count."
 
 
 @dataclass(frozen=True)
 class Style:
-    """How to tell it: again is the command that repeats this run (without its seed), verbose leaves nothing out."""
+    """How to tell it: again is the command that repeats this run (without its seed), verbose leaves nothing out.
+
+    only is the row that alone is told; else the first one that fails is told whole, and the others on a line each.
+    """
 
     look: Look
     again: str
     verbose: bool = False
+    only: str | None = None
 
 
 def verdict_lines(verdict: Verdict, style: Style) -> list[Text]:
@@ -36,13 +40,12 @@ def verdict_lines(verdict: Verdict, style: Style) -> list[Text]:
     look = style.look
     done = sum(result.status == "passed" for result in verdict.criteria)
     total = len(verdict.criteria)
-    reached = f"{done} of {count(total, 'criterion')}{PUBLIC_ONLY if verdict.run.public_only else ''}"
-    lines = heading(f"{verdict.stage} · {verdict.title}", reached, look.bar(done, total), look)
+    title, bar = f"{verdict.stage} · {verdict.title}", look.bar(done, total)
+    lines = heading(title, fitting(title, reached_choices(verdict, look), bar, look), bar, look)
     if verdict.problem is not None:
         lines += _problem_lines(verdict, style)
     if verdict.problem is None or style.verbose:
-        for result in verdict.criteria:
-            lines += _row_lines(result, verdict, style)
+        lines += _checklist(verdict, style)
     return [*lines, *_fault_lines(verdict, style), *_run_line(verdict, style)]
 
 
@@ -55,9 +58,8 @@ def summary_lines(verdicts: tuple[Verdict, ...], look: Look, title: str = "All s
     for verdict in verdicts:
         if verdict.stage in absent:
             continue
-        done = sum(result.status == "passed" for result in verdict.criteria)
         kind = "passed" if verdict.passed else "failed"
-        status = f"{done} of {count(len(verdict.criteria), 'criterion')}"
+        status = reached_choices(replace(verdict, run=replace(verdict.run, public_only=False)), look)[1]
         if verdict.grader_fault:
             kind, status = "grader_fault", WORDS["grader_fault"]
         elif verdict.public_passed:
@@ -80,46 +82,64 @@ def _problem_lines(verdict: Verdict, style: Style) -> list[Text]:
     place = f"{verdict.run.label}:{problem.line}" if problem.line else verdict.run.label
     lines = row("failed", f"{place} cannot be graded as it is", "", style.look)
     lines += paragraph(_trimmed(problem.message, MESSAGE_LINES, style), style.look)
-    return lines + (paragraph(problem.hint, style.look, "yellow") if problem.hint else [])
+    return lines + (paragraph(style.look.command(problem.hint), style.look, "yellow") if problem.hint else [])
 
 
-def _row_lines(result: CriterionResult, verdict: Verdict, style: Style) -> list[Text]:
-    return [*row(result.status, result.text, status_words(result), style.look), *detail_lines(result, verdict, style)]
+def _checklist(verdict: Verdict, style: Style) -> list[Text]:
+    """Return the rows, each on a line, and what stands below those that are told whole."""
+    rows = [result for result in verdict.criteria if style.only in (None, result.id)]
+    whole = [result for result in rows if result.status not in QUIET]
+    if style.verbose or style.only is not None:
+        whole = rows
+    elif whole:
+        whole = [next((result for result in whole if not result.values_right), whole[0])]
+    lines: list[Text] = []
+    offered = False
+    for result in rows:
+        lines += _row_line(result, style.look, result in whole)
+        if result in whole:
+            below = detail_lines(result, verdict, style, commands=not offered)
+            offered = offered or bool(below)
+            lines += below
+    return [*lines, *_more_lines([result for result in rows if result not in whole], style)]
 
 
-def detail_lines(result: CriterionResult, verdict: Verdict, style: Style) -> list[Text]:
+def _row_line(result: CriterionResult, look: Look, whole: bool) -> list[Text]:
+    """Return the line of a row; where it has no room for all words, one that is told whole has them below."""
+    choices = status_choices(result)
+    status = fitting(result.text, choices, "", look)
+    lines = row(kind_of_row(result), result.text, status, look)
+    return lines + (paragraph(choices[0], look, "yellow") if whole and status != choices[0] else [])
+
+
+def _more_lines(others: list[CriterionResult], style: Style) -> list[Text]:
+    """Say how to see what is not told of rows that fail as well."""
+    failing = [result for result in others if result.status not in QUIET]
+    if not failing:
+        return []
+    pass_not = "does not pass" if len(failing) == 1 else "do not pass"
+    again = style.look.command(style.again)
+    first = f"{count(len(failing), 'more row')} {pass_not}, to see one: {again} --row {failing[0].id}"
+    return side_by_side([first, f"all: {again} -v"], style.look, indent=0)
+
+
+def detail_lines(result: CriterionResult, verdict: Verdict, style: Style, commands: bool = True) -> list[Text]:
     """Return what stands below a row: its failures, and where to go from there; nothing where the row says it all."""
-    if result.status in ("passed", "not_started") or (result.status == "blocked" and not style.verbose):
+    asked = style.verbose or style.only is not None
+    if result.status in ("passed", "not_started") or (result.status == "blocked" and not asked):
         return []
     lines: list[Text] = []
     for number, failure in enumerate(shown := told(result, style)):
         lines += _failure_lines(failure, style, shown[0] if number else None)
     left = len(result.failures) - len(shown)
     if left:
-        lines += paragraph(f"and {left} more {'test' if left == 1 else 'tests'}", style.look, "dim")
+        lines += side_by_side([f"and {count(left, 'more test')}: {style.look.command(style.again)} --row {result.id} -v"], style.look)
     called = any(failure.call for failure in shown)
-    if result.status not in ("grader_fault", "blocked") and (called or verdict.feedback != "full"):
-        hint = f"more help: grader hint {verdict.stage} {result.id}"
-        again = f"again with these inputs: {style.again} --seed {verdict.run.seed}"
+    if commands and result.status not in ("grader_fault", "blocked") and (called or verdict.feedback != "full"):
+        hint = f"more help: {style.look.command(f'grader hint {verdict.stage} {result.id}')}"
+        again = f"again with these inputs: {style.look.command(style.again)} --seed {verdict.run.seed}"
         lines += side_by_side([hint, again] if called else [hint], style.look)
     return lines
-
-
-def status_words(result: CriterionResult) -> str:
-    """Return in a few words how a row did."""
-    total = count(result.tests_total, "test")
-    match result.status:
-        case "passed":
-            return total
-        case "failed":
-            return f"{result.tests_passed} of {total}"
-        case "not_started":
-            return "not started"
-        case "blocked":
-            more = f" and {len(result.waits_for) - 1} more" if len(result.waits_for) > 1 else ""
-            return f"waits for {result.waits_for[0]}{more}" if result.waits_for else "waits"
-        case _:
-            return WORDS[result.status]
 
 
 def told(result: CriterionResult, style: Style) -> list[Failure]:
@@ -148,6 +168,8 @@ def _failure_lines(failure: Failure, style: Style, before: Failure | None) -> li
         lines += paragraph(failure.call, look, "bold", hanging=4)
     if failure.message:
         lines += paragraph(_trimmed(failure.message, MESSAGE_LINES, style), look)
+    if failure.help and (before is None or before.help != failure.help):
+        lines += paragraph(_trimmed(failure.help, NOTE_LINES, style), look, "yellow")
     for note in failure.notes if before is None or before.notes != failure.notes else ():
         lines += paragraph(_trimmed(note, NOTE_LINES, style), look, "dim")
     if failure.diagnosis and (before is None or before.diagnosis != failure.diagnosis):
@@ -181,12 +203,6 @@ def _run_line(verdict: Verdict, style: Style) -> list[Text]:
     if run.isolation_note and style.verbose:
         lines += paragraph(f"isolation: {run.isolation_note}", style.look, "dim", indent=0)
     return lines
-
-
-def count(number: int, noun: str) -> str:
-    """Return a number with its noun, in the plural where it is not one."""
-    plural = {"criterion": "criteria"}.get(noun, f"{noun}s")
-    return f"{number} {noun if number == 1 else plural}"
 
 
 def _trimmed(text: str, most: int, style: Style | None = None) -> str:

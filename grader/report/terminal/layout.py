@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from grader.calling import typed
+
 if TYPE_CHECKING:
     from rich.text import Text
 
@@ -24,6 +26,7 @@ MARKS = {  # what stands before a row: in Unicode, in ASCII, its style
     "failed": ("✗", "NO ", "red"),
     "not_started": ("○", "[ ]", "dim"),
     "blocked": ("–", " - ", "dim"),
+    "values_right": ("◐", "[/]", "yellow"),
     "crashed": ("!", "[*]", "red"),
     "timed_out": ("…", "[~]", "red"),
     "over_limit": ("▲", "[^]", "red"),
@@ -47,10 +50,15 @@ ASCII = str.maketrans({
 
 @dataclass(frozen=True)
 class Look:
-    """What the terminal can show: its width in columns, and whether only ASCII."""
+    """What the terminal can show: its width in columns, whether only ASCII; and what is typed in place of `grader`."""
 
     width: int
     ascii: bool = False
+    grader: str = "grader"
+
+    def command(self, text: str) -> str:
+        """Return a command, or a text that quotes some, as it can be pasted here."""
+        return typed(text, self.grader)
 
     @property
     def table(self) -> int:
@@ -100,6 +108,15 @@ def heading(title: str, count: str, bar: str, look: Look) -> list[Text]:
     return [*_wrapped(left, look.table), *_wrapped(right, look.table)]
 
 
+def fitting(text: str, choices: tuple[str, ...], bar: str, look: Look) -> str:
+    """Return the first of several wordings that has room beside a row's text, or a title and its bar; else the last."""
+    from rich.cells import cell_len
+
+    width, taken = (look.table, len(bar) + 5) if bar else (look.detail, len(look.mark("passed")[0]) + 3)
+    room = width - taken - cell_len(look.clean(text))
+    return next((choice for choice in choices if cell_len(look.clean(choice)) <= room), choices[-1])
+
+
 def row(kind: str, text: str, status: str, look: Look) -> list[Text]:
     """Return a row of the table: mark, text, and the status where the bar begins or, if too long, where it fits."""
     from rich.text import Text
@@ -146,24 +163,24 @@ def with_place(lines: list[Text], place: str, look: Look) -> list[Text]:
     return [*lines, *paragraph(place, look, "dim")]
 
 
-def side_by_side(parts: list[str], look: Look, style: str = "dim") -> list[Text]:
+def side_by_side(parts: list[str], look: Look, style: str = "dim", indent: int = INDENT) -> list[Text]:
     """Return texts on one indented line or, where they do not fit, each on its own."""
     from rich.text import Text
 
-    joined = Text(" " * INDENT + "    ".join(look.clean(part) for part in parts), style)
+    joined = Text(" " * indent + "    ".join(look.clean(part) for part in parts), style)
     if joined.cell_len <= look.detail:
         return [joined]
-    return [line for part in parts for line in _with_command(look.clean(part), look, style)]
+    return [line for part in parts for line in _with_command(look.clean(part), look, style, indent)]
 
 
-def _with_command(part: str, look: Look, style: str) -> list[Text]:
+def _with_command(part: str, look: Look, style: str, indent: int) -> list[Text]:
     """Return `what it is for: a command`, the command below where there is no room, and never broken: it is copied."""
     from rich.text import Text
 
     label, colon, command = part.partition(": ")
-    if not colon or INDENT + len(part) <= look.detail:
-        return paragraph(part, look, style, hanging=4)
-    return [*paragraph(f"{label}:", look, style), Text(f"{' ' * 2 * INDENT}{command}", style)]
+    if not colon or indent + len(part) <= look.detail:
+        return paragraph(part, look, style, indent, hanging=4)
+    return [*paragraph(f"{label}:", look, style, indent), Text(f"{' ' * (indent + INDENT)}{command}", style)]
 
 
 def _wrapped(text: Text, width: int) -> list[Text]:

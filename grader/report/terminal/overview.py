@@ -27,14 +27,14 @@ TOPIC = 23  # columns for the name of what was looked at
 LEVELS = {"ok": "passed", "warning": "warning", "broken": "failed"}
 
 
-def home_lines(
-    course: Course, standings: tuple[Standing, ...], last: str | None, look: Look, prefix: str = ""
-) -> list[Text]:
-    """Return where the learner is and the commands that lead on; prefix is what is typed before each of them."""
+def home_lines(course: Course, standings: tuple[Standing, ...], last: str | None, look: Look) -> list[Text]:
+    """Return where the learner is and the commands that lead on."""
     lines = _title(course, standings, look)
     here = next((each for each in standings if each.is_current), None)
     if here is None:
-        lines += paragraph("Every stage is passed or skipped. `grader status` lists them.", look, indent=0)
+        lines += paragraph(
+            look.command("Every stage is passed or skipped. `grader status` lists them."), look, indent=0
+        )
         return lines
     stage = here.stage
     lines += paragraph(f"\nYou are at {stage.id} · {stage.title}.", look, "bold", indent=0)
@@ -50,11 +50,10 @@ def home_lines(
             commands += [("grader demo", "a half-finished stage, graded: what this looks like")]
         if len(standings) > 1:
             commands += [(f"grader start {standings[-1].stage.id}", "skip ahead, for example to the last stage")]
+    commands = [(look.command(command), what) for command, what in commands]
     width = max(len(command) for command, _ in commands) + 4
     for command, what in commands:
         lines += paragraph(f"{command:<{width}}{what}", look)
-    if prefix:
-        lines += paragraph(f"\nType `{prefix}` before each command, as you did before this one.", look, indent=0)
     return lines
 
 
@@ -89,9 +88,9 @@ def hint_lines(stage: Stage, hint: Hint, look: Look) -> list[Text]:
     row_id = hint.criterion.id
     lines = paragraph(f"{stage.id} · {hint.criterion.text} · hint {hint.number} of {hint.total}", look, "bold", 0)
     lines += paragraph(hint.text, look)
-    more = f"one step further: grader hint {stage.id} {row_id}"
+    more = f"one step further: {look.command(f'grader hint {stage.id} {row_id}')}"
     if hint.number == hint.total:
-        more = f"this is the last hint; the idea behind it: grader show {stage.id}"
+        more = f"this is the last hint; the idea behind it: {look.command(f'grader show {stage.id}')}"
     return [*lines, *paragraph(more, look, "dim")]
 
 
@@ -103,7 +102,9 @@ def finding_lines(finding: Finding, look: Look) -> list[Text]:
     label = Text.assemble((mark, style), f" {finding.topic:<{TOPIC}}")
     lines = paragraph(finding.what, look, indent=label.cell_len)
     lines[0] = label + lines[0][label.cell_len :]
-    return lines + (paragraph(finding.remedy, look, "yellow", indent=label.cell_len) if finding.remedy else [])
+    return lines + (
+        paragraph(look.command(finding.remedy), look, "yellow", indent=label.cell_len) if finding.remedy else []
+    )
 
 
 def _title(course: Course, standings: tuple[Standing, ...], look: Look) -> list[Text]:

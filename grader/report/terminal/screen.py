@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TextIO
 
+from grader.calling import here
 from grader.errors import GraderError, OutputError
 from grader.report.escape import obeyed, spelt
 from grader.report.terminal.layout import Look, paragraph
@@ -73,18 +74,13 @@ def console(error: bool = False) -> Console:
 def look(error: bool = False) -> Look:
     """Return what stdout, or stderr, can show."""
     stream = sys.stderr if error else sys.stdout
-    return Look(console(error).width, is_ascii(stream.encoding, os.environ))
+    return Look(console(error).width, is_ascii(stream.encoding, os.environ), here())
 
 
 def is_ascii(encoding: str | None, environment: Mapping[str, str]) -> bool:
     """Say whether only ASCII can be shown: by encoding or, as Python takes the C locale for UTF-8, by locale."""
     locale = environment.get("LC_ALL") or environment.get("LANG") or ""
     return not (encoding or "").lower().startswith("utf") or locale in ("C", "POSIX")
-
-
-def typed_before(environment: Mapping[str, str]) -> str:
-    """Return what a user types before `grader`: `uv run`, which says so to what it starts, or nothing."""
-    return "uv run" if "UV_RUN_RECURSION_DEPTH" in environment else ""
 
 
 def show(lines: list[Text], error: bool = False) -> None:
@@ -127,8 +123,8 @@ def show_markdown(text: str) -> None:
 def say(message: str, hint: str | None = None, style: str = "") -> None:
     """Print a message, and below it what to do, to stderr."""
     view = look(error=True)
-    lines = paragraph(message, view, style, indent=0)
-    show([*lines, *(paragraph(hint, view, indent=0) if hint else [])], error=True)
+    lines = paragraph(view.command(message), view, style, indent=0)
+    show([*lines, *(paragraph(view.command(hint), view, indent=0) if hint else [])], error=True)
 
 
 def complain(error: GraderError) -> None:

@@ -24,7 +24,7 @@ from unittest import mock
 from grader.course.manifest import load_course
 from grader.course.stage import Course, Stage
 from grader.errors import SubmissionError
-from grader.judging import grading
+from grader.judging.grading import Grader, Options
 from grader.remote.processes import process
 from grader.report.document import dumps, verdict_document
 from grader.report.feedback import known_names, shown
@@ -94,6 +94,12 @@ class World:
         stack.callback(signal.signal, signal.SIGUSR1, before)
         self._listen(stack)
         self._files = dict(self._digests())
+        self._graders: dict[str, Grader] = {}
+        stack.callback(self._close)
+
+    def _close(self) -> None:
+        for grader in self._graders.values():
+            grader.close()
 
     def _listen(self, stack: ExitStack) -> None:
         self._tcp = stack.enter_context(socket.create_server(("127.0.0.1", 0)))
@@ -129,6 +135,8 @@ class World:
         try:
             self._write(folder, attack, stage.module)
             handed_in = archive(folder, attack.packed) if attack.packed else folder
+            if attack.files or attack.links:  # they may be after the tests that are loaded: those are not kept
+                self._forget(stage)
             return self._graded(handed_in, tier, attack.feedback, course, stage)
         finally:
             shutil.rmtree(folder)
@@ -175,9 +183,14 @@ class World:
             snapshot = take(stage, folder, course.root)
         except SubmissionError as error:
             return Result(None, json.dumps({"refused": str(error)}), time.monotonic() - started)
-        found = grading.grade(course, stage, snapshot, grading.Options(1, tier))
+        found = self._graders.setdefault(stage.id, Grader(course, stage)).grade(snapshot, Options(1, tier))
         verdict = shown(found, feedback, known_names(stage))
         return Result(verdict, dumps(verdict_document(verdict)), time.monotonic() - started)
+
+    def _forget(self, stage: Stage) -> None:
+        """Have the next submission of a stage graded with tests that are loaded anew."""
+        if (kept := self._graders.pop(stage.id, None)) is not None:
+            kept.close()
 
     def visits(self) -> list[str]:
         """Return what reached a service or the grader since the last call."""

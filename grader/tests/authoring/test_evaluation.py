@@ -159,6 +159,24 @@ class TestRows:
         assert evaluation.rows(STAGE, results, {"test_total.py::test_total_True", "test_half.py::test_any"}) == []
 
 
+class TestKinds:
+    def test_each_test_names_its_kind(self) -> None:
+        outcomes = [Outcome("test_total.py::test_total", "total", True, "passed", kind="values")]
+        assert evaluation.kinds(STAGE, [result("reference", 1, verdict(), *outcomes)]) == []
+
+    def test_one_that_does_not_is_named_once_with_its_file_whatever_its_parameters(self) -> None:
+        tests = [
+            Outcome(f"test_total.py::TestTotal::test_x[{n}]", "total", hidden, "passed")
+            for n in (1, 2)
+            for hidden in (True, False)
+        ]
+        results = [result("reference", seed, verdict(), *tests) for seed in (1, 2)]
+        hidden, public = evaluation.kinds(STAGE, results)
+        assert hidden.place == f"{HIDDEN}/test_total.py" and public.place == "stages/s90_small/tests/test_total.py"
+        assert hidden.message == "TestTotal::test_x names no kind, or several"
+        assert "`@pytest.mark.values`" in hidden.fix and "`@pytest.mark.speed`" in hidden.fix
+
+
 class TestStub:
     def test_rows_that_are_not_started(self) -> None:
         found = verdict(row("total", "not_started"), row("half", "not_started"))

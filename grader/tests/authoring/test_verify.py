@@ -35,6 +35,8 @@ FIXED = HIDDEN.replace(
     "any_rows(learner, rng):\n    x = rng.standard_normal((2, 5))", "ones(learner):\n    x = np.ones((2, 5))"
 )
 
+UNSAID = PUBLIC.replace("@pytest.mark.values\n", "", 1)
+
 
 @dataclass(frozen=True)
 class Proven:
@@ -82,8 +84,8 @@ def broken(tmp_path_factory: pytest.TempPathFactory) -> Proven:
     stub = FILES["stage/small.py"].replace('raise NotImplementedError("total")', "return x")
     stages: Mapping[str, Changes] = {
         "unmarked": {"hidden/test_hidden.py": f"{HIDDEN}\n\ndef test_more(learner):\n    pass\n", **NO_ALTERNATIVES},
-        "row": {"hidden/test_hidden.py": HIDDEN[: HIDDEN.rindex("@pytest")], **NO_ALTERNATIVES},
-        "public": {"stage/tests/test_small.py": PUBLIC[: PUBLIC.rindex("@pytest")], **NO_ALTERNATIVES},
+        "row": {"hidden/test_hidden.py": HIDDEN[: HIDDEN.rindex("@pytest.mark.criterion")], **NO_ALTERNATIVES},
+        "public": {"stage/tests/test_small.py": PUBLIC[: PUBLIC.rindex("@pytest.mark.criterion")], **NO_ALTERNATIVES},
         "begun": {"stage/small.py": stub, **NO_ALTERNATIVES},
         "alternative": {**NO_ALTERNATIVES, "hidden/alternatives/loops.py": LOOPS.replace("value / 2", "value / 3")},
         "mistakes": {"hidden/mistakes.py": MISTAKES.replace('fix="Divide it by two."', "")},
@@ -92,7 +94,7 @@ def broken(tmp_path_factory: pytest.TempPathFactory) -> Proven:
         "solution": {"hidden/solution.py": f"{SOLUTION}\ndef (\n"},
         "tests": {"hidden/test_hidden.py": f"{HIDDEN}\ndef (\n"},
         "no stub": {"stage/small.py": None},
-        "fixed": {"hidden/test_hidden.py": FIXED, **NO_ALTERNATIVES},
+        "fixed": {"hidden/test_hidden.py": FIXED, "stage/tests/test_small.py": UNSAID, **NO_ALTERNATIVES},
     }
     return prove(tmp_path_factory, Plan(seeds=1, mistakes=False, isolation="process", workers=2), stages)
 
@@ -188,9 +190,10 @@ class TestReferenceThatFails:
         ("no mistakes", "", "hidden/s07_small/mistakes.py: cannot be read: "),
         ("equivalent", "", "s08_small/equivalent.toml: mutant[0].function: is missing"),
         ("solution", "", "hidden/s09_small/solution.py:25: "),
-        ("tests", "", "hidden/s10_small/test_hidden.py:20: "),
+        ("tests", "", "hidden/s10_small/test_hidden.py:22: "),
         ("no stub", "small.py", "the stub differs from what the solution makes"),
         ("fixed", "test_hidden.py", "row half has hidden tests of fixed inputs only: "),
+        ("fixed", "tests/test_small.py", "test_total_of_two_rows names no kind, or several"),
     ],
 )
 def test_what_falls_short_is_told(broken: Proven, name: str, place: str, message: str) -> None:

@@ -152,3 +152,9 @@ def test_a_server_that_is_not_there_is_said() -> None:
 def test_a_token_is_sent_over_https_only(server: str) -> None:
     with pytest.raises(UsageError, match="is not an address to publish to"):
         post([status(FAILED)], COMMIT, server, "secret")
+
+
+def test_a_row_whose_values_are_right_has_a_mark_of_its_own() -> None:
+    rows = (replace(ROWS[1], status="failed", passed=2, values_right=True),)
+    told = summary([replace(FAILED, rows=rows)], COMMIT)
+    assert "| ◐ | a &#124; b" in told and "| values right | 2 of 3 |" in told

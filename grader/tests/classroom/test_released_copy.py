@@ -26,6 +26,23 @@ for path in sorted(pathlib.Path("grader").rglob("*.py")):
 """
 
 
+SEVERAL = """
+import contextlib, io, json, sys
+from grader.cli import main
+ended = []
+for arguments in json.loads(sys.argv[1]):
+    sys.argv = ["grader", *arguments]
+    with contextlib.redirect_stdout(io.StringIO()) as out, contextlib.redirect_stderr(io.StringIO()) as err:
+        try:
+            code = main()
+        except SystemExit as end:
+            code = end.code
+    ended.append([code or 0, out.getvalue(), err.getvalue()])
+print(json.dumps(ended))
+"""
+Ended = subprocess.CompletedProcess[str]
+
+
 class Copy:
     """A learner's copy; what is run there imports the grader that lies in it."""
 
@@ -35,7 +52,7 @@ class Copy:
         self.key = root / "hidden" / "tests.key"
         self.bundle = root / "hidden" / f"{NAME}.sealed"
 
-    def python(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+    def python(self, *arguments: str) -> Ended:
         environment = {name: value for name, value in os.environ.items() if not name.startswith(("GRADER", "PYTEST"))}
         environment["PYTHONPATH"] = str(self.root)
         command = [sys.executable, *arguments]
@@ -43,8 +60,14 @@ class Copy:
             command, cwd=self.root, env=environment, capture_output=True, text=True, check=False, timeout=120
         )
 
-    def grader(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+    def grader(self, *arguments: str) -> Ended:
         return self.python("-c", RUN, *arguments)
+
+    def graders(self, *commands: tuple[str, ...]) -> list[Ended]:
+        """Return what comes of several commands, one after the other in one process."""
+        done = self.python("-c", SEVERAL, json.dumps(commands))
+        assert done.returncode == 0, done.stderr
+        return [Ended(list(each), *end) for each, end in zip(commands, json.loads(done.stdout), strict=True)]
 
 
 @pytest.fixture(scope="module")
@@ -57,8 +80,14 @@ def released(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return target
 
 
+@pytest.fixture(scope="module")
+def imported(released: Path) -> Ended:
+    """What comes of importing everything in it; the bytecode stays, so that no copy of it is compiled again."""
+    return Copy(released).python("-c", IMPORTS)
+
+
 @pytest.fixture
-def copy(released: Path, tmp_path: Path) -> Copy:
+def copy(released: Path, imported: object, tmp_path: Path) -> Copy:
     """A fresh one of it."""
     return Copy(Path(shutil.copytree(released, tmp_path / "copy")))
 
@@ -70,9 +99,8 @@ def keyed(copy: Copy, tmp_path: Path) -> Copy:
     return copy
 
 
-def test_everything_in_a_copy_can_be_imported(copy: Copy) -> None:
-    done = copy.python("-c", IMPORTS)
-    assert done.returncode == 0, done.stderr
+def test_everything_in_a_copy_can_be_imported(imported: Ended) -> None:
+    assert imported.returncode == 0, imported.stderr
 
 
 def test_the_reference_passes_all_tests_there_and_is_shown_then(copy: Copy) -> None:
@@ -140,29 +168,26 @@ def test_a_bundle_that_is_not_what_was_sealed_is_our_fault(copy: Copy, spoilt: s
         middle = len(data) // 2
         changed = data[:middle] + bytes([data[middle] ^ 1]) + data[middle + 1 :]
         copy.bundle.write_bytes({"altered": changed, "cut off": data[:-1], "no bundle": b"pass\n"}[spoilt])
-    done = copy.grader("check", "s01", "--json")
+    done, doctor = copy.graders(("check", "s01", "--json"), ("doctor", "--json"))
     assert done.returncode == 4 and f"{NAME}.sealed" in " ".join(done.stderr.split()) and "Traceback" not in done.stderr
     assert not (copy.root / ".grader" / "progress.json").exists()
-    doctor = copy.grader("doctor", "--json")
     assert f"{NAME}.sealed" in doctor.stdout
 
 
 def test_what_a_learner_does_first_works(copy: Copy) -> None:
-    for arguments in ((), ("status",), ("show", "s01"), ("hint", "s01", "matmul"), ("start", "s01"), ("--help",)):
-        done = copy.grader(*arguments)
-        assert done.returncode == 0, (arguments, done.stderr)
+    first = ((), ("status",), ("show", "s01"), ("hint", "s01", "matmul"), ("start", "s01"), ("--help",))
+    for done in copy.graders(*first):
+        assert done.returncode == 0, (done.args, done.stderr)
         assert "demo" not in done.stdout
     copy.module.write_text("x = 1\n")
-    assert copy.grader("reset", "s01", "--yes").returncode == 0
-    assert "NotImplementedError" in copy.module.read_text()
-    doctor = copy.grader("doctor")
+    reset, doctor = copy.graders(("reset", "s01", "--yes"), ("doctor",))
+    assert reset.returncode == 0 and "NotImplementedError" in copy.module.read_text()
     assert "README, stub, public tests and sealed ones" in " ".join(doctor.stdout.split()), doctor.stdout
 
 
-@pytest.mark.parametrize("command", [("release", "x", "--self-paced"), ("course", "verify"), ("demo",)])
-def test_what_needs_the_authors_copy_says_so(copy: Copy, command: tuple[str, ...]) -> None:
-    done = copy.grader(*command)
-    assert done.returncode == 2 and "learner's copy" in " ".join(done.stderr.split())
+def test_what_needs_the_authors_copy_says_so(copy: Copy) -> None:
+    for done in copy.graders(("release", "x", "--self-paced"), ("course", "verify"), ("demo",)):
+        assert done.returncode == 2 and "learner's copy" in " ".join(done.stderr.split()), done.args
 
 
 def test_public_tests_run_in_plain_pytest(copy: Copy) -> None:

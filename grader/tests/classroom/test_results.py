@@ -16,7 +16,7 @@ from grader.classroom.results import FILE, MAX_BYTES, Result, read
 from grader.course.stage import Criterion, Stage
 from grader.errors import GraderFault
 from grader.report.document import dumps, verdict_document
-from grader.tests.support.verdicts import PASSED, SYNTAX, TEXTS, UNMARKED, VERDICT, written
+from grader.tests.support.verdicts import PASSED, RIGHT, SYNTAX, TEXTS, UNMARKED, VERDICT, written
 from grader.verdict import CriterionResult, Verdict
 
 TIERS = ("bubblewrap",)
@@ -50,6 +50,15 @@ def test_statuses_and_counts_are_taken(tmp_path: Path) -> None:
         ("blocked", 0, 5),
         ("crashed", 0, 1),
     ]
+
+
+def test_right_values_are_taken_where_a_row_fails_and_some_of_its_tests_pass(tmp_path: Path) -> None:
+    assert of(replace(VERDICT, criteria=(RIGHT,)), tmp_path).rows[0].values_right
+    for changes in ({"status": "not_started"}, {"tests_passed": 0}, {"values_right": 1}):
+        document = verdict_document(replace(VERDICT, criteria=(RIGHT,)))
+        document["criteria"][0].update(changes)
+        stage = stage_of(replace(VERDICT, criteria=(RIGHT,)))
+        assert not read(left(tmp_path, dumps(document)), stage, TIERS).rows[0].values_right
 
 
 def test_a_pass_is_a_pass(tmp_path: Path) -> None:

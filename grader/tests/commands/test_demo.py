@@ -41,7 +41,9 @@ def test_some_rows_pass_some_fail_some_are_not_started_and_one_waits(verdict: Ve
     assert not verdict.grader_fault
     assert len(rows(verdict, "passed")) == 7
     assert set(rows(verdict, "failed")) == set(NAMED)
-    assert {"merge-heads", "encoder-block", "multi-head-backward", "additive-attention"} <= set(rows(verdict, "not_started"))
+    assert {"merge-heads", "encoder-block", "multi-head-backward", "additive-attention"} <= set(
+        rows(verdict, "not_started")
+    )
     assert rows(verdict, "blocked")["multi-head-forward"].waits_for
 
 

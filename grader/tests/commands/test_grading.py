@@ -173,6 +173,12 @@ def test_one_row_is_graded_by_the_name_of_its_function(command: Command) -> None
     assert json.loads(command.out)["only"] == "double"
 
 
+def test_one_row_is_shown_by_the_name_of_its_function(command: Command) -> None:
+    command.small.write_text(WRONG, encoding="utf-8")
+    assert command(*ARGUMENTS, "--row", "halve") == 1
+    assert "✗ double doubles" in command.out and "nothing is recorded" not in command.err
+
+
 def test_without_a_format_a_build_s_log_obeys_nothing(command: Command) -> None:
     command.small.write_text(EVIL, encoding="utf-8")
     command.context.setenv("COLUMNS", "40")  # lines are broken in new places

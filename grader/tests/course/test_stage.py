@@ -37,7 +37,7 @@ class TestRows:
     def test_an_unknown_row_names_a_near_one(self, write: Write) -> None:
         with pytest.raises(UsageError, match="'split-head' is not a row of s15_attention") as caught:
             load_stage(write(HEAD + SPLIT + FORWARD)).criterion("split-head")
-        assert caught.value.hint == "Did you mean split-heads?"
+        assert caught.value.hint == "Did you mean split-heads? The rows are split-heads, forward."
 
     def test_a_row_like_no_other_lists_them_all(self, write: Write) -> None:
         with pytest.raises(UsageError) as caught:

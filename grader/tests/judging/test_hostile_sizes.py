@@ -18,7 +18,7 @@ from grader.verdict import Verdict
 
 pytestmark = pytest.mark.skipif(not tiers.FORKS, reason="needs a fork, and limits as Linux has them")
 
-JUDGE_MB, STAGE_SECONDS = 200, 6
+JUDGE_MB, STAGE_SECONDS = 200, 3
 SLACK_SECONDS = 30  # a busy machine loads the tests slowly; without a bound the worst of these took 98 s
 MANIFEST = f"""
     schema = 1
@@ -29,7 +29,7 @@ MANIFEST = f"""
 
     [limits]
     stage_seconds = {STAGE_SECONDS}
-    call_seconds = 5
+    call_seconds = 3
     memory_mb = 2048
     judge_mb = {JUDGE_MB}
     result_mb = 256

@@ -39,6 +39,7 @@ def run(folder: Path, sources: Mapping[str, str], *files: Path) -> Watcher:
     named = {folder / "tests" / name: text for name, text in sources.items()}
     watcher, memory = Watcher(), MemoryFiles(folder, named)
     options = ["-c", "/dev/null", "--rootdir", str(folder), "-p", "no:cacheprovider", "-p", "no:terminal"]
+    options += ["-p", "no:unraisableexception"]  # collects garbage ten times, among all that these tests have loaded
     places = memory.places([*map(str, named), *map(str, files)])
     try:
         pytest.main([*options, *places], plugins=[watcher, memory])

@@ -184,6 +184,18 @@ class TestLearners:
         )
         assert graded.row("double") == "passed"
 
+    def test_an_exception_is_told_with_what_it_means_there(self, course: SmallCourse) -> None:
+        found = course.grade(
+            "def double(x):\n    return x @ x.reshape(1, -1).T[:1]\n\ndef fill(x):\n    pass\n"
+        ).outcomes
+        assert (
+            found["test_array"].message.startswith("ValueError: matmul: ")
+            and "A matrix product" in found["test_array"].help
+        )
+        found = course.grade("def double():\n    pass\n\ndef fill(x):\n    pass\n").outcomes
+        assert found["test_array"].message == "TypeError: double() takes 0 positional arguments but 1 was given"
+        assert found["test_array"].help == "double is defined as double() in line 1."
+
     def test_an_argument_changed_in_place(self, course: SmallCourse) -> None:
         """It fails the test that it was found in; constants and parameters are as they were for everybody else."""
         graded = course.grade(changed("return 2 * x", "x *= 2; return x"))

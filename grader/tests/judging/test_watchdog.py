@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from grader.isolation import tiers
+from grader.judging import watchdog
 from grader.judging.assessment import Assessor, Attempt
 from grader.judging.judge import Charge
 from grader.judging.processes import bounds
 from grader.judging.processes.messages import Messages
-from grader.judging.task import OVERTIME_SECONDS
 from grader.judging.watchdog import ForkedJudges
 from grader.outcome import Outcome
 from grader.remote.processes.loading import LoadFailed
@@ -33,7 +33,7 @@ MANIFEST = """
 
     [limits]
     stage_seconds = {seconds}
-    call_seconds = 5
+    call_seconds = 4
     memory_mb = 256
     judge_mb = 100
 
@@ -159,10 +159,13 @@ class TestOneTest:
         assert outcome.status == "crashed" and "judging what size returned took signal 11" in outcome.message
         assert others_passed(found) and not found.verdict.grader_fault
 
-    def test_that_stalls_is_ended_with_the_stage(self, graded: Use, fork: bool) -> None:
+    def test_that_stalls_is_ended_with_the_stage(
+        self, graded: Use, fork: bool, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(watchdog, "OVERTIME_SECONDS", 0.5)
         started = time.monotonic()
-        found = graded(STALLS, seconds=5, fork=fork)
-        assert time.monotonic() - started < 5 + OVERTIME_SECONDS + 30  # a busy machine loads the tests slowly
+        found = graded(STALLS, seconds=4, fork=fork)
+        assert time.monotonic() - started < 4 + 30  # a busy machine loads the tests slowly
         assert found.outcomes["test_before"].status == "passed"
         assert {found.outcomes[name].status for name in ("test_size", "test_after", "test_double")} == {"timed_out"}
         assert not found.verdict.grader_fault and found.row("size") == "timed_out"
@@ -207,7 +210,8 @@ def test_a_judge_that_dies_at_the_end_of_the_time_is_not_followed_by_others(
         return begin(self, charge)
 
     monkeypatch.setattr(ForkedJudges, "begin", counted)
-    found = graded("pass", seconds=6)
+    monkeypatch.setattr(watchdog, "OVERTIME_SECONDS", 0.5)
+    found = graded("pass", seconds=4)
     assert begun == [0] and found.outcomes["test_size"].status == "failed"
     assert found.outcomes["test_size"].unexplained == "the explanation took more time than the stage has"
     assert found.outcomes["test_after"].status == "timed_out" and not found.verdict.grader_fault

@@ -14,7 +14,7 @@ from grader.isolation.tiers import TIERS
 from grader.outcome import Diagnosis, Status, Where
 from grader.report.document import dumps, summary_document, verdict_document
 from grader.submission.source import Problem
-from grader.verdict import CriterionResult, Failure, Run, Verdict
+from grader.verdict import CriterionResult, Failure, KindCount, Run, Verdict
 
 SCHEMA: dict[str, Any] = json.loads(resources.files("grader.report").joinpath("verdict.schema.json").read_text("utf-8"))
 FAILURE = Failure(
@@ -65,12 +65,15 @@ def test_a_verdict_has_the_keys_of_the_design_with_its_values() -> None:
         "status": "failed",
         "tests_passed": 2,
         "tests_total": 4,
+        "values_right": False,
+        "kinds": {},
         "waits_for": [],
         "failures": [
             {
                 "test": "test_attention.py::TestHeads::test_split",
                 "hidden": True,
                 "status": "failed",
+                "kind": None,
                 "call": "split_heads(x: float64 (2, 6, 8), num_heads=2)",
                 "message": "72 of 96 values differ",
                 "diagnosis": {
@@ -82,6 +85,7 @@ def test_a_verdict_has_the_keys_of_the_design_with_its_values() -> None:
                 "where": "stages/s15_attention/attention.py:142",
                 "notes": ["printed: hello"],
                 "unexplained": None,
+                "help": None,
             }
         ],
     }
@@ -114,6 +118,18 @@ def test_several_verdicts_are_one_document_that_passes_only_if_all_do() -> None:
     assert valid(summary_document([passing, passing]), "summary")["passed"] is True
     assert valid(summary_document([passing, VERDICT]), "summary")["passed"] is False
     assert valid(summary_document([]), "summary")["passed"] is False
+
+
+def test_a_row_says_by_kind_what_stands() -> None:
+    counts = (KindCount("values", 9, 9), KindCount("refusals", 0, 3))
+    row = replace(ROWS[1], tests_passed=9, tests_total=12, kinds=counts, failures=(replace(FAILURE, kind="refusals"),))
+    found = valid(verdict_document(replace(VERDICT, criteria=(row,))))["criteria"][0]
+    assert (found["status"], found["values_right"]) == ("failed", True)
+    assert found["kinds"] == {
+        "values": {"tests_passed": 9, "tests_total": 9},
+        "refusals": {"tests_passed": 0, "tests_total": 3},
+    }
+    assert found["failures"][0]["kind"] == "refusals"
 
 
 def test_the_schema_describes_every_key_that_is_written() -> None:

@@ -85,11 +85,13 @@ from grader.testing import assert_array
 
 
 @pytest.mark.criterion("total")
+@pytest.mark.values
 def test_total_of_two_rows(learner):
     assert_array(learner.total(np.array([[1.0, 2.0], [3.0, 4.0]])), [3.0, 7.0])
 
 
 @pytest.mark.criterion("half")
+@pytest.mark.values
 def test_half_of_two(learner):
     assert_array(learner.half(np.array([[0.5, 1.5]])), [1.0])
 '''
@@ -104,12 +106,14 @@ from grader.testing import assert_array, assert_shape
 
 
 @pytest.mark.criterion("total")
+@pytest.mark.values
 def test_total_of_any_rows(learner, rng):
     x = rng.standard_normal((4, 3))
     assert_array(learner.total(x), [sum(row) for row in x.tolist()])
 
 
 @pytest.mark.criterion("half")
+@pytest.mark.values
 def test_half_of_any_rows(learner, rng):
     x = rng.standard_normal((2, 5))
     assert_array(learner.half(x), [sum(row) / 2 for row in x.tolist()])

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from grader.outcome import Diagnosis, Where
 from grader.report.graded import Report, Scene
 from grader.submission.source import Problem
-from grader.verdict import CriterionResult, Failure, Run, Verdict
+from grader.verdict import CriterionResult, Failure, KindCount, Run, Verdict
 
 LABEL = "stages/s15_attention/attention.py"
 DIAGNOSIS = Diagnosis("reshape", "split-heads", "Tokens are mixed across heads.", "Swap axes 1 and 2.")
@@ -30,6 +30,11 @@ SPLIT = CriterionResult("split-heads", "split_heads reshapes", "failed", 2, 4, (
 MERGE = CriterionResult("merge-heads", "merge_heads reverses split_heads", "not_started", 0, 3)
 FORWARD = CriterionResult("forward", "forward", "blocked", 0, 5, (), ("split_heads",))
 CRASH = CriterionResult("crash", "it stays alive", "crashed", 0, 1, (replace(HIDDEN, status="crashed"),))
+# Textbook code: every value is right, and what is to be refused goes through.
+RIGHT = CriterionResult(
+    "layer-norm", "layer_norm normalises", "failed", 9, 12, (replace(HIDDEN, kind="refusals"),),
+    kinds=(KindCount("values", 9, 9), KindCount("refusals", 0, 3)),
+)  # fmt: skip
 RUN = Run(40817, "bubblewrap", None, 0.61, "0.1.0", "ab" * 32, LABEL)
 VERDICT = Verdict("s15", "Attention mechanisms", False, (SCORES, SPLIT, MERGE, FORWARD, CRASH), RUN)
 PASSED = replace(VERDICT, passed=True, criteria=(SCORES,))

@@ -42,7 +42,7 @@ def raised(error: str, depth: int = 0) -> tuple[list[Any], list[object]]:
 
 def test_a_builtin_exception_has_names_message_arguments_and_frames() -> None:
     assert raised("ValueError('no', 2)")[0] == [
-        ["ValueError", "Exception", "BaseException"], "ValueError", 0, "('no', 2)", ["no", 2], [[12, "fail"]], 0,
+        ["ValueError", "Exception", "BaseException"], "ValueError", 0, "('no', 2)", ["no", 2], [[12, "fail"]], 0, [],
     ]  # fmt: skip
 
 

@@ -5,6 +5,8 @@ import pytest
 
 from grader.testing import assert_array, assert_shape
 
+pytestmark = pytest.mark.values
+
 SYSTEM = np.array([[1.0, 2.0, 0.0], [4.0, 4.0, 4.0], [2.0, 0.0, 5.0]])  # of the README
 COLLINEAR = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0], [7.0, 8.0, 9.0]])  # row 1 + row 3 = 2 row 2
 
@@ -37,6 +39,7 @@ class TestForwardSubstitution:
         result = learner.forward_substitution(L, np.array([[6.0, 2.0, 0.0], [11.0, 1.0, 8.0]]))
         assert_array(result, [[3.0, 1.0, 0.0], [2.0, 0.0, 2.0]])
 
+    @pytest.mark.refusals
     def test_zero_on_the_diagonal_is_refused(self, learner):
         with pytest.raises(ValueError):
             learner.forward_substitution(np.array([[2.0, 0.0], [1.0, 0.0]]), np.array([6.0, 11.0]))
@@ -52,6 +55,7 @@ class TestBackwardSubstitution:
         U = np.array([[4.0, 4.0, 4.0], [0.0, -2.0, 3.0], [0.0, 0.0, 0.5]])
         assert_array(learner.backward_substitution(U, np.array([24.0, 5.0, 1.5])), [1.0, 2.0, 3.0])
 
+    @pytest.mark.refusals
     def test_zero_on_the_diagonal_of_U_is_refused(self, learner):
         with pytest.raises(ValueError):
             learner.backward_substitution(np.array([[0.0, 1.0], [0.0, 4.0]]), np.array([7.0, 12.0]))
@@ -80,6 +84,7 @@ class TestLuDecomposition:
 
 @pytest.mark.criterion("pivoting")
 class TestPivoting:
+    @pytest.mark.edges
     def test_a_tiny_pivot_is_swapped_away(self, learner):
         P, L, U = unpack(learner.lu_decomposition(np.array([[1e-20, 1.0], [1.0, 1.0]])), "P", "L", "U")
         assert_array(P, [[0.0, 1.0], [1.0, 0.0]], name="P")
@@ -103,6 +108,7 @@ class TestSolve:
         b = np.array([[5.0, 1.0], [24.0, 4.0], [17.0, 2.0]])
         assert_array(learner.solve(SYSTEM, b), [[1.0, 1.0], [2.0, 0.0], [3.0, 0.0]])
 
+    @pytest.mark.refusals
     def test_matrix_that_is_not_square_is_refused(self, learner):
         with pytest.raises(ValueError):
             learner.solve(np.ones((2, 3)), np.ones(2))
@@ -110,14 +116,17 @@ class TestSolve:
 
 @pytest.mark.criterion("singular-systems")
 class TestSingularSystems:
+    @pytest.mark.refusals
     def test_second_row_is_twice_the_first(self, learner):
         with pytest.raises(ValueError):
             learner.solve(np.array([[1.0, 2.0], [2.0, 4.0]]), np.array([3.0, 6.0]))
 
+    @pytest.mark.refusals
     def test_rounding_leaves_a_pivot_that_is_not_quite_zero(self, learner):
         with pytest.raises(ValueError):  # the last pivot comes out as 1.1e-16
             learner.solve(COLLINEAR, np.array([6.0, 15.0, 24.0]))
 
+    @pytest.mark.edges
     def test_small_numbers_are_not_singular(self, learner):
         A = np.array([[1e-9, 0.0], [0.0, 2e-9]])
         assert_array(learner.solve(A, np.array([3e-9, 4e-9])), [3.0, 2.0])
@@ -137,10 +146,12 @@ class TestDeterminant:
     def test_no_swap_and_a_negative_pivot(self, learner):
         assert_array(learner.determinant(np.array([[4.0, 4.0], [1.0, -2.0]])), -12.0)
 
+    @pytest.mark.edges
     def test_singular_matrix_has_determinant_zero(self, learner):
         assert_array(learner.determinant(np.array([[1.0, 2.0], [2.0, 4.0]])), 0.0)
         assert_array(learner.determinant(COLLINEAR), 0.0)
 
+    @pytest.mark.edges
     def test_small_is_not_zero(self, learner):
         assert_array(learner.determinant(0.01 * np.eye(8)), 1e-16, rtol=1e-9)
 
@@ -154,9 +165,11 @@ class TestInverse:
         expected = [[-5.0, 2.5, -2.0], [3.0, -1.25, 1.0], [2.0, -1.0, 1.0]]
         assert_array(learner.inverse(SYSTEM), expected)
 
+    @pytest.mark.edges
     def test_a_small_determinant_is_no_obstacle(self, learner):
         assert_array(learner.inverse(0.01 * np.eye(8)), 100.0 * np.eye(8))
 
+    @pytest.mark.refusals
     def test_singular_matrix_has_no_inverse(self, learner):
         with pytest.raises(ValueError):
             learner.inverse(COLLINEAR)
@@ -181,12 +194,14 @@ class TestQrDecomposition:
         assert_array(Q.T @ Q, np.eye(2), name="Q.T @ Q")
         assert_array(Q @ R, A, name="Q @ R")
 
+    @pytest.mark.refusals
     def test_more_columns_than_rows_are_refused(self, learner):
         with pytest.raises(ValueError):
             learner.qr_decomposition(np.ones((2, 3)))
 
 
 @pytest.mark.criterion("qr-stability")
+@pytest.mark.edges
 class TestQrStability:
     def test_hilbert_matrix_keeps_its_columns_orthonormal(self, learner):
         A = hilbert(10, 8)  # condition number 4e9
@@ -206,12 +221,14 @@ class TestLeastSquares:
     def test_square_system_is_solved(self, learner):
         assert_array(learner.least_squares(SYSTEM, np.array([5.0, 24.0, 17.0])), [1.0, 2.0, 3.0])
 
+    @pytest.mark.refusals
     def test_dependent_columns_are_refused(self, learner):
         with pytest.raises(ValueError):
             learner.least_squares(np.array([[1.0, 2.0], [2.0, 4.0], [3.0, 6.0]]), np.array([1.0, 2.0, 4.0]))
 
 
 @pytest.mark.criterion("least-squares-stability")
+@pytest.mark.edges
 class TestLeastSquaresStability:
     def test_nearly_parallel_columns(self, learner):
         A = np.array([[1.0, 1.0], [1e-8, 0.0], [0.0, 1e-8]])  # the squares of 1e-8 are lost beside 1
@@ -263,6 +280,7 @@ class TestLowRankApproximation:
         A = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 7.0]])
         assert_array(learner.low_rank_approximation(A, 2), A)
 
+    @pytest.mark.refusals
     def test_rank_beyond_the_shape_is_refused(self, learner):
         with pytest.raises(ValueError):
             learner.low_rank_approximation(np.ones((2, 3)), 3)

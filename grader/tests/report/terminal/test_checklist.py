@@ -26,7 +26,7 @@ s15 · Attention mechanisms                                  1 of 4 criteria   �
     shape (2, 2, 6, 4) is right; 72 of 96 values differ, first at [0, 0, 1, 0]: expected 8.0, got 4.0
     This is what you get by reshaping straight to (batch, heads, seq, d_k): tokens are mixed across heads.
     Reshape to (batch, seq, heads, d_k) first, then swap axes 1 and 2.            stages/s15_attention/attention.py:142
-    and 1 more test
+    and 1 more test: grader check s15 --row split-heads -v
     more help: grader hint s15 split-heads    again with these inputs: grader check s15 --seed 40817
 ○ merge_heads reverses split_heads                                            not started
 – multi_head_attention_forward                                                waits for split_heads
@@ -62,10 +62,15 @@ def text_of(lines: list[Text]) -> str:
 
 
 def shown(
-    *rows: CriterionResult, width: int = 120, ascii: bool = False, verbose: bool = False, verdict: Verdict = VERDICT
+    *rows: CriterionResult,
+    width: int = 120,
+    ascii: bool = False,
+    verbose: bool = False,
+    verdict: Verdict = VERDICT,
+    only: str | None = None,
 ) -> str:
     """The report of a verdict with these rows."""
-    style = Style(Look(width, ascii), "grader check s15", verbose)
+    style = Style(Look(width, ascii), "grader check s15", verbose, only)
     return text_of(verdict_lines(replace(verdict, criteria=rows) if rows else verdict, style))
 
 
@@ -172,6 +177,35 @@ def test_a_waiting_row_tells_no_failures_unless_asked() -> None:
     assert FAILURE.message in shown(FORWARD, verbose=True)
 
 
+LATER = replace(MERGE, status="failed", failures=(replace(FAILURE, call="merge()"),))
+
+
+def test_the_first_row_that_fails_is_told_whole_and_the_others_on_a_line_each() -> None:
+    lines = shown(SCORES, FAILED, LATER, FORWARD).splitlines()
+    assert "    split_heads(x: float64 (batch 2, seq 6, d_model 8), num_heads=2)" in lines
+    assert "    merge()" not in lines and any(line.startswith("✗ merge_heads") for line in lines)
+    assert (
+        "1 more row does not pass, to see one: grader check s15 --row merge-heads    all: grader check s15 -v" in lines
+    )
+    assert "more row" not in shown(SCORES, FAILED, FORWARD)
+
+
+def test_one_row_alone_is_told_where_it_is_asked_for() -> None:
+    text = shown(SCORES, FAILED, LATER, FORWARD, only="merge-heads")
+    assert "    merge()\n" in text and "split_heads reshapes" not in text and "more row" not in text
+    assert text.splitlines()[0].startswith("s15") and "1 of 4 criteria" in text
+    assert FAILURE.message in shown(SCORES, FORWARD, only="forward")  # one that waits, too
+    assert "5 tests" in shown(SCORES, FAILED, only="scores") and "split_heads" not in shown(
+        SCORES, FAILED, only="scores"
+    )
+
+
+def test_all_rows_are_told_whole_on_request_and_what_repeats_once() -> None:
+    text = shown(FAILED, LATER, verbose=True)
+    assert "    merge()\n" in text and text.count("again with these inputs") == text.count("more help") == 1
+    assert "--row" not in text
+
+
 def other(number: int, **changes: object) -> Failure:
     return replace(FAILURE, diagnosis=None, test=f"test_{number}", message=f"message {number}", **changes)  # type: ignore[arg-type]
 
@@ -179,7 +213,7 @@ def other(number: int, **changes: object) -> Failure:
 def test_at_most_two_failures_of_a_row_are_shown() -> None:
     text = shown(failing(*map(other, range(5))))
     assert [f"message {n}" in text for n in range(5)] == [True, True, False, False, False]
-    assert "    and 3 more tests\n" in text
+    assert "    and 3 more tests: grader check s15 --row split-heads -v\n" in text
 
 
 def test_verbose_shows_all_failures_and_the_names_of_their_tests() -> None:
@@ -192,7 +226,7 @@ def test_of_failures_with_one_cause_the_first_is_shown() -> None:
     text = shown(failing(FAILURE, replace(FAILURE, call="split_heads(y)"), other(1)))
     assert "split_heads(y)" not in text
     assert "message 1" in text
-    assert "and 1 more test\n" in text
+    assert "and 1 more test: grader check s15 --row split-heads -v\n" in text
 
 
 def test_a_place_that_stands_above_is_not_repeated() -> None:
@@ -463,6 +497,13 @@ def test_a_command_is_never_broken(width: int) -> None:
     assert shown[-1] == parts[1].partition(": ")[2]
 
 
-def test_the_first_screen_says_what_is_typed_before_a_command() -> None:
-    assert screen.typed_before({"UV_RUN_RECURSION_DEPTH": "1"}) == "uv run"
-    assert screen.typed_before({}) == ""
+@pytest.mark.parametrize("grader", ["grader", "uv run grader", "python -m grader"])
+def test_commands_are_told_as_this_grader_was_started(grader: str) -> None:
+    look = Look(80, grader=grader)
+    told = "\n".join(line.plain for line in verdict_lines(VERDICT, Style(look, "grader check s15")))
+    assert f"more help: {grader} hint s15 split-heads" in told
+    assert f"{grader} check s15 --seed 40817" in told
+    assert max(map(len, told.split("\n"))) <= 80
+    problem = Problem("missing", "there is no module", None, "`grader reset s15` puts it back.")
+    told = "\n".join(line.plain for line in verdict_lines(replace(VERDICT, problem=problem), Style(look, "")))
+    assert f"`{grader} reset s15` puts it back." in told

@@ -53,6 +53,13 @@ class TestWhatItSays:
         assert found is not None and found.message == "line 1 holds a byte (0xe9) that is not UTF-8 text"
 
 
+@pytest.fixture
+def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Give the process that reads one second of processor time."""
+    shorter = "import grader.submission.source.reader as reader; reader.CPU_SECONDS = 1; "
+    monkeypatch.setattr(apart, "_BOOT", apart._BOOT.replace("from grader", f"{shorter}from grader"))
+
+
 class TestBombs:
     @pytest.mark.parametrize(
         "source",
@@ -85,16 +92,19 @@ class TestBombs:
         assert found is not None and "too many levels of indentation" in found.message
 
     @posix_only
+    @pytest.mark.usefixtures("hurried")
     def test_a_body_that_the_compiler_copies_again_and_again(self) -> None:
         lines = [" " * level + "try: a\n" + " " * level + "finally:\n" for level in range(40)]
         assert look("".join(lines) + " " * 40 + "pass\n") in (TOO_LONG, TOO_LARGE)
 
     @posix_only
+    @pytest.mark.usefixtures("hurried")
     def test_numbers_that_all_have_one_hash(self) -> None:
         source = "x = [" + ",".join(f"{number * (2**61 - 1)}+y" for number in range(1, 45_000)) + "]"
         assert look(source) == TOO_LONG
 
     @posix_only
+    @pytest.mark.usefixtures("hurried")
     def test_an_encoding_that_takes_minutes(self) -> None:
         assert look(b"# coding: punycode\n" + b"a" * 400_000 + b"-" + b"aaaa" * 100_000) is not None
 
