@@ -149,7 +149,9 @@ def _numbers(node: ast.Constant, holder: ast.AST) -> Iterator[ast.AST]:
         yield from (_number(value) for value in AXIS_VALUES if abs(value - number) > 1)
         yield ast.Constant(None)
         return
-    if isinstance(holder, ast.Subscript) or (isinstance(holder, ast.UnaryOp) and isinstance(holder.op, ast.USub)):
+    if isinstance(holder, ast.UnaryOp) and isinstance(holder.op, ast.USub):
+        return
+    if isinstance(holder, ast.Subscript):
         if number in (0, 1):
             yield _number(-1)
         return

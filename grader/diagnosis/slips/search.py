@@ -7,7 +7,7 @@ import time
 import types
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -25,6 +25,7 @@ from grader.outcome import Diagnosis
 from grader.remote.record import Name, Record
 
 PROBES = 4  # tests of one row that are tried one after the other, until one is explained
+LOCATED = "located"  # the id of what says where a slip is, and not which
 OF_ONE_FUNCTION = 2  # of them that ask the same function
 LONGEST = 20  # times as long as the reference a change may run
 LEAST = 0.02  # seconds that any change may run
@@ -104,6 +105,7 @@ class Search:
     clock: Callable[[], float] = time.process_time
     _slips: dict[str, _Found] = field(default_factory=dict)  # by id
     _schemas: dict[str, types.FunctionType] = field(default_factory=dict)
+    _made: dict[tuple[int, str], tuple[str, list[tuple[Change, Clause]]]] = field(default_factory=dict)
     _next: int = 1
 
     @property
@@ -155,12 +157,25 @@ class Search:
             result.append(replace(slip, tests=frozenset(known), rank=(-len(known), *slip.rank[1:])))
         return result
 
+    def located(self, failing: Failing, row: str, fine: frozenset[str]) -> Diagnosis | None:
+        """Return where a wrong answer comes from, if all that its function calls is right; None where that is unknown."""
+        place = self._replay(0, failing.names, False).first_difference(failing.records)
+        label = failing.records[place].label if place is not None else ""
+        called = self.sources[0].calls(label)
+        if not called or not set(called) <= fine or label in fine or failing.records[place or 0].kind != "call":
+            return None
+        names = called[0] if len(called) == 1 else f"{', '.join(called[:-1])} and {called[-1]}"
+        are = "is" if len(called) == 1 else "are"
+        text = f"{names} {are} right when called alone: what differs is in the lines of {label} itself."
+        fix = "Look at what each of these calls is given, in which order, and at what becomes of its result."
+        return Diagnosis(LOCATED, row, text, fix)
+
     def _order(self, label: str) -> list[int]:
         """Return the sources, those first that go about a function as the learner's module does."""
         learners = manner_of(self._text, label)
         alike = [likeness(learners, manner_of(source.text, label)) for source in self.sources]
         order = sorted(range(len(self.sources)), key=lambda place: -alike[place])
-        return list(dict.fromkeys([*order[:MOST_ALIKE_SOURCES], 0]))
+        return list(dict.fromkeys([order[0], 0, *order[1:MOST_ALIKE_SOURCES]]))
 
     @cached_property
     def _text(self) -> str:
@@ -255,23 +270,30 @@ class Search:
     ) -> Iterator[tuple[str, list[tuple[Change, Clause]]]]:
         """Yield the functions that ran, the row's own first, each with its changes, the likeliest first."""
         source = self.sources[place]
-        traces = (probe.trace, probe.before)
-        ran = source.ran(*traces)
+        ran = source.ran(probe.trace, probe.before)
         ran.sort(key=lambda name: 4 if _is_fine(name, fine) else self._distance(name, probe.label, own))
         for name in ran:
             if self.clock() > ends_at:
                 return
-            lines = probe.trace.lines | probe.before.lines
-            schema = Schema(name, source.scope(name, *traces), lines, self._next)
+            key, told = self._changes(place, name, probe)
+            if key:
+                lines = probe.trace.lines | probe.before.lines
+                yield key, [(change, said) for change, said in told if change.runs(lines)]
+
+    def _changes(self, place: int, name: str, probe: _Probe) -> tuple[str, list[tuple[Change, Clause]]]:
+        """Return a function's changes, the likeliest first, and the key of the code that holds them; made once."""
+        if (place, name) not in self._made:
+            source = self.sources[place]
+            schema = Schema(name, source.scope(name, probe.trace, probe.before), self._next)
             key = f"{name}#{self._next}"
-            try:
+            self._made[place, name] = "", []
+            with suppress(SyntaxError, ValueError, RecursionError, NameError):
                 self._schemas[key] = compiled(name, schema.definition(source.definitions[name]), source.module)
-            except (SyntaxError, ValueError, RecursionError, NameError):
-                continue
-            self._next += len(schema.changes)
-            say = source.vocabulary(name)
-            told = [(change, said) for change in schema.changes if (said := clause(change, say)) is not None]
-            yield key, sorted(told, key=lambda pair: pair[1].rank)
+                self._next += len(schema.changes)
+                say = source.vocabulary(name)
+                told = [(change, said) for change in schema.changes if (said := clause(change, say)) is not None]
+                self._made[place, name] = key, sorted(told, key=lambda pair: pair[1].rank)
+        return self._made[place, name]
 
     @staticmethod
     def _distance(name: str, label: str, own: frozenset[str]) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 
 from grader.diagnosis.slips.wording.clause import Clause
 from grader.diagnosis.slips.wording.operations import operation
@@ -151,7 +152,7 @@ def _name(old: ast.expr, new: ast.AST, holder: ast.AST, say: Vocabulary) -> Clau
         sign = "+" if isinstance(new.op, ast.Add) else "-"
         return Clause(f"{was} {sign} 1 stood where {was} belongs", f"Use {was}.", 2) if was else None
     if was and now:
-        return Clause(f"{now} were used where {was} belongs", f"Use {was} there.", 0 if " " not in was + now else 1)
+        return Clause(f"{now} were used where {was} belongs", f"Use {was} there.", 0 if are_kin(was, now) else 1)
     if was or now:
         return Clause(
             f"another value were used where {was} belongs" if was else f"{now} were used where another value belongs",
@@ -159,6 +160,14 @@ def _name(old: ast.expr, new: ast.AST, holder: ast.AST, say: Vocabulary) -> Clau
             2,
         )
     return None
+
+
+def are_kin(one: str, other: str) -> bool:
+    """Say whether two names are easily confused: letters both, or with a part in common, as grad_Q and grad_K."""
+    if len(one) <= 2 and len(other) <= 2:
+        return True
+    parts = [set(re.findall(r"[A-Za-z]+|\d+", name)) for name in (one, other)]
+    return bool(parts[0] & parts[1])
 
 
 def _function(node: ast.AST) -> str:
