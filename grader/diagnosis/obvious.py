@@ -1,4 +1,4 @@
-"""What one answer shows by itself: a refusal that is missing, an argument that was changed, another dtype or container."""
+"""What one answer shows by itself: a refusal that is missing, a changed argument, another dtype or container."""
 
 from __future__ import annotations
 
@@ -72,7 +72,9 @@ def _not_refused(seen: _Seen, module: types.ModuleType, row: str) -> Diagnosis:
     wanted = type(error).__name__
     said, promise = str(error)[:LONGEST], _promise(module, record.label, wanted)
     reason = f" ({said})" if said else ""
-    fix = f"Check that first. The docstring asks for {wanted} {promise}" if promise else f"Check it, and raise {wanted}."
+    fix = (
+        f"Check that first. The docstring asks for {wanted} {promise}" if promise else f"Check it, and raise {wanted}."
+    )
     if record.error is None:
         text = f"{record.label} accepts a call that it has to refuse with {wanted}{reason}."
         return Diagnosis("refusal-missing", row, text, fix)
@@ -121,8 +123,11 @@ def _another_type(seen: _Seen, stage: Stage, row: str) -> Diagnosis | None:
 
 
 def _alike(one: Any, other: Any, kinds: tuple[type, ...] = (tuple,)) -> bool:
+    """Say whether two values are containers of one length; a learner's own may have no length."""
+    if not isinstance(one, kinds) or not isinstance(other, kinds):
+        return False
     try:
-        return isinstance(one, kinds) and isinstance(other, kinds) and len(one) == len(other)
+        return len(one) == len(other)  # type: ignore[arg-type]  # each of the kinds has a length
     except TypeError:
         return False
 

@@ -1,4 +1,4 @@
-"""How alike two texts go about one function: loops or arrays, einsum or products. Texts are only searched, not parsed."""
+"""How alike two texts go about one function: loops or arrays, einsum or products; they are searched, not parsed."""
 
 from __future__ import annotations
 

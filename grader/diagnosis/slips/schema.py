@@ -146,7 +146,7 @@ class Schema:
         return value
 
     def _lifted(self, node: ast.AST) -> Iterator[tuple[Any, Any]]:
-        """Yield the changes of parts that cannot stand behind a switch: (old, holder, new), and the whole expression."""
+        """Yield the changes of parts that cannot stand behind a switch: (old, holder, new), and the expression."""
         for name, value in ast.iter_fields(node):
             items = value if isinstance(value, list) else [value]
             for place, item in enumerate(items):

@@ -151,9 +151,9 @@ class Search:
             known = set().union(*(each.tests for each in slips if each.diagnosis.mistake == slip.diagnosis.mistake))
             found = self._slips[slip.diagnosis.mistake]
             for each in failing if len(best) > 1 else ():
-                if each.test not in known and self.clock() < ends_at:
-                    if self._answers(found, each.names, each.records, False, 10 * LEAST):
-                        known.add(each.test)
+                is_asked = each.test not in known and self.clock() < ends_at
+                if is_asked and self._answers(found, each.names, each.records, False, 10 * LEAST):
+                    known.add(each.test)
             result.append(replace(slip, tests=frozenset(known), rank=(-len(known), *slip.rank[1:])))
         return result
 
@@ -358,7 +358,12 @@ class Search:
         said = listed(dict.fromkeys(each.said for each in found.clauses))
         fixes = " ".join(dict.fromkeys(each.fix for each in found.clauses))
         text = f"{function} answers as if {said}."
-        return Diagnosis(f"slip: {text}" + (f" [{found.source}]" if found.source else ""), criterion.id if criterion and public else row, text, fixes)
+        return Diagnosis(
+            f"slip: {text}" + (f" [{found.source}]" if found.source else ""),
+            criterion.id if criterion and public else row,
+            text,
+            fixes,
+        )
 
 
 def _is_fine(name: str, fine: frozenset[str]) -> bool:

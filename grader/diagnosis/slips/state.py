@@ -22,7 +22,7 @@ class State:
         waiting = list(roots)
         while waiting:
             each = waiting.pop()
-            if isinstance(each, PLAIN) or id(each) in seen or callable(each) and not hasattr(each, "__dict__"):
+            if isinstance(each, PLAIN) or id(each) in seen or (callable(each) and not hasattr(each, "__dict__")):
                 continue
             seen.add(id(each))
             waiting += self._keep(each)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Literal
 
 import numpy as np
 
 from grader.course.changes import changed_statements, replaced
-from grader.diagnosis.slips.changes import Scope, alike, transposed
+from grader.diagnosis.slips.changes import Scope, alike
+from grader.diagnosis.slips.formulas import transposed
 
 Kind = Literal[
     "", "order", "reset", "return_within", "overwrites", "accumulates", "indented", "after",
@@ -18,10 +20,11 @@ Kind = Literal[
 BODIES = ("body", "orelse")
 
 
-def natural_statements(node: ast.stmt) -> Iterator[tuple[Kind, ast.AST]]:
+def natural_statements(node: ast.stmt) -> Iterator[tuple[Kind, ast.stmt]]:
     """Yield what may stand in a statement's place."""
     for change in changed_statements(node):
-        yield "", change
+        if isinstance(change, ast.stmt):
+            yield "", change
     if isinstance(node, ast.AugAssign):
         target = replaced(node.target, ctx=ast.Store())
         yield "overwrites", ast.Assign([target], node.value)
@@ -46,7 +49,7 @@ def natural_orders(holder: ast.AST) -> Iterator[tuple[Kind, str, int, list[ast.s
 
 
 def _orders(body: list[ast.stmt]) -> Iterator[tuple[Kind, int, list[ast.stmt]]]:
-    for place, (first, second) in enumerate(zip(body, body[1:], strict=False)):
+    for place, (first, second) in enumerate(pairwise(body)):
         if isinstance(second, ast.Return) or isinstance(first, (ast.Return, ast.Raise)):
             pass
         elif _depend(first, second):
@@ -90,7 +93,10 @@ def argument_changes(node: ast.FunctionDef, scope: Scope) -> Iterator[tuple[Kind
         elif isinstance(value, (int, float)) and not isinstance(value, bool):
             for number in (0, 1):
                 if number != value:
-                    yield "fixed", ast.Assign([store], ast.Constant(float(number) if isinstance(value, float) else number))
+                    yield (
+                        "fixed",
+                        ast.Assign([store], ast.Constant(float(number) if isinstance(value, float) else number)),
+                    )
         for other in names[place + 1 :]:
             if alike(value, scope.values[other]):
                 pair = ast.Tuple([store, ast.Name(other, ast.Store())], ast.Store())

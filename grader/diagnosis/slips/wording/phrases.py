@@ -4,33 +4,10 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-NOUNS = {
-    "sqrt": "the square root", "exp": "the exponential", "log": "the logarithm", "log1p": "log(1 + …)", "sum": "the sum",
-    "mean": "the mean", "max": "the maximum", "min": "the minimum", "maximum": "the maximum", "minimum": "the minimum",
-    "var": "the variance", "std": "the standard deviation", "abs": "the absolute value", "absolute": "the absolute value",
-    "tanh": "tanh", "sin": "the sine", "cos": "the cosine", "square": "the square", "cumsum": "the running sum",
-    "argmax": "the place of the maximum", "argmin": "the place of the minimum", "argsort": "the order", "sort": "the sorting",
-    "sorted": "the sorting", "norm": "the norm", "len": "the length", "prod": "the product", "round": "the rounding",
-    "triu": "the upper triangle", "tril": "the lower triangle", "copy": "the copy", "zeros": "zeros", "ones": "ones",
-    "zeros_like": "zeros", "ones_like": "ones", "expm1": "exp(…) - 1", "floor": "rounding down", "ceil": "rounding up",
-    "cumprod": "the running product", "any": "any", "all": "all", "median": "the median", "log2": "the logarithm to base 2",
-    "log10": "the logarithm to base 10", "clip": "the clipping", "swapaxes": "the transpose", "transpose": "the transpose",
-    "append": "append", "extend": "extend", "exp2": "the power of 2", "matmul": "the matrix product", "range": "the range",
-    "multiply": "the elementwise product", "sign": "the sign", "diag": "the diagonal", "trace": "the trace", "outer": "the outer product",
-    "inner": "the inner product", "lower": "lower case", "upper": "upper case", "split": "the split", "reversed": "the reversed order",
-    "standard_normal": "normal numbers", "normal": "normal numbers", "uniform": "uniform numbers", "permutation": "the permutation",
-    "row": "the row", "column": "the column", "real": "the real part", "imag": "the imaginary part", "unique": "the unique values",
-}  # fmt: skip
-AXES = {-1: "last", -2: "second-to-last", -3: "third-to-last", 0: "first", 1: "second", 2: "third"}
-LIBRARIES = ("np", "math", "random", "linalg", "numpy", "itertools", "functools", "collections", "re", "heapq")
-SYMBOLS: Mapping[type[ast.AST], str] = {
-    ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%", ast.Pow: "**", ast.MatMult: "@",
-    ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!=", ast.In: "in", ast.NotIn: "not in",
-    ast.Is: "is", ast.IsNot: "is not", ast.BitAnd: "&", ast.BitOr: "|",
-}  # fmt: skip
+from grader.diagnosis.slips.wording.nouns import LIBRARIES, NOUNS, SYMBOLS, axis_named
 
 
 def words_of(texts: Iterable[str]) -> frozenset[str]:
@@ -58,8 +35,8 @@ class Vocabulary:
                 return str(node.value)
             case ast.Constant(value=int() | float()):
                 return f"{node.value:g}" if isinstance(node.value, float) else str(node.value)
-            case ast.Constant(value=str()):
-                return node.value if node.value.isidentifier() else repr(node.value)
+            case ast.Constant(value=str() as text):
+                return text if text.isidentifier() else repr(text)
             case ast.Name():
                 return self._name(node, depth)
             case ast.Attribute():
@@ -86,13 +63,21 @@ class Vocabulary:
         found: list[str] = []
         for each in ast.walk(node):
             name = self._name(each, 2) if isinstance(each, ast.Name) else None
-            key = each.slice.value if isinstance(each, ast.Subscript) and isinstance(each.slice, ast.Constant) else None
             noun = NOUNS.get(called(each)) if isinstance(each, ast.Call) else None
             public = called(each) if isinstance(each, ast.Call) and called(each) in self.functions else None
-            known = public or name or (key if isinstance(key, str) else None) or noun
+            known = public or name or key_of(each) or noun
             found += [known] if known and known not in LIBRARIES and known != "self" else []
         names = list(dict.fromkeys(found))[:3]
         return f"the term with {' and '.join(names)}" if names else None
+
+    def names(self, node: ast.AST) -> str | None:
+        """Return the one or two names that are known of an expression, such as a condition; None where none is."""
+        named = (each for each in ast.walk(node) if isinstance(each, (ast.Name, ast.Attribute)))
+        found = (self.phrase(each) for each in named)
+        known = dict.fromkeys(
+            said for said in found if said and " " not in said and said not in (*LIBRARIES, "len", "self")
+        )
+        return " and ".join(list(known)[:2]) or None
 
     def _name(self, node: ast.Name, depth: int) -> str | None:
         if not node.id.startswith("_") and (node.id in self.parameters or node.id in self.words):
@@ -102,13 +87,9 @@ class Vocabulary:
 
     def _attribute(self, node: ast.Attribute, depth: int) -> str | None:
         if isinstance(node.value, ast.Name) and node.value.id == "self":
-            return (
-                node.attr
-                if not node.attr.startswith("_") or node.attr in self.words
-                else node.attr.strip("_")
-                if node.attr.strip("_") in self.words
-                else None
-            )
+            plain = node.attr.strip("_")
+            known = not node.attr.startswith("_") or node.attr in self.words
+            return node.attr if known else plain if plain in self.words else None
         if node.attr == "T":
             inner = self.phrase(node.value, depth + 1)
             return inner and f"{inner} transposed"
@@ -119,13 +100,12 @@ class Vocabulary:
         return node.attr if node.attr in self.words and not node.attr.startswith("_") else None
 
     def _subscript(self, node: ast.Subscript, depth: int) -> str | None:
-        if isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, str):
-            return node.slice.value
+        if key := key_of(node):
+            return key
         place = constant_of(node.slice)
         if isinstance(node.value, ast.Attribute) and node.value.attr == "shape" and isinstance(place, int):
             inner = self.phrase(node.value.value, depth + 1)
-            which = AXES.get(place, f"{place}th")
-            return f"the size of {inner}'s {which} axis" if inner else f"the size of the {which} axis"
+            return f"the size of {axis_named(place)}{f' of {inner}' if inner else ''}"
         inner = self.phrase(node.value, depth + 1)
         return inner and f"a part of {inner}" if depth else inner and f"that part of {inner}"
 
@@ -149,8 +129,8 @@ class Vocabulary:
         for each in ast.walk(node):
             if isinstance(each, ast.Name) and each.id in self.parameters:
                 return each.id
-            if isinstance(each, ast.Subscript) and isinstance(each.slice, ast.Constant) and isinstance(each.slice.value, str):
-                return each.slice.value
+            if key := key_of(each):
+                return key
             if isinstance(each, ast.Name) and each.id in self.made and each is not self.made[each.id]:
                 inner = self.made[each.id]
                 return next((n.id for n in ast.walk(inner) if isinstance(n, ast.Name) and n.id in self.parameters), "")
@@ -172,6 +152,16 @@ class Vocabulary:
         return f"({left} {SYMBOLS[type(node.op)]} {right})" if type(node.op) in SYMBOLS else None
 
 
+def pair_of(said: Sequence[str | None]) -> str:
+    """Return "K and V" for two known values, the results of one function by what they are for; empty for others."""
+    if len(said) != 2 or not said[0] or not said[1] or said[0] == said[1]:
+        return ""
+    results = [re.fullmatch(r"the result of (\w+) for (\w+)", each) for each in said if each]
+    if all(results) and len({each[1] for each in results if each}) == 1:
+        return " and ".join(each[2] for each in results if each)
+    return f"{said[0]} and {said[1]}"
+
+
 def constant_of(node: ast.AST | None) -> object:
     """Return the number or text that a node is, a minus sign included; None for anything else."""
     if isinstance(node, ast.Constant):
@@ -180,6 +170,12 @@ def constant_of(node: ast.AST | None) -> object:
         number = node.operand.value
         return -number if isinstance(number, (int, float)) else None
     return None
+
+
+def key_of(node: ast.AST) -> str:
+    """Return the text that a subscript looks up, such as a key of params; empty for anything else."""
+    key = node.slice if isinstance(node, ast.Subscript) else None
+    return key.value if isinstance(key, ast.Constant) and isinstance(key.value, str) else ""
 
 
 def called(node: ast.AST | None) -> str:

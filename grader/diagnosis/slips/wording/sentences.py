@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 
 from grader.diagnosis.slips.schema import Change
-from grader.diagnosis.slips.wording.clause import Clause
+from grader.diagnosis.slips.wording.clause import Clause, following
 from grader.diagnosis.slips.wording.expressions import expression
-from grader.diagnosis.slips.wording.phrases import Vocabulary, called
+from grader.diagnosis.slips.wording.phrases import Vocabulary, called, constant_of, key_of
 
 
 def clause(change: Change, say: Vocabulary) -> Clause | None:
@@ -29,9 +29,8 @@ def _targets(node: ast.AST, say: Vocabulary) -> str | None:
 
 
 def _load(node: ast.AST) -> ast.AST:
-    while isinstance(node, ast.Subscript) and not (
-        isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, str)
-    ):
+    """Return the array or dict that a target is a part of; a key of a dict has a name of its own."""
+    while isinstance(node, ast.Subscript) and not key_of(node):
         node = node.value
     return node
 
@@ -71,7 +70,7 @@ def _moved(change: Change, say: Vocabulary) -> Clause | None:
     return None
 
 
-def _argument(change: Change) -> Clause | None:
+def _argument(change: Change) -> Clause:
     """Return the clause of an argument that arrives in another form than it should."""
     target, new = change.old, change.new
     if isinstance(target, ast.Tuple):
@@ -87,8 +86,8 @@ def _argument(change: Change) -> Clause | None:
             return Clause(f"{name} were inverted", f"True and False in {name} mean the opposite: use it as it is.", 1)
         case "transposed":
             return Clause(f"{name} were transposed throughout", f"Use {name} as it is.", 2)
-    value = ast.unparse(new.value) if isinstance(new, ast.Assign) else "another value"
-    return Clause(f"{value} stood for {name}, whatever is given", f"Use {name}.", 2)
+    value = constant_of(new.value) if isinstance(new, ast.Assign) else "the same"
+    return Clause(f"{name} were always {value}, whatever is passed", f"Use {name}.", 2)
 
 
 def _statement(old: ast.stmt, new: object, say: Vocabulary) -> Clause | None:
@@ -100,11 +99,14 @@ def _statement(old: ast.stmt, new: object, say: Vocabulary) -> Clause | None:
         if isinstance(old.op, (ast.Add, ast.Sub)) and isinstance(new.op, (ast.Add, ast.Sub)):
             said = f"{what} were {'reduced' if add else 'increased'} instead of {'increased' if add else 'reduced'}"
             return Clause(said, "Mind the sign.", 0)
-        return Clause(f"{what} were changed by the opposite operation", "Mind the operator.", 1)
+        done = ("divided", "multiplied") if isinstance(old.op, ast.Mult) else ("multiplied", "divided")
+        plain = isinstance(old.op, (ast.Mult, ast.Div)) and isinstance(new.op, (ast.Mult, ast.Div))
+        said = f"{what} were {done[0]} instead of {done[1]}" if plain else f"{what} were changed by another operation"
+        return Clause(said, "Mind the operator.", 1)
     if isinstance(old, ast.If) and isinstance(new, ast.If):
         return _branch(old, new, say)
     if isinstance(old, (ast.For, ast.While)):
-        return Clause("a loop did not run at all", "Look at what it goes over.", 1)
+        return Clause("the loop did not run at all", "Look at what it goes over.", 1)
     return None
 
 
@@ -117,7 +119,8 @@ def _left_out(old: ast.stmt, say: Vocabulary) -> Clause | None:
             return Clause(f"{amount or 'nothing'} were {'not ' if amount else ''}{done} {what}", f"Update {what}.", 0)
         return Clause(f"a change of {what or 'the running value'} were left out", f"Update {what or 'it'}.", 0)
     if isinstance(old, (ast.Continue, ast.Break)):
-        return Clause(f"`{type(old).__name__.lower()}` were left out of a loop", "Leave that round of the loop.", 1)
+        fix = "Go on with the next round there." if isinstance(old, ast.Continue) else "End the loop there."
+        return Clause(f"`{type(old).__name__.lower()}` were left out of a loop", fix, 1)
     if isinstance(old, ast.Expr):
         return Clause(
             f"{what} were not called" if what and what in say.words else "a step were left out", "Do that step, too.", 0
@@ -130,19 +133,15 @@ def _left_out(old: ast.stmt, say: Vocabulary) -> Clause | None:
 
 
 def _branch(old: ast.If, new: ast.If, say: Vocabulary) -> Clause | None:
-    named = [say.phrase(each) for each in ast.walk(old.test) if isinstance(each, (ast.Name, ast.Attribute))]
-    known = list(
-        dict.fromkeys(name for name in named if name and " " not in name and name not in ("np", "len", "self"))
-    )
-    on = f" on {' and '.join(known[:2])}" if known else ""
+    known = say.names(old.test)
     if isinstance(old.body[0], ast.Raise):
-        return Clause(
-            f"nothing checked {' and '.join(known[:2]) or 'its arguments'}", "Raise what the docstring names.", 0
-        )
+        return Clause(f"nothing checked {known or 'its arguments'}", "Raise what the docstring names.", 0)
+    case = f"the special case for {known}" if known else "a special case"
     if isinstance(new.test, ast.Constant):
         if new.test.value:
-            return Clause(f"a special case{on} were taken always", "Take it only where its condition holds.", 1)
-        return Clause(f"a special case{on} were left out", "Treat that case on its own.", 0)
+            return Clause(f"{case} were always taken", "Take it only where its condition holds.", 1)
+        return Clause(f"{case} were left out", "Treat that case on its own.", 0)
+    on = following("on", known)
     if new.orelse != old.orelse:
-        return Clause(f"the other case{on} were left out", "Treat both cases.", 1)
-    return Clause(f"a condition{on} were the other way round", "Turn the condition round.", 1)
+        return Clause(f"the `else` of the condition{on} were left out", "Treat both cases.", 1)
+    return Clause(f"the condition{on} were the other way round", "Turn the condition round.", 1)

@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 
 from grader.course.answers import Mistake
 from grader.course.stage import Stage
-from grader.diagnosis.explanation import explained
 from grader.diagnosis.diagnostician import Diagnostician
+from grader.diagnosis.explanation import explained
 from grader.protocol import codec
 from grader.remote.connection import Connection
 from grader.remote.exceptions import LearnerExit, Unusable, WorkerFailed
