@@ -32,6 +32,7 @@ LEAST = 0.02  # seconds that any change may run
 CONFIRMING = 0.1  # seconds in which what was found is held against a row's other tests
 MOST_ALIKE_SOURCES = 2  # right modules that are changed beside the reference, those most like the learner's
 SOURCE_SHARE = 0.45  # of the time that is left, for changes of one right module
+MOST_OF_THEM = 0.7  # of the tests of the same functions that a less likely change has to explain
 MOST_FOUND = 24  # changes that are held against the other tests of a row
 MOST_ALIKE = 8  # changes of one manner that are tried two at a time
 MOST_LIKELY = 24  # likely changes of one function that are tried two at a time
@@ -297,11 +298,14 @@ class Search:
 
     @staticmethod
     def _distance(name: str, label: str, own: frozenset[str]) -> int:
-        if name in (label, f"{label}.__init__"):
+        owner, _, own_name = name.rpartition(".")
+        if name == label or (own_name == "__init__" and owner == label):
             return 0
-        if name in own or name.partition(".")[0] in own:
+        if own_name == "__init__":
+            return 3
+        if own_name.startswith("_") and owner in ("", label.rpartition(".")[0]):
             return 1
-        return 2 if name.rpartition(".")[2].startswith("_") else 3
+        return 2 if name in own or owner in own else 3
 
     def _confirmed(
         self,
@@ -374,6 +378,8 @@ def _stands(found: _Found, explained: int, asked: int) -> bool:
     """Say whether so many of the tests of the same functions are enough: the less likely a slip, the more it needs."""
     if found.rank == (1, 0):
         return 2 * explained > asked
+    if found.rank == (1, 1):
+        return explained >= MOST_OF_THEM * asked
     return explained == asked and (found.rank[1] < 2 or explained > 1)
 
 
