@@ -90,7 +90,7 @@ def here() -> str:
 def typed(text: str, name: str | None = None) -> str:
     """Return text in which a command, alone or `quoted`, begins as this grader was started, or with that name.
 
-    >>> typed("`grader check s01` grades it", "uv run grader")
-    '`uv run grader check s01` grades it'
+    >>> typed("`grader status` shows the road", "uv run grader")
+    '`uv run grader status` shows the road'
     """
     return _COMMAND.sub(lambda found: f"{found[1]}{here() if name is None else name}", text)
