@@ -16,6 +16,7 @@ from grader.outcome import KINDS, Outcome
 from grader.verdict import Verdict
 
 LEAST_KILLED = 0.98
+BESIDE = ("slip", "located")  # how the ids begin of what is told beside known mistakes
 KEPT = 150  # characters of a long message at either end
 
 
@@ -139,12 +140,11 @@ def mistakes(stage: Stage, known: Sequence[Mistake], results: Sequence[Result]) 
     """Judge the known mistakes: each fails its own row, and its answers are explained by it and nothing else."""
     caught = named = 0
     shortfalls: list[Shortfall] = []
-    ids = frozenset(mistake.id for mistake in known)
     for mistake in known:
         own = [result for result in results if result.case.name == f"mistakes/{mistake.id}"]
         own.sort(key=lambda result: result.case.seed)  # they come as they were done
         complaints = [(result.case.seed, line) for result in own for line in _not_caught(mistake, result)]
-        misnamed = [(result.case.seed, line) for result in own for line in _not_named(mistake, result, ids)]
+        misnamed = [(result.case.seed, line) for result in own for line in _not_named(mistake, result)]
         caught += bool(own) and not complaints
         named += bool(own) and not complaints and not misnamed
         for seed, (message, fix) in (complaints or misnamed)[:1]:
@@ -166,12 +166,12 @@ def _not_caught(mistake: Mistake, result: Result) -> Iterator[Complaint]:
         yield f"is not caught: row {mistake.criterion} is {status}", f"sharpen a test of {mistake.criterion}"
 
 
-def _not_named(mistake: Mistake, result: Result, ids: frozenset[str]) -> Iterator[Complaint]:
+def _not_named(mistake: Mistake, result: Result) -> Iterator[Complaint]:
     row = next((row for row in _verdict(result).criteria if row.id == mistake.criterion), None)
-    names = {failure.diagnosis.mistake for failure in (row.failures if row else ()) if failure.diagnosis} & ids
+    names = _known(failure.diagnosis for failure in (row.failures if row else ()) if failure.diagnosis)
     if names == {mistake.id}:
         return
-    found = ({each.mistake for each in outcome.explains} & ids for outcome in result.outcomes)
+    found = (_known(outcome.explains) for outcome in result.outcomes)
     explained = [names for names in found if names]
     shared = set.intersection(*explained) if explained else set()
     if names - {mistake.id}:
@@ -183,6 +183,11 @@ def _not_named(mistake: Mistake, result: Result, ids: frozenset[str]) -> Iterato
         yield f"is ambiguous: {others} explains the same answers", fix
     else:
         yield "is caught but not named", "see that replaying the failed test's calls gives the same answers again"
+
+
+def _known(found: Iterable[Diagnosis]) -> set[str]:
+    """Return the ids of mistakes that a course declares, without what is told of answers beside them."""
+    return {each.mistake for each in found if each.mistake not in OBVIOUS and not each.mistake.startswith(BESIDE)}
 
 
 def mutation(

@@ -75,7 +75,7 @@ def test_hidden_text_in_any_file_is_named(root: Path, tmp_path: Path, kind: str,
     told = name
     if name.startswith("deep"):
         files, told = {ARCHIVE: packed({"stages/notes.md": LEAK})}, f"{ARCHIVE}/stages/notes.md"
-    with pytest.raises(CourseError, match=rf"{told} holds hidden text: hidden/{NAME}/test_hidden\.py:12") as caught:
+    with pytest.raises(CourseError, match=rf"{told} holds hidden text: hidden/{NAME}/test_hidden\.py:13") as caught:
         expect_no_answers(root, built(tmp_path, kind, files))
     assert "sum(row)" not in caught.value.message
 

@@ -127,7 +127,7 @@ def test_hidden_text_anywhere_stops_the_release(
     leak = pack(b"A hint: assert_array(learner.total(x), [sum(row) for row in x.tolist()])\n")
     before = releasing.copied
     monkeypatch.setattr(releasing, "copied", lambda *given: before(*given) | {name: leak})
-    with pytest.raises(CourseError, match=rf"{name} holds hidden text: hidden/{NAME}/test_hidden\.py:12") as caught:
+    with pytest.raises(CourseError, match=rf"{name} holds hidden text: hidden/{NAME}/test_hidden\.py:13") as caught:
         release(course, Plan(course.stages, KEY), target)
     assert "sum(row)" not in caught.value.message and "Nothing was written" in str(caught.value.hint)
     assert not target.exists()
