@@ -12,7 +12,8 @@ from grader.course.answers import Mistake
 from grader.course.mutants import Mutant
 from grader.course.stage import Stage
 from grader.course.table import listed
-from grader.outcome import KINDS, Outcome
+from grader.diagnosis.obvious import OBVIOUS
+from grader.outcome import KINDS, Diagnosis, Outcome
 from grader.verdict import Verdict
 
 LEAST_KILLED = 0.98
