@@ -14,12 +14,17 @@ KINDS: tuple[Kind, ...] = get_args(Kind)
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """The known mistake that explains a wrong answer: its id, the row that it fails, and what a learner reads."""
+    """What explains a wrong answer: its id, the row that it fails, and what a learner reads.
+
+    declared says that it stands in the course's mistakes.py, so that its text holds nothing of the reference or of a
+    test's inputs; what the grader found by itself may.
+    """
 
     mistake: str
     criterion: str
     text: str
     fix: str
+    declared: bool = False
 
 
 @dataclass(frozen=True)

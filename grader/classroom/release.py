@@ -10,7 +10,7 @@ from pathlib import Path
 from grader import __version__
 from grader.classroom.leaks import leaks
 from grader.classroom.paperwork import folder_paperwork, paperwork
-from grader.course.answers import hidden_folder, reference_source
+from grader.course.answers import ALTERNATIVES, hidden_folder, reference_source
 from grader.course.sealed import SHIPPED_KEY, SealKey
 from grader.course.sealed.bundle import NONCE_BYTES, Content, Label, seal
 from grader.course.sealed.copy import RECORD, Record, digest, record_text
@@ -95,10 +95,11 @@ def copied(course: Course, stages: tuple[Stage, ...]) -> dict[str, bytes]:
 
 
 def sealed(stage: Stage, key: SealKey) -> bytes:
-    """Return a stage's bundle: its hidden tests, oracles, mistakes and reference, and its public tests and manifest."""
+    """Return a stage's bundle: all of its hidden files and answers, and its public tests and manifest."""
     hidden, tests = hidden_folder(stage), stage.tests_path
+    paths = sorted([*hidden.glob("*.py"), *(hidden / ALTERNATIVES).glob("*.py")])
     content = Content(
-        {path.name: _read(path).decode() for path in sorted(hidden.glob("*.py"))},
+        {path.relative_to(hidden).as_posix(): _read(path).decode() for path in paths},
         {path.name: _read(path).decode() for path in sorted(tests.glob("test_*.py"))},
         _read(stage.folder / "stage.toml").decode(),
     )

@@ -56,7 +56,8 @@ def alternative_sources(stage: Stage) -> dict[str, str]:
     """Return the texts of the other right modules of a stage by their names; none where none can be read."""
     if is_sealed(stage):
         hidden = opened(stage).hidden
-        return {Path(name).stem: text for name, text in sorted(hidden.items()) if name.startswith(ALTERNATIVES)}
+        found = {Path(name).stem: text for name, text in sorted(hidden.items()) if name.startswith(ALTERNATIVES)}
+        return {name: text for name, text in found.items() if name != "__init__"}
     files = sorted((hidden_folder(stage) / ALTERNATIVES).glob("*.py"))
     return {file.stem: file.read_text(encoding="utf-8") for file in files if file.stem != "__init__"}
 

@@ -61,7 +61,9 @@ class Diagnostician:
         self._left = max(0.0, ends_at - time.process_time())
         if found is None:
             return None
-        return tuple(Diagnosis(mistake.id, mistake.criterion, mistake.text, mistake.fix) for mistake in found)
+        return tuple(
+            Diagnosis(mistake.id, mistake.criterion, mistake.text, mistake.fix, declared=True) for mistake in found
+        )
 
     def agrees(self, mistake: str | None, records: list[Record], names: dict[str, Name]) -> bool:
         """Say whether the module of a mistake, or the reference, answers every request nearly as recorded."""

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from grader.course import sealed
-from grader.course.answers import alternative_sources, hidden_folder, load_mistakes, reference_source
+from grader.course.answers import ALTERNATIVES, alternative_sources, hidden_folder, load_mistakes, reference_source
 from grader.course.sealed import Content, public_only
 from grader.course.stage import Stage
 from grader.diagnosis.diagnostician import Diagnostician
@@ -46,7 +46,9 @@ def _in_memory(stage: Stage, content: Content) -> TestFiles:
     hidden = {folder / name: content.hidden[name] for name in sorted(tests)}
     package = stage.hidden_package
     others = {
-        f"{package}.{name.removesuffix('.py')}": text for name, text in content.hidden.items() if name not in tests
+        f"{package}.{name.removesuffix('.py')}": text
+        for name, text in content.hidden.items()
+        if name not in tests and not name.startswith(ALTERNATIVES)
     }
     return TestFiles(tuple(public), tuple(hidden), public | hidden, others)
 

@@ -28,7 +28,8 @@ def shown(verdict: Verdict, level: Feedback, known: Collection[str]) -> Verdict:
     """Return what of a verdict may be shown: at hint and verdict, nothing that a hidden test's inputs could reach.
 
     full keeps everything. hint keeps of a hidden test its name, its status and the known mistake, whose text the course
-    wrote. verdict keeps only the rows' statuses and counts. Public tests are always told in full: a learner has them.
+    wrote. verdict keeps only the rows' statuses and counts. Public tests are told in full, since a learner has them,
+    except for explanations that were made from the reference.
     What a row waits for is kept where it is in known, since a learner's process can name a function after an input.
     """
     if level == "full":
@@ -39,11 +40,17 @@ def shown(verdict: Verdict, level: Feedback, known: Collection[str]) -> Verdict:
 
 def _row(row: CriterionResult, level: Feedback, known: Collection[str]) -> CriterionResult:
     kept = [failure for failure in row.failures if level == "hint" or not failure.hidden]
-    failures = tuple(_hinted(failure) if failure.hidden else failure for failure in kept)
+    failures = tuple(_hinted(failure) if failure.hidden else _declared(failure) for failure in kept)
     return replace(row, failures=failures, waits_for=tuple(name for name in row.waits_for if name in known))
 
 
 def _hinted(failure: Failure) -> Failure:
     """Return a hidden test's failure without anything that its inputs could reach; parameters stand in its name."""
     name = failure.test.partition("[")[0]
-    return Failure(name, True, failure.status, "", HELD_BACK, failure.diagnosis, None, kind=failure.kind)
+    return Failure(name, True, failure.status, "", HELD_BACK, _declared(failure).diagnosis, None, kind=failure.kind)
+
+
+def _declared(failure: Failure) -> Failure:
+    """Return a failure without an explanation that no mistakes.py holds: its words come from the reference."""
+    found = failure.diagnosis
+    return failure if found is None or found.declared else replace(failure, diagnosis=None)

@@ -116,7 +116,7 @@ def other_calls(node: ast.Call) -> Iterator[ast.AST]:
         if "axis" not in given and len(node.args) <= 1:
             for axis in (-1, 0):
                 yield replaced(node, keywords=[*node.keywords, ast.keyword("axis", number_node(axis))])
-        if name in ("std", "var"):
+        if name in ("std", "var") and "ddof" not in given:
             others = [each for each in node.keywords if each.arg != "ddof"]
             yield replaced(node, keywords=[*others, ast.keyword("ddof", ast.Constant(1))])
 

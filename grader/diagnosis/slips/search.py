@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 import time
 import types
@@ -363,11 +364,16 @@ class Search:
         fixes = " ".join(dict.fromkeys(each.fix for each in found.clauses))
         text = f"{function} answers as if {said}."
         return Diagnosis(
-            f"slip: {text}" + (f" [{found.source}]" if found.source else ""),
+            slip_id(text, found.source),
             criterion.id if criterion and public else row,
             text,
             fixes,
         )
+
+
+def slip_id(text: str, source: int) -> str:
+    """Return the id of what is told of a change of one source, the same in each run: slip-1b4e7a90."""
+    return f"slip-{hashlib.sha256(f'{source} {text}'.encode()).hexdigest()[:8]}"
 
 
 def _is_fine(name: str, fine: frozenset[str]) -> bool:

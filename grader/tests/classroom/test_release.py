@@ -69,10 +69,16 @@ def test_what_the_author_has_written_into_the_stub_is_not_released(course: Cours
     assert path.read_text() == SOLUTION
 
 
-def test_the_bundle_holds_what_grading_needs_and_no_alternative(course: Course) -> None:
+def test_the_bundle_holds_what_grading_and_naming_need(course: Course) -> None:
     data = sealed(course.stages[0], KEY)
     content = unseal(data, KEY, Label(NAME, __version__, KEY.id), "x")
-    assert content.hidden == {"solution.py": SOLUTION, "test_hidden.py": HIDDEN_TEST, "mistakes.py": MISTAKES}
+    alternatives = {name for name in content.hidden if name.startswith("alternatives/")}
+    assert alternatives == {f"alternatives/{name}.py" for name in ("__init__", "einsum", "loops", "products")}
+    assert {name: text for name, text in content.hidden.items() if name not in alternatives} == {
+        "solution.py": SOLUTION,
+        "test_hidden.py": HIDDEN_TEST,
+        "mistakes.py": MISTAKES,
+    }
     assert content.public == {"test_small.py": PUBLIC}
 
 

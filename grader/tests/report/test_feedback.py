@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from grader.course.stage import FEEDBACK, Feedback
-from grader.outcome import Where
+from grader.outcome import Diagnosis, Where
 from grader.report.document import dumps, verdict_document
 from grader.report.feedback import FAULT, HELD_BACK, known_names, lower, shown
 from grader.report.formats import RENDER
@@ -18,7 +18,7 @@ from grader.report.terminal.checklist import Style, verdict_lines
 from grader.report.terminal.layout import Look
 from grader.tests.conftest import SmallCourse
 from grader.tests.support.verdicts import DIAGNOSIS, FORWARD, HIDDEN, LABEL, PUBLIC, SCENE, SPLIT, VERDICT, report
-from grader.verdict import Verdict
+from grader.verdict import Failure, Verdict
 
 SECRET = "SENTINEL4711"
 KNOWN = {"split_heads", "the module"}
@@ -93,6 +93,17 @@ def test_public_tests_are_told_in_full_at_every_level(level: Feedback) -> None:
     told = everything(shown(replace(LEAKING, faults=()), level, KNOWN))
     assert PUBLIC.call in told["json"]
     assert f"{LABEL}:142" in told["terminal, verbose False"]
+
+
+@pytest.mark.parametrize("level", ["hint", "verdict"])
+@pytest.mark.parametrize("failure", [PUBLIC, LEAKY], ids=["public", "hidden"])
+def test_below_full_nothing_tells_what_was_found_in_the_reference(level: Feedback, failure: Failure) -> None:
+    found = Diagnosis("slip-0123abcd", "split-heads", f"split_heads answers as if {SECRET}.", f"Use {SECRET}.")
+    row = replace(SPLIT, failures=(replace(failure, diagnosis=found, message=""),))
+    verdict = replace(VERDICT, criteria=(row,))
+    assert found.text in everything(verdict)["json"]
+    for name, told in everything(shown(verdict, level, KNOWN)).items():
+        assert not any(each in told for each in (SECRET, "slip-", "answers as if")), name
 
 
 @pytest.mark.parametrize("level", ["hint", "verdict"])

@@ -14,7 +14,7 @@ from grader.submission.source import Problem
 from grader.verdict import CriterionResult, Failure, KindCount, Run, Verdict
 
 LABEL = "stages/s15_attention/attention.py"
-DIAGNOSIS = Diagnosis("reshape", "split-heads", "Tokens are mixed across heads.", "Swap axes 1 and 2.")
+DIAGNOSIS = Diagnosis("reshape", "split-heads", "Tokens are mixed across heads.", "Swap axes 1 and 2.", declared=True)
 PUBLIC = Failure(
     "test_attention.py::test_split",
     False,

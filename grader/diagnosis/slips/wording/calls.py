@@ -70,15 +70,12 @@ def _not_made(old: ast.Call, new: ast.AST, name: str, noun: str, say: Vocabulary
         return Clause(said, "Make a copy of the right dtype.", 2)
     if name == "sqrt":
         return Clause(f"the square root of {what or 'a value'} were not taken", "Take the square root.", 0)
-    return (
-        Clause(lacking(name, noun, what), f"Take {noun}." if noun in NOUNS.values() else f"Call {noun}.", 1)
-        if noun
-        else None
-    )
+    verb = "Call" if noun.startswith("`") else "Take"
+    return Clause(lacking(name, noun, what), f"{verb} {noun}.", 1) if noun else None
 
 
 def _made_otherwise(old: ast.Call, new: ast.Call, name: str, noun: str, say: Vocabulary) -> Clause | None:
-    if name == "range":
+    if called(new) == "reversed":
         return Clause("the loop ran backwards", "Start at the beginning.", 1)
     if new in old.args or (isinstance(old.func, ast.Attribute) and new is old.func.value):
         if name in say.functions:
@@ -110,9 +107,7 @@ def _without_keyword(gone: ast.keyword, new: ast.Call, noun: str, say: Vocabular
         return Clause(f"keepdims were left out of {noun or 'a reduction'}", fix, 1)
     if gone.arg == "ddof":
         given = say.phrase(gone.value) or value
-        return Clause(
-            f"ddof were left out of {noun or 'a variance'}", f"Give `ddof={given}`: the divisor is smaller.", 0
-        )
+        return Clause(f"ddof were left out of {noun or 'a variance'}", f"Give `ddof={given}`.", 0)
     return Clause(f"{gone.arg} did not reach {noun or 'a function'}", f"Pass {gone.arg} on.", 0)
 
 

@@ -14,6 +14,8 @@ MOVING = {"swapaxes": "swapped", "moveaxis": "moved", "transpose": "moved", "rol
 def constant(old: ast.AST, new: ast.AST, holder: ast.AST, say: Vocabulary) -> Clause | None:
     """Return the clause of a constant for which another stands; None for one without words."""
     was, now = constant_of(old), constant_of(new)
+    if isinstance(holder, ast.UnaryOp) and isinstance(was, (int, float)) and isinstance(now, (int, float)):
+        was, now = -was, -now
     if isinstance(holder, ast.keyword):
         return _keyword(str(holder.arg), was, now)
     if isinstance(was, str):
@@ -27,6 +29,9 @@ def constant(old: ast.AST, new: ast.AST, holder: ast.AST, say: Vocabulary) -> Cl
         array = holder.func.value if own and isinstance(holder.func, ast.Attribute) else holder.args[0]
         of = following("to" if done == "added" else "of", say.phrase(array))
         return Clause(f"axis {now}{of} were {done} instead of axis {was}", f"Mind the axes: {was} belongs there.", 1)
+    if isinstance(holder, ast.Slice):
+        bound = {id(holder.lower): "began at", id(holder.upper): "ended at"}.get(id(old), "took steps of")
+        return Clause(f"a slice {bound} {now} instead of {was}", "Look at its bounds.", 1)
     if isinstance(was, bool) or isinstance(now, bool):
         return Clause(f"{now} stood where {was} belongs", f"Use {was}.", 1)
     rank = 1 if _is_near(was, now) else 2

@@ -67,7 +67,7 @@ def _without_left(old: ast.BinOp, stays: str | None, missing: str | None) -> Cla
             said = f"{missing or f'what {stays or kept} is subtracted from'} were left out, and only {kept} were kept"
             return Clause(said if missing or stays else "only what is subtracted were kept", _start(missing), 1)
         case ast.Div():
-            return Clause(f"only the divisor{f' {stays}' if stays else ''} were kept", "Divide by it.", 2)
+            return Clause(f"only the divisor{f', {stays},' if stays else ''} were kept", "Divide by it.", 2)
     return None
 
 

@@ -38,7 +38,7 @@ def _function(old: ast.expr, new: ast.AST) -> Clause | None:
         return Clause(f"{wanted} were left out", f"Apply `{was}`.", 0)
     if wanted.startswith("_") or taken.startswith("_"):
         return None
-    verb, fix = ("taken", "Take") if was in NOUNS and now in NOUNS else ("called", "Call")
+    verb, fix = ("called", "Call") if "`" in wanted or was == wanted else ("taken", "Take")
     return Clause(f"{taken} were {verb} instead of {wanted}", f"{fix} {wanted}.", 0)
 
 

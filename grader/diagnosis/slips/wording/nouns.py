@@ -17,7 +17,7 @@ NOUNS = {
     "ones_like": "an array of ones", "expm1": "exp(…) - 1", "floor": "rounding down", "ceil": "rounding up",
     "cumprod": "the running product", "any": "any", "all": "all", "median": "the median",
     "log2": "the logarithm to base 2", "log10": "the logarithm to base 10", "clip": "the clipping",
-    "swapaxes": "the transpose", "transpose": "the transpose", "append": "append", "extend": "extend",
+    "swapaxes": "the transpose", "transpose": "the transpose", "append": "`append`", "extend": "`extend`",
     "exp2": "the power of 2", "matmul": "the matrix product", "range": "the range",
     "multiply": "the elementwise product", "sign": "the sign", "diag": "the diagonal", "trace": "the trace",
     "outer": "the outer product", "inner": "the inner product", "lower": "lower case", "upper": "upper case",
@@ -44,7 +44,7 @@ def lacking(name: str, noun: str, what: str | None) -> str:
     """Return what is said of a function that was not applied to a value; noun is what it is called."""
     if noun in MADE:
         return f"{noun} were not made"
-    if noun.startswith("`") or noun in ("append", "extend"):
+    if noun.startswith("`"):
         return f"{noun} were not called" + (f" for {what}" if what else "")
     if not noun.startswith("the ") and name in NOUNS:
         return f"{noun} were not applied" + (f" to {what}" if what else "")

@@ -58,10 +58,10 @@ def _other_operator(old: ast.BinOp, new: ast.BinOp, left: str | None, right: str
         case ast.Div(), ast.Mult():
             return Clause(f"{one} were multiplied by {other} instead of divided", f"Divide by {it}.", 0)
         case ast.MatMult(), _:
-            said = f"{left or 'one array'} and {other} were multiplied element by element instead of as matrices"
+            said = f"{left or 'one array'} and {other} were multiplied elementwise instead of as matrices"
             return Clause(said, "Use `@`.", 1)
         case ast.Mult(), ast.MatMult():
-            said = f"{left or 'one array'} and {other} were multiplied as matrices instead of element by element"
+            said = f"{left or 'one array'} and {other} were multiplied as matrices instead of elementwise"
             return Clause(said, "Use `*`.", 1)
         case ast.Mult(), ast.Add():
             return Clause(f"{one} and {other} were added instead of multiplied", "Multiply them.", 1)

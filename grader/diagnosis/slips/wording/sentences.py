@@ -7,6 +7,7 @@ import ast
 from grader.diagnosis.slips.schema import Change
 from grader.diagnosis.slips.wording.clause import Clause, following
 from grader.diagnosis.slips.wording.expressions import expression
+from grader.diagnosis.slips.wording.nouns import SYMBOLS
 from grader.diagnosis.slips.wording.phrases import Vocabulary, called, constant_of, key_of
 
 
@@ -56,9 +57,10 @@ def _moved(change: Change, say: Vocabulary) -> Clause | None:
         case "return_within":
             return Clause("it returned after the first round of the loop", "Return after the loop.", 1)
         case "overwrites":
-            return Clause(
-                f"{what or 'the running value'} were replaced each time instead of added to", "Add to it with `+=`.", 0
-            )
+            operator = SYMBOLS[type(change.old.op)] if isinstance(change.old, ast.AugAssign) else "+"
+            done = {"+": "added to", "-": "subtracted from"}.get(operator, "updated")
+            said = f"{what or 'the running value'} were replaced each time instead of {done}"
+            return Clause(said, f"Update it with `{operator}=`.", 0)
         case "accumulates":
             return Clause(f"{what or 'an entry'} were added to instead of replaced", "Set it with `=`.", 1)
         case "indented":

@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from grader.course import sealed
-from grader.course.answers import load_mistakes, reference_source
+from grader.course.answers import alternative_sources, load_mistakes, reference_source
 from grader.course.sealed.copy import RECORD
 from grader.errors import CourseError, SealError
+from grader.judging import content
 from grader.tests.support.copies import NAME, OTHER_KEY, SmallCopy
 from grader.tests.support.good_stage import HIDDEN, MANIFEST, PUBLIC, SOLUTION
 from grader.tests.support.places import ROOT
@@ -64,6 +65,16 @@ def test_the_answers_are_read_from_the_bundle(copy: SmallCopy) -> None:
     assert {mistake.id for mistake in load_mistakes(copy.keyed)} == {
         mistake.id for mistake in load_mistakes(copy.author.stages[0])
     }
+
+
+def test_the_other_right_modules_are_read_from_the_bundle(copy: SmallCopy) -> None:
+    found = alternative_sources(copy.keyed)
+    assert set(found) == {"einsum", "loops", "products"}
+    assert found == alternative_sources(copy.author.stages[0])
+
+
+def test_no_other_right_module_can_be_imported_by_a_test(copy: SmallCopy) -> None:
+    assert set(content.test_files(copy.keyed).modules) == {"hidden.s90_small.mistakes", "hidden.s90_small.solution"}
 
 
 def test_without_a_key_the_answers_are_refused(copy: SmallCopy) -> None:
