@@ -33,7 +33,7 @@ def schema_of(source: Source, function: str, call: str) -> tuple[Schema, ast.Fun
     trace = Trace(source.file)
     with trace.running():
         eval(call, vars(source.module) | {"np": np})
-    schema = Schema(function, source.scope(function, trace), trace.lines)
+    schema = Schema(function, source.scope(function, trace))
     return schema, schema.definition(source.definitions[function])
 
 

@@ -44,7 +44,7 @@ def whole_schema(source: Source, function: str) -> Schema:
     """Return what changes a function of which every line ran, with nothing known of its values."""
     node = source.definitions[function]
     names = {each.arg: 1.5 for each in node.args.args if each.arg != "self"}
-    return Schema(function, Scope(names, source.functions), set(range(1, (node.end_lineno or 0) + 1)))
+    return Schema(function, Scope(names, source.functions))
 
 
 def test_each_change_acts_when_its_number_is_chosen() -> None:
