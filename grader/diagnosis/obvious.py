@@ -105,6 +105,8 @@ def _same(recorded: Any, local: Any, stage: Stage) -> bool:
         return len(recorded) == len(local) and all(_same(a, b, stage) for a, b in zip(recorded, local, strict=True))
     if isinstance(recorded, (np.ndarray, np.generic, float)):
         return same_array(recorded, local, stage.tolerance, False)
+    if isinstance(recorded, (bool, int, str, bytes)):
+        return type(recorded) is type(local) and bool(recorded == local)
     return recorded is None and local is None
 
 
@@ -116,7 +118,8 @@ def _another_type(seen: _Seen, stage: Stage, row: str) -> Diagnosis | None:
     for mine, theirs in pairs:
         if isinstance(mine, np.ndarray) and isinstance(theirs, np.ndarray) and mine.dtype != theirs.dtype:
             return _another_dtype(label, mine, theirs, row) if _same(recorded, local, stage) else None
-    if type(recorded) is not type(local) and _alike(recorded, local, (list, tuple)) and list(recorded) == list(local):
+    is_other = type(recorded) is not type(local) and _alike(recorded, local, (list, tuple))
+    if is_other and _same(recorded, local, stage):
         text = f"{label} returns a {type(recorded).__name__}, where a {type(local).__name__} is asked for."
         return Diagnosis("container-type", row, text, f"Return `{type(local).__name__}(…)` of the same entries.")
     return None

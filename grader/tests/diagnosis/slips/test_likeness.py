@@ -1,0 +1,34 @@
+"""Two texts are alike where they call the same functions and loop alike."""
+
+from __future__ import annotations
+
+from grader.diagnosis.slips.likeness import likeness, manner_of
+
+LOOPS = '''
+def total(x):
+    """Sum (with np.sum)."""
+    result = 0
+    for value in x:
+        result += value
+    return result
+
+
+class A:
+    def forward(self, x):
+        return np.exp(x) @ x
+'''
+
+
+def test_the_manner_of_a_function_is_what_stands_in_its_lines() -> None:
+    assert manner_of(LOOPS, "total") == {"for", "+=", "return"}
+    assert {"exp", "@"} <= manner_of(LOOPS, "A.forward") and "for" not in manner_of(LOOPS, "A.forward")
+
+
+def test_a_function_that_is_not_there_has_none() -> None:
+    assert manner_of(LOOPS, "missing") == manner_of(LOOPS, "A.missing") == frozenset()
+
+
+def test_likeness_is_the_share_of_what_both_have() -> None:
+    assert likeness(frozenset("abc"), frozenset("bcd")) == 0.5
+    assert likeness(frozenset("a"), frozenset("a")) == 1.0
+    assert likeness(frozenset(), frozenset("a")) == 0.0

@@ -1,0 +1,100 @@
+"""What one answer shows by itself: each kind, and its nearest neighbour that is none."""
+
+from __future__ import annotations
+
+import pytest
+
+from grader.diagnosis.obvious import OBVIOUS
+from grader.outcome import Diagnosis
+from grader.tests.conftest import SmallCourse
+
+MANIFEST = """
+    schema = 1
+    id = "s90"
+    title = "Small things"
+    module = "small.py"
+    requires = []
+
+    [[criteria]]
+    id = "halves"
+    text = "halves"
+    functions = ["halves"]
+    needs = []
+    hints = ["a", "b", "c"]
+"""
+SOLUTION = '''
+    import numpy as np
+
+
+    def halves(x):
+        """Return x / 2, and how many entries it has.
+
+        Raises ValueError if x is empty.
+        """
+        if len(x) == 0:
+            raise ValueError("x is empty")
+        return x / np.float32(2), len(x)
+'''
+PUBLIC = """
+    @pytest.mark.criterion("halves")
+    def test_values(learner):
+        x = np.ones(2, np.float32)
+        with unchanged(x):
+            result = learner.halves(x)
+        assert type(result) is tuple
+        assert_array(result[0], np.full(2, 0.5, np.float32))
+        assert result[0].dtype == np.float32
+
+    @pytest.mark.criterion("halves")
+    def test_refusal(learner):
+        with pytest.raises(ValueError):
+            learner.halves(np.ones(0))
+"""
+CASES = {
+    "refusal-missing": (
+        "if len(x) == 0:",
+        "if False:",
+        "accepts a call that it has to refuse with ValueError (x is empty)",
+    ),
+    "refusal-by-accident": ("if len(x) == 0:", "if x[0] is None:", "it ends in IndexError by accident"),
+    "argument-changed": (
+        "return x / np.float32(2)",
+        "x[...] = x / np.float32(2)\n        return x",
+        "came back changed",
+    ),
+    "another-dtype": ("x / np.float32(2)", "x / np.float64(2)", "they are float64, where float32 is asked for"),
+    "container-type": (
+        "return x / np.float32(2), len(x)",
+        "return [x / np.float32(2), len(x)]",
+        "a list, where a tuple",
+    ),
+}
+
+
+@pytest.fixture
+def course(small_course: SmallCourse) -> SmallCourse:
+    small_course.write(manifest=MANIFEST, solution=SOLUTION, public=PUBLIC, hidden="", mistakes="")
+    return small_course
+
+
+def explained(course: SmallCourse, source: str) -> list[Diagnosis]:
+    failures = [failure for row in course.grade(source).verdict.criteria for failure in row.failures]
+    assert failures
+    return [failure.diagnosis for failure in failures if failure.diagnosis]
+
+
+@pytest.mark.parametrize("kind", CASES)
+def test_it_is_told(course: SmallCourse, kind: str) -> None:
+    was, now, said = CASES[kind]
+    assert was in SOLUTION and kind in OBVIOUS
+    (found,) = explained(course, SOLUTION.replace(was, now))
+    assert (found.mistake, found.criterion, found.declared) == (kind, "halves", False)
+    assert said in found.text and found.fix.endswith(".")
+
+
+@pytest.mark.parametrize(
+    "now", ["x / np.float64(3)", "(x.__imul__(2)) / 3"], ids=["another dtype, wrong values", "changed, wrong values"]
+)
+def test_values_that_are_wrong_are_told_as_nothing_of_that(course: SmallCourse, now: str) -> None:
+    found = explained(course, SOLUTION.replace("x / np.float32(2)", now))
+    assert not [each for each in found if each.mistake in OBVIOUS]
