@@ -16,6 +16,7 @@ from grader.diagnosis.slips.changes import Scope
 from grader.diagnosis.slips.patch import compiled, function_named, in_place
 from grader.diagnosis.slips.schema import SWITCH, Schema
 from grader.diagnosis.slips.source import Source
+from grader.diagnosis.slips.trace import Trace
 from grader.diagnosis.slips.wording.sentences import clause
 from grader.tests.diagnosis.slips.made import applied, schema_of, source_of
 from grader.tests.support.places import ROOT
@@ -73,9 +74,16 @@ def test_without_a_number_nothing_is_changed() -> None:
     assert function([1.0, 4.0, 5.0]) == source.module.mean_of([1.0, 4.0, 5.0]) == 3.0
 
 
-def test_lines_that_did_not_run_are_not_changed() -> None:
-    schema, _ = schema_of(source_of(TEXT), "mean_of", "mean_of([1.0])")
-    assert "total += value / len(x)" not in {ast.unparse(change.statement) for change in schema.changes}
+def test_a_change_says_whether_its_line_ran() -> None:
+    source = source_of(TEXT)
+    schema, _ = schema_of(source, "mean_of", "mean_of([1.0])")
+    trace = Trace(source.file)
+    with trace.running():
+        source.module.mean_of([])
+    place = "total += value / len(x)"
+    inner = [change for change in schema.changes if ast.unparse(change.statement) == place]
+    assert inner and not any(change.runs(trace.lines) for change in inner)
+    assert any(change.runs(trace.lines) for change in schema.changes)
 
 
 @pytest.mark.parametrize("stage", STAGES, ids=lambda stage: stage.id)

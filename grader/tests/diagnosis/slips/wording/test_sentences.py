@@ -82,7 +82,6 @@ CASES = [
     (SCALED, "np.swapaxes(K, -1, -2)", "K", "K were not transposed"),
     (SCALED, "np.swapaxes(K, -1, -2)", "K.T", "`.T` reversed all axes of K instead of swapping its last two"),
     (SCALED, "K, -1, -2", "K, 0, 1", "axes 0 and 1 of K were swapped instead of the last two"),
-    (SCALED, "K, -1, -2", "K, --1, -2", "1 stood where the formula has -1"),
     (SCALED, "Q @ np.swapaxes(K, -1, -2)", "np.swapaxes(K, -1, -2) @ Q",
      "Q and the transpose of K were multiplied in the other order"),
     (SCALED, "Q @ np", "Q * np", "Q and the transpose of K were multiplied elementwise instead of as matrices"),
