@@ -63,11 +63,6 @@ CASES = {
         "came back changed",
     ),
     "another-dtype": ("x / np.float32(2)", "x / np.float64(2)", "they are float64, where float32 is asked for"),
-    "container-type": (
-        "return x / np.float32(2), len(x)",
-        "return [x / np.float32(2), len(x)]",
-        "a list, where a tuple",
-    ),
 }
 
 
