@@ -16,6 +16,7 @@ from grader.diagnosis.obvious import obvious
 from grader.diagnosis.replay import Replay, usable
 from grader.diagnosis.slips.search import Search
 from grader.diagnosis.slips.source import Source
+from grader.diagnosis.slips.switchboard import Switchboard
 from grader.outcome import Diagnosis
 from grader.remote.record import Name, Record
 
@@ -88,7 +89,7 @@ class Diagnostician:
             sources = [Source(self.stage, self._reference_text, lambda: self.reference)]
             for name, text in self._alternatives().items():
                 sources.append(Source(self.stage, text, partial(_loaded, text, name), f"<{name}>"))
-            self._search = Search(sources, self.learner)
+            self._search = Search(Switchboard(sources, self.learner))
         return self._search
 
     def _nearly(self, module: types.ModuleType, records: list[Record], names: dict[str, Name]) -> bool:

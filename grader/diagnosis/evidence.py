@@ -14,7 +14,8 @@ from grader.course.stage import Stage
 from grader.diagnosis.diagnostician import Diagnostician
 from grader.diagnosis.obvious import OBVIOUS
 from grader.diagnosis.replay import usable
-from grader.diagnosis.slips.search import Failing, Slip
+from grader.diagnosis.slips.probes import Failing
+from grader.diagnosis.slips.telling import Slip
 from grader.outcome import Diagnosis, Outcome
 from grader.remote.connection import Connection
 from grader.remote.record import Name, Record

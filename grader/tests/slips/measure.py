@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from grader.authoring.proof import Case, Result, results, workers
 from grader.course.manifest import load_course
-from grader.diagnosis.slips.search import LOCATED
+from grader.diagnosis.slips.telling import LOCATED
 from grader.tests.slips.bank import Slip, slips_of, stages_with_slips
 from grader.tests.support.places import ROOT
 

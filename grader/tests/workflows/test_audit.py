@@ -41,7 +41,7 @@ def test_what_bandit_passes_over_everywhere_stands_in_few_files() -> None:
             "course/answers.py",
             "judging/memory_files.py",
             "worker/main.py",
-        },  # fmt: skip
+        },
         "B108": {"isolation/bubblewrap.py", "isolation/leftovers.py", "isolation/tiers.py"},
     }
     left_out = str(ROOT / "grader" / "tests")

@@ -7,7 +7,7 @@ import time
 import pytest
 
 from grader.diagnosis.evidence import SEARCH_SECONDS, SECONDS
-from grader.diagnosis.slips.search import slip_id
+from grader.diagnosis.slips.telling import slip_id
 from grader.outcome import Diagnosis
 from grader.tests.conftest import SmallCourse
 from grader.tests.diagnosis.test_evidence import HIDDEN, MANIFEST, PUBLIC

@@ -1,0 +1,79 @@
+"""Failing tests, and the shortest form of one: what is asked up to the first answer that differs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from grader.diagnosis.replay import Replay
+from grader.diagnosis.slips.state import State
+from grader.diagnosis.slips.trace import Trace
+from grader.remote.record import Name, Record
+
+
+@dataclass(frozen=True)
+class Failing:
+    """A test that failed: what it asked of the learner's module, and what came back."""
+
+    test: str
+    records: list[Record]
+    names: dict[str, Name]
+
+    @property
+    def called(self) -> set[str]:
+        """What the test called."""
+        return {record.label for record in self.records if record.kind == "call"}
+
+
+@dataclass
+class Probe:
+    """One failing test in its shortest form: what is asked up to the first answer that differs."""
+
+    place: int  # of the source that this is about
+    failing: Failing
+    records: list[Record]
+    seconds: float
+    exact: bool
+    trace: Trace  # of the last request
+    before: Trace  # of those that come before it
+    start: Replay  # that has repeated those
+    state: State  # of the objects that it made
+
+    @property
+    def label(self) -> str:
+        return self.records[-1].label
+
+
+def probe_of(
+    place: int, file: str, failing: Failing, replay_of: Callable[[bool], Replay], clock: Callable[[], float]
+) -> Probe | None:
+    """Return the shortest form of a test, with what a source does in it; None where the source agrees.
+
+    replay_of makes a replay on that source, exact or not; file is the name by which its lines are known.
+    """
+    for exact in (False, True):
+        replay = replay_of(exact)
+        first = replay.first_difference(failing.records)
+        if first is None:
+            continue
+        record = failing.records[first]
+        records = [record] if replay.stands_alone(record) else failing.records[: first + 1]
+        before, trace = Trace(file), Trace(file)
+        start = replay_of(exact)
+        with before.running():
+            start.agrees(records[:-1])
+        state = State(start.made())
+        started = clock()
+        start.copied().agrees(records[-1:])
+        seconds = clock() - started
+        state.restore()
+        with trace.running():
+            start.copied().agrees(records[-1:])
+        return Probe(place, failing, records, seconds, exact, trace, before, start, state)
+    return None
+
+
+def size_of(failing: Failing) -> int:
+    """Return about how much is to be computed to repeat a test: requests, and the numbers in their arguments."""
+    arrays = (value for record in failing.records for value in (*record.args, *record.kwargs.values()))
+    return sum(getattr(value, "size", 1) for value in arrays) + 50 * len(failing.records)
