@@ -489,7 +489,7 @@ def positions_from_one(max_length, d_model, right=sinusoidal_encoding):
 )
 def odd_d_model_crashes(max_length, d_model, right=sinusoidal_encoding):
     if d_model % 2:
-        raise ValueError("could not broadcast input array")
+        raise ValueError("the cosines do not fit into the odd columns")
     return right(max_length, d_model)
 
 
