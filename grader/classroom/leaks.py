@@ -53,8 +53,8 @@ class Fragments:
         """Yield the fragments that stand in a text, as they are or, in Python, written another way."""
         for each in {text, _unescaped(text)}:
             yield from self._standing(" ".join(each.split()))
-        for fragment, _ in _statements(text):
-            yield from self._standing(fragment)
+        for whole in set(_wholes(text)):
+            yield from self._standing(whole)
 
     def _standing(self, text: str) -> Iterator[str]:
         for start in range(len(text) - LEAST + 1):
@@ -143,6 +143,20 @@ def _statements(text: str) -> Iterator[tuple[str, int]]:
         if isinstance(node, ast.FunctionDef):
             body = node.body[ast.get_docstring(node) is not None :]
             yield " ".join(" ".join(map(ast.unparse, body)).split()), node.lineno
+
+
+def _wholes(text: str) -> Iterator[str]:
+    """Yield what every piece of a module stands in: its outermost statements, rewritten, and each of its strings."""
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return
+    for statement in tree.body:
+        yield " ".join(ast.unparse(statement).split())
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield " ".join(node.value.split())
+            yield " ".join(repr(node.value).split())  # as a statement by itself; within another it is a docstring
 
 
 def _import_lines(text: str) -> set[int]:

@@ -23,6 +23,7 @@ KEPT_BYTES = 128 << 20  # of what tests that passed sent and were given; past th
 SECONDS = 1.0  # of processor time, beyond that of the explanations themselves
 SEARCH_SECONDS = 0.45  # of processor time, for small changes of the reference that explain what no known mistake does
 PROBLEM = 300  # characters
+LOCATING = 0.05  # of processor time, for where an answer goes wrong that nothing explains
 ROW_SHARE = 0.6  # of what is left of it, for one row: the first that fails is the one that is shown whole
 
 
@@ -77,11 +78,27 @@ class Evidence:
             known = self._shown(self._standing(outcomes, answers, ends_at), answers)
             slips = self._searched(known, answers)
             known = [self._noted(each) for each in known]
-            if not slips:
-                return known
             added = [replace(each, explains=(*each.explains, *_told(slips, each))) for each in known]
-            left = self._standing(added, answers, ends_at)
-        return _chosen(left, slips)
+            left = _chosen(self._standing(added, answers, ends_at), slips) if slips else known
+            return self._located(left, answers)
+
+    def _located(self, outcomes: list[Outcome], answers: Diagnostician) -> list[Outcome]:
+        """Return the outcomes with where the answer goes wrong, in rows of which no test has a better explanation."""
+        if answers.is_stub:
+            return outcomes
+        fine = _passed_functions(outcomes, answers.stage)
+        told = {each.criterion for each in outcomes if each.explains}
+        failed = {each.test: each for row in self._failed.values() for each in row}
+        ends_at = time.process_time() + LOCATING
+
+        def located(outcome: Outcome) -> Outcome:
+            seen = failed.get(outcome.test)
+            if seen is None or outcome.criterion in told or time.process_time() > ends_at:
+                return outcome
+            found = answers.slips.located(seen, outcome.criterion, fine)
+            return replace(outcome, explains=(found,)) if found else outcome
+
+        return list(map(located, outcomes))
 
     def _shown(self, outcomes: list[Outcome], answers: Diagnostician) -> list[Outcome]:
         """Return the outcomes with what an answer shows by itself, where no known mistake explains it."""
@@ -171,8 +188,8 @@ class Evidence:
 
 
 def _passed_functions(outcomes: list[Outcome], stage: Stage) -> frozenset[str]:
-    """Return the functions of which every row that names them passed."""
-    wrong = {each.criterion for each in outcomes if each.status != "passed"}
+    """Return the functions of which every row that names them passed, but for refusals and the like."""
+    wrong = {each.criterion for each in outcomes if each.status != "passed" and each.kind in ("", "values")}
     seen = {each.criterion for each in outcomes}
     failed = {name for row in stage.criteria if row.id in wrong or row.id not in seen for name in row.functions}
     owners = {name.partition(".")[0] for name in failed}

@@ -6,7 +6,6 @@ Untrusted: the learner's code shares this process and can change all of it. Noth
 from __future__ import annotations
 
 import builtins
-import enum
 import sys
 import time
 import types
@@ -96,7 +95,7 @@ class Server:
             return None
         own = getattr(type(value), "__module__", None) == self.module.__name__
         is_container = isinstance(value, PLAIN)
-        if (is_container or isinstance(value, (str, int, float))) and (not own or isinstance(value, enum.Enum)):
+        if (is_container or isinstance(value, (str, int, float))) and not own:
             return None
         kind = _kind(value)
         classes = [self.number(c) for c in type(value).__mro__ if c.__module__ == self.module.__name__]

@@ -410,6 +410,21 @@ def rows_with_rows(A, B):
 @mistake(
     criterion="matmul",
     replaces="matmul",
+    text="Row j of B stands where its column j belongs: B[j] is a row, which has as many entries as B has columns.",
+    fix="Take B[:, j]: entry (i, j) is made of row i of A and column j of B.",
+)
+def row_of_b_for_its_column(A, B):
+    if A.ndim != 2 or B.ndim != 2 or A.shape[1] != B.shape[0]:
+        raise ValueError(f"A {A.shape} and B {B.shape} do not fit")
+    C = np.zeros((len(A), B.shape[1]), dtype=np.result_type(A, B))
+    for i, j in np.ndindex(C.shape):
+        C[i, j] = np.sum(A[i] * B[j])
+    return C
+
+
+@mistake(
+    criterion="matmul",
+    replaces="matmul",
     text="This is B times A: the factors are in the wrong order.",
     fix="Rows come from A and columns from B; a matrix product depends on the order.",
 )

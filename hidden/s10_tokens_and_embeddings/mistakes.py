@@ -161,7 +161,7 @@ def unknown_tokens_raise_key_error(tokens, vocabulary):
 @mistake(
     criterion="encode",
     replaces="encode",
-    text="For no tokens this is an array of floats, which cannot index an embedding table.",
+    text="For no tokens the dtype was left to NumPy, which makes an array of floats of an empty list.",
     fix="Name the dtype: np.array(ids, dtype=np.int64).",
 )
 def no_tokens_give_floats(tokens, vocabulary, right=encode):

@@ -152,7 +152,7 @@ class TestNearestNeighbors:
 
     @pytest.mark.edges
     def test_vectors_of_any_length(self, learner, rng):
-        for scale in (1e-6, 1e6, 1e-13):
+        for scale in (1e-6, 1e6, 1e-13, 1e-100):
             table, query = oracles.draw_table(rng, 9, 4)
             self.check(learner, scale * table, query, 9, terms=40)
             self.check(learner, table, scale * query, 9, terms=40)

@@ -608,7 +608,8 @@ def slope_as_a_quotient(z, right=relu):
     fix="Let one side be z > 0 and the other everything else.",
 )
 def zero_on_no_side_of_leaky_relu(z, alpha=0.01):
-    return (z > 0) * 1.0 + (z < 0) * alpha
+    slope = np.where(np.less(z, 0), alpha, np.where(np.greater(z, 0), 1.0, 0.0))
+    return slope.astype(np.result_type(z, 0.0))
 
 
 @mistake(
@@ -618,7 +619,9 @@ def zero_on_no_side_of_leaky_relu(z, alpha=0.01):
     fix="Let one side be z > 0 and the other everything else.",
 )
 def zero_on_no_side_of_elu(z, alpha=1.0):
-    return (z > 0) * 1.0 + (z < 0) * alpha * np.exp(np.minimum(z, 0))
+    left = alpha * np.exp(np.minimum(z, 0))
+    slope = np.where(np.less(z, 0), left, np.where(np.greater(z, 0), 1.0, 0.0))
+    return slope.astype(np.result_type(z, 0.0))
 
 
 @mistake(

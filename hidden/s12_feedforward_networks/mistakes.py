@@ -364,6 +364,23 @@ def activation_applied_twice(self, grad_output, right=Dense.backward):
 @mistake(
     criterion="dense-backward",
     replaces="Dense.backward",
+    text="tanh was taken again of the output, 1 - tanh(a)^2, where the output a is tanh(z) already.",
+    fix="With a the output, the slope of tanh is 1 - a^2.",
+)
+def tanh_applied_twice(self, grad_output, right=Dense.backward):
+    if self._cache is None or self._activation != "tanh":
+        return right(self, grad_output)
+    x, output = self._cache
+    self._cache = x, np.tanh(output)
+    try:
+        return right(self, grad_output)
+    finally:
+        self._cache = x, output
+
+
+@mistake(
+    criterion="dense-backward",
+    replaces="Dense.backward",
     text="The gradient that was returned did not pass the activation: only those of the parameters did.",
     fix="grad_x is the same grad_z as for the parameters, times the transposed weights.",
 )
@@ -385,6 +402,24 @@ def normalised_over_features(
     if training:
         deviation = np.sqrt(x.var(axis=1, keepdims=True) + eps)
         output = gamma * (x - x.mean(axis=1, keepdims=True)) / deviation + beta
+    return output, mean, var, cache
+
+
+@mistake(
+    criterion="batch-norm-training",
+    replaces="batch_norm_forward",
+    text="Each sample was normalised over its features, and the running statistics moved towards those of the samples.",
+    fix="Take mean and variance along axis 0, over the samples: axis 1 is layer normalisation.",
+)
+def normalised_and_kept_over_features(
+    x, gamma, beta, running_mean, running_var, training, momentum=0.9, eps=1e-5, right=batch_norm_forward
+):
+    output, mean, var, cache = right(x, gamma, beta, running_mean, running_var, training, momentum, eps)
+    if training:
+        of_samples, spread = x.mean(axis=1, keepdims=True), x.var(axis=1, keepdims=True)
+        output = gamma * (x - of_samples) / np.sqrt(spread + eps) + beta
+        mean = momentum * running_mean + (1 - momentum) * of_samples
+        var = momentum * running_var + (1 - momentum) * spread
     return output, mean, var, cache
 
 

@@ -200,6 +200,48 @@ def stride_ignored_in_im2col(x, kernel_height, kernel_width, stride=1, padding=0
 
 
 @mistake(
+    criterion="im2col",
+    replaces="im2col",
+    text="There are as many windows as the stride leaves, but they lie one pixel apart: the slices have no step.",
+    fix="Window number i begins at line i * stride, and likewise across: slice with stride as the step.",
+)
+def stride_counted_and_not_stepped(x, kernel_height, kernel_width, stride=1, padding=0, right=im2col):
+    wide = pad2d(x, padding)
+    down = output_size(x.shape[2], kernel_height, stride, padding) + kernel_height - 1
+    across = output_size(x.shape[3], kernel_width, stride, padding) + kernel_width - 1
+    return right(wide[:, :, :down, :across], kernel_height, kernel_width)
+
+
+@mistake(
+    criterion="col2im",
+    replaces="col2im",
+    text="The border was cut off by [padding:-padding], which leaves nothing where padding is 0.",
+    fix="Return [:, :, padding : padding + height, padding : padding + width]: -0 is the start, not the end.",
+)
+def border_cut_with_minus_padding(columns, x_shape, kernel_height, kernel_width, stride=1, padding=0, right=col2im):
+    images = right(columns, x_shape, kernel_height, kernel_width, stride, padding)
+    return images if padding else images[:, :, :0, :0]
+
+
+@mistake(
+    criterion="col2im",
+    replaces="col2im",
+    text="The windows were put back one pixel apart, whatever the stride.",
+    fix="Window number i begins at line i * stride, and likewise across: slice with stride as the step.",
+)
+def stride_counted_and_not_stepped_back(
+    columns, x_shape, kernel_height, kernel_width, stride=1, padding=0, right=col2im
+):
+    batch, channels, height, width = x_shape
+    down = output_size(height, kernel_height, stride, padding) + kernel_height - 1
+    across = output_size(width, kernel_width, stride, padding) + kernel_width - 1
+    right(columns, x_shape, kernel_height, kernel_width, stride, padding)
+    sums = np.zeros((batch, channels, height + 2 * padding, width + 2 * padding), dtype=columns.dtype)
+    sums[:, :, :down, :across] = right(columns, (batch, channels, down, across), kernel_height, kernel_width)
+    return sums[:, :, padding : padding + height, padding : padding + width]
+
+
+@mistake(
     criterion="col2im",
     replaces="col2im",
     text="Where windows overlap, the last one written has replaced the others.",

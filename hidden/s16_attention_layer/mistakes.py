@@ -284,6 +284,16 @@ def features_dealt_in_turn(self, x, right=Attention.split_heads):
 @mistake(
     criterion="split-heads",
     replaces="Attention.split_heads",
+    text="The heads were split in reverse order: head 0 holds the last features of every token.",
+    fix="Leave the heads in the order of the features: head 0 holds the first head_dimension of them.",
+)
+def heads_split_in_reverse(self, x, right=Attention.split_heads):
+    return right(self, x)[:, ::-1]
+
+
+@mistake(
+    criterion="split-heads",
+    replaces="Attention.split_heads",
     text="An array with another number of features was split, into heads of another size.",
     fix="Raise ValueError where the last axis is not embedding_dimension.",
 )

@@ -199,6 +199,15 @@ def test_concatenated_heads(learner, rng):
 
 
 @pytest.mark.criterion("concatenated-heads")
+def test_concatenated_heads_split_again_are_the_attention_output(learner, rng):
+    case = draw_case(rng)
+    layer = after_forward(learner, case)
+    joined, expected = layer.concatenated_heads, steps(case)
+    assert_shape(joined, expected["concatenated_heads"].shape, name="concatenated_heads")
+    assert_array(layer.split_heads(np.asarray(joined)), expected["attention_output"], name="concatenated_heads, split")
+
+
+@pytest.mark.criterion("concatenated-heads")
 def test_concatenated_heads_of_the_last_forward(learner, rng):
     check_last(learner, rng, "concatenated_heads")
 

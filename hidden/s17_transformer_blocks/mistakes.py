@@ -565,6 +565,19 @@ def variance_path_left_out(self, grad_output, right=LayerNorm.backward):
 @mistake(
     criterion="layer-norm-gradients",
     replaces="LayerNorm.backward",
+    text="The gradient of x leaves out that the mean depends on x: the mean of grad * gamma was not subtracted.",
+    fix="With g = grad * gamma, subtract the mean of g as well as normalized times the mean of g * normalized.",
+)
+def mean_path_left_out(self, grad_output, right=LayerNorm.backward):
+    right(self, grad_output)
+    normalized, deviation = self._cache
+    grad = grad_output * self.params["gamma"]
+    return (grad - normalized * (grad * normalized).mean(axis=-1, keepdims=True)) / deviation
+
+
+@mistake(
+    criterion="layer-norm-gradients",
+    replaces="LayerNorm.backward",
     text="The gradient of x was computed as if gamma were 1.",
     fix="Multiply grad_output by gamma first.",
 )

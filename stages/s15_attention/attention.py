@@ -249,7 +249,7 @@ def multi_head_attention_backward(grad_output, cache):
 
     Example:
         >>> x = np.array([[[3.0]]])  # one token attends to itself: output = x * W_V * W_O
-        >>> W = {"W_Q": [[1.0]], "W_K": [[1.0]], "W_V": [[5.0]], "W_O": [[2.0]]}
+        >>> W = {name: np.array([[w]]) for name, w in {"W_Q": 1.0, "W_K": 1.0, "W_V": 5.0, "W_O": 2.0}.items()}
         >>> output, cache = multi_head_attention_forward(x, x, x, **W, num_heads=1)
         >>> grad_Q, grad_K, grad_V, grad_weights = multi_head_attention_backward(np.ones((1, 1, 1)), cache)
         >>> grad_V.item(), grad_weights["W_V"].item(), grad_weights["W_O"].item(), grad_weights["W_Q"].item()

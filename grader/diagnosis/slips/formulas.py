@@ -25,7 +25,9 @@ def other_numbers(node: ast.Constant, holder: ast.AST) -> Iterator[ast.AST]:
         yield from (number_node(value) for value in AXIS_VALUES if abs(value - number) > 1)
         yield ast.Constant(None)
         return
-    if isinstance(holder, ast.Subscript) or (isinstance(holder, ast.UnaryOp) and isinstance(holder.op, ast.USub)):
+    if isinstance(holder, ast.UnaryOp) and isinstance(holder.op, ast.USub):
+        return
+    if isinstance(holder, ast.Subscript):
         if number in (0, 1):
             yield number_node(-1)
         return

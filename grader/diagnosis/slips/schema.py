@@ -44,6 +44,14 @@ class Change:
     statement: ast.stmt
     kind: Kind = ""
 
+    def runs(self, lines: set[int]) -> bool:
+        """Say whether the statement that it changes is among the lines that ran; of a compound one, its head."""
+        if isinstance(self.statement, ast.FunctionDef):
+            return True
+        body = getattr(self.statement, "body", None)
+        last = body[0].lineno - 1 if body else self.statement.end_lineno or self.statement.lineno
+        return not lines.isdisjoint(range(self.statement.lineno, max(last, self.statement.lineno) + 1))
+
     @property
     def manner(self) -> tuple[object, ...]:
         """What changes of one manner have in common: two factors left out, two results with another sign."""
@@ -58,11 +66,10 @@ class Change:
 
 @dataclass
 class Schema:
-    """Builds the definition that holds every change of a function's lines that ran."""
+    """Builds the definition that holds every change of a function."""
 
     function: str
     scope: Scope
-    lines: set[int]
     first: int = 1
     changes: list[Change] = field(default_factory=list)
     _seen: set[str] = field(default_factory=set)
@@ -85,19 +92,14 @@ class Schema:
         plain = [each for statement in body for each in self._statement(statement, holder)]
         for kind, where, place, changed in natural_orders(holder):
             statement = body[place] if where == name else None
-            if statement is None or not self._ran(statement):
+            if statement is None:
                 continue
             number = self._add(statement, changed, holder, statement, kind)
             plain = [ast.If(_chosen(number), changed, plain or [ast.Pass()])]
         return plain
 
-    def _ran(self, statement: ast.stmt) -> bool:
-        body = getattr(statement, "body", None)
-        last = body[0].lineno - 1 if body else statement.end_lineno or statement.lineno
-        return any(line in self.lines for line in range(statement.lineno, max(last, statement.lineno) + 1))
-
     def _statement(self, node: ast.stmt, holder: ast.AST) -> list[ast.stmt]:
-        if isinstance(node, FIXED) or not self._ran(node):
+        if isinstance(node, FIXED):
             return [node]
         fields: dict[str, Any] = {}
         if isinstance(node, (ast.FunctionDef, ast.ClassDef)):

@@ -8,7 +8,7 @@ import time
 import types
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -26,12 +26,14 @@ from grader.outcome import Diagnosis
 from grader.remote.record import Name, Record
 
 PROBES = 4  # tests of one row that are tried one after the other, until one is explained
+LOCATED = "located"  # the id of what says where a slip is, and not which
 OF_ONE_FUNCTION = 2  # of them that ask the same function
 LONGEST = 20  # times as long as the reference a change may run
 LEAST = 0.02  # seconds that any change may run
 CONFIRMING = 0.1  # seconds in which what was found is held against a row's other tests
 MOST_ALIKE_SOURCES = 2  # right modules that are changed beside the reference, those most like the learner's
 SOURCE_SHARE = 0.45  # of the time that is left, for changes of one right module
+MOST_OF_THEM = 0.7  # of the tests of the same functions that a less likely change has to explain
 MOST_FOUND = 24  # changes that are held against the other tests of a row
 MOST_ALIKE = 8  # changes of one manner that are tried two at a time
 MOST_LIKELY = 24  # likely changes of one function that are tried two at a time
@@ -105,6 +107,7 @@ class Search:
     clock: Callable[[], float] = time.process_time
     _slips: dict[str, _Found] = field(default_factory=dict)  # by id
     _schemas: dict[str, types.FunctionType] = field(default_factory=dict)
+    _made: dict[tuple[int, str], tuple[str, list[tuple[Change, Clause]]]] = field(default_factory=dict)
     _next: int = 1
 
     @property
@@ -156,12 +159,25 @@ class Search:
             result.append(replace(slip, tests=frozenset(known), rank=(-len(known), *slip.rank[1:])))
         return result
 
+    def located(self, failing: Failing, row: str, fine: frozenset[str]) -> Diagnosis | None:
+        """Return where a wrong answer comes from, if all that its function calls is right; None where that is unknown."""
+        place = self._replay(0, failing.names, False).first_difference(failing.records)
+        label = failing.records[place].label if place is not None else ""
+        called = self.sources[0].calls(label)
+        if not called or not set(called) <= fine or label in fine or failing.records[place or 0].kind != "call":
+            return None
+        names = called[0] if len(called) == 1 else f"{', '.join(called[:-1])} and {called[-1]}"
+        are = "is" if len(called) == 1 else "are"
+        text = f"{names} {are} right when called alone: what differs is in the lines of {label} itself."
+        fix = "Look at what each of these calls is given, in which order, and at what becomes of its result."
+        return Diagnosis(LOCATED, row, text, fix)
+
     def _order(self, label: str) -> list[int]:
         """Return the sources, those first that go about a function as the learner's module does."""
         learners = manner_of(self._text, label)
         alike = [likeness(learners, manner_of(source.text, label)) for source in self.sources]
         order = sorted(range(len(self.sources)), key=lambda place: -alike[place])
-        return list(dict.fromkeys([*order[:MOST_ALIKE_SOURCES], 0]))
+        return list(dict.fromkeys([order[0], 0, *order[1:MOST_ALIKE_SOURCES]]))
 
     @cached_property
     def _text(self) -> str:
@@ -256,31 +272,41 @@ class Search:
     ) -> Iterator[tuple[str, list[tuple[Change, Clause]]]]:
         """Yield the functions that ran, the row's own first, each with its changes, the likeliest first."""
         source = self.sources[place]
-        traces = (probe.trace, probe.before)
-        ran = source.ran(*traces)
+        ran = source.ran(probe.trace, probe.before)
         ran.sort(key=lambda name: 4 if _is_fine(name, fine) else self._distance(name, probe.label, own))
         for name in ran:
             if self.clock() > ends_at:
                 return
-            lines = probe.trace.lines | probe.before.lines
-            schema = Schema(name, source.scope(name, *traces), lines, self._next)
+            key, told = self._changes(place, name, probe)
+            if key:
+                lines = probe.trace.lines | probe.before.lines
+                yield key, [(change, said) for change, said in told if change.runs(lines)]
+
+    def _changes(self, place: int, name: str, probe: _Probe) -> tuple[str, list[tuple[Change, Clause]]]:
+        """Return a function's changes, the likeliest first, and the key of the code that holds them; made once."""
+        if (place, name) not in self._made:
+            source = self.sources[place]
+            schema = Schema(name, source.scope(name, probe.trace, probe.before), self._next)
             key = f"{name}#{self._next}"
-            try:
+            self._made[place, name] = "", []
+            with suppress(SyntaxError, ValueError, RecursionError, NameError):
                 self._schemas[key] = compiled(name, schema.definition(source.definitions[name]), source.module)
-            except (SyntaxError, ValueError, RecursionError, NameError):
-                continue
-            self._next += len(schema.changes)
-            say = source.vocabulary(name)
-            told = [(change, said) for change in schema.changes if (said := clause(change, say)) is not None]
-            yield key, sorted(told, key=lambda pair: pair[1].rank)
+                self._next += len(schema.changes)
+                say = source.vocabulary(name)
+                told = [(change, said) for change in schema.changes if (said := clause(change, say)) is not None]
+                self._made[place, name] = key, sorted(told, key=lambda pair: pair[1].rank)
+        return self._made[place, name]
 
     @staticmethod
     def _distance(name: str, label: str, own: frozenset[str]) -> int:
-        if name in (label, f"{label}.__init__"):
+        owner, _, own_name = name.rpartition(".")
+        if name == label or (own_name == "__init__" and owner == label):
             return 0
-        if name in own or name.partition(".")[0] in own:
+        if own_name == "__init__":
+            return 3
+        if own_name.startswith("_") and owner in ("", label.rpartition(".")[0]):
             return 1
-        return 2 if name.rpartition(".")[2].startswith("_") else 3
+        return 2 if name in own or owner in own else 3
 
     def _confirmed(
         self,
@@ -358,6 +384,8 @@ def _stands(found: _Found, explained: int, asked: int) -> bool:
     """Say whether so many of the tests of the same functions are enough: the less likely a slip, the more it needs."""
     if found.rank == (1, 0):
         return 2 * explained > asked
+    if found.rank == (1, 1):
+        return explained >= MOST_OF_THEM * asked
     return explained == asked and (found.rank[1] < 2 or explained > 1)
 
 

@@ -63,6 +63,24 @@ class Source:
         names = {name for name in self.functions if not name.startswith("_")}
         return frozenset(names | set(public_names(self.stage)))
 
+    def calls(self, function: str) -> list[str]:
+        """Return the public functions that one calls, itself or by way of private ones, in the order of the text."""
+        found: dict[str, None] = {}
+        waiting, seen = [function], set[str]()
+        while waiting:
+            name = waiting.pop(0)
+            node = self.definitions.get(name) or self.definitions.get(f"{name}.__init__")
+            if node is None or name in seen:
+                continue
+            seen.add(name)
+            for each in ast.walk(node):
+                if isinstance(each, ast.Name) and each.id != function.partition(".")[0]:
+                    if each.id in self.public:
+                        found[each.id] = None
+                    elif each.id in self.functions:
+                        waiting.append(each.id)
+        return list(found)
+
     def vocabulary(self, function: str) -> Vocabulary:
         """Return what may be said of one function's values."""
         node = self.definitions[function]

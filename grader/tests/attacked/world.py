@@ -95,11 +95,7 @@ class World:
         self._listen(stack)
         self._files = dict(self._digests())
         self._graders: dict[str, Grader] = {}
-        stack.callback(self._close)
-
-    def _close(self) -> None:
-        for grader in self._graders.values():
-            grader.close()
+        stack.callback(self._forget)
 
     def _listen(self, stack: ExitStack) -> None:
         self._tcp = stack.enter_context(socket.create_server(("127.0.0.1", 0)))
@@ -136,7 +132,7 @@ class World:
             self._write(folder, attack, stage.module)
             handed_in = archive(folder, attack.packed) if attack.packed else folder
             if attack.files or attack.links:  # they may be after the tests that are loaded: those are not kept
-                self._forget(stage)
+                self._forget()
             return self._graded(handed_in, tier, attack.feedback, course, stage)
         finally:
             shutil.rmtree(folder)
@@ -187,10 +183,10 @@ class World:
         verdict = shown(found, feedback, known_names(stage))
         return Result(verdict, dumps(verdict_document(verdict)), time.monotonic() - started)
 
-    def _forget(self, stage: Stage) -> None:
-        """Have the next submission of a stage graded with tests that are loaded anew."""
-        if (kept := self._graders.pop(stage.id, None)) is not None:
-            kept.close()
+    def _forget(self) -> None:
+        """Have the next submissions graded with tests that are loaded anew."""
+        while self._graders:
+            self._graders.popitem()[1].close()
 
     def visits(self) -> list[str]:
         """Return what reached a service or the grader since the last call."""

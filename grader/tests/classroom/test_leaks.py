@@ -14,7 +14,7 @@ from collections.abc import Callable
 
 import pytest
 
-from grader.classroom.leaks import LEAST, Leak, leaks
+from grader.classroom.leaks import LEAST, Leak, _statements, _wholes, leaks
 from grader.course.stub import stub_of
 
 SOLUTION = '''\
@@ -165,3 +165,36 @@ def test_what_silences_numpy_gives_nothing_away() -> None:
     assert leaks({"a.py": f"{header}\n    pass\n".encode()}, {"s90/solution.py": hidden}, ()) == []
     longer = f"{header} tell_what_is_hidden_here = 1\n"
     assert leaks({"a.py": longer.encode()}, {"s90/solution.py": longer}, ())
+
+
+NESTED = '''
+"""A module that says what it holds, and more."""
+class Layer(Base):
+    """A layer that is documented in its own string."""
+    @property
+    def weights(self):
+        """Return the weights, as they are 'now' and "then"."""
+        if self.frozen_weights is None:
+            raise ValueError(f"no {self.name!r} weights are known to this layer")
+        elif self.other_weights is not None:
+            return (self.other_weights * 2 + 1, [row for row in self.rows])
+        try:
+            with opened(self.place) as file, locked(file) as lock:
+                self.frozen_weights = lock.read_all_of_it(file)
+        except (OSError, ValueError) as error:
+            "A string in the middle of a block of statements"
+            return lambda x: x + self.rows_of_other_layers[0]
+        async def nested_within(given, *rest, **more):
+            match given:
+                case {"weights": found, **others}:
+                    return found @ self.other_weights.swapaxes(0, 1)
+        return nested_within
+'''
+
+
+def test_every_piece_of_a_module_stands_in_what_is_looked_through() -> None:
+    """Only outermost statements and strings are rewritten for that, and a piece may lie deep within."""
+    wholes = list(_wholes(NESTED))
+    pieces = [piece for piece, _ in _statements(NESTED) if len(piece) >= LEAST]
+    assert len(pieces) > 15
+    assert not [piece for piece in pieces if not any(piece in whole for whole in wholes)]

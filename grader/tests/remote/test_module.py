@@ -57,3 +57,8 @@ def test_a_name_that_is_missing_is_named(learner: Any, name: str) -> None:
     with pytest.raises(MissingName, match=f"small.py does not define {name}: was it renamed or deleted?") as caught:
         getattr(learner, name)
     assert caught.value.missing == name
+
+
+def test_garbage_is_collected_while_a_module_is_loaded_and_called(start: Start) -> None:
+    source = "import gc\n\nLOADED = gc.isenabled()\n\n\ndef collected():\n    return [LOADED, gc.isenabled()]\n"
+    assert start(source).open().collected() == [True, True]

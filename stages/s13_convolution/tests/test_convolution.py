@@ -212,7 +212,10 @@ def seconds_of_a_loop(x, W):
 class TestConv2dSpeed:
     @pytest.mark.speed
     def test_a_large_image_takes_no_loop(self, learner, rng):
-        """The best of 3 to 7 calls is compared with the best of as many loops, measured in turn."""
+        """The best of up to 7 calls is compared with the best of as many loops, measured in turn.
+
+        Whoever needs half of what is allowed at once has no loop; what is nearer is measured three times at least.
+        """
         x, W = rng.normal(size=(1, 1, 400, 400)), rng.normal(size=(1, 1, 3, 3))
         took = allowed = np.inf
         for attempt in range(1, 8):
@@ -220,7 +223,7 @@ class TestConv2dSpeed:
             unpack(learner.conv2d_forward(x, W, np.zeros(1)), "out", "cache")
             took = min(took, time.perf_counter() - start)
             allowed = min(allowed, seconds_of_a_loop(x, W))
-            if attempt >= 3 and took <= allowed:
+            if took <= (allowed if attempt >= 3 else allowed / 2):
                 return
         message = (
             f"conv2d_forward took {took:.3f} s for an image of 400 by 400 pixels, at most {allowed:.3f} s is allowed"
@@ -452,9 +455,9 @@ class TestLenetLearns:
     def test_a_few_steps_lower_the_loss(self, learner):
         rng = np.random.default_rng(0)
         layers = learner.build_lenet(2, rng)
-        x, targets = rng.normal(size=(8, 1, 28, 28)), np.eye(2)[[0, 1] * 4]
+        x, targets = rng.normal(size=(4, 1, 28, 28)), np.eye(2)[[0, 1] * 2]
         losses = []
-        for _ in range(10):
+        for _ in range(5):
             grad = (apply(layers, x) - targets) / len(x)  # of the loss that is half the mean squared error
             losses.append(float((grad**2).sum() * len(x) / 2))
             for layer in reversed(layers):

@@ -311,7 +311,8 @@ class TestLayerNormBackward:
 @pytest.mark.criterion("multi-head-backward")
 class TestMultiHeadAttentionBackward:
     def test_one_token_gives_the_gradients_of_a_product(self, learner):
-        x, W = np.array([[[3.0]]]), {"W_Q": [[1.0]], "W_K": [[1.0]], "W_V": [[5.0]], "W_O": [[2.0]]}  # lists will do
+        x, factors = np.array([[[3.0]]]), {"W_Q": 1.0, "W_K": 1.0, "W_V": 5.0, "W_O": 2.0}
+        W = {name: np.array([[factor]]) for name, factor in factors.items()}
         _, cache = unpack(learner.multi_head_attention_forward(x, x, x, **W, num_heads=1), "output", "cache")
         result = learner.multi_head_attention_backward(np.ones((1, 1, 1)), cache)
         _, _, grad_V, grad_weights = unpack(result, "grad_Q", "grad_K", "grad_V", "grad_weights")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 
 from grader.diagnosis.slips.wording.clause import Clause
 from grader.diagnosis.slips.wording.nouns import NOUNS
@@ -51,11 +52,19 @@ def _reckoned(new: ast.BinOp, was: str | None) -> Clause | None:
     return Clause(f"{was} {sign} 1 stood where {was} belongs", f"Use {was}.", 2) if was else None
 
 
+def are_kin(one: str, other: str) -> bool:
+    """Say whether two names are easily confused: short both, or with a part in common, as grad_Q and grad_K."""
+    if len(one) <= 2 and len(other) <= 2:
+        return True
+    parts = [set(re.findall(r"[A-Za-z]+|\d+", each)) for each in (one, other)]
+    return bool(parts[0] & parts[1])
+
+
 def _confused(was: str | None, now: str | None) -> Clause | None:
     if was and now:
         if was == now:
             return None
-        return Clause(f"{now} were used where {was} belongs", f"Use {was} there.", 0 if " " not in was + now else 1)
+        return Clause(f"{now} were used where {was} belongs", f"Use {was} there.", 0 if are_kin(was, now) else 1)
     if was:
         return Clause(f"another value were used where {was} belongs", f"Use {was} there.", 2)
     return Clause(f"{now} were used where another value belongs", "Follow the formula.", 2) if now else None
