@@ -160,7 +160,7 @@ class Search:
         return result
 
     def located(self, failing: Failing, row: str, fine: frozenset[str]) -> Diagnosis | None:
-        """Return where a wrong answer comes from, if all that its function calls is right; None where that is unknown."""
+        """Return where a wrong answer comes from, if all that its function calls is right; None where it is unknown."""
         place = self._replay(0, failing.names, False).first_difference(failing.records)
         label = failing.records[place].label if place is not None else ""
         called = self.sources[0].calls(label)

@@ -8,7 +8,7 @@ import pytest
 
 from grader.authoring.proof import workers
 from grader.course.manifest import load_course
-from grader.tests.slips.bank import slips_of, stages_with_slips
+from grader.tests.slips.bank import Slip, slips_of, stages_with_slips
 from grader.tests.slips.measure import named
 from grader.tests.support.places import ROOT
 
@@ -19,7 +19,7 @@ LEAST_OF_A_SAMPLE = 0.5
 
 def test_causes_are_named(pytestconfig: pytest.Config) -> None:
     is_whole = pytestconfig.getoption("--all-tiers")
-    slips = []
+    slips: list[Slip] = []
     for stage in stages_with_slips():
         own = slips_of(stage)
         slips += own if is_whole else own[:: len(own) // SAMPLE][:SAMPLE]
