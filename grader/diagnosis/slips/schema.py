@@ -72,7 +72,6 @@ class Schema:
     scope: Scope
     first: int = 1
     changes: list[Change] = field(default_factory=list)
-    _seen: set[str] = field(default_factory=set)
 
     def definition(self, node: ast.FunctionDef) -> ast.FunctionDef:
         """Return the definition with a switch wherever something may be changed."""

@@ -14,8 +14,6 @@ MOVING = {"swapaxes": "swapped", "moveaxis": "moved", "transpose": "moved", "rol
 def constant(old: ast.AST, new: ast.AST, holder: ast.AST, say: Vocabulary) -> Clause | None:
     """Return the clause of a constant for which another stands; None for one without words."""
     was, now = constant_of(old), constant_of(new)
-    if isinstance(holder, ast.UnaryOp) and isinstance(was, (int, float)) and isinstance(now, (int, float)):
-        was, now = -was, -now
     if isinstance(holder, ast.keyword):
         return _keyword(str(holder.arg), was, now)
     if isinstance(was, str):

@@ -28,8 +28,16 @@ def source_of(text: str) -> Source:
     return Source(NO_STAGE, f"import numpy as np\n{text}", lambda: module, "<small>")
 
 
+def lines_of(source: Source, call: str) -> set[int]:
+    """Return the lines of a source that run in a call."""
+    trace = Trace(source.file)
+    with trace.running():
+        eval(call, vars(source.module) | {"np": np})
+    return trace.lines
+
+
 def schema_of(source: Source, function: str, call: str) -> tuple[Schema, ast.FunctionDef]:
-    """Return what changes a function, after a call that says which of its lines run, and its changed definition."""
+    """Return what changes a function, after a call that says what its names hold, and its changed definition."""
     trace = Trace(source.file)
     with trace.running():
         eval(call, vars(source.module) | {"np": np})

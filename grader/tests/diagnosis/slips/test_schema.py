@@ -16,9 +16,8 @@ from grader.diagnosis.slips.changes import Scope
 from grader.diagnosis.slips.patch import compiled, function_named, in_place
 from grader.diagnosis.slips.schema import SWITCH, Schema
 from grader.diagnosis.slips.source import Source
-from grader.diagnosis.slips.trace import Trace
 from grader.diagnosis.slips.wording.sentences import clause
-from grader.tests.diagnosis.slips.made import applied, schema_of, source_of
+from grader.tests.diagnosis.slips.made import applied, lines_of, schema_of, source_of
 from grader.tests.support.places import ROOT
 
 STAGES = load_course(ROOT).stages
@@ -42,7 +41,7 @@ def sources(stage: Stage) -> list[Source]:
 
 
 def whole_schema(source: Source, function: str) -> Schema:
-    """Return what changes a function of which every line ran, with nothing known of its values."""
+    """Return what changes a function of which only the arguments are known, each a number."""
     node = source.definitions[function]
     names = {each.arg: 1.5 for each in node.args.args if each.arg != "self"}
     return Schema(function, Scope(names, source.functions))
@@ -74,16 +73,13 @@ def test_without_a_number_nothing_is_changed() -> None:
     assert function([1.0, 4.0, 5.0]) == source.module.mean_of([1.0, 4.0, 5.0]) == 3.0
 
 
-def test_a_change_says_whether_its_line_ran() -> None:
+def test_changes_of_lines_that_did_not_run_are_known() -> None:
     source = source_of(TEXT)
     schema, _ = schema_of(source, "mean_of", "mean_of([1.0])")
-    trace = Trace(source.file)
-    with trace.running():
-        source.module.mean_of([])
-    place = "total += value / len(x)"
-    inner = [change for change in schema.changes if ast.unparse(change.statement) == place]
-    assert inner and not any(change.runs(trace.lines) for change in inner)
-    assert any(change.runs(trace.lines) for change in schema.changes)
+    for call, ran in (("mean_of([1.0])", False), ("mean_of([4.0])", True)):
+        lines = lines_of(source, call)
+        found = {ast.unparse(change.statement) for change in schema.changes if change.runs(lines)}
+        assert ("total += value / len(x)" in found) is ran and "total = 0.0" in found
 
 
 @pytest.mark.parametrize("stage", STAGES, ids=lambda stage: stage.id)

@@ -8,6 +8,7 @@ from functools import cache
 import pytest
 
 from grader.diagnosis.slips.wording.clause import Clause
+from grader.diagnosis.slips.wording.names import are_kin
 from grader.tests.diagnosis.slips.made import told
 
 SCALED = (
@@ -164,3 +165,11 @@ def test_every_clause_is_one_part_of_a_sentence_and_every_remedy_a_whole_one(fun
             assert each.said == each.said.strip() and not each.said.endswith(".") and "  " not in each.said
             assert each.fix[0].isupper() and each.fix.endswith(".") and 0 <= each.rank <= 4
             assert " _" not in each.said and "None were" not in each.said
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "kin"),
+    [("K", "V", True), ("W_Q", "W_K", True), ("grad_Q", "grad_K", True), ("mask", "scores", False)],
+)
+def test_names_with_a_part_in_common_are_likely_confused(one: str, other: str, kin: bool) -> None:
+    assert are_kin(one, other) is are_kin(other, one) is kin
