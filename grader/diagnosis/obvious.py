@@ -15,7 +15,7 @@ from grader.diagnosis.replay import Replay, raised_by_hand, same_array
 from grader.outcome import Diagnosis
 from grader.remote.record import Name, Record
 
-OBVIOUS = frozenset(("argument-changed", "refusal-missing", "refusal-by-accident", "container-type", "another-dtype"))
+OBVIOUS = frozenset(("argument-changed", "refusal-missing", "refusal-by-accident", "another-dtype"))
 LONGEST = 200  # characters of a docstring's sentence, and of what the reference says
 
 
@@ -118,10 +118,6 @@ def _another_type(seen: _Seen, stage: Stage, row: str) -> Diagnosis | None:
     for mine, theirs in pairs:
         if isinstance(mine, np.ndarray) and isinstance(theirs, np.ndarray) and mine.dtype != theirs.dtype:
             return _another_dtype(label, mine, theirs, row) if _same(recorded, local, stage) else None
-    is_other = type(recorded) is not type(local) and _alike(recorded, local, (list, tuple))
-    if is_other and _same(recorded, local, stage):
-        text = f"{label} returns a {type(recorded).__name__}, where a {type(local).__name__} is asked for."
-        return Diagnosis("container-type", row, text, f"Return `{type(local).__name__}(…)` of the same entries.")
     return None
 
 
