@@ -1,4 +1,4 @@
-"""What one answer shows by itself: a refusal that is missing, a changed argument, another dtype or container."""
+"""What one answer shows by itself: a refusal that is missing, a changed argument, another dtype."""
 
 from __future__ import annotations
 
