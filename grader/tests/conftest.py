@@ -40,6 +40,7 @@ __all__ = ["pytest_addoption", "pytest_collection_finish", "pytest_xdist_auto_nu
 LABEL = "stages/s90_small/small.py"
 settings.register_profile("any pace", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("any pace")  # others may use the machine, too
+os.environ.pop("UV_RUN_RECURSION_DEPTH", None)  # commands are suggested as `grader …`, however the tests were started
 collect_ignore = ["courses/words"]  # a course: its tests are a grader's to run
 MOMENTS = itertools.count(1_700_000_000)
 
