@@ -131,8 +131,8 @@ def _keys(node: ast.Constant, holder: ast.AST, scope: Scope) -> Iterator[ast.AST
         return
     table = _value_of(holder.value, scope)
     if isinstance(table, Mapping) and node.value in table:
-        alikes = [key for key, value in table.items() if key != node.value and alike(table[node.value], value)]
-        yield from (ast.Constant(key) for key in alikes[:MOST_KEYS] if isinstance(key, str))
+        others = [key for key, value in table.items() if key != node.value and alike(table[node.value], value)]
+        yield from (ast.Constant(key) for key in others[:MOST_KEYS] if isinstance(key, str))
 
 
 def _value_of(node: ast.expr, scope: Scope) -> Any:
