@@ -135,12 +135,8 @@ def decide(
     refused holds the rows whose functions reach what the stage forbids: they fail, whatever their tests found. reaches
     holds for each function those that it leads to in the module's text.
     """
-    by_test = {outcome.test: outcome for outcome in outcomes}
     wanted = list(expected)
-    fine = {row for _, row, _ in wanted} - {
-        outcome.criterion for outcome in by_test.values() if outcome.status != "passed"
-    }
-    by_test = {test: _plausible(outcome, fine) for test, outcome in by_test.items()}
+    by_test = _explained(outcomes, {row for _, row, _ in wanted})
     rows: list[CriterionResult] = []
     # Of rows that were not asked for nothing is known, so the one that was waits for none of them.
     standing = set() if run.only is None else {criterion.id for criterion in stage.criteria} - {run.only}
@@ -202,6 +198,13 @@ def _refused(row: CriterionResult, problem: Problem, label: str) -> CriterionRes
     where = Where(label, problem.line) if problem.line else None
     failure = Failure(SOURCE, False, "failed", "", message, None, where)
     return CriterionResult(row.id, row.text, "failed", 0, row.tests_total, (failure,))
+
+
+def _explained(outcomes: Iterable[Outcome], rows: set[str]) -> dict[str, Outcome]:
+    """Return the outcomes by test, without the explanations that belong to a row of these which passes."""
+    found = {outcome.test: outcome for outcome in outcomes}
+    fine = rows - {outcome.criterion for outcome in found.values() if outcome.status != "passed"}
+    return {test: _plausible(outcome, fine) for test, outcome in found.items()}
 
 
 def _plausible(outcome: Outcome, fine: set[str]) -> Outcome:
