@@ -10,7 +10,7 @@ pytestmark = [pytest.mark.criterion("trains"), pytest.mark.values]
 
 DIM, HIDDEN, EXPERTS = 4, 4, 4
 BATCH, STEPS, RATE = 64, 80, 0.05
-LEFT = 0.2  # share of the target's mean square; the reference leaves 0.05 (at most 0.1), one such MLP 0.2 (up to 0.4)
+LEFT = 0.25  # share of the target's mean square; the reference leaves 0.03, in the worst of 150 draws 0.16
 PROMISE = 1e-6  # how much a small step is meant to lower the loss
 SIGNS = np.array([[1, 1], [1, -1], [-1, 1], [-1, -1]])
 
@@ -88,6 +88,6 @@ def test_the_balancing_loss_spreads_the_load(learner, rng):
         p = layer.params
         load(layer, {**{key: p[key] for key in p}, "router_weights": collapsed})
         _, busiest = shares_left(layer, task, STEPS)
-        is_spread = busiest < 0.75
+        is_spread = busiest < 0.85
         name = f"whether the load {expected} with balance_weight {weight} (busiest expert: {busiest:.0%})"
         assert_equal(is_spread, weight > 0, name=name)
