@@ -22,6 +22,7 @@ from hidden.s21_mixture_of_experts.solution import (
     _require_table,
     _softmax,
     dispatch,
+    expert_capacity,
     load_balancing_loss,
     load_balancing_loss_gradient,
     router,
