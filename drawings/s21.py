@@ -31,7 +31,7 @@ def start(example: None, seed: int) -> Known:
     x[:, :2] = 2 * SIGNS[group] + 0.3 * x[:, :2]
     x[:, 3] = 1
     matrices = rng.standard_normal((4, DIM, DIM))
-    target = np.einsum("td,tde->te", x, matrices[group])
+    target = np.einsum("td,tdf->tf", x, matrices[group])
     router_weights = rng.standard_normal((DIM, EXPERTS)) / 2
     return {"x": x, "target": target, "router_weights": router_weights, "seed": seed}
 

@@ -120,7 +120,7 @@ class TestDenseSum:
             for number in range(sizes[2]):
                 W1, b1, W2, b2 = (case.p[f"experts.{number}.{key}"] for key in oracles.KEYS)
                 outputs.append(oracles.gelu(case.x @ W1 + b1, tanh) @ W2 + b2)
-            return np.einsum("te,etd->td", probabilities, np.stack(outputs))
+            return np.einsum("tn,ntd->td", probabilities, np.stack(outputs))
 
         assert_output(case.new_layer(learner).forward(case.x), dense)
 

@@ -28,7 +28,7 @@ class Task:
         x = self.rng.normal(size=(tokens, DIM))
         x[:, :2] = 2 * SIGNS[group] + 0.3 * x[:, :2]
         x[:, 3] = 1
-        return x, np.einsum("td,tde->te", x, self.matrices[group])
+        return x, np.einsum("td,tdf->tf", x, self.matrices[group])
 
 
 def shares_left(layer, task, steps):

@@ -48,7 +48,7 @@ def top_k_gating(probabilities, k, renormalize=True):
         chosen.append(best)
         left[np.arange(len(left)), best] = -1
     indices = np.stack(chosen, axis=1)
-    gates = np.einsum("te,tke->tk", probabilities, _one_hot(indices, probabilities.shape[1]).astype(left.dtype))
+    gates = np.einsum("tn,tkn->tk", probabilities, _one_hot(indices, probabilities.shape[1]).astype(left.dtype))
     return indices, gates / gates.sum(axis=1, keepdims=True) if renormalize else gates
 
 
@@ -57,7 +57,7 @@ def top_k_gating_backward(grad_gates, probabilities, indices, renormalize=True):
     _require(indices.ndim == 2 and len(indices) == len(probabilities), f"indices: {indices.shape} does not fit")
     _require(grad_gates.shape == indices.shape, f"grad_gates: {grad_gates.shape}, expected {indices.shape}")
     places = _one_hot(indices, probabilities.shape[1]).astype(probabilities.dtype)
-    grad = np.einsum("tk,tke->te", grad_gates, places)
+    grad = np.einsum("tk,tkn->tn", grad_gates, places)
     if not renormalize:
         return grad
     asked = places.sum(axis=1)

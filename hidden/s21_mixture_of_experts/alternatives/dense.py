@@ -199,7 +199,7 @@ class MoELayer:
         hidden = before * (1 + bent) / 2
         answers = hidden @ W2 + b2[:, None]  # (num_experts, tokens, dim)
         self._last = x.shape, tokens, logits, coefficients, before, bent, hidden, answers
-        return np.einsum("te,etd->td", coefficients, answers).reshape(x.shape)
+        return np.einsum("tn,ntd->td", coefficients, answers).reshape(x.shape)
 
     def backward(self, grad_output):
         if self._last is None:
@@ -221,7 +221,7 @@ class MoELayer:
         )
         for number, expert in enumerate(self.experts):
             expert.grads = {key: part[number] for key, part in zip(("W1", "b1", "W2", "b2"), found, strict=True)}
-        agreement = np.einsum("td,etd->te", grad, answers)
+        agreement = np.einsum("td,ntd->tn", grad, answers)
         grad_gates = np.take_along_axis(agreement, self.indices, axis=1) * self.kept
         balance_weight, z_weight = self._losses
         grad_p = top_k_gating_backward(grad_gates, self.probabilities, self.indices, self._renormalize)
