@@ -1,4 +1,4 @@
-"""A course on another subject, without NumPy: four stages of texts and graphs, one of which builds on others, through all that is done with one."""
+"""A course on another subject, without NumPy: four stages of texts and graphs, through all that is done with one."""
 
 from __future__ import annotations
 
