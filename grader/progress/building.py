@@ -11,7 +11,7 @@ from grader.course.stage import Course, Stage
 from grader.errors import SubmissionError
 from grader.progress.store import Store
 from grader.submission import Snapshot, holds_stages, take
-from grader.submission.used import used_modules
+from grader.submission.earlier import used_modules
 
 
 def equipped(
