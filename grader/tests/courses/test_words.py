@@ -14,7 +14,6 @@ from typing import Any
 
 import pytest
 
-from grader import cli
 from grader.authoring import proof
 from grader.authoring import verify as verifying
 from grader.authoring.verify import Plan, verify
@@ -25,10 +24,10 @@ from grader.course.mutants import mutants
 from grader.course.stage import Course
 from grader.judging import content
 from grader.judging.suite import Suite
+from grader.tests.courses.conftest import WORDS, solution
 from grader.tests.support.command import Done
 from grader.tests.support.places import HOUSE
 
-WORDS = Path(__file__).parent / "words"
 IDS = ("s01", "s02", "s03", "s04")
 
 
@@ -46,32 +45,6 @@ def here(course: Course, number: int | None = None) -> Iterator[Executor]:
     proof._remember(course)
     yield Here()
     proof._remember(course)
-
-
-@pytest.fixture
-def root(tmp_path: Path) -> Path:
-    """The course in a folder of the test's own."""
-    return Path(shutil.copytree(WORDS, tmp_path / "words", ignore=shutil.ignore_patterns("__pycache__", ".grader")))
-
-
-@pytest.fixture
-def grader(root: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Callable[..., Done]:
-    """The command, in the course's folder."""
-    monkeypatch.chdir(root)
-    monkeypatch.setenv("COLUMNS", "100")
-
-    def run(*arguments: str) -> Done:
-        monkeypatch.setattr(sys, "argv", ["grader", *arguments])
-        with pytest.raises(SystemExit) as left:
-            cli.main()
-        captured = capsys.readouterr()
-        return Done(int(left.value.code or 0), captured.out, " ".join(captured.err.split()))
-
-    return run
-
-
-def solution(stage: str) -> Path:
-    return next((WORDS / "hidden").glob(f"{stage}_*/solution.py"))
 
 
 @pytest.mark.parametrize("stage", IDS)
