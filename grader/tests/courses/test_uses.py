@@ -213,12 +213,7 @@ class TestACopy:
         self, grader: Grade, copy: Callable[[bool], Path], tmp_path: Path
     ) -> None:
         root, marker = copy(False), tmp_path / "marker"
-        for place in (
-            "__init__.py",
-            "s04_ladders/__init__.py",
-            "s04_ladders/tests/__init__.py",
-            "s03_graphs/__init__.py",
-        ):
+        for folder in ("", "s04_ladders/", "s04_ladders/tests/", "s03_graphs/"):
             (root / "stages" / f"{folder}__init__.py").write_text(SPY.format(marker=str(marker)))
         wrote(root, "s04", solution("s04").read_text().replace("== 1", "<= 1"))
         done = grader("check", "s04", "--isolation", "process", "--json")
