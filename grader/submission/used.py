@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal, get_args
 
 Source = Literal["own", "reference", "given"]
 SOURCES: tuple[Source, ...] = get_args(Source)
+MOST = 1000  # uses in a document
+_STAGE, _DIGEST = re.compile(r"s[0-9]{2,}"), re.compile(r"[0-9a-f]{64}")
 
 
 @dataclass(frozen=True)
@@ -29,6 +32,22 @@ class UsedModule:
     name: str
     label: str
     text: bytes
+
+
+def uses_in(found: object) -> tuple[Use, ...] | None:
+    """Return the uses in a document, which somebody else may have written; None where it has another form."""
+    if not isinstance(found, list) or len(found) > MOST:
+        return None
+    uses: list[Use] = []
+    for each in found:
+        match each:
+            case {"stage": str(stage), "source": str(source), "digest": str(digest), **more} if (
+                not more and _STAGE.fullmatch(stage) and source in SOURCES and _DIGEST.fullmatch(digest)
+            ):
+                uses.append(Use(stage, next(known for known in SOURCES if known == source), digest))
+            case _:
+                return None
+    return tuple(uses)
 
 
 def whole_digest(digest: str, uses: Iterable[Use]) -> str:
