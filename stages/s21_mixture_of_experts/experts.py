@@ -6,6 +6,7 @@ experts are the MLPs of stage s17; inputs are never changed.
 """
 
 import numpy as np
+
 from stages.s17_transformer_blocks.blocks import MLP
 
 
