@@ -16,6 +16,7 @@ from hidden.s21_mixture_of_experts.solution import (
     _require_choices,
     _require_count,
     _require_experts,
+    _require_k,
     _require_positive,
     _require_router,
     _require_shape,
@@ -138,7 +139,7 @@ def mean_over_the_tokens(grad_logits, grad_probabilities, x, router_weights, rig
 )
 def least_probable_chosen(probabilities, k, renormalize=True):
     _require_table("probabilities", probabilities)
-    _require_count("k", k, probabilities.shape[1])
+    _require_k(k, probabilities.shape[1])
     indices = np.argsort(probabilities, axis=1, kind="stable")[:, :k]
     gates = np.take_along_axis(probabilities, indices, axis=1)
     return indices, gates / gates.sum(axis=1, keepdims=True) if renormalize else gates
@@ -152,7 +153,7 @@ def least_probable_chosen(probabilities, k, renormalize=True):
 )
 def ties_to_the_higher_index(probabilities, k, renormalize=True):
     _require_table("probabilities", probabilities)
-    _require_count("k", k, probabilities.shape[1])
+    _require_k(k, probabilities.shape[1])
     indices = np.argsort(probabilities, axis=1, kind="stable")[:, ::-1][:, :k]
     gates = np.take_along_axis(probabilities, indices, axis=1)
     return indices, gates / gates.sum(axis=1, keepdims=True) if renormalize else gates

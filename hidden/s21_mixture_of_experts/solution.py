@@ -97,8 +97,8 @@ def top_k_gating(probabilities, k, renormalize=True):
         ([[1, 2]], [[0.5714, 0.4286]])
     """
     _require_table("probabilities", probabilities)
-    _require_count("k", k, probabilities.shape[1])
-    indices = np.argsort(-probabilities, axis=1, kind="stable")[:, :k]  # stable: ties stay in the order of the experts
+    _require_k(k, probabilities.shape[1])
+    indices = np.argsort(-probabilities, kind="stable")[:, :k]  # stable: ties stay in the order of the experts
     gates = np.take_along_axis(probabilities, indices, axis=1)
     return indices, gates / gates.sum(axis=1, keepdims=True) if renormalize else gates
 
@@ -159,8 +159,9 @@ def expert_capacity(num_tokens, num_experts, k, capacity_factor):
         >>> expert_capacity(8, 4, 1, 1.25), expert_capacity(8, 4, 2, 1.0)
         (3, 4)
     """
-    for name, value in (("num_tokens", num_tokens), ("num_experts", num_experts), ("k", k)):
-        _require_count(name, value)
+    _require_count("num_tokens", num_tokens)
+    _require_count("num_experts", num_experts)
+    _require_count("k", k)
     _require_positive("capacity_factor", capacity_factor)
     return math.ceil(capacity_factor * k * num_tokens / num_experts)
 
@@ -356,7 +357,7 @@ class MoELayer:
         rng=None,
     ):
         _require_count("num_experts", num_experts)
-        _require_count("k", k, num_experts)
+        _require_k(k, num_experts)
         if capacity_factor is not None:
             _require_positive("capacity_factor", capacity_factor)
         rng = np.random.default_rng() if rng is None else rng
@@ -509,10 +510,15 @@ def _require_experts(indices, num_experts):
         raise ValueError(f"indices: {indices.min()} to {indices.max()}, expected 0 to {num_experts - 1}")
 
 
-def _require_count(name, value, most=None):
-    if not isinstance(value, (int, np.integer)) or value < 1 or (most is not None and value > most):
-        expected = "a positive integer" if most is None else f"an integer from 1 to {most}"
-        raise ValueError(f"{name}: {value!r}, expected {expected}")
+def _require_count(name, value):
+    if not isinstance(value, (int, np.integer)) or value < 1:
+        raise ValueError(f"{name}: {value!r}, expected a positive integer")
+
+
+def _require_k(k, num_experts):
+    _require_count("k", k)
+    if k > num_experts:
+        raise ValueError(f"k: {k}, expected at most num_experts, {num_experts}")
 
 
 def _require_positive(name, value):
