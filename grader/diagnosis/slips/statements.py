@@ -39,6 +39,27 @@ def natural_statements(node: ast.stmt) -> Iterator[tuple[Kind, ast.stmt]]:
         yield "accumulates", ast.AugAssign(node.targets[0], ast.Add(), node.value)
 
 
+def repaired_statements(node: ast.stmt) -> Iterator[tuple[Kind, ast.stmt]]:
+    """Yield what may have to stand in a statement's place, where a learner wrote it."""
+    if isinstance(node, ast.AugAssign):
+        target = replaced(node.target, ctx=ast.Store())
+        yield "accumulates", ast.Assign([target], node.value)
+        for operator in (ast.Add, ast.Sub):
+            if type(node.op) in (ast.Add, ast.Sub) and type(node.op) is not operator:
+                yield "", replaced(node, op=operator())
+        yield "", ast.Pass()
+    elif isinstance(node, ast.Assign) and len(node.targets) == 1 and not isinstance(node.targets[0], ast.Tuple):
+        for operator in (ast.Add, ast.Sub):
+            yield "overwrites", ast.AugAssign(node.targets[0], operator(), node.value)
+        yield "", ast.Pass()
+    elif isinstance(node, ast.If) and not isinstance(node.body[0], ast.Raise):
+        yield "", replaced(node, test=ast.UnaryOp(ast.Not(), node.test))
+        yield "", replaced(node, test=ast.Constant(True))
+        yield "", replaced(node, test=ast.Constant(False))
+    elif isinstance(node, ast.Expr):
+        yield "", ast.Pass()
+
+
 def natural_orders(holder: ast.AST) -> Iterator[tuple[Kind, str, int, list[ast.stmt]]]:
     """Yield other orders of the statements that a node holds: the field, the statement it is about, the new list."""
     for name in BODIES:

@@ -1,0 +1,207 @@
+"""What may be missing in a learner's line: a term, a factor, a root, an axis, an argument, a constant of the formula."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from grader.course.changes import replaced
+from grader.diagnosis.repairs.seen import EXPRESSIONS
+from grader.diagnosis.slips.changes import Scope, natural_changes
+from grader.diagnosis.slips.formulas import number_node, transposed
+
+MOST_TERMS = 14  # names that may be missing in one place
+REDUCTIONS = ("sum", "mean", "max", "min", "std", "var")
+VALUES = (ast.Name, ast.Attribute, ast.Subscript, ast.Call, ast.BinOp)
+
+
+@dataclass
+class Missing:
+    """Yields what may stand in the place of one function's expressions, natural changes first."""
+
+    scope: Scope
+    definitions: Mapping[str, ast.FunctionDef]
+    constants: frozenset[float]  # of the right module
+    definition: ast.FunctionDef
+    value_of: Callable[[ast.AST], Any]  # what stands for the value of an expression; None where it never had one
+
+    def __call__(self, node: ast.AST, holder: ast.AST, _: Scope) -> Iterator[ast.AST]:
+        """Yield the changes of an expression inside of its holder."""
+        if isinstance(getattr(node, "ctx", None), (ast.Store, ast.Del)):
+            return
+        if isinstance(node, EXPRESSIONS) and self.value_of(node) is None and not _is_called(node, holder):
+            return
+        yield from natural_changes(node, holder, self.scope)
+        if isinstance(node, ast.Constant):
+            yield from self._numbers(node, holder)
+        if isinstance(node, ast.Call):
+            yield from self._calls(node)
+        if isinstance(node, ast.Subscript):
+            yield node.value
+        if isinstance(node, VALUES) and not _is_called(node, holder):
+            yield from self._around(node, holder)
+
+    def _around(self, node: ast.expr, holder: ast.AST) -> Iterator[ast.AST]:
+        """Yield an expression with what may be missing around it."""
+        value = self.value_of(node)
+        if not _is_number(value) or isinstance(value, int):
+            return
+        if isinstance(holder, (ast.Assign, ast.AugAssign, ast.Return, ast.Tuple, ast.Call)):
+            yield from self._terms(node, value, (ast.Add, ast.Sub, ast.Mult, ast.Div))
+        elif isinstance(holder, ast.BinOp) and isinstance(holder.op, (ast.Add, ast.Sub)):
+            yield from self._terms(node, value, (ast.Mult, ast.Div))
+        elif isinstance(holder, ast.BinOp) and isinstance(holder.op, (ast.Mult, ast.Div)):
+            yield from self._terms(node, value, (ast.Sub, ast.Add))
+        if isinstance(holder, (ast.Assign, ast.AugAssign, ast.Return, ast.Tuple, ast.BinOp, ast.Call)):
+            yield from _wrapped(node, value, isinstance(holder, (ast.BinOp, ast.Call)))
+
+    def _numbers(self, node: ast.Constant, holder: ast.AST) -> Iterator[ast.AST]:
+        """Yield the numbers of the right module."""
+        number = node.value
+        if isinstance(number, bool) or not isinstance(number, (int, float)) or isinstance(holder, ast.Subscript):
+            return
+        yield from (number_node(each) for each in sorted(self.constants) if each != number)
+
+    def _calls(self, node: ast.Call) -> Iterator[ast.AST]:
+        """Yield a call with an argument more, or one of its later arguments alone."""
+        name = getattr(node.func, "attr", getattr(node.func, "id", ""))
+        given = {keyword.arg for keyword in node.keywords}
+        if name in REDUCTIONS and "keepdims" not in given:
+            kept = [*node.keywords, ast.keyword("keepdims", ast.Constant(True))]
+            yield replaced(node, keywords=kept)
+            if "axis" not in given:
+                for axis in (-1, 0):
+                    yield replaced(node, keywords=[*kept, ast.keyword("axis", number_node(axis))])
+        if name in ("maximum", "minimum", "where", "clip") and len(node.args) > 1:
+            yield from (each for each in node.args[1:] if not isinstance(each, ast.Constant))
+        own = self.definitions.get(name) if isinstance(node.func, ast.Name) else None
+        own = own or (self.definitions.get(f"{name}.__init__") if isinstance(node.func, ast.Name) else None)
+        if own is not None:
+            names = [each.arg for each in (*own.args.args, *own.args.kwonlyargs) if each.arg != "self"]
+            for each in names[len(node.args) :]:
+                if each not in given and each in self.scope.values:
+                    more = [*node.keywords, ast.keyword(each, ast.Name(each, ast.Load()))]
+                    yield replaced(node, keywords=more)
+
+    @cached_property
+    def terms(self) -> list[tuple[ast.expr, Any]]:
+        """The values that a function has at hand, and what stands for each: arguments, names, attributes, entries."""
+        found: list[tuple[ast.expr, Any]] = []
+        for name, value in self.scope.values.items():
+            load = ast.Name(name, ast.Load())
+            if name == "self":
+                for attribute, held in vars(value).items() if hasattr(value, "__dict__") else ():
+                    found += self._entries(ast.Attribute(load, attribute, ast.Load()), held)
+            else:
+                found += self._entries(load, value)
+        return found
+
+    @staticmethod
+    def _entries(load: ast.expr, value: Any) -> list[tuple[ast.expr, Any]]:
+        if isinstance(value, dict):
+            entries = [(ast.Subscript(load, ast.Constant(key), ast.Load()), held) for key, held in value.items()]
+            return [each for each in entries if _is_number(each[1])]
+        return [(load, value)] if _is_number(value) else []
+
+    def _terms(
+        self, node: ast.expr, value: Any, operators: tuple[type[ast.operator], ...]
+    ) -> Iterator[ast.AST]:
+        """Yield an expression with a term or a factor more."""
+        text = ast.unparse(node)
+        line = getattr(node, "lineno", 0)
+        fitting = [
+            each
+            for each in self.terms
+            if _fits(each[1], value) and ast.unparse(each[0]) != text and self._is_set(each[0], line)
+        ]
+        for term, held in fitting[:MOST_TERMS]:
+            if getattr(held, "dtype", None) == bool:
+                if value.dtype == bool:
+                    yield ast.BinOp(node, ast.BitAnd(), term)
+                continue
+            plain = isinstance(held, np.ndarray) and held.shape == getattr(value, "shape", None)
+            for operator in operators:
+                if not (operator is ast.Div and plain):
+                    yield ast.BinOp(node, operator(), term)
+            if ast.Div in operators and not isinstance(held, np.ndarray):
+                yield ast.BinOp(node, ast.Div(), _sqrt(term))
+                yield ast.BinOp(node, ast.Mult(), _sqrt(term))
+
+
+    def _is_set(self, term: ast.expr, line: int) -> bool:
+        """Say whether a name has its value where a line begins."""
+        root = term
+        while isinstance(root, (ast.Attribute, ast.Subscript)):
+            root = root.value
+        return not isinstance(root, ast.Name) or self.first_lines.get(root.id, 0) < line
+
+    @cached_property
+    def first_lines(self) -> dict[str, int]:
+        """Where each local name gets its first value."""
+        found: dict[str, int] = {}
+        for each in ast.walk(self.definition):
+            if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store):
+                found[each.id] = min(each.lineno, found.get(each.id, each.lineno))
+        return found
+
+
+def _is_called(node: ast.AST, holder: ast.AST) -> bool:
+    return isinstance(holder, ast.Call) and holder.func is node
+
+
+def _is_number(value: Any) -> bool:
+    if isinstance(value, np.ndarray):
+        return value.dtype.kind in "fiub"
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def _fits(term: Any, value: Any) -> bool:
+    """Say whether a term may be added to, or multiplied with, a value, so that its shape stays."""
+    if not isinstance(value, np.ndarray) or not isinstance(term, np.ndarray):
+        return not isinstance(term, np.ndarray) or isinstance(value, np.ndarray)
+    try:
+        return np.broadcast_shapes(term.shape, value.shape) == value.shape
+    except ValueError:
+        return False
+
+
+def _sqrt(node: ast.expr) -> ast.expr:
+    return ast.BinOp(node, ast.Pow(), ast.Constant(0.5))
+
+
+def _wrapped(node: ast.expr, value: Any, inner: bool) -> Iterator[ast.AST]:
+    """Yield what may be missing around an expression."""
+    dimensions = getattr(value, "ndim", 0)
+    if dimensions:
+        for axis in (0, -1):
+            yield _method(node, "sum", axis, keepdims=False)
+        for name in ("sum", "mean"):
+            yield _method(node, name, -1, keepdims=True)
+        for name in ("mean", "max"):
+            yield ast.BinOp(node, ast.Sub(), _method(node, name, -1, keepdims=True))
+        yield ast.Call(ast.Attribute(node, "copy", ast.Load()), [], [])
+    if dimensions > 1:
+        yield transposed(node)
+    for name in ("sqrt", "exp", "log", "square", "abs"):
+        yield ast.Call(ast.Attribute(ast.Name("np", ast.Load()), name, ast.Load()), [node], [])
+    yield ast.Call(ast.Attribute(ast.Name("np", ast.Load()), "maximum", ast.Load()), [node, ast.Constant(0.0)], [])
+    yield ast.UnaryOp(ast.USub(), node)
+    yield ast.BinOp(ast.Constant(1), ast.Sub(), node)
+    if inner:
+        return
+    yield ast.BinOp(node, ast.Sub(), ast.Constant(1))
+    yield ast.BinOp(node, ast.Add(), ast.Constant(1))
+    yield ast.BinOp(node, ast.Div(), ast.Constant(2))
+    yield ast.BinOp(node, ast.Mult(), ast.Constant(2))
+
+
+def _method(node: ast.expr, name: str, axis: int, keepdims: bool) -> ast.expr:
+    keywords = [ast.keyword("axis", number_node(axis))]
+    if keepdims:
+        keywords.append(ast.keyword("keepdims", ast.Constant(True)))
+    return ast.Call(ast.Attribute(node, name, ast.Load()), [], keywords)

@@ -1,0 +1,121 @@
+"""What a repair says: the slip is the way back, from what belongs in a line to what stands there."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import replace
+
+from grader.diagnosis.slips.schema import Change
+from grader.diagnosis.slips.wording.clause import Clause
+from grader.diagnosis.slips.wording.expressions import expression
+from grader.diagnosis.slips.wording.nouns import NOUNS
+from grader.diagnosis.slips.wording.phrases import Vocabulary, called, constant_of
+from grader.diagnosis.slips.wording.sentences import statement, targets
+
+DONE = {ast.Add: "added to", ast.Sub: "subtracted from"}
+
+
+def told(change: Change, say: Vocabulary) -> Clause | None:
+    """Return what stands in the learner's line, where the change is what would put it right; None without words."""
+    if isinstance(change.new, list):
+        return _order(change, say)
+    if change.kind in ("accumulates", "overwrites"):
+        return _assignment(change, say)
+    if isinstance(change.old, ast.stmt):
+        return _statement(change, say)
+    if not isinstance(change.new, ast.AST):
+        return None
+    if _holds(change.old, change.new) and not _holds(change.new, change.old):
+        return _extra(change.old, change.new, say)
+    return expression(change.new, change.old, change.holder, say)
+
+
+def _holds(whole: ast.AST, part: ast.AST) -> bool:
+    return whole is not part and any(part is each for each in ast.walk(whole))
+
+
+def _order(change: Change, say: Vocabulary) -> Clause | None:
+    body = change.new if isinstance(change.new, list) else []
+    if change.kind != "order" or change.statement not in body:
+        return None
+    place = body.index(change.statement)
+    first, second = targets(change.statement, say), targets(body[place - 1], say) if place else None
+    if not first or not second or first == second:
+        return Clause("two steps were done in the other order", "Look at which value each step needs.", 2)
+    return Clause(f"{first} were computed before {second} had its new value", f"Compute {second} first.", 1)
+
+
+def _assignment(change: Change, say: Vocabulary) -> Clause | None:
+    what = targets(change.statement, say) or "the running value"
+    if change.kind == "accumulates":
+        return Clause(f"{what} were added to instead of replaced", "Set it with `=`.", 0)
+    operator = change.new.op if isinstance(change.new, ast.AugAssign) else ast.Add()
+    sign = "+=" if isinstance(operator, ast.Add) else "-="
+    said = f"{what} were replaced instead of {DONE.get(type(operator), 'updated')}"
+    return Clause(said, f"Update it with `{sign}`.", 0)
+
+
+def _statement(change: Change, say: Vocabulary) -> Clause | None:
+    if isinstance(change.new, ast.Pass):
+        what = targets(change.statement, say)
+        return Clause(f"{what or 'a value'} were changed by a step too many", "Leave that step out.", 2)
+    if isinstance(change.new, ast.stmt) and isinstance(change.old, ast.stmt):
+        if isinstance(change.new, ast.If) and isinstance(change.new.test, ast.Constant):
+            return None
+        return statement(change.new, change.old, say)
+    return None
+
+
+def _extra(whole: ast.AST, kept: ast.AST, say: Vocabulary) -> Clause | None:
+    """Return the clause of an operation too many; kept is what belongs in the place of the whole."""
+    what = say.phrase(kept)
+    own = f"{what} itself" if what else "the value itself"
+    match whole:
+        case ast.BinOp():
+            return _operation(whole, kept, what, say)
+        case ast.Call():
+            name = called(whole)
+            if name in ("copy", "array", "asarray", "astype"):
+                return None
+            noun = name if name in say.functions else NOUNS.get(name)
+            if noun is None:
+                return Clause(f"`{name}` were applied where {own} belongs", f"Leave `{name}` out.", 1)
+            done = f"{noun}{f' of {what}' if what else ''} were taken where {own} belongs"
+            if noun == name:
+                done = f"{name} were applied{f' to {what}' if what else ''} where {own} belongs"
+            return Clause(done, f"Use {own}.", 1)
+        case ast.Attribute(attr="T"):
+            return Clause(f"{what or 'an array'} were transposed", f"Use {what or 'it'} as it is.", 0)
+        case ast.UnaryOp():
+            return Clause(f"the sign of {what or 'a term'} were the other way round", "Mind the minus sign.", 0)
+        case ast.Subscript():
+            if any(isinstance(each, ast.Slice) and constant_of(each.step) == -1 for each in ast.walk(whole.slice)):
+                return Clause(f"{what or 'an array'} were reversed", "Keep its order.", 0)
+            return Clause(f"only a part of {what or 'an array'} were used", f"Use all of {what or 'it'}.", 1)
+    return None
+
+
+def _operation(whole: ast.BinOp, kept: ast.AST, what: str | None, say: Vocabulary) -> Clause | None:
+    if kept is not whole.left and kept is not whole.right:
+        return None
+    other = whole.right if kept is whole.left else whole.left
+    said, of = say.term(other) or "a term", what or "a value"
+    lesser = replace(Clause("", "", 0), rank=0 if say.phrase(other) else 1)
+    match whole.op:
+        case ast.Add():
+            clause = f"{said} were added to {of}, where {of} alone belongs"
+        case ast.Sub() if kept is whole.left:
+            clause = f"{said} were subtracted from {of}, where {of} alone belongs"
+        case ast.Mult():
+            clause = f"{of} were multiplied by {said}, where {of} alone belongs"
+        case ast.Div() if kept is whole.left:
+            clause = f"{of} were divided by {said}, where {of} alone belongs"
+        case ast.Pow() if kept is whole.left:
+            power = constant_of(whole.right)
+            done = {2: "squared", 0.5: "rooted"}.get(power if isinstance(power, (int, float)) else 0)
+            clause = f"{of} were {done or f'raised to the power {said}'}, where {of} itself belongs"
+        case ast.MatMult():
+            clause = f"{of} were multiplied by the matrix {said}, where {of} alone belongs"
+        case _:
+            return None
+    return replace(lesser, said=clause, fix=f"Use {of} alone." if what else "Leave that out.")

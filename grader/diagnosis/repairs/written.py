@@ -1,0 +1,120 @@
+"""A learner's text as something to change: its functions, their names, and one text with all changes of several."""
+
+from __future__ import annotations
+
+import ast
+import marshal
+import re
+from collections.abc import Container, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from grader.course.changes import replaced
+from grader.diagnosis.repairs.missing import Missing
+from grader.diagnosis.repairs.seen import PRELUDE, Seen, noting, numbered
+from grader.diagnosis.slips.changes import Scope
+from grader.diagnosis.slips.schema import SWITCH, Change, Schema
+from grader.diagnosis.slips.source import Source
+from grader.diagnosis.slips.wording.phrases import Vocabulary
+
+_NAME = re.compile(r"[A-Za-z_]\w*")
+
+
+@dataclass
+class Written(Source):
+    """The module that was handed in, as text; nothing of it runs here."""
+
+    seen: Seen = field(default_factory=Seen)
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """Every name in the text: its author knows them all."""
+        return frozenset(_NAME.findall(self.text))
+
+    def vocabulary(self, function: str) -> Vocabulary:
+        """Return what may be said of one function's values: its names are the learner's own."""
+        say = super().vocabulary(function)
+        return Vocabulary(self.words, self.public, self.stage.axes, say.parameters, {})
+
+    @cached_property
+    def numbers(self) -> dict[int, int]:
+        """The number of each expression, by the id of its node."""
+        return numbered(self.definitions)
+
+    def taking_notes(self, functions: Iterable[str]) -> bytes:
+        """Return the code of the text as one of which some functions note what their expressions hold."""
+        definitions = {name: noting(name, self.definitions[name], self.numbers) for name in functions}
+        return self.compiled(definitions, PRELUDE)
+
+    def reached(self, label: str) -> list[str]:
+        """Return the functions that a request may run: the one that it asks for, and all that are called by name."""
+        waiting = [label.partition(".")[0]]
+        found: dict[str, None] = {}
+        seen: set[str] = set()
+        while waiting:
+            top = waiting.pop(0)
+            if top in seen:
+                continue
+            seen.add(top)
+            own = [name for name in self.definitions if name.partition(".")[0] == top]
+            found |= dict.fromkeys(own)
+            waiting += [each.id for name in own for each in ast.walk(self.definitions[name]) if isinstance(each, ast.Name)]
+        return list(found)
+
+    def that_ran(self) -> list[str]:
+        """Return the functions that ran."""
+        return [name for name in self.definitions if name in self.seen.names]
+
+    def value_of(self, node: ast.AST) -> Any:
+        """Return what stands for the value of an expression; None where it never had one."""
+        return self.seen.expressions.get(self.numbers.get(id(node), -1))
+
+    def numbers_of(self, statement: ast.stmt) -> list[int]:
+        """Return the numbers of a statement's expressions; of a compound one, those of its head."""
+        heads = [getattr(statement, name, None) for name in ("test", "iter", "value", "target", "targets", "exc")]
+        nodes = [each for head in heads if head is not None for each in (head if isinstance(head, list) else [head])]
+        return [self.numbers[id(n)] for each in nodes for n in ast.walk(each) if id(n) in self.numbers]
+
+    def did_run(self, statement: ast.stmt) -> bool:
+        """Say whether a statement ran."""
+        own = self.numbers_of(statement)
+        return not own or any(number in self.seen.expressions for number in own)
+
+    def ran_before(self, statement: ast.stmt, early: Container[int]) -> bool:
+        """Say whether a statement ran in requests before the last one, of which the numbers are given."""
+        own = self.numbers_of(statement)
+        return not own or any(number in early for number in own)
+
+    def schema(self, function: str, first: int, constants: frozenset[float]) -> tuple[ast.FunctionDef, list[Change]]:
+        """Return a function's definition with every change of it behind a switch, and the changes."""
+        scope = Scope(self.seen.names.get(function, {}), self.functions)
+        missing = Missing(scope, self.definitions, constants, self.definitions[function], self.value_of)
+        made = Schema(function, scope, first, repairs=missing)
+        return made.definition(self.definitions[function]), made.changes
+
+    def compiled(self, changed: Mapping[str, ast.FunctionDef], prelude: str = "") -> bytes:
+        """Return the code of the whole text with other definitions of some functions, and no change in force."""
+        tree = ast.parse(self.text)
+        body: list[ast.stmt] = []
+        for node in tree.body:
+            if isinstance(node, ast.FunctionDef) and node.name in changed:
+                body.append(_kept(node, changed[node.name]))
+            elif isinstance(node, ast.ClassDef):
+                own = [
+                    _kept(each, changed[name])
+                    if isinstance(each, ast.FunctionDef) and (name := f"{node.name}.{each.name}") in changed
+                    else each
+                    for each in node.body
+                ]
+                body.append(replaced(node, body=own))
+            else:
+                body.append(node)
+        switch = ast.Assign([ast.Name(SWITCH, ast.Store())], ast.List([], ast.Load()))
+        tree = ast.fix_missing_locations(ast.Module([*body, switch, *ast.parse(prelude).body], []))
+        return marshal.dumps(compile(tree, "<changed>", "exec", dont_inherit=True))
+
+
+def _kept(node: ast.FunctionDef, changed: ast.FunctionDef) -> ast.FunctionDef:
+    result: ast.FunctionDef = replaced(changed, decorator_list=node.decorator_list)
+    return result
