@@ -43,6 +43,8 @@ class Missing:
             yield from self._calls(node)
         if isinstance(node, ast.Subscript):
             yield node.value
+        if isinstance(node, ast.Attribute) and node.attr == "T":
+            yield transposed_again(node.value)
         if isinstance(node, VALUES) and not _is_called(node, holder):
             yield from self._around(node, holder)
 
@@ -53,6 +55,8 @@ class Missing:
             return
         if isinstance(holder, (ast.Assign, ast.AugAssign, ast.Return, ast.Tuple, ast.Call)):
             yield from self._terms(node, value, (ast.Add, ast.Sub, ast.Mult, ast.Div))
+        elif isinstance(holder, ast.Attribute) and holder.attr in REDUCTIONS:
+            yield from self._terms(node, value, (ast.Mult, ast.Sub))
         elif isinstance(holder, ast.BinOp) and isinstance(holder.op, (ast.Add, ast.Sub)):
             yield from self._terms(node, value, (ast.Mult, ast.Div))
         elif isinstance(holder, ast.BinOp) and isinstance(holder.op, (ast.Mult, ast.Div)):
@@ -66,6 +70,10 @@ class Missing:
         if isinstance(number, bool) or not isinstance(number, (int, float)) or isinstance(holder, ast.Subscript):
             return
         yield from (number_node(each) for each in sorted(self.constants) if each != number)
+        for each in (*self.definition.args.args, *self.definition.args.kwonlyargs):
+            held = self.scope.values.get(each.arg)
+            if isinstance(held, (int, float)) and not isinstance(held, bool):
+                yield ast.Name(each.arg, ast.Load())
 
     def _calls(self, node: ast.Call) -> Iterator[ast.AST]:
         """Yield a call with an argument more, or one of its later arguments alone."""
@@ -198,6 +206,12 @@ def _wrapped(node: ast.expr, value: Any, inner: bool) -> Iterator[ast.AST]:
     yield ast.BinOp(node, ast.Add(), ast.Constant(1))
     yield ast.BinOp(node, ast.Div(), ast.Constant(2))
     yield ast.BinOp(node, ast.Mult(), ast.Constant(2))
+
+
+def transposed_again(node: ast.expr) -> ast.expr:
+    """Return an expression with its last two axes swapped, where all were reversed."""
+    swap = ast.Attribute(ast.Name("np", ast.Load()), "swapaxes", ast.Load())
+    return ast.Call(swap, [node, number_node(-1), number_node(-2)], [])
 
 
 def _method(node: ast.expr, name: str, axis: int, keepdims: bool) -> ast.expr:

@@ -6,9 +6,9 @@ import ast
 import hashlib
 import time
 import types
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from grader.course.stage import Stage
@@ -29,17 +29,30 @@ PROBES = 2  # tests of one row that are tried one after the other
 MOST_FOUND = 10  # repairs that are held against a row's other tests
 MOST_CONFIRMED = 6  # of those tests
 MOST_CONSTANTS = 12
+ROUNDS = 3  # of one change more, where each brings more values right
+MOST_TOGETHER = 8
+MOST_GROUPS = 40  # changes of one manner that are tried together
 
 
 @dataclass(frozen=True, eq=False)
 class Repair:
-    """Changes of a learner's function that are in force together."""
+    """Changes of a learner's function that are in force together, the code that holds them, and the text's words."""
 
     changes: tuple[Change, ...]
+    code: bytes
+    written: Written
 
     @property
     def numbers(self) -> tuple[int, ...]:
         return tuple(change.number for change in self.changes)
+
+    @property
+    def likelihood(self) -> int:
+        return max(map(likelihood, self.changes))
+
+    def joined(self, other: Repair) -> Repair:
+        """Return both together."""
+        return replace(self, changes=self.changes + other.changes)
 
 
 @dataclass
@@ -52,21 +65,31 @@ class Repairs:
     reference_text: str
     bench: Bench
     clock: Callable[[], float] = time.monotonic
-    _written: Written | None = None
+    _known: list[Repair] = field(default_factory=list)
 
     def explain(
-        self, row: str, failing: Sequence[Failing], fine: frozenset[str], own: frozenset[str], ends_at: float
+        self,
+        row: str,
+        failing: Sequence[Failing],
+        passed: Sequence[Failing],
+        fine: frozenset[str],
+        own: frozenset[str],
+        ends_at: float,
     ) -> list[Slip]:
-        """Return what repairs a row's failing tests, the likeliest first; the search ends at a time of clock."""
+        """Return what repairs a row's failing tests, the likeliest first; the search ends at a time of clock.
+
+        passed are tests of the row that passed: what is right there stays right. fine are the functions of which all
+        rows pass, own those of this row.
+        """
         with suppress(BenchGone):
             for each in sorted(failing, key=size_of)[:PROBES]:
                 if self.clock() > ends_at:
                     break
                 trial = self._trial(each)
-                if trial is None:
+                if trial is None or trial.right[-1].error is not None:
                     continue
                 found = self._found(trial, fine, own, ends_at)
-                slips = self._confirmed(found, each, failing, row, own)
+                slips = self._confirmed(found, each, failing, passed, row)
                 if slips:
                     return slips
         return []
@@ -85,45 +108,56 @@ class Repairs:
         return None
 
     def _found(self, trial: Trial, fine: frozenset[str], own: frozenset[str], ends_at: float) -> list[Repair]:
-        """Return the changes with which a test is answered rightly: single ones, else one after the other."""
+        """Return the changes with which a test is answered rightly: those of before, single ones, several."""
+        for each in self._known:
+            self._hold(each.code)
+            if trial.is_right(trial.score(each.numbers)):
+                return [each]
         label = trial.right[-1].label
         written, early = self._noted(trial, label, fine)
-        ran = sorted(written.that_ran(), key=lambda name: distance(name, label, own))
         found: list[Repair] = []
-        best: tuple[tuple[int, int], Repair | None] = (0, 0), None
-        for name in ran:
-            if is_fine(name, fine) or self.clock() > ends_at:
-                continue
-            changes = self._load(written, name)
-            best = trial.score(()), None
+        for name in sorted(written.that_ran(), key=lambda name: distance(name, label, own)):
+            if not found and self.clock() < ends_at and not is_fine(name, fine):
+                found = self._of_function(name, trial, written, early, ends_at)
+        return found
 
-            def tried(candidates: Iterable[Repair]) -> None:
-                nonlocal best
-                for each in candidates:
-                    if self.clock() > ends_at or len(found) == MOST_FOUND:
-                        return
-                    late = not any(written.ran_before(change.statement, early) for change in each.changes)
-                    score = trial.score(each.numbers, late)
-                    if trial.is_right(score):
-                        found.append(each)
-                    elif score > best[0]:
-                        best = score, each
+    def _of_function(
+        self, name: str, trial: Trial, written: Written, early: frozenset[int], ends_at: float
+    ) -> list[Repair]:
+        singles = self._loaded(written, name)
+        found: list[Repair] = []
+        base = trial.score(())
+        best: tuple[tuple[int, int], Repair | None] = base, None
 
-            singles = [Repair((change,)) for change in changes]
-            tried(singles)
-            if not found and best[1] is not None:
-                first = best[1]
-                others = (each for each in singles if each.changes[0].old is not first.changes[0].old)
-                tried(Repair(first.changes + each.changes) for each in others)
-            if found:
+        def tried(candidates: Iterable[Repair]) -> None:
+            nonlocal best
+            for each in candidates:
+                if self.clock() > ends_at or len(found) == MOST_FOUND:
+                    return
+                late = not any(written.ran_before(change.statement, early) for change in each.changes)
+                score = trial.score(each.numbers, late)
+                if trial.is_right(score):
+                    found.append(each)
+                elif score > best[0]:
+                    best = score, each
+
+        tried(singles)
+        if not found:
+            tried(together(singles))
+        for _ in range(ROUNDS):
+            better = best[1]
+            if found or better is None:
                 break
+            places = {id(change.old) for change in better.changes}
+            best = best[0], None
+            tried(better.joined(each) for each in singles if each.likelihood < 2 and id(each.changes[0].old) not in places)
         return found
 
     def _noted(self, trial: Trial, label: str, fine: frozenset[str]) -> tuple[Written, frozenset[int]]:
         """Return the learner's text with what its expressions hold, and the numbers of those before the last request."""
         written = Written(self.stage, self.text, lambda: self.reference)
         reached = [name for name in written.reached(label) if not is_fine(name, fine)]
-        self.bench.load(written.taking_notes(reached))
+        self._hold(written.taking_notes(reached))
         trial.begin()
         trial.prepare()
         early = Seen.of(self.bench.noted())
@@ -131,23 +165,36 @@ class Repairs:
         written.seen = Seen.of(self.bench.noted())
         return written, frozenset(early.expressions)
 
-    def _load(self, written: Written, name: str) -> list[Change]:
+    def _loaded(self, written: Written, name: str) -> list[Repair]:
         """Have the bench hold the changes of a function; return them, the likeliest first."""
-        with suppress(SyntaxError, ValueError, RecursionError):
+        try:
             definition, changes = written.schema(name, 1, self.constants)
-            self.bench.load(written.compiled({name: definition}))
-            self._written = written
-            return sorted((each for each in changes if written.did_run(each.statement)), key=_likelihood)
-        return []
+            code = written.compiled({name: definition})
+        except (SyntaxError, ValueError, RecursionError):
+            return []
+        self._hold(code)
+        ran = sorted((each for each in changes if written.did_run(each.statement)), key=likelihood)
+        return [Repair((change,), code, written) for change in ran]
+
+    def _hold(self, code: bytes) -> None:
+        if self._held is not code:
+            self._held = None
+            self.bench.load(code)
+            self._held = code
+
+    _held: bytes | None = None
 
     def _confirmed(
-        self, found: list[Repair], probe: Failing, failing: Sequence[Failing], row: str, own: frozenset[str]
+        self, found: list[Repair], probe: Failing, failing: Sequence[Failing], passed: Sequence[Failing], row: str
     ) -> list[Slip]:
-        """Return what is said of the repairs that put most of a row's failing tests right."""
+        """Return what is said of the repairs that put most of a row's failing tests right, and break none that passed."""
         peers = [each for each in sorted(failing, key=size_of) if each is not probe and probe.called & each.called]
         trials = [(each, trial) for each in peers[:MOST_CONFIRMED] if (trial := self._whole(each)) is not None]
-        slips: dict[str, Slip] = {}
+        others = [each for each in sorted(passed, key=size_of) if probe.called & each.called][:MOST_CONFIRMED]
+        kept = [trial for each in others if (trial := self._whole(each)) is not None and trial.is_right(trial.score(()))]
+        slips: dict[str, tuple[Slip, Repair]] = {}
         for each in found:
+            self._hold(each.code)
             diagnosis = self._diagnosis(each, row)
             if diagnosis is None:
                 continue
@@ -155,13 +202,17 @@ class Repairs:
             for other, trial in trials:
                 if trial.is_right(trial.score(each.numbers)):
                     tests.add(other.test)
-            if 2 * len(tests) <= len(trials) + 1:
+            if 2 * len(tests) <= len(trials) + 1 or not all(trial.is_right(trial.score(each.numbers)) for trial in kept):
                 continue
-            rank = (-len(tests), len(each.changes), max(map(_likelihood, each.changes)), _grown(each))
+            rank = (-len(tests), len(each.changes), each.likelihood, _grown(each))
             before = slips.get(diagnosis.mistake)
-            if before is None or rank < before.rank:
-                slips[diagnosis.mistake] = Slip(diagnosis, rank, frozenset(tests))
-        return sorted(slips.values(), key=lambda slip: slip.rank)
+            if before is None or rank < before[0].rank:
+                slips[diagnosis.mistake] = Slip(diagnosis, rank, frozenset(tests)), each
+        order = sorted(slips.values(), key=lambda pair: pair[0].rank)
+        if len(order) > 1 and len(order[0][0].tests) == 1 and order[0][0].rank[:3] == order[1][0].rank[:3]:
+            return []  # one test cannot tell which of several it is
+        self._known += [repair for _, repair in order[:1] if repair not in self._known]
+        return [slip for slip, _ in order]
 
     def _whole(self, failing: Failing) -> Trial | None:
         right = expected(Replay(self.reference, self.stage, failing.names, False, self.learner), failing.records)
@@ -170,8 +221,7 @@ class Repairs:
     def _diagnosis(self, repair: Repair, row: str) -> Diagnosis | None:
         """Return what is told of a repair; None where one of its changes has no words."""
         function = repair.changes[0].function
-        assert self._written is not None
-        say = self._written.vocabulary(function)
+        say = repair.written.vocabulary(function)
         clauses = [said for change in repair.changes if (said := told(change, say)) is not None]
         if len(clauses) < len(repair.changes):
             return None
@@ -201,7 +251,7 @@ class Repairs:
         return frozenset(sorted(each for each in found if each not in (0, 1, -1))[:MOST_CONSTANTS])
 
 
-def _likelihood(change: Change) -> int:
+def likelihood(change: Change) -> int:
     """Return how early a change is tried: what stands for something else first, then what is missing."""
     if isinstance(change.new, list):
         return 1
@@ -212,6 +262,43 @@ def _likelihood(change: Change) -> int:
     if isinstance(change.new, ast.AST) and any(each is change.old for each in ast.walk(change.new)):
         return 2
     return 0
+
+
+def together(singles: Sequence[Repair]) -> Iterator[Repair]:
+    """Yield changes of one manner that are made at every place where they fit, as a name that is confused throughout."""
+    groups: dict[object, dict[int, Repair]] = {}
+    for each in singles:
+        change = each.changes[0]
+        if isinstance(change.new, ast.AST) and isinstance(change.old, ast.AST):
+            groups.setdefault(_edit(change.old, change.new) or change.manner, {}).setdefault(id(change.old), each)
+    several = [list(group.values()) for group in groups.values() if 1 < len(group) < MOST_TOGETHER]
+    for group in several[:MOST_GROUPS]:
+        yield Repair(tuple(each.changes[0] for each in group), group[0].code, group[0].written)
+    for group in several[:MOST_GROUPS]:
+        of_one: dict[int, list[Repair]] = {}
+        for each in group:
+            of_one.setdefault(id(each.changes[0].statement), []).append(each)
+        for own in of_one.values():
+            if 1 < len(own) < len(group):
+                yield Repair(tuple(each.changes[0] for each in own), own[0].code, own[0].written)
+
+
+def _edit(old: ast.AST, new: ast.AST) -> tuple[str, str] | None:
+    """Return what of one name was replaced by what, as 1 by 2 where gamma1 became gamma2; None for other changes."""
+    one, other = (_name(each) for each in (old, new))
+    if not one or not other:
+        return None
+    start = next((n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
+    one, other = one[start:], other[start:]
+    while one and other and one[-1] == other[-1]:
+        one, other = one[:-1], other[:-1]
+    return one, other
+
+
+def _name(node: ast.AST) -> str:
+    key = getattr(node, "slice", None)
+    found = getattr(node, "id", getattr(node, "attr", getattr(key or node, "value", "")))
+    return found if isinstance(found, str) else ""
 
 
 def _grown(repair: Repair) -> int:

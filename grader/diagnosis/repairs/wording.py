@@ -8,7 +8,7 @@ from dataclasses import replace
 from grader.diagnosis.slips.schema import Change
 from grader.diagnosis.slips.wording.clause import Clause
 from grader.diagnosis.slips.wording.expressions import expression
-from grader.diagnosis.slips.wording.nouns import NOUNS
+from grader.diagnosis.slips.wording.nouns import NOUNS, axis_named
 from grader.diagnosis.slips.wording.phrases import Vocabulary, called, constant_of
 from grader.diagnosis.slips.wording.sentences import statement, targets
 
@@ -27,7 +27,31 @@ def told(change: Change, say: Vocabulary) -> Clause | None:
         return None
     if _holds(change.old, change.new) and not _holds(change.new, change.old):
         return _extra(change.old, change.new, say)
+    if isinstance(change.new, ast.Call) and called(change.new) == "copy" and _holds(change.new, change.old):
+        what = say.phrase(change.old) or "an array"
+        return Clause(f"{what} were not copied", f"Copy {what}: what stands there is a view.", 0)
+    if (clause := _along(change.new, change.old, say)) is not None:
+        return clause
     return expression(change.new, change.old, change.holder, say)
+
+
+def _along(right: ast.AST, learners: ast.AST, say: Vocabulary) -> Clause | None:
+    """Return the clause of a reduction over all entries, or of a sum that is missing, along an axis."""
+    if not isinstance(right, ast.Call):
+        return None
+    axis = next((each.value for each in right.keywords if each.arg == "axis"), None)
+    noun = NOUNS.get(called(right))
+    if axis is None or noun is None:
+        return None
+    name = axis_named(constant_of(axis))
+    if isinstance(learners, ast.Call) and called(learners) == called(right):
+        if all(each.arg != "axis" for each in learners.keywords) and len(learners.args) == len(right.args):
+            said = f"{noun} were taken over the whole array at once instead of along {name}"
+            return Clause(said, f"Take it along {name}, and keep the axis with `keepdims=True`.", 0)
+    if getattr(right.func, "value", None) is learners:
+        what = say.phrase(learners) or say.term(learners)
+        return Clause(f"{noun}{f' of {what}' if what else ''} along {name} were not taken", f"Take {noun}.", 0)
+    return None
 
 
 def _holds(whole: ast.AST, part: ast.AST) -> bool:
@@ -77,6 +101,11 @@ def _extra(whole: ast.AST, kept: ast.AST, say: Vocabulary) -> Clause | None:
             name = called(whole)
             if name in ("copy", "array", "asarray", "astype"):
                 return None
+            bound = next((constant_of(each) for each in whole.args if each is not kept), None)
+            if name in ("maximum", "minimum") and isinstance(bound, (int, float)):
+                side = "below" if name == "maximum" else "above"
+                cut = f"{what or 'the result'} were cut off {side} {bound:g}"
+                return Clause(cut, f"Leave `{name}` out there.", 0)
             noun = name if name in say.functions else NOUNS.get(name)
             if noun is None:
                 return Clause(f"`{name}` were applied where {own} belongs", f"Leave `{name}` out.", 1)
