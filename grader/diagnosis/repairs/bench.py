@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
@@ -23,6 +25,10 @@ class Bench(Protocol):
     """Runs a module and hands out what stands for its names; loads counts the modules."""
 
     loads: int
+
+    @property
+    def seconds(self) -> float:
+        """How long its processes took to answer."""
 
     def load(self, code: bytes) -> None:
         """Run a module's code, as marshal has it, in place of the one before; BenchGone where that fails."""
@@ -46,9 +52,13 @@ class Bench(Protocol):
 class RemoteBench:
     """A bench in a process of the learner's, one of those that run tests; started anew when a change ends it."""
 
-    def __init__(self, start: Callable[[], Connection], end: Callable[[Connection], object]) -> None:
+    def __init__(
+        self, start: Callable[[], Connection], end: Callable[[Connection], object], ends_at: float = math.inf
+    ) -> None:
         self._start = start
         self._end = end
+        self._ends_at = ends_at  # by time.monotonic
+        self._before = 0.0
         self._connection: Connection | None = None
         self._module = 0
         self._code = b""
@@ -69,7 +79,14 @@ class RemoteBench:
             raise BenchGone
         self._module = made.__dict__["_number"]
 
+    @property
+    def seconds(self) -> float:
+        """How long its processes took to answer, as they tell."""
+        return self._before + (self._connection.seconds if self._connection is not None else 0.0)
+
     def _opened(self) -> Connection:
+        if time.monotonic() > self._ends_at:
+            raise BenchGone
         if self._connection is None or self._connection.failure is not None:
             if self._starts == STARTS:
                 raise BenchGone
@@ -110,5 +127,6 @@ class RemoteBench:
     def close(self) -> None:
         """End the process."""
         if self._connection is not None:
+            self._before += self._connection.seconds
             self._end(self._connection)
             self._connection = None

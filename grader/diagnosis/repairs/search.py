@@ -6,8 +6,7 @@ import ast
 import hashlib
 import time
 import types
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -25,6 +24,9 @@ from grader.diagnosis.slips.telling import Slip, distance, is_fine
 from grader.outcome import Diagnosis
 
 REPAIR = "repair-"  # how the id of what is told begins
+SECONDS = 0.5  # of processor time, here and on the bench
+ROW_SHARE = 0.7  # of what is left, for one row
+LEAST = 0.03  # seconds, below which nothing is begun
 PROBES = 2  # tests of one row that are tried one after the other
 MOST_FOUND = 10  # repairs that are held against a row's other tests
 MOST_CONFIRMED = 6  # of those tests
@@ -64,7 +66,7 @@ class Repairs:
     reference: types.ModuleType
     reference_text: str
     bench: Bench
-    clock: Callable[[], float] = time.monotonic
+    left: float = SECONDS  # of processor time, here and on the bench, for all rows
     _known: list[Repair] = field(default_factory=list)
 
     def explain(
@@ -74,24 +76,46 @@ class Repairs:
         passed: Sequence[Failing],
         fine: frozenset[str],
         own: frozenset[str],
-        ends_at: float,
     ) -> list[Slip]:
-        """Return what repairs a row's failing tests, the likeliest first; the search ends at a time of clock.
+        """Return what repairs a row's failing tests, the likeliest first; one row may take a part of the time.
 
         passed are tests of the row that passed: what is right there stays right. fine are the functions of which all
         rows pass, own those of this row.
         """
-        with suppress(BenchGone):
-            for each in sorted(failing, key=size_of)[:PROBES]:
-                if self.clock() > ends_at:
-                    break
-                trial = self._trial(each)
-                if trial is None or trial.right[-1].error is not None:
-                    continue
-                found = self._found(trial, fine, own, ends_at)
-                slips = self._confirmed(found, each, failing, passed, row)
-                if slips:
-                    return slips
+        began = self.clock()
+        ends_at = began + ROW_SHARE * self.left
+        try:
+            return self._explained(row, failing, passed, fine, own, ends_at)
+        except BenchGone:
+            return []
+        finally:
+            self.left = max(0.0, self.left - (self.clock() - began))
+
+    def clock(self) -> float:
+        """Return the processor time that was taken, on the bench too."""
+        return time.process_time() + self.bench.seconds
+
+    def _explained(
+        self,
+        row: str,
+        failing: Sequence[Failing],
+        passed: Sequence[Failing],
+        fine: frozenset[str],
+        own: frozenset[str],
+        ends_at: float,
+    ) -> list[Slip]:
+        if ends_at - self.clock() < LEAST:
+            return []
+        for each in sorted(failing, key=size_of)[:PROBES]:
+            if self.clock() > ends_at:
+                break
+            trial = self._trial(each)
+            if trial is None or trial.right[-1].error is not None:
+                continue
+            found = self._found(trial, fine, own, ends_at)
+            slips = self._confirmed(found, each, failing, passed, row)
+            if slips:
+                return slips
         return []
 
     def _trial(self, failing: Failing) -> Trial | None:
