@@ -152,7 +152,7 @@ class Server:
             if isinstance(asked, type):
                 self.asked.add(asked)
             if kind == "load":
-                result: Any = changed_module(args[0], self.module.__name__)
+                result: Any = changed_module(args[0], asked, self.module)
             else:
                 result = self._perform(kind, asked, name, args, kwargs)
             reply = "ok"

@@ -33,6 +33,9 @@ class Bench(Protocol):
     def load(self, code: bytes) -> None:
         """Run a module's code, as marshal has it, in place of the one before; BenchGone where that fails."""
 
+    def extend(self, code: bytes) -> None:
+        """Run more code in the names of the module; BenchGone where that fails."""
+
     def restart(self) -> None:
         """Run the module once more, in another process; BenchGone where none is left."""
 
@@ -61,16 +64,22 @@ class RemoteBench:
         self._before = 0.0
         self._connection: Connection | None = None
         self._module = 0
-        self._code = b""
+        self._codes: list[bytes] = []
         self._starts = 0
         self.loads = 0
 
     def load(self, code: bytes) -> None:
         """Run a module's code, as marshal has it, in place of the one before; BenchGone where that fails."""
-        self._code = code
+        self._codes = []
+        self._module = 0
+        self.extend(code)
+
+    def extend(self, code: bytes) -> None:
+        """Run more code in the names of the module; BenchGone where that fails."""
+        self._codes.append(code)
         self.loads += 1
         try:
-            made = self._opened().request("load", 0, "", (code,), label="a changed form")
+            made = self._opened().request("load", self._module, "", (code,), label="a changed form")
         except WorkerFailed as error:
             raise BenchGone from error
         except Exception as error:  # what running it raised: the lines outside of functions
@@ -78,6 +87,13 @@ class RemoteBench:
         if not isinstance(made, RemoteValue):
             raise BenchGone
         self._module = made.__dict__["_number"]
+
+    def restart(self) -> None:
+        """Run the module once more, in another process; BenchGone where none is left."""
+        codes = self._codes
+        self.load(codes[0])
+        for each in codes[1:]:
+            self.extend(each)
 
     @property
     def seconds(self) -> float:
@@ -119,10 +135,6 @@ class RemoteBench:
     def is_gone(self) -> bool:
         """Say whether the process has ended or hung, so that its last answers say nothing."""
         return self._connection is None or self._connection.failure is not None
-
-    def restart(self) -> None:
-        """Run the module once more, in another process; BenchGone where none is left."""
-        self.load(self._code)
 
     def close(self) -> None:
         """End the process."""

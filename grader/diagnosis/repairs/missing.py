@@ -22,20 +22,27 @@ VALUES = (ast.Name, ast.Attribute, ast.Subscript, ast.Call, ast.BinOp)
 
 @dataclass
 class Missing:
-    """Yields what may stand in the place of one function's expressions, natural changes first."""
+    """Yields what may stand in the place of one function's expressions, level by level."""
 
     scope: Scope
     definitions: Mapping[str, ast.FunctionDef]
     constants: frozenset[float]  # of the right module
     definition: ast.FunctionDef
+    level: int  # 0: what stands for something else; 1: a term or factor that is missing; 2: an operation
     value_of: Callable[[ast.AST], Any]  # what stands for the value of an expression; None where it never had one
 
     def __call__(self, node: ast.AST, holder: ast.AST, _: Scope) -> Iterator[ast.AST]:
-        """Yield the changes of an expression inside of its holder."""
+        """Yield the changes of an expression inside of its holder, those of one level."""
         if isinstance(getattr(node, "ctx", None), (ast.Store, ast.Del)):
             return
         if isinstance(node, EXPRESSIONS) and self.value_of(node) is None and not _is_called(node, holder):
             return
+        if self.level == 0:
+            yield from self._natural(node, holder)
+        elif isinstance(node, VALUES) and not _is_called(node, holder):
+            yield from self._around(node, holder)
+
+    def _natural(self, node: ast.AST, holder: ast.AST) -> Iterator[ast.AST]:
         yield from natural_changes(node, holder, self.scope)
         if isinstance(node, ast.Constant):
             yield from self._numbers(node, holder)
@@ -45,15 +52,19 @@ class Missing:
             yield node.value
         if isinstance(node, ast.Attribute) and node.attr == "T":
             yield transposed_again(node.value)
-        if isinstance(node, VALUES) and not _is_called(node, holder):
-            yield from self._around(node, holder)
 
     def _around(self, node: ast.expr, holder: ast.AST) -> Iterator[ast.AST]:
         """Yield an expression with what may be missing around it."""
         value = self.value_of(node)
         if not _is_number(value) or isinstance(value, int):
             return
-        if isinstance(holder, (ast.Assign, ast.AugAssign, ast.Return, ast.Tuple, ast.Call)):
+        outer = isinstance(holder, (ast.Assign, ast.AugAssign, ast.Return, ast.Tuple))
+        if self.level == 2:
+            if outer or isinstance(holder, (ast.BinOp, ast.Call)):
+                yield from _wrapped(node, value, not outer)
+            if outer or isinstance(holder, ast.Call):
+                yield from self._applied(node)
+        elif outer or isinstance(holder, ast.Call):
             yield from self._terms(node, value, (ast.Add, ast.Sub, ast.Mult, ast.Div))
         elif isinstance(holder, ast.Attribute) and holder.attr in REDUCTIONS:
             yield from self._terms(node, value, (ast.Mult, ast.Sub))
@@ -61,8 +72,21 @@ class Missing:
             yield from self._terms(node, value, (ast.Mult, ast.Div))
         elif isinstance(holder, ast.BinOp) and isinstance(holder.op, (ast.Mult, ast.Div)):
             yield from self._terms(node, value, (ast.Sub, ast.Add))
-        if isinstance(holder, (ast.Assign, ast.AugAssign, ast.Return, ast.Tuple, ast.BinOp, ast.Call)):
-            yield from _wrapped(node, value, isinstance(holder, (ast.BinOp, ast.Call)))
+
+    def _applied(self, node: ast.expr) -> Iterator[ast.AST]:
+        """Yield an expression with a function of the module, or a layer of the object, applied to it."""
+        for name, own in self.definitions.items():
+            required = len(own.args.args) - len(own.args.defaults)
+            if "." not in name and required == 1 and own is not self.definition:
+                yield ast.Call(ast.Name(name, ast.Load()), [node], [])
+        own_object = ast.Name("self", ast.Load())
+        methods = {each.func.attr for each in ast.walk(self.definition)
+                   if isinstance(each, ast.Call) and isinstance(each.func, ast.Attribute)
+                   and isinstance(each.func.value, ast.Attribute)}
+        for attribute, held in vars(self.scope.values.get("self", Scope({}))).items():
+            for method in sorted(methods & {"forward", "backward"}) if type(held).__name__ == "SimpleNamespace" else ():
+                layer = ast.Attribute(own_object, attribute, ast.Load())
+                yield ast.Call(ast.Attribute(layer, method, ast.Load()), [node], [])
 
     def _numbers(self, node: ast.Constant, holder: ast.AST) -> Iterator[ast.AST]:
         """Yield the numbers of the right module."""
@@ -87,14 +111,21 @@ class Missing:
                     yield replaced(node, keywords=[*kept, ast.keyword("axis", number_node(axis))])
         if name in ("maximum", "minimum", "where", "clip") and len(node.args) > 1:
             yield from (each for each in node.args[1:] if not isinstance(each, ast.Constant))
-        own = self.definitions.get(name) if isinstance(node.func, ast.Name) else None
-        own = own or (self.definitions.get(f"{name}.__init__") if isinstance(node.func, ast.Name) else None)
-        if own is not None:
-            names = [each.arg for each in (*own.args.args, *own.args.kwonlyargs) if each.arg != "self"]
-            for each in names[len(node.args) :]:
-                if each not in given and each in self.scope.values:
-                    more = [*node.keywords, ast.keyword(each, ast.Name(each, ast.Load()))]
-                    yield replaced(node, keywords=more)
+        for each in self._arguments(node, name):
+            if each not in given and each in self.scope.values:
+                yield replaced(node, keywords=[*node.keywords, ast.keyword(each, ast.Name(each, ast.Load()))])
+
+    def _arguments(self, node: ast.Call, name: str) -> list[str]:
+        """Return the arguments that a call of a function of the module, or of a method of its classes, leaves out."""
+        if isinstance(node.func, ast.Name):
+            found = [self.definitions.get(name), self.definitions.get(f"{name}.__init__")]
+        else:
+            found = [own for full, own in self.definitions.items() if full.endswith(f".{name}")]
+        names: dict[str, None] = {}
+        for own in filter(None, found):
+            arguments = [each.arg for each in (*own.args.args, *own.args.kwonlyargs) if each.arg != "self"]
+            names |= dict.fromkeys(arguments[len(node.args) :])
+        return list(names)
 
     @cached_property
     def terms(self) -> list[tuple[ast.expr, Any]]:

@@ -6,7 +6,7 @@ import ast
 import hashlib
 import time
 import types
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -31,6 +31,7 @@ PROBES = 2  # tests of one row that are tried one after the other
 MOST_FOUND = 10  # repairs that are held against a row's other tests
 MOST_CONFIRMED = 6  # of those tests
 MOST_CONSTANTS = 12
+LEVELS = (0, 1, 2)
 ROUNDS = 3  # of one change more, where each brings more values right
 MOST_TOGETHER = 8
 MOST_GROUPS = 40  # changes of one manner that are tried together
@@ -38,10 +39,9 @@ MOST_GROUPS = 40  # changes of one manner that are tried together
 
 @dataclass(frozen=True, eq=False)
 class Repair:
-    """Changes of a learner's function that are in force together, the code that holds them, and the text's words."""
+    """Changes of a learner's text that are in force together."""
 
     changes: tuple[Change, ...]
-    code: bytes
     written: Written
 
     @property
@@ -58,6 +58,30 @@ class Repair:
 
 
 @dataclass
+class _Tried:
+    """What came of the changes that were tried on one test: those that put it right, and the best that does not."""
+
+    trial: Trial
+    most: tuple[int, int]  # the score of the best
+    ends_at: float
+    clock: Callable[[], float]
+    found: list[Repair] = field(default_factory=list)
+    best: Repair | None = None
+
+    def all(self, candidates: Iterable[Repair]) -> None:
+        """Try changes, one after the other, while there is time."""
+        for each in candidates:
+            if self.clock() > self.ends_at or len(self.found) == MOST_FOUND:
+                return
+            late = not any(each.written.ran_before(change.statement) for change in each.changes)
+            score = self.trial.score(each.numbers, late)
+            if self.trial.is_right(score):
+                self.found.append(each)
+            elif score > self.most:
+                self.most, self.best = score, each
+
+
+@dataclass
 class Repairs:
     """Looks for repairs of one module; reference is the right one, and bench runs what a learner wrote."""
 
@@ -68,6 +92,9 @@ class Repairs:
     bench: Bench
     left: float = SECONDS  # of processor time, here and on the bench, for all rows
     _known: list[Repair] = field(default_factory=list)
+    _singles: list[Repair] = field(default_factory=list)
+    _held: Written | None = None
+    _next: int = 1
 
     def explain(
         self,
@@ -134,79 +161,69 @@ class Repairs:
     def _found(self, trial: Trial, fine: frozenset[str], own: frozenset[str], ends_at: float) -> list[Repair]:
         """Return the changes with which a test is answered rightly: those of before, single ones, several."""
         for each in self._known:
-            self._hold(each.code)
+            self._hold(each.written)
             if trial.is_right(trial.score(each.numbers)):
                 return [each]
         label = trial.right[-1].label
-        written, early = self._noted(trial, label, fine)
-        found: list[Repair] = []
-        for name in sorted(written.that_ran(), key=lambda name: distance(name, label, own)):
-            if not found and self.clock() < ends_at and not is_fine(name, fine):
-                found = self._of_function(name, trial, written, early, ends_at)
-        return found
-
-    def _of_function(
-        self, name: str, trial: Trial, written: Written, early: frozenset[int], ends_at: float
-    ) -> list[Repair]:
-        singles = self._loaded(written, name)
-        found: list[Repair] = []
-        base = trial.score(())
-        best: tuple[tuple[int, int], Repair | None] = base, None
-
-        def tried(candidates: Iterable[Repair]) -> None:
-            nonlocal best
-            for each in candidates:
-                if self.clock() > ends_at or len(found) == MOST_FOUND:
-                    return
-                late = not any(written.ran_before(change.statement, early) for change in each.changes)
-                score = trial.score(each.numbers, late)
-                if trial.is_right(score):
-                    found.append(each)
-                elif score > best[0]:
-                    best = score, each
-
-        tried(singles)
-        if not found:
-            tried(together(singles))
+        written = self._noted(trial, label, fine)
+        names = [name for name in written.that_ran() if not is_fine(name, fine)]
+        names.sort(key=lambda name: (not written.is_late(name), _checks(written.definitions[name]), distance(name, label, own)))
+        self._hold(written)
+        tried = _Tried(trial, trial.score(()), ends_at, self.clock)
+        for level in LEVELS:
+            for name in names:
+                if tried.found or self.clock() > ends_at:
+                    return tried.found
+                singles = self._made(written, name, level)
+                tried.all(singles)
+                if not tried.found:
+                    tried.all(together(singles))
         for _ in range(ROUNDS):
-            better = best[1]
-            if found or better is None:
+            better = tried.best
+            if tried.found or better is None:
                 break
             places = {id(change.old) for change in better.changes}
-            best = best[0], None
-            tried(better.joined(each) for each in singles if each.likelihood < 2 and id(each.changes[0].old) not in places)
-        return found
+            tried.best = None
+            others = [each for each in self._singles if each.written is written and each.likelihood < 2]
+            tried.all(better.joined(each) for each in others if id(each.changes[0].old) not in places)
+        return tried.found
 
-    def _noted(self, trial: Trial, label: str, fine: frozenset[str]) -> tuple[Written, frozenset[int]]:
-        """Return the learner's text with what its expressions hold, and the numbers of those before the last request."""
+    def _noted(self, trial: Trial, label: str, fine: frozenset[str]) -> Written:
+        """Return the learner's text with what its expressions hold while a test is repeated."""
         written = Written(self.stage, self.text, lambda: self.reference)
         reached = [name for name in written.reached(label) if not is_fine(name, fine)]
-        self._hold(written.taking_notes(reached))
+        self._held = None
+        self.bench.load(written.taking_notes(reached))
         trial.begin()
         trial.prepare()
-        early = Seen.of(self.bench.noted())
+        written.early = frozenset(Seen.of(self.bench.noted()).expressions)
         trial.score((), last=True)
         written.seen = Seen.of(self.bench.noted())
-        return written, frozenset(early.expressions)
+        return written
 
-    def _loaded(self, written: Written, name: str) -> list[Repair]:
-        """Have the bench hold the changes of a function; return them, the likeliest first."""
+    def _made(self, written: Written, name: str, level: int) -> list[Repair]:
+        """Have the bench hold a function's changes of one level; return them, the likeliest first."""
         try:
-            definition, changes = written.schema(name, 1, self.constants)
-            code = written.compiled({name: definition})
+            definition, changes = written.schema(name, level, self._next, self.constants)
+            code = written.code_of(name, definition)
         except (SyntaxError, ValueError, RecursionError):
             return []
-        self._hold(code)
+        self._next += len(changes)
+        written.codes.append(code)
+        self.bench.extend(code)
         ran = sorted((each for each in changes if written.did_run(each.statement)), key=likelihood)
-        return [Repair((change,), code, written) for change in ran]
+        made = [Repair((change,), written) for change in ran]
+        self._singles += made
+        return made
 
-    def _hold(self, code: bytes) -> None:
-        if self._held is not code:
+    def _hold(self, written: Written) -> None:
+        """Have the bench hold a text's changes."""
+        if self._held is not written:
             self._held = None
-            self.bench.load(code)
-            self._held = code
-
-    _held: bytes | None = None
+            self.bench.load(written.compiled({}))
+            for code in written.codes:
+                self.bench.extend(code)
+            self._held = written
 
     def _confirmed(
         self, found: list[Repair], probe: Failing, failing: Sequence[Failing], passed: Sequence[Failing], row: str
@@ -218,7 +235,7 @@ class Repairs:
         kept = [trial for each in others if (trial := self._whole(each)) is not None and trial.is_right(trial.score(()))]
         slips: dict[str, tuple[Slip, Repair]] = {}
         for each in found:
-            self._hold(each.code)
+            self._hold(each.written)
             diagnosis = self._diagnosis(each, row)
             if diagnosis is None:
                 continue
@@ -275,6 +292,13 @@ class Repairs:
         return frozenset(sorted(each for each in found if each not in (0, 1, -1))[:MOST_CONSTANTS])
 
 
+def _checks(node: ast.FunctionDef) -> bool:
+    """Say whether a function does nothing but refuse."""
+    return all(isinstance(each, (ast.If, ast.Raise, ast.Return, ast.Expr, ast.Assign)) for each in node.body) and any(
+        isinstance(each, ast.If) and isinstance(each.body[0], ast.Raise) for each in node.body
+    ) and len(node.body) < 5
+
+
 def likelihood(change: Change) -> int:
     """Return how early a change is tried: what stands for something else first, then what is missing."""
     if isinstance(change.new, list):
@@ -297,14 +321,14 @@ def together(singles: Sequence[Repair]) -> Iterator[Repair]:
             groups.setdefault(_edit(change.old, change.new) or change.manner, {}).setdefault(id(change.old), each)
     several = [list(group.values()) for group in groups.values() if 1 < len(group) < MOST_TOGETHER]
     for group in several[:MOST_GROUPS]:
-        yield Repair(tuple(each.changes[0] for each in group), group[0].code, group[0].written)
+        yield Repair(tuple(each.changes[0] for each in group), group[0].written)
     for group in several[:MOST_GROUPS]:
         of_one: dict[int, list[Repair]] = {}
         for each in group:
             of_one.setdefault(id(each.changes[0].statement), []).append(each)
         for own in of_one.values():
             if 1 < len(own) < len(group):
-                yield Repair(tuple(each.changes[0] for each in own), own[0].code, own[0].written)
+                yield Repair(tuple(each.changes[0] for each in own), own[0].written)
 
 
 def _edit(old: ast.AST, new: ast.AST) -> tuple[str, str] | None:

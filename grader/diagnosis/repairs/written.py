@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import marshal
 import re
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -18,6 +18,7 @@ from grader.diagnosis.slips.schema import SWITCH, Change, Schema
 from grader.diagnosis.slips.source import Source
 from grader.diagnosis.slips.wording.phrases import Vocabulary
 
+NEW = "_slips_new"  # the name of a method's other definition, until it is in place
 _NAME = re.compile(r"[A-Za-z_]\w*")
 
 
@@ -26,6 +27,9 @@ class Written(Source):
     """The module that was handed in, as text; nothing of it runs here."""
 
     seen: Seen = field(default_factory=Seen)
+    early: frozenset[int] = frozenset()  # the expressions that ran before the last request
+    codes: list[bytes] = field(default_factory=list)  # of the changes that were made of it
+    _heads: dict[int, frozenset[int]] = field(default_factory=dict)
 
     @cached_property
     def words(self) -> frozenset[str]:
@@ -70,27 +74,37 @@ class Written(Source):
         """Return what stands for the value of an expression; None where it never had one."""
         return self.seen.expressions.get(self.numbers.get(id(node), -1))
 
-    def numbers_of(self, statement: ast.stmt) -> list[int]:
+    def numbers_of(self, statement: ast.stmt) -> frozenset[int]:
         """Return the numbers of a statement's expressions; of a compound one, those of its head."""
-        heads = [getattr(statement, name, None) for name in ("test", "iter", "value", "target", "targets", "exc")]
-        nodes = [each for head in heads if head is not None for each in (head if isinstance(head, list) else [head])]
-        return [self.numbers[id(n)] for each in nodes for n in ast.walk(each) if id(n) in self.numbers]
+        if id(statement) not in self._heads:
+            heads = [getattr(statement, name, None) for name in ("test", "iter", "value", "target", "targets", "exc")]
+            nodes = [each for head in heads if head is not None for each in (head if isinstance(head, list) else [head])]
+            own = [self.numbers[id(n)] for each in nodes for n in ast.walk(each) if id(n) in self.numbers]
+            self._heads[id(statement)] = frozenset(own)
+        return self._heads[id(statement)]
 
     def did_run(self, statement: ast.stmt) -> bool:
         """Say whether a statement ran."""
         own = self.numbers_of(statement)
         return not own or any(number in self.seen.expressions for number in own)
 
-    def ran_before(self, statement: ast.stmt, early: Container[int]) -> bool:
-        """Say whether a statement ran in requests before the last one, of which the numbers are given."""
+    def ran_before(self, statement: ast.stmt) -> bool:
+        """Say whether a statement ran in requests before the last one."""
         own = self.numbers_of(statement)
-        return not own or any(number in early for number in own)
+        return not own or not own.isdisjoint(self.early)
 
-    def schema(self, function: str, first: int, constants: frozenset[float]) -> tuple[ast.FunctionDef, list[Change]]:
-        """Return a function's definition with every change of it behind a switch, and the changes."""
+    def is_late(self, function: str) -> bool:
+        """Say whether something of a function ran in the last request alone."""
+        own = (self.numbers.get(id(each), -1) for each in ast.walk(self.definitions[function]))
+        return any(number in self.seen.expressions and number not in self.early for number in own)
+
+    def schema(
+        self, function: str, level: int, first: int, constants: frozenset[float]
+    ) -> tuple[ast.FunctionDef, list[Change]]:
+        """Return a function's definition with every change of one level behind a switch, and the changes."""
         scope = Scope(self.seen.names.get(function, {}), self.functions)
-        missing = Missing(scope, self.definitions, constants, self.definitions[function], self.value_of)
-        made = Schema(function, scope, first, repairs=missing)
+        missing = Missing(scope, self.definitions, constants, self.definitions[function], level, self.value_of)
+        made = Schema(function, scope, first, repairs=missing, statements=level == 0)
         return made.definition(self.definitions[function]), made.changes
 
     def compiled(self, changed: Mapping[str, ast.FunctionDef], prelude: str = "") -> bytes:
@@ -111,8 +125,28 @@ class Written(Source):
             else:
                 body.append(node)
         switch = ast.Assign([ast.Name(SWITCH, ast.Store())], ast.List([], ast.Load()))
-        tree = ast.fix_missing_locations(ast.Module([*body, switch, *ast.parse(prelude).body], []))
-        return marshal.dumps(compile(tree, "<changed>", "exec", dont_inherit=True))
+        return _code([*body, switch, *ast.parse(prelude).body])
+
+    def code_of(self, function: str, definition: ast.FunctionDef) -> bytes:
+        """Return code that puts another definition of a function in its place, in a module that is there."""
+        original = self.definitions[function]
+        owner, _, name = function.rpartition(".")
+        if not owner:
+            return _code([replaced(definition, decorator_list=original.decorator_list)])
+        if any(isinstance(each, ast.Name) and each.id in ("super", "__class__") for each in ast.walk(original)):
+            raise ValueError("a method that asks for its class is compiled with it")
+        holder = ast.Name(owner, ast.Load())
+        put = ast.Assign([ast.Attribute(holder, name, ast.Store())], ast.Name(NEW, ast.Load()))
+        return _code([replaced(definition, name=NEW, decorator_list=original.decorator_list), put])
+
+
+def _code(body: list[ast.stmt]) -> bytes:
+    tree = ast.Module(body, [])
+    for each in body:
+        if not hasattr(each, "lineno"):
+            each.lineno, each.end_lineno, each.col_offset, each.end_col_offset = 1, 1, 0, 0
+        ast.fix_missing_locations(each)
+    return marshal.dumps(compile(tree, "<changed>", "exec", dont_inherit=True))
 
 
 def _kept(node: ast.FunctionDef, changed: ast.FunctionDef) -> ast.FunctionDef:

@@ -73,6 +73,7 @@ class Schema:
     first: int = 1
     changes: list[Change] = field(default_factory=list)
     repairs: Callable[[ast.AST, ast.AST, Scope], Iterator[ast.AST]] | None = None  # in a learner's own function
+    statements: bool = True  # whether statements are changed, too
 
     def definition(self, node: ast.FunctionDef) -> ast.FunctionDef:
         """Return the definition with a switch wherever something may be changed."""
@@ -89,7 +90,7 @@ class Schema:
         """Return the statements of a holder's list, each behind its switches, then those of the list's order."""
         body: list[ast.stmt] = getattr(holder, name)
         plain = [each for statement in body for each in self._statement(statement, holder)]
-        for kind, where, place, changed in natural_orders(holder):
+        for kind, where, place, changed in natural_orders(holder) if self.statements else ():
             statement = body[place] if where == name else None
             if statement is None:
                 continue
@@ -109,7 +110,8 @@ class Schema:
             elif name not in UNCHANGED and isinstance(value, ast.expr):
                 fields[name] = self._expression(value, node, node)
         result: list[ast.stmt] = [replaced(node, **fields)]
-        for kind, change in (natural_statements if self.repairs is None else repaired_statements)(node):
+        other = natural_statements if self.repairs is None else repaired_statements
+        for kind, change in other(node) if self.statements else ():
             number = self._add(node, change, holder, node, kind)
             result = [ast.If(_chosen(number), [change], result)]
         return result
