@@ -24,7 +24,7 @@ from grader.remote.record import Name, Record
 
 KEPT_BYTES = 128 << 20  # of what tests that passed sent and were given; past that they are no evidence
 SECONDS = 1.0  # of processor time, beyond that of the explanations themselves
-SEARCH_SECONDS = 0.45  # of processor time, for small changes of the reference that explain what no known mistake does
+SEARCH_SECONDS = 0.2  # of processor time, for changes of right modules that explain what no repair does
 PROBLEM = 300  # characters
 LOCATING = 0.05  # of processor time, for where an answer goes wrong that nothing explains
 ROW_SHARE = 0.6  # of what is left of it, for one row: the first that fails is the one that is shown whole

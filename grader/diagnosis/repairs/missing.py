@@ -14,8 +14,10 @@ from grader.course.changes import replaced
 from grader.diagnosis.repairs.seen import EXPRESSIONS
 from grader.diagnosis.slips.changes import Scope, natural_changes
 from grader.diagnosis.slips.formulas import number_node, transposed
+from grader.diagnosis.slips.wording.phrases import constant_of
 
-MOST_TERMS = 14  # names that may be missing in one place
+MOST_OF_A_SCORE = 50  # numbers above may stand for infinity
+MOST_TERMS = 12  # names that may be missing in one place
 REDUCTIONS = ("sum", "mean", "max", "min", "std", "var")
 VALUES = (ast.Name, ast.Attribute, ast.Subscript, ast.Call, ast.BinOp)
 
@@ -46,6 +48,10 @@ class Missing:
         yield from natural_changes(node, holder, self.scope)
         if isinstance(node, ast.Constant):
             yield from self._numbers(node, holder)
+        if isinstance(holder, ast.keyword) and constant_of(node) is not None:
+            yield from self._given(holder)
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub) and _is_large(node.operand):
+            yield ast.UnaryOp(ast.USub(), ast.Attribute(ast.Name("np", ast.Load()), "inf", ast.Load()))
         if isinstance(node, ast.Call):
             yield from self._calls(node)
         if isinstance(node, ast.Subscript):
@@ -98,6 +104,11 @@ class Missing:
             held = self.scope.values.get(each.arg)
             if isinstance(held, (int, float)) and not isinstance(held, bool):
                 yield ast.Name(each.arg, ast.Load())
+
+    def _given(self, holder: ast.keyword) -> Iterator[ast.AST]:
+        """Yield the function's own argument of the name of a keyword, for which a constant stands."""
+        if any(each.arg == holder.arg for each in (*self.definition.args.args, *self.definition.args.kwonlyargs)):
+            yield ast.Name(str(holder.arg), ast.Load())
 
     def _calls(self, node: ast.Call) -> Iterator[ast.AST]:
         """Yield a call with an argument more, or one of its later arguments alone."""
@@ -158,12 +169,14 @@ class Missing:
             for each in self.terms
             if _fits(each[1], value) and ast.unparse(each[0]) != text and self._is_set(each[0], line)
         ]
+        shape = getattr(value, "shape", None)
+        fitting.sort(key=lambda each: (getattr(each[1], "shape", None) != shape, not isinstance(each[0], ast.Name)))
         for term, held in fitting[:MOST_TERMS]:
             if getattr(held, "dtype", None) == bool:
                 if value.dtype == bool:
                     yield ast.BinOp(node, ast.BitAnd(), term)
                 continue
-            plain = isinstance(held, np.ndarray) and held.shape == getattr(value, "shape", None)
+            plain = isinstance(held, np.ndarray) and held.shape == shape
             for operator in operators:
                 if not (operator is ast.Div and plain):
                     yield ast.BinOp(node, operator(), term)
@@ -187,6 +200,10 @@ class Missing:
             if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store):
                 found[each.id] = min(each.lineno, found.get(each.id, each.lineno))
         return found
+
+
+def _is_large(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, (int, float)) and node.value > MOST_OF_A_SCORE
 
 
 def _is_called(node: ast.AST, holder: ast.AST) -> bool:

@@ -24,15 +24,15 @@ from grader.diagnosis.slips.telling import Slip, distance, is_fine
 from grader.outcome import Diagnosis
 
 REPAIR = "repair-"  # how the id of what is told begins
-SECONDS = 0.5  # of processor time, here and on the bench
+SECONDS = 0.45  # of processor time, here and on the bench
 ROW_SHARE = 0.7  # of what is left, for one row
 LEAST = 0.03  # seconds, below which nothing is begun
 PROBES = 2  # tests of one row that are tried one after the other
 MOST_FOUND = 10  # repairs that are held against a row's other tests
 MOST_CONFIRMED = 6  # of those tests
 MOST_CONSTANTS = 12
-LEVELS = (0, 1, 2)
-ROUNDS = 3  # of one change more, where each brings more values right
+LEVELS = ((0, 1), (2,))  # what stands for something else, and what is missing; then operations
+ROUNDS = 3  # of one change more
 MOST_TOGETHER = 8
 MOST_GROUPS = 40  # changes of one manner that are tried together
 
@@ -43,6 +43,11 @@ class Repair:
 
     changes: tuple[Change, ...]
     written: Written
+    before: tuple[Change, ...] = ()  # that are in the text already
+
+    @property
+    def all(self) -> tuple[Change, ...]:
+        return self.before + self.changes
 
     @property
     def numbers(self) -> tuple[int, ...]:
@@ -50,11 +55,11 @@ class Repair:
 
     @property
     def likelihood(self) -> int:
-        return max(map(likelihood, self.changes))
+        return max(map(likelihood, self.all))
 
-    def joined(self, other: Repair) -> Repair:
-        """Return both together."""
-        return replace(self, changes=self.changes + other.changes)
+    def after(self, other: Repair | None) -> Repair:
+        """Return this one with what another has put right before."""
+        return self if other is None else replace(self, before=other.before + other.changes)
 
 
 @dataclass
@@ -92,7 +97,6 @@ class Repairs:
     bench: Bench
     left: float = SECONDS  # of processor time, here and on the bench, for all rows
     _known: list[Repair] = field(default_factory=list)
-    _singles: list[Repair] = field(default_factory=list)
     _held: Written | None = None
     _next: int = 1
 
@@ -131,18 +135,26 @@ class Repairs:
         own: frozenset[str],
         ends_at: float,
     ) -> list[Slip]:
-        if ends_at - self.clock() < LEAST:
-            return []
-        for each in sorted(failing, key=size_of)[:PROBES]:
-            if self.clock() > ends_at:
+        left = sorted(failing, key=size_of)
+        partial: Repair | None = None
+        for _ in range(ROUNDS):
+            trial = next((made for each in left if (made := self._trial(each)) and made.right[-1].error is None), None)
+            if trial is None or ends_at - self.clock() < LEAST:
                 break
-            trial = self._trial(each)
-            if trial is None or trial.right[-1].error is not None:
-                continue
-            found = self._found(trial, fine, own, ends_at)
-            slips = self._confirmed(found, each, failing, passed, row)
+            found, best = self._found(trial, partial, fine, own, ends_at)
+            found = [each.after(partial) for each in found]
+            slips = self._confirmed(found, trial.failing, failing, passed, row)
+            whole = [slip for slip, _ in slips if 2 * len(slip.tests) > len(failing)]
+            if whole:
+                self._known += [repair for _, repair in slips[:1] if repair not in self._known]
+                return whole
             if slips:
-                return slips
+                partial = slips[0][1]
+                left = [each for each in left if each.test not in slips[0][0].tests]
+            elif best is not None:
+                partial = best.after(partial)
+            else:
+                left = [each for each in left if each.test != trial.failing.test]
         return []
 
     def _trial(self, failing: Failing) -> Trial | None:
@@ -155,42 +167,46 @@ class Repairs:
             record = failing.records[first]
             records = [record] if replay.stands_alone(record) else failing.records[: first + 1]
             right = expected(Replay(self.reference, self.stage, failing.names, exact, self.learner), records)
-            return None if right is None else Trial(self.stage, self.bench, failing.names, right, exact)
+            return None if right is None else Trial(self.stage, self.bench, failing, right, exact)
         return None
 
-    def _found(self, trial: Trial, fine: frozenset[str], own: frozenset[str], ends_at: float) -> list[Repair]:
-        """Return the changes with which a test is answered rightly: those of before, single ones, several."""
-        for each in self._known:
+    def _found(
+        self, trial: Trial, partial: Repair | None, fine: frozenset[str], own: frozenset[str], ends_at: float
+    ) -> tuple[list[Repair], Repair | None]:
+        """Return the changes with which a test is answered rightly, and the one with which more of it is.
+
+        Where a part of what is wrong is known, it is put right before.
+        """
+        for each in self._known if partial is None else ():
             self._hold(each.written)
             if trial.is_right(trial.score(each.numbers)):
-                return [each]
+                return [each], None
         label = trial.right[-1].label
-        written = self._noted(trial, label, fine)
+        written = self._noted(trial, label, fine, partial)
         names = [name for name in written.that_ran() if not is_fine(name, fine)]
-        names.sort(key=lambda name: (not written.is_late(name), _checks(written.definitions[name]), distance(name, label, own)))
+        names.sort(
+            key=lambda name: (not written.is_late(name), refuses(written.definitions[name]), distance(name, label, own))
+        )
         self._hold(written)
         tried = _Tried(trial, trial.score(()), ends_at, self.clock)
-        for level in LEVELS:
+        for levels in LEVELS:
             for name in names:
-                if tried.found or self.clock() > ends_at:
-                    return tried.found
-                singles = self._made(written, name, level)
-                tried.all(singles)
-                if not tried.found:
-                    tried.all(together(singles))
-        for _ in range(ROUNDS):
-            better = tried.best
-            if tried.found or better is None:
-                break
-            places = {id(change.old) for change in better.changes}
-            tried.best = None
-            others = [each for each in self._singles if each.written is written and each.likelihood < 2]
-            tried.all(better.joined(each) for each in others if id(each.changes[0].old) not in places)
-        return tried.found
+                for level in levels:
+                    if self.clock() > ends_at:
+                        return [], tried.best
+                    singles = self._made(written, name, level)
+                    tried.all(singles)
+                    if not tried.found and level == 0:
+                        tried.all(together(singles))
+                    if tried.found:
+                        return tried.found, None
+        return [], tried.best
 
-    def _noted(self, trial: Trial, label: str, fine: frozenset[str]) -> Written:
+    def _noted(self, trial: Trial, label: str, fine: frozenset[str], partial: Repair | None) -> Written:
         """Return the learner's text with what its expressions hold while a test is repeated."""
         written = Written(self.stage, self.text, lambda: self.reference)
+        if partial is not None:
+            written = partial.written.applied(partial.changes)
         reached = [name for name in written.reached(label) if not is_fine(name, fine)]
         self._held = None
         self.bench.load(written.taking_notes(reached))
@@ -212,25 +228,23 @@ class Repairs:
         written.codes.append(code)
         self.bench.extend(code)
         ran = sorted((each for each in changes if written.did_run(each.statement)), key=likelihood)
-        made = [Repair((change,), written) for change in ran]
-        self._singles += made
-        return made
+        return [Repair((change,), written) for change in ran]
 
     def _hold(self, written: Written) -> None:
         """Have the bench hold a text's changes."""
         if self._held is not written:
             self._held = None
-            self.bench.load(written.compiled({}))
+            self.bench.load(written.whole())
             for code in written.codes:
                 self.bench.extend(code)
             self._held = written
 
     def _confirmed(
         self, found: list[Repair], probe: Failing, failing: Sequence[Failing], passed: Sequence[Failing], row: str
-    ) -> list[Slip]:
+    ) -> list[tuple[Slip, Repair]]:
         """Return what is said of the repairs that put most of a row's failing tests right, and break none that passed."""
         peers = [each for each in sorted(failing, key=size_of) if each is not probe and probe.called & each.called]
-        trials = [(each, trial) for each in peers[:MOST_CONFIRMED] if (trial := self._whole(each)) is not None]
+        trials = [(each, trial) for each in peers if (trial := self._whole(each)) is not None]
         others = [each for each in sorted(passed, key=size_of) if probe.called & each.called][:MOST_CONFIRMED]
         kept = [trial for each in others if (trial := self._whole(each)) is not None and trial.is_right(trial.score(()))]
         slips: dict[str, tuple[Slip, Repair]] = {}
@@ -243,35 +257,38 @@ class Repairs:
             for other, trial in trials:
                 if trial.is_right(trial.score(each.numbers)):
                     tests.add(other.test)
-            if 2 * len(tests) <= len(trials) + 1 or not all(trial.is_right(trial.score(each.numbers)) for trial in kept):
+            if not all(trial.is_right(trial.score(each.numbers)) for trial in kept):
                 continue
-            rank = (-len(tests), len(each.changes), each.likelihood, _grown(each))
+            rank = (-len(tests), len(each.all), each.likelihood, _grown(each))
             before = slips.get(diagnosis.mistake)
             if before is None or rank < before[0].rank:
                 slips[diagnosis.mistake] = Slip(diagnosis, rank, frozenset(tests)), each
         order = sorted(slips.values(), key=lambda pair: pair[0].rank)
-        if len(order) > 1 and len(order[0][0].tests) == 1 and order[0][0].rank[:3] == order[1][0].rank[:3]:
-            return []  # one test cannot tell which of several it is
-        self._known += [repair for _, repair in order[:1] if repair not in self._known]
-        return [slip for slip, _ in order]
+        if order and len(order[0][0].tests) == 1:
+            best = [repair for slip, repair in order if slip.rank[:3] == order[0][0].rank[:3]]
+            if len({change.statement.lineno for each in best for change in each.changes}) > 1:
+                return []  # one test cannot tell which of several places it is
+        return order
 
     def _whole(self, failing: Failing) -> Trial | None:
         right = expected(Replay(self.reference, self.stage, failing.names, False, self.learner), failing.records)
-        return None if right is None else Trial(self.stage, self.bench, failing.names, right, False)
+        return None if right is None else Trial(self.stage, self.bench, failing, right, False)
 
     def _diagnosis(self, repair: Repair, row: str) -> Diagnosis | None:
         """Return what is told of a repair; None where one of its changes has no words."""
-        function = repair.changes[0].function
-        say = repair.written.vocabulary(function)
-        clauses = [said for change in repair.changes if (said := told(change, say)) is not None]
-        if len(clauses) < len(repair.changes):
-            return None
+        function = repair.all[0].function
+        clauses = []
+        for change in repair.all:
+            said = told(change, repair.written.vocabulary(change.function))
+            if said is None:
+                return None
+            clauses.append(said)
         function = function.removesuffix(".__init__")
         criterion = self.stage.criterion_of(function)
-        lines = sorted({change.statement.lineno for change in repair.changes})
-        said = ", and as if ".join(dict.fromkeys(each.said for each in clauses))
+        lines = sorted({change.statement.lineno for change in repair.all})
+        words = ", and as if ".join(dict.fromkeys(each.said for each in clauses))
         at = f"line{'s' if len(lines) > 1 else ''} {' and '.join(map(str, lines))}"
-        text = f"{function} answers as if {said} ({at})."
+        text = f"{function} answers as if {words} ({at})."
         fixes = " ".join(dict.fromkeys(each.fix for each in clauses))
         name = REPAIR + hashlib.sha256(text.encode()).hexdigest()[:8]
         return Diagnosis(name, criterion.id if criterion else row, text, fixes)
@@ -292,7 +309,7 @@ class Repairs:
         return frozenset(sorted(each for each in found if each not in (0, 1, -1))[:MOST_CONSTANTS])
 
 
-def _checks(node: ast.FunctionDef) -> bool:
+def refuses(node: ast.FunctionDef) -> bool:
     """Say whether a function does nothing but refuse."""
     return all(isinstance(each, (ast.If, ast.Raise, ast.Return, ast.Expr, ast.Assign)) for each in node.body) and any(
         isinstance(each, ast.If) and isinstance(each.body[0], ast.Raise) for each in node.body
@@ -319,8 +336,8 @@ def together(singles: Sequence[Repair]) -> Iterator[Repair]:
         change = each.changes[0]
         if isinstance(change.new, ast.AST) and isinstance(change.old, ast.AST):
             groups.setdefault(_edit(change.old, change.new) or change.manner, {}).setdefault(id(change.old), each)
-    several = [list(group.values()) for group in groups.values() if 1 < len(group) < MOST_TOGETHER]
-    for group in several[:MOST_GROUPS]:
+    several = [list(group.values()) for group in groups.values() if len(group) > 1]
+    for group in [each for each in several if len(each) < MOST_TOGETHER][:MOST_GROUPS]:
         yield Repair(tuple(each.changes[0] for each in group), group[0].written)
     for group in several[:MOST_GROUPS]:
         of_one: dict[int, list[Repair]] = {}
@@ -354,4 +371,4 @@ def _grown(repair: Repair) -> int:
     def size(node: object) -> int:
         return len(list(ast.walk(node))) if isinstance(node, ast.AST) else 20
 
-    return sum(abs(size(change.new) - size(change.old)) for change in repair.changes)
+    return sum(abs(size(change.new) - size(change.old)) for change in repair.all)

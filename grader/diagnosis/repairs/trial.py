@@ -11,8 +11,9 @@ import numpy as np
 from grader.course.stage import Stage
 from grader.diagnosis.repairs.bench import Bench, BenchGone
 from grader.diagnosis.replay import Replay
+from grader.diagnosis.slips.probes import Failing
 from grader.remote.exceptions import WorkerFailed
-from grader.remote.record import Name, Record
+from grader.remote.record import Record
 
 NOISE = 1e-9  # two answers that are right may differ by this where 0 is expected
 
@@ -44,7 +45,7 @@ class Trial:
 
     stage: Stage
     bench: Bench
-    names: dict[str, Name]
+    failing: Failing
     right: Sequence[Record]
     exact: bool
     start: Remote | None = None
@@ -57,7 +58,7 @@ class Trial:
         replay = Remote(_Module(self.bench), self.stage, {}, self.exact)  # type: ignore[arg-type]
         replay.floor = NOISE
         wanted = {record.target for record in self.right}
-        for name, entry in self.names.items():
+        for name, entry in self.failing.names.items():
             if entry.number in wanted and entry.number:
                 replay.objects[entry.number] = self.bench.named(name)
         replay._named = frozenset(replay.objects)

@@ -21,18 +21,39 @@ def told(change: Change, say: Vocabulary) -> Clause | None:
         return _order(change, say)
     if change.kind in ("accumulates", "overwrites"):
         return _assignment(change, say)
+    if change.kind == "thrown_away" and isinstance(change.old, ast.Expr):
+        name = called(change.old.value)
+        return Clause(f"the result of {name} were not used", f"`{name}` returns what it makes: keep that.", 0)
     if isinstance(change.old, ast.stmt):
         return _statement(change, say)
     if not isinstance(change.new, ast.AST):
         return None
     if _holds(change.old, change.new) and not _holds(change.new, change.old):
         return _extra(change.old, change.new, say)
+    if isinstance(change.holder, ast.keyword) and isinstance(change.new, ast.Name) and constant_of(change.old) is not None:
+        name = change.new.id
+        return Clause(f"{name} were ignored, and {constant_of(change.old)} always taken", f"Use {name} as it is given.", 0)
+    if isinstance(change.new, ast.UnaryOp) and getattr(change.new.operand, "attr", "") == "inf":
+        was = constant_of(change.old)
+        return Clause(f"{was} stood where minus infinity belongs", f"Use -np.inf: next to large numbers {was} is not low.", 0)
     if isinstance(change.new, ast.Call) and called(change.new) == "copy" and _holds(change.new, change.old):
         what = say.phrase(change.old) or "an array"
         return Clause(f"{what} were not copied", f"Copy {what}: what stands there is a view.", 0)
+    if isinstance(change.new, ast.Call) and (clause := _layer(change.new, change.old, say)) is not None:
+        return clause
     if (clause := _along(change.new, change.old, say)) is not None:
         return clause
     return expression(change.new, change.old, change.holder, say)
+
+
+def _layer(right: ast.Call, learners: ast.AST, say: Vocabulary) -> Clause | None:
+    """Return the clause of a layer that was left out; None where the change is another."""
+    function = right.func
+    if learners not in right.args or not isinstance(function, ast.Attribute) or not isinstance(function.value, ast.Attribute):
+        return None
+    layer, what = function.value.attr, say.phrase(learners)
+    said = f"{layer}{'.backward' if function.attr == 'backward' else ''} were left out"
+    return Clause(f"{said}, and {what} went on as it is" if what else said, f"Call {layer}.{function.attr}.", 0)
 
 
 def _along(right: ast.AST, learners: ast.AST, say: Vocabulary) -> Clause | None:
@@ -117,7 +138,7 @@ def _extra(whole: ast.AST, kept: ast.AST, say: Vocabulary) -> Clause | None:
             return Clause(f"{what or 'an array'} were transposed", f"Use {what or 'it'} as it is.", 0)
         case ast.UnaryOp():
             return Clause(f"the sign of {what or 'a term'} were the other way round", "Mind the minus sign.", 0)
-        case ast.Subscript():
+        case ast.Subscript(slice=ast.Slice() | ast.Tuple()):
             if any(isinstance(each, ast.Slice) and constant_of(each.step) == -1 for each in ast.walk(whole.slice)):
                 return Clause(f"{what or 'an array'} were reversed", "Keep its order.", 0)
             return Clause(f"only a part of {what or 'an array'} were used", f"Use all of {what or 'it'}.", 1)

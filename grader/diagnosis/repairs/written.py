@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 import marshal
 import re
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -28,6 +28,7 @@ class Written(Source):
 
     seen: Seen = field(default_factory=Seen)
     early: frozenset[int] = frozenset()  # the expressions that ran before the last request
+    base: frozenset[str] = frozenset()  # the functions with changes that were made for good
     codes: list[bytes] = field(default_factory=list)  # of the changes that were made of it
     _heads: dict[int, frozenset[int]] = field(default_factory=dict)
 
@@ -48,8 +49,9 @@ class Written(Source):
 
     def taking_notes(self, functions: Iterable[str]) -> bytes:
         """Return the code of the text as one of which some functions note what their expressions hold."""
-        definitions = {name: noting(name, self.definitions[name], self.numbers) for name in functions}
-        return self.compiled(definitions, PRELUDE)
+        base = {name: self.definitions[name] for name in self.base}
+        taking = {name: noting(name, self.definitions[name], self.numbers) for name in functions}
+        return self.compiled(base | taking, PRELUDE)
 
     def reached(self, label: str) -> list[str]:
         """Return the functions that a request may run: the one that it asks for, and all that are called by name."""
@@ -65,6 +67,22 @@ class Written(Source):
             found |= dict.fromkeys(own)
             waiting += [each.id for name in own for each in ast.walk(self.definitions[name]) if isinstance(each, ast.Name)]
         return list(found)
+
+    def applied(self, changes: Sequence[Change]) -> Written:
+        """Return the text with changes made for good; what was seen of the rest still holds."""
+        other = replace(self, codes=[], _heads={})
+        definitions = dict(self.definitions)
+        for change in changes:
+            name = change.function
+            definitions[name] = _substituted(definitions[name], change.old, change.new)
+        vars(other)["definitions"] = definitions
+        vars(other)["numbers"] = self.numbers
+        other.base = self.base | {each.function for each in changes}
+        return other
+
+    def whole(self) -> bytes:
+        """Return the code of the text, with the changes that were made for good."""
+        return self.compiled({name: self.definitions[name] for name in self.base})
 
     def that_ran(self) -> list[str]:
         """Return the functions that ran."""
@@ -138,6 +156,26 @@ class Written(Source):
         holder = ast.Name(owner, ast.Load())
         put = ast.Assign([ast.Attribute(holder, name, ast.Store())], ast.Name(NEW, ast.Load()))
         return _code([replaced(definition, name=NEW, decorator_list=original.decorator_list), put])
+
+
+def _substituted(node: Any, old: ast.AST, new: Any) -> Any:
+    """Return a tree with another node, or another list of statements, in the place of one; the rest is shared."""
+    if node is old and isinstance(new, ast.AST):
+        return new
+    fields: dict[str, Any] = {}
+    for name, value in ast.iter_fields(node):
+        if isinstance(value, list):
+            if isinstance(new, list) and any(each is old for each in value):
+                fields[name] = new
+                continue
+            changed = [_substituted(each, old, new) if isinstance(each, ast.AST) else each for each in value]
+            if any(a is not b for a, b in zip(changed, value, strict=True)):
+                fields[name] = changed
+        elif isinstance(value, ast.AST):
+            other = _substituted(value, old, new)
+            if other is not value:
+                fields[name] = other
+    return replaced(node, **fields) if fields else node
 
 
 def _code(body: list[ast.stmt]) -> bytes:

@@ -15,7 +15,7 @@ from grader.diagnosis.slips.formulas import transposed
 
 Kind = Literal[
     "", "order", "reset", "return_within", "overwrites", "accumulates", "indented", "after",
-    "ignored", "inverted", "transposed", "exchanged", "fixed",
+    "ignored", "inverted", "transposed", "exchanged", "fixed", "thrown_away",
 ]  # fmt: skip
 BODIES = ("body", "orelse")
 
@@ -50,7 +50,8 @@ def repaired_statements(node: ast.stmt) -> Iterator[tuple[Kind, ast.stmt]]:
         yield "", ast.Pass()
     elif isinstance(node, ast.Assign) and len(node.targets) == 1 and not isinstance(node.targets[0], ast.Tuple):
         for operator in (ast.Add, ast.Sub):
-            yield "overwrites", ast.AugAssign(node.targets[0], operator(), node.value)
+            if isinstance(node.targets[0], (ast.Name, ast.Attribute, ast.Subscript)):
+                yield "overwrites", ast.AugAssign(node.targets[0], operator(), node.value)
         yield "", ast.Pass()
     elif isinstance(node, ast.If) and not isinstance(node.body[0], ast.Raise):
         yield "", replaced(node, test=ast.UnaryOp(ast.Not(), node.test))
@@ -58,6 +59,8 @@ def repaired_statements(node: ast.stmt) -> Iterator[tuple[Kind, ast.stmt]]:
         yield "", replaced(node, test=ast.Constant(False))
     elif isinstance(node, ast.Expr):
         yield "", ast.Pass()
+        if isinstance(node.value, ast.Call) and node.value.args and isinstance(node.value.args[0], ast.Name):
+            yield "thrown_away", ast.Assign([ast.Name(node.value.args[0].id, ast.Store())], node.value)
 
 
 def natural_orders(holder: ast.AST) -> Iterator[tuple[Kind, str, int, list[ast.stmt]]]:
