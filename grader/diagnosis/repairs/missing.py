@@ -14,6 +14,7 @@ from grader.course.changes import replaced
 from grader.diagnosis.repairs.seen import EXPRESSIONS
 from grader.diagnosis.slips.changes import Scope, natural_changes
 from grader.diagnosis.slips.formulas import number_node, transposed
+from grader.diagnosis.slips.wording.names import are_kin
 from grader.diagnosis.slips.wording.phrases import constant_of
 
 MOST_OF_A_SCORE = 50  # numbers above may stand for infinity
@@ -30,7 +31,7 @@ class Missing:
     definitions: Mapping[str, ast.FunctionDef]
     constants: frozenset[float]  # of the right module
     definition: ast.FunctionDef
-    level: int  # 0: what stands for something else; 1: a term or factor that is missing; 2: an operation
+    level: int  # 0: what stands for something else; 1: far names, a term or factor that is missing; 2: an operation
     value_of: Callable[[ast.AST], Any]  # what stands for the value of an expression; None where it never had one
 
     def __call__(self, node: ast.AST, holder: ast.AST, _: Scope) -> Iterator[ast.AST]:
@@ -39,13 +40,17 @@ class Missing:
             return
         if isinstance(node, EXPRESSIONS) and self.value_of(node) is None and not _is_called(node, holder):
             return
-        if self.level == 0:
+        if self.level < 2:
             yield from self._natural(node, holder)
-        elif isinstance(node, VALUES) and not _is_called(node, holder):
+        if self.level and isinstance(node, VALUES) and not _is_called(node, holder):
             yield from self._around(node, holder)
 
     def _natural(self, node: ast.AST, holder: ast.AST) -> Iterator[ast.AST]:
-        yield from natural_changes(node, holder, self.scope)
+        for change in natural_changes(node, holder, self.scope):
+            if _is_far(node, change) == (self.level == 1):
+                yield change
+        if self.level:
+            return
         if isinstance(node, ast.Constant):
             yield from self._numbers(node, holder)
         if isinstance(holder, ast.keyword) and constant_of(node) is not None:
@@ -200,6 +205,14 @@ class Missing:
             if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store):
                 found[each.id] = min(each.lineno, found.get(each.id, each.lineno))
         return found
+
+
+def _is_far(old: ast.AST, new: ast.AST) -> bool:
+    """Say whether one name stands for another that has nothing in common with it."""
+    names = [getattr(each, "id", getattr(each, "attr", getattr(each, "value", None))) for each in (old, new)]
+    if type(old) is not type(new) or not all(isinstance(each, str) for each in names):
+        return False
+    return not are_kin(str(names[0]), str(names[1]))
 
 
 def _is_large(node: ast.expr) -> bool:

@@ -31,7 +31,6 @@ PROBES = 2  # tests of one row that are tried one after the other
 MOST_FOUND = 10  # repairs that are held against a row's other tests
 MOST_CONFIRMED = 6  # of those tests
 MOST_CONSTANTS = 12
-LEVELS = ((0, 1), (2,))  # what stands for something else, and what is missing; then operations
 ROUNDS = 3  # of one change more
 MOST_TOGETHER = 8
 MOST_GROUPS = 40  # changes of one manner that are tried together
@@ -184,22 +183,21 @@ class Repairs:
         label = trial.right[-1].label
         written = self._noted(trial, label, fine, partial)
         names = [name for name in written.that_ran() if not is_fine(name, fine)]
-        names.sort(
-            key=lambda name: (not written.is_late(name), refuses(written.definitions[name]), distance(name, label, own))
-        )
+        names.sort(key=lambda name: (refuses(written.definitions[name]), distance(name, label, own)))
         self._hold(written)
         tried = _Tried(trial, trial.score(()), ends_at, self.clock)
-        for levels in LEVELS:
-            for name in names:
-                for level in levels:
-                    if self.clock() > ends_at:
-                        return [], tried.best
-                    singles = self._made(written, name, level)
-                    tried.all(singles)
-                    if not tried.found and level == 0:
-                        tried.all(together(singles))
-                    if tried.found:
-                        return tried.found, None
+        late = [name for name in names if written.is_late(name)]
+        early = [name for name in names if name not in late]
+        for functions, level in ((late, 0), (late, 1), (early, 0), (early, 1), (late, 2), (early, 2)):
+            for name in functions:
+                if self.clock() > ends_at:
+                    return [], tried.best
+                singles = self._made(written, name, level)
+                tried.all(singles)
+                if not tried.found and level == 0:
+                    tried.all(together(singles))
+                if tried.found:
+                    return tried.found, None
         return [], tried.best
 
     def _noted(self, trial: Trial, label: str, fine: frozenset[str], partial: Repair | None) -> Written:

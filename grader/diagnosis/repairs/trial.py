@@ -10,10 +10,11 @@ import numpy as np
 
 from grader.course.stage import Stage
 from grader.diagnosis.repairs.bench import Bench, BenchGone
-from grader.diagnosis.replay import Replay
+from grader.diagnosis.replay import Replay, frozen
 from grader.diagnosis.slips.probes import Failing
 from grader.remote.exceptions import WorkerFailed
 from grader.remote.record import Record
+from grader.worker.operations import perform
 
 NOISE = 1e-9  # two answers that are right may differ by this where 0 is expected
 
@@ -22,6 +23,18 @@ class Remote(Replay):
     """A replay on what stands for a changed module; it counts the values that are right."""
 
     agreed = 0
+
+    def _agrees(self, record: Record) -> bool:
+        """Say whether a request is answered rightly; what became of its arguments is looked at where the answer is."""
+        args = tuple(self._local(*pair) for pair in zip(record.args, record.given, strict=True))
+        kwargs = {name: self._local(value, value) for name, value in record.kwargs.items()}
+        try:
+            result, error = perform(record.kind, self.objects[record.target], record.name, args, kwargs), None
+        except Exception as raised:  # a changed form may well raise
+            result, error = None, raised
+        if not self._is_same(record, result, error, record.changed):
+            return False
+        return record.error is not None or (frozen([args, kwargs]) != frozen([record.args, record.kwargs])) == record.changed
 
     def _same(self, recorded: Any, local: Any) -> bool:
         """Compare, and count each value of a tuple or table that is right by itself."""
