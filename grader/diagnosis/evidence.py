@@ -67,9 +67,7 @@ class Evidence:
         """Whether any test failed in a way that can be explained."""
         return bool(self._called)
 
-    def settled(
-        self, outcomes: Iterable[Outcome], answers: Diagnostician, bench: Bench | None = None
-    ) -> list[Outcome]:
+    def settled(self, outcomes: Iterable[Outcome], answers: Diagnostician, bench: Bench | None = None) -> list[Outcome]:
         """Return the outcomes with the explanations that stand against all that the tests saw.
 
         A mistake is not made where a test that passed would not have passed with it, nor where it explains no failure
@@ -141,7 +139,9 @@ class Evidence:
             failing = self._unexplained(row.id, outcomes)
             if not failing:
                 continue
-            right = [Failing("", each.records, each.names) for each in self._passed.get(row.id, []) if _tells(each.records)]
+            right = [
+                Failing("", each.records, each.names) for each in self._passed.get(row.id, []) if _tells(each.records)
+            ]
             try:
                 if repairs is not None:
                     slips = repairs.explain(row.id, failing, right, passed, frozenset(row.functions))

@@ -7,7 +7,7 @@ import dis
 import re
 import types
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -40,7 +40,7 @@ class Replay:
                 self.objects[entry.number] = getattr(module, name)
         self._named = frozenset(self.objects)
 
-    def copied(self) -> Replay:
+    def copied(self) -> Self:
         """Return a replay that goes on from here with the same objects, and leaves this one as it is."""
         other = copy.copy(self)
         other.objects, other.given = dict(self.objects), dict(self.given)

@@ -160,7 +160,7 @@ class Session:
                 report.send("settled", after)
 
     def _bench(self) -> RemoteBench | None:
-        """Return where changed forms of the learner's module run; None where each test does not have its own process."""
+        """Return where changed forms of the learner's module run; None where tests share a process."""
         if not self.process.fork:
             return None
         ends_at = min(self.task.ends_at, time.monotonic() + BENCH_SECONDS)

@@ -1,4 +1,4 @@
-"""Where changed forms of a learner's module run: its own process, in which one code holds every change behind a switch."""
+"""Where changed forms of a learner's module run: a process of its own, in which switches choose what is changed."""
 
 from __future__ import annotations
 

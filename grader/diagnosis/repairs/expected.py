@@ -30,7 +30,7 @@ def _expected(record: Record, result: Any) -> Any:
     """Return the right answer, with the learner's own objects where the right ones stay in their module."""
     if isinstance(record.result, RemoteValue):
         return record.result
-    if isinstance(record.result, (list, tuple)) and isinstance(result, (list, tuple)):
-        if any(isinstance(each, RemoteValue) for each in record.result):
-            return record.result
+    several = isinstance(record.result, (list, tuple)) and isinstance(result, (list, tuple))
+    if several and any(isinstance(each, RemoteValue) for each in record.result):
+        return record.result
     return result

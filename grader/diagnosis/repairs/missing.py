@@ -1,4 +1,4 @@
-"""What may be missing in a learner's line: a term, a factor, a root, an axis, an argument, a constant of the formula."""
+"""What may be missing in a learner's line: a term, a factor, an axis, an argument, a constant of the formula."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 
 from grader.course.changes import replaced
+from grader.diagnosis.repairs.around import wrapped
 from grader.diagnosis.repairs.seen import EXPRESSIONS
 from grader.diagnosis.slips.changes import Scope, natural_changes
-from grader.diagnosis.slips.formulas import number_node, transposed
+from grader.diagnosis.slips.formulas import number_node
 from grader.diagnosis.slips.wording.names import are_kin
 from grader.diagnosis.slips.wording.phrases import constant_of
 
@@ -72,7 +73,7 @@ class Missing:
         outer = isinstance(holder, (ast.Assign, ast.AugAssign, ast.Return, ast.Tuple))
         if self.level == 2:
             if outer or isinstance(holder, (ast.BinOp, ast.Call)):
-                yield from _wrapped(node, value, not outer)
+                yield from wrapped(node, value, not outer)
             if outer or isinstance(holder, ast.Call):
                 yield from self._applied(node)
         elif outer or isinstance(holder, ast.Call):
@@ -91,9 +92,13 @@ class Missing:
             if "." not in name and required == 1 and own is not self.definition:
                 yield ast.Call(ast.Name(name, ast.Load()), [node], [])
         own_object = ast.Name("self", ast.Load())
-        methods = {each.func.attr for each in ast.walk(self.definition)
-                   if isinstance(each, ast.Call) and isinstance(each.func, ast.Attribute)
-                   and isinstance(each.func.value, ast.Attribute)}
+        methods = {
+            each.func.attr
+            for each in ast.walk(self.definition)
+            if isinstance(each, ast.Call)
+            and isinstance(each.func, ast.Attribute)
+            and isinstance(each.func.value, ast.Attribute)
+        }
         for attribute, held in vars(self.scope.values.get("self", Scope({}))).items():
             for method in sorted(methods & {"forward", "backward"}) if type(held).__name__ == "SimpleNamespace" else ():
                 layer = ast.Attribute(own_object, attribute, ast.Load())
@@ -163,9 +168,7 @@ class Missing:
             return [each for each in entries if _is_number(each[1])]
         return [(load, value)] if _is_number(value) else []
 
-    def _terms(
-        self, node: ast.expr, value: Any, operators: tuple[type[ast.operator], ...]
-    ) -> Iterator[ast.AST]:
+    def _terms(self, node: ast.expr, value: Any, operators: tuple[type[ast.operator], ...]) -> Iterator[ast.AST]:
         """Yield an expression with a term or a factor more."""
         text = ast.unparse(node)
         line = getattr(node, "lineno", 0)
@@ -177,8 +180,8 @@ class Missing:
         shape = getattr(value, "shape", None)
         fitting.sort(key=lambda each: (getattr(each[1], "shape", None) != shape, not isinstance(each[0], ast.Name)))
         for term, held in fitting[:MOST_TERMS]:
-            if getattr(held, "dtype", None) == bool:
-                if value.dtype == bool:
+            if getattr(getattr(held, "dtype", None), "kind", "") == "b":
+                if value.dtype.kind == "b":
                     yield ast.BinOp(node, ast.BitAnd(), term)
                 continue
             plain = isinstance(held, np.ndarray) and held.shape == shape
@@ -188,7 +191,6 @@ class Missing:
             if ast.Div in operators and not isinstance(held, np.ndarray):
                 yield ast.BinOp(node, ast.Div(), _sqrt(term))
                 yield ast.BinOp(node, ast.Mult(), _sqrt(term))
-
 
     def _is_set(self, term: ast.expr, line: int) -> bool:
         """Say whether a name has its value where a line begins."""
@@ -210,7 +212,7 @@ class Missing:
 def _is_far(old: ast.AST, new: ast.AST) -> bool:
     """Say whether one name stands for another that has nothing in common with it."""
     names = [getattr(each, "id", getattr(each, "attr", getattr(each, "value", None))) for each in (old, new)]
-    if type(old) is not type(new) or not all(isinstance(each, str) for each in names):
+    if not isinstance(new, type(old)) or not all(isinstance(each, str) for each in names):
         return False
     return not are_kin(str(names[0]), str(names[1]))
 
@@ -234,7 +236,7 @@ def _fits(term: Any, value: Any) -> bool:
     if not isinstance(value, np.ndarray) or not isinstance(term, np.ndarray):
         return not isinstance(term, np.ndarray) or isinstance(value, np.ndarray)
     try:
-        return np.broadcast_shapes(term.shape, value.shape) == value.shape
+        return bool(np.broadcast_shapes(term.shape, value.shape) == value.shape)
     except ValueError:
         return False
 
@@ -243,40 +245,7 @@ def _sqrt(node: ast.expr) -> ast.expr:
     return ast.BinOp(node, ast.Pow(), ast.Constant(0.5))
 
 
-def _wrapped(node: ast.expr, value: Any, inner: bool) -> Iterator[ast.AST]:
-    """Yield what may be missing around an expression."""
-    dimensions = getattr(value, "ndim", 0)
-    if dimensions:
-        for axis in (0, -1):
-            yield _method(node, "sum", axis, keepdims=False)
-        for name in ("sum", "mean"):
-            yield _method(node, name, -1, keepdims=True)
-        for name in ("mean", "max"):
-            yield ast.BinOp(node, ast.Sub(), _method(node, name, -1, keepdims=True))
-        yield ast.Call(ast.Attribute(node, "copy", ast.Load()), [], [])
-    if dimensions > 1:
-        yield transposed(node)
-    for name in ("sqrt", "exp", "log", "square", "abs"):
-        yield ast.Call(ast.Attribute(ast.Name("np", ast.Load()), name, ast.Load()), [node], [])
-    yield ast.Call(ast.Attribute(ast.Name("np", ast.Load()), "maximum", ast.Load()), [node, ast.Constant(0.0)], [])
-    yield ast.UnaryOp(ast.USub(), node)
-    yield ast.BinOp(ast.Constant(1), ast.Sub(), node)
-    if inner:
-        return
-    yield ast.BinOp(node, ast.Sub(), ast.Constant(1))
-    yield ast.BinOp(node, ast.Add(), ast.Constant(1))
-    yield ast.BinOp(node, ast.Div(), ast.Constant(2))
-    yield ast.BinOp(node, ast.Mult(), ast.Constant(2))
-
-
 def transposed_again(node: ast.expr) -> ast.expr:
     """Return an expression with its last two axes swapped, where all were reversed."""
     swap = ast.Attribute(ast.Name("np", ast.Load()), "swapaxes", ast.Load())
     return ast.Call(swap, [node, number_node(-1), number_node(-2)], [])
-
-
-def _method(node: ast.expr, name: str, axis: int, keepdims: bool) -> ast.expr:
-    keywords = [ast.keyword("axis", number_node(axis))]
-    if keepdims:
-        keywords.append(ast.keyword("keepdims", ast.Constant(True)))
-    return ast.Call(ast.Attribute(node, name, ast.Load()), [], keywords)

@@ -20,7 +20,7 @@ SAW, HELD = "_slips_saw", "_slips_held"
 MOST_NAMES = 60
 MOST_LENGTH = 1 << 12  # of an axis of what stands for an array
 EXPRESSIONS = (ast.Name, ast.Attribute, ast.Subscript, ast.Call, ast.BinOp, ast.UnaryOp, ast.Compare, ast.BoolOp)
-PRELUDE = f'''
+PRELUDE = f"""
 {NOTED} = [{{}}, {{}}]
 
 
@@ -47,7 +47,7 @@ def {SAW}(number, value):
 def {HELD}(name, values):
     some = list(values.items())[:{MOST_NAMES}]
     {NOTED}[1].setdefault(name, {{}}).update({{k: _slips_sort(v) for k, v in some}})
-'''
+"""
 
 
 @dataclass

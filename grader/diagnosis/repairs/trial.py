@@ -34,14 +34,15 @@ class Remote(Replay):
             result, error = None, raised
         if not self._is_same(record, result, error, record.changed):
             return False
-        return record.error is not None or (frozen([args, kwargs]) != frozen([record.args, record.kwargs])) == record.changed
+        changed = frozen([args, kwargs]) != frozen([record.args, record.kwargs])
+        return record.error is not None or changed == record.changed
 
     def _same(self, recorded: Any, local: Any) -> bool:
         """Compare, and count each value of a tuple or table that is right by itself."""
         if isinstance(recorded, tuple) and isinstance(local, tuple) and len(recorded) == len(local):
-            return all([self._same(a, b) for a, b in zip(recorded, local, strict=True)])
+            return min([self._same(a, b) for a, b in zip(recorded, local, strict=True)], default=True)
         if isinstance(recorded, dict) and isinstance(local, dict) and set(recorded) <= set(local):
-            return all([self._same(value, local[name]) for name, value in recorded.items()])
+            return min([self._same(value, local[name]) for name, value in recorded.items()], default=True)
         same = super()._same(recorded, local)
         self.agreed += same
         return same

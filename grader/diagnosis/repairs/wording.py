@@ -30,49 +30,56 @@ def told(change: Change, say: Vocabulary) -> Clause | None:
         return None
     if _holds(change.old, change.new) and not _holds(change.new, change.old):
         return _extra(change.old, change.new, say)
-    if isinstance(change.holder, ast.keyword) and isinstance(change.new, ast.Name) and constant_of(change.old) is not None:
-        name = change.new.id
-        return Clause(f"{name} were ignored, and {constant_of(change.old)} always taken", f"Use {name} as it is given.", 0)
-    if isinstance(change.new, ast.UnaryOp) and getattr(change.new.operand, "attr", "") == "inf":
-        was = constant_of(change.old)
-        return Clause(f"{was} stood where minus infinity belongs", f"Use -np.inf: next to large numbers {was} is not low.", 0)
-    if isinstance(change.new, ast.Call) and called(change.new) == "copy" and _holds(change.new, change.old):
-        what = say.phrase(change.old) or "an array"
+    return _special(change, say) or expression(change.new, change.old, change.holder, say)
+
+
+def _special(change: Change, say: Vocabulary) -> Clause | None:
+    """Return the clause of a change that no slip of a right module has the like of."""
+    right, old = change.new, change.old
+    if isinstance(change.holder, ast.keyword) and isinstance(right, ast.Name) and constant_of(old) is not None:
+        said = f"{right.id} were ignored, and {constant_of(old)} always taken"
+        return Clause(said, f"Use {right.id} as it is given.", 0)
+    if isinstance(right, ast.UnaryOp) and getattr(right.operand, "attr", "") == "inf":
+        was = constant_of(old)
+        fix = f"Use -np.inf: next to large numbers {was} is not low."
+        return Clause(f"{was} stood where minus infinity belongs", fix, 0)
+    if not isinstance(right, ast.Call):
+        return None
+    if called(right) == "copy" and _holds(right, old):
+        what = say.phrase(old) or "an array"
         return Clause(f"{what} were not copied", f"Copy {what}: what stands there is a view.", 0)
-    if isinstance(change.new, ast.Call) and (clause := _layer(change.new, change.old, say)) is not None:
-        return clause
-    if (clause := _along(change.new, change.old, say)) is not None:
-        return clause
-    return expression(change.new, change.old, change.holder, say)
+    return _layer(right, old, say) or _along(right, old, say)
 
 
 def _layer(right: ast.Call, learners: ast.AST, say: Vocabulary) -> Clause | None:
     """Return the clause of a layer that was left out; None where the change is another."""
     function = right.func
-    if learners not in right.args or not isinstance(function, ast.Attribute) or not isinstance(function.value, ast.Attribute):
+    if learners not in right.args or not isinstance(function, ast.Attribute):
+        return None
+    if not isinstance(function.value, ast.Attribute):
         return None
     layer, what = function.value.attr, say.phrase(learners)
     said = f"{layer}{'.backward' if function.attr == 'backward' else ''} were left out"
     return Clause(f"{said}, and {what} went on as it is" if what else said, f"Call {layer}.{function.attr}.", 0)
 
 
-def _along(right: ast.AST, learners: ast.AST, say: Vocabulary) -> Clause | None:
+def _along(right: ast.Call, learners: ast.AST, say: Vocabulary) -> Clause | None:
     """Return the clause of a reduction over all entries, or of a sum that is missing, along an axis."""
-    if not isinstance(right, ast.Call):
-        return None
     axis = next((each.value for each in right.keywords if each.arg == "axis"), None)
     noun = NOUNS.get(called(right))
     if axis is None or noun is None:
         return None
     name = axis_named(constant_of(axis))
-    if isinstance(learners, ast.Call) and called(learners) == called(right):
-        if all(each.arg != "axis" for each in learners.keywords) and len(learners.args) == len(right.args):
-            said = f"{noun} were taken over the whole array at once instead of along {name}"
-            return Clause(said, f"Take it along {name}, and keep the axis with `keepdims=True`.", 0)
     if getattr(right.func, "value", None) is learners:
         what = say.phrase(learners) or say.term(learners)
         return Clause(f"{noun}{f' of {what}' if what else ''} along {name} were not taken", f"Take {noun}.", 0)
-    return None
+    same = isinstance(learners, ast.Call) and called(learners) == called(right)
+    if not isinstance(learners, ast.Call) or not same or any(each.arg == "axis" for each in learners.keywords):
+        return None
+    if len(learners.args) != len(right.args):
+        return None
+    said = f"{noun} were taken over the whole array at once instead of along {name}"
+    return Clause(said, f"Take it along {name}, and keep the axis with `keepdims=True`.", 0)
 
 
 def _holds(whole: ast.AST, part: ast.AST) -> bool:

@@ -19,6 +19,7 @@ from grader.diagnosis.slips.source import Source
 from grader.diagnosis.slips.wording.phrases import Vocabulary
 
 NEW = "_slips_new"  # the name of a method's other definition, until it is in place
+HEADS = ("test", "iter", "value", "target", "targets", "exc")  # of a statement, without what stands in its body
 _NAME = re.compile(r"[A-Za-z_]\w*")
 
 
@@ -65,7 +66,9 @@ class Written(Source):
             seen.add(top)
             own = [name for name in self.definitions if name.partition(".")[0] == top]
             found |= dict.fromkeys(own)
-            waiting += [each.id for name in own for each in ast.walk(self.definitions[name]) if isinstance(each, ast.Name)]
+            waiting += [
+                each.id for name in own for each in ast.walk(self.definitions[name]) if isinstance(each, ast.Name)
+            ]
         return list(found)
 
     def applied(self, changes: Sequence[Change]) -> Written:
@@ -96,7 +99,9 @@ class Written(Source):
         """Return the numbers of a statement's expressions; of a compound one, those of its head."""
         if id(statement) not in self._heads:
             heads = [getattr(statement, name, None) for name in ("test", "iter", "value", "target", "targets", "exc")]
-            nodes = [each for head in heads if head is not None for each in (head if isinstance(head, list) else [head])]
+            nodes = [
+                each for head in heads if head is not None for each in (head if isinstance(head, list) else [head])
+            ]
             own = [self.numbers[id(n)] for each in nodes for n in ast.walk(each) if id(n) in self.numbers]
             self._heads[id(statement)] = frozenset(own)
         return self._heads[id(statement)]

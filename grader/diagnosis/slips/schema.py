@@ -13,7 +13,13 @@ from typing import Any
 
 from grader.course.changes import replaced
 from grader.diagnosis.slips.changes import Scope, natural_changes
-from grader.diagnosis.slips.statements import Kind, argument_changes, natural_orders, natural_statements, repaired_statements
+from grader.diagnosis.slips.statements import (
+    Kind,
+    argument_changes,
+    natural_orders,
+    natural_statements,
+    repaired_statements,
+)
 
 SWITCH = "_slips"  # the name, among those of the module, of the numbers of the changes that are in force
 UNCHANGED = (
