@@ -145,7 +145,7 @@ class Evidence:
             try:
                 if repairs is not None:
                     slips = repairs.explain(row.id, failing, right, passed, frozenset(row.functions))
-                    found += slips[:1]
+                    found += slips
                     if slips:
                         continue
                 now = time.process_time()

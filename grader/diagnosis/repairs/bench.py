@@ -7,14 +7,15 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
-from grader.diagnosis.repairs.seen import NOTED
+from grader.diagnosis.repairs.seen import CLOCK, NOTED
 from grader.diagnosis.slips.schema import SWITCH
 from grader.remote.connection import Connection
 from grader.remote.exceptions import WorkerFailed
 from grader.remote.proxies import RemoteValue
 
-STARTS = 3  # processes that one diagnosis may use up: a change may well run for ever
-CALL_SECONDS = 0.5  # of one call of a changed module
+STARTS = 8  # processes that one diagnosis may use up: a change may well run for ever
+CALL_SECONDS = 0.25  # of one call of a changed module
+ASKED_EVERY = 16  # changes, its process is asked how much processor time it took
 
 
 class BenchGone(Exception):
@@ -28,7 +29,7 @@ class Bench(Protocol):
 
     @property
     def seconds(self) -> float:
-        """How long its processes took to answer."""
+        """How much processor time its processes took."""
 
     def load(self, code: bytes) -> None:
         """Run a module's code, as marshal has it, in place of the one before; BenchGone where that fails."""
@@ -61,7 +62,9 @@ class RemoteBench:
         self._start = start
         self._end = end
         self._ends_at = ends_at  # by time.monotonic
-        self._before = 0.0
+        self._before = self._taken = 0.0
+        self._started: float | None = None
+        self._chosen = 0
         self._connection: Connection | None = None
         self._module = 0
         self._codes: list[bytes] = []
@@ -97,8 +100,8 @@ class RemoteBench:
 
     @property
     def seconds(self) -> float:
-        """How long its processes took to answer, as they tell."""
-        return self._before + (self._connection.seconds if self._connection is not None else 0.0)
+        """How much processor time its processes took, as they told last."""
+        return self._before + self._taken
 
     def _opened(self) -> Connection:
         if time.monotonic() > self._ends_at:
@@ -116,6 +119,12 @@ class RemoteBench:
 
     def choose(self, numbers: Sequence[int]) -> None:
         """Put the changes of these numbers in force, and no others."""
+        if self._chosen % ASKED_EVERY == 0:
+            told = self._asked("call", CLOCK)
+            if isinstance(told, float):
+                self._started = told if self._started is None else self._started
+                self._taken = max(0.0, told - self._started)
+        self._chosen += 1
         self._asked("setattr", SWITCH, (list(numbers),))
 
     def named(self, name: str) -> Any:
@@ -139,6 +148,6 @@ class RemoteBench:
     def close(self) -> None:
         """End the process."""
         if self._connection is not None:
-            self._before += self._connection.seconds
+            self._before, self._taken, self._started = self.seconds, 0.0, None
             self._end(self._connection)
             self._connection = None

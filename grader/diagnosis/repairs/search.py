@@ -77,7 +77,7 @@ class Repairs:
     reference: types.ModuleType
     reference_text: str
     bench: Bench
-    left: float = SECONDS  # of processor time, here and on the bench, for all rows
+    left: float = field(default_factory=lambda: SECONDS)  # of processor time, here and on the bench, for all rows
     _known: list[Repair] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -90,7 +90,7 @@ class Repairs:
     def explain(
         self, row: str, failing: Sequence[Failing], passed: Sequence[Failing], fine: frozenset[str], own: frozenset[str]
     ) -> list[Slip]:
-        """Return what repairs a row's failing tests, the likeliest first; one row may take a part of the time.
+        """Return what repairs a row's failing tests, each thing once; one row may take a part of the time that is left.
 
         passed are tests of the row that passed: what is right there stays right. fine are the functions of which all
         rows pass, own those of this row.
@@ -104,27 +104,28 @@ class Repairs:
             self.left = max(0.0, self.left - (self.clock() - began))
 
     def _explained(self, row: Row) -> list[Slip]:
-        """Look for one change that puts a test right, then for another that the rest needs."""
+        """Look for a change that puts a test right, then for another where tests are left or need both."""
         left = sorted(row.failing, key=size_of)
         partial: Repair | None = None
+        chosen: list[Slip] = []
         for _ in range(ROUNDS):
             trial = next((made for each in left if (made := self._trial(each)) and made.right[-1].error is None), None)
             if trial is None or row.ends_at - self.clock() < LEAST:
                 break
             found, best = self._found(trial, partial, row)
             slips = self._confirmed([each.after(partial) for each in found], trial.failing, row)
-            whole = [slip for slip, _ in slips if 2 * len(slip.tests) > len(row.failing)]
-            if whole:
-                self._known += [repair for _, repair in slips[:1] if repair not in self._known]
-                return whole
-            if slips:
-                partial = slips[0][1]
-                left = [each for each in left if each.test not in slips[0][0].tests]
-            elif best is not None:
-                partial = best.after(partial)
-            else:
-                left = [each for each in left if each.test != trial.failing.test]
-        return []
+            if not slips:
+                partial = best.after(partial) if best is not None else None
+                left = left if best is not None else [each for each in left if each is not trial.failing]
+                continue
+            slip, partial = slips[0]
+            left = [each for each in left if each.test not in slip.tests]
+            peers = [each for each in row.failing if trial.right[-1].label in each.called]
+            if 2 * len(slip.tests) > len(peers):
+                chosen.append(slip)
+                self._known.append(partial)
+                partial = None
+        return chosen
 
     def _trial(self, failing: Failing) -> Trial | None:
         """Return a failing test up to its first wrong answer; None where the right module cannot repeat it."""
@@ -206,11 +207,10 @@ class Repairs:
                 return None
             clauses.append(said)
         function = function.removesuffix(".__init__")
-        criterion = self.stage.criterion_of(function)
         lines = sorted({change.statement.lineno for change in repair.all})
         words = ", and as if ".join(dict.fromkeys(each.said for each in clauses))
         at = f"line{'s' if len(lines) > 1 else ''} {' and '.join(map(str, lines))}"
         text = f"{function} answers as if {words} ({at})."
         fixes = " ".join(dict.fromkeys(each.fix for each in clauses))
         name = REPAIR + hashlib.sha256(text.encode()).hexdigest()[:8]
-        return Diagnosis(name, criterion.id if criterion else row, text, fixes)
+        return Diagnosis(name, row, text, fixes)

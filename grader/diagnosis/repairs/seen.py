@@ -6,6 +6,7 @@ The text takes these notes where it runs; what comes back chooses which changes 
 from __future__ import annotations
 
 import ast
+import re
 import types
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -16,8 +17,11 @@ import numpy as np
 from grader.course.changes import replaced
 
 NOTED = "_slips_noted"  # the name, among those of the module, of what was noted
+CLOCK = "_slips_clock"  # the name of what tells the processor time of the process
 SAW, HELD = "_slips_saw", "_slips_held"
 MOST_NAMES = 60
+MOST_AXES = 20
+_DTYPE = re.compile(r"[<>|=]?(b1|[iu][1248]|f[248]|c(8|16))")
 MOST_LENGTH = 1 << 12  # of an axis of what stands for an array
 EXPRESSIONS = (ast.Name, ast.Attribute, ast.Subscript, ast.Call, ast.BinOp, ast.UnaryOp, ast.Compare, ast.BoolOp)
 PRELUDE = f"""
@@ -80,20 +84,18 @@ def _held(names: Any) -> dict[str, Any]:
 def stood_in(form: Any) -> Any:
     """Return a value of the sort that was noted: an array of its shape and dtype, a number, a table, an object."""
     match form:
-        case ["array", _, str(dtype), list(shape)] if len(shape) < 20:
-            try:
-                return np.broadcast_to(np.zeros((), np.dtype(dtype)), [min(max(int(n), 0), MOST_LENGTH) for n in shape])
-            except (TypeError, ValueError):
-                return None
-        case ["plain", _, value]:
+        case ["array", _, str(dtype), list(shape)] if _DTYPE.fullmatch(dtype) and len(shape) < MOST_AXES:
+            sizes = [min(max(each, 0), MOST_LENGTH) for each in shape if type(each) is int]
+            return np.broadcast_to(np.zeros((), np.dtype(dtype)), sizes)
+        case ["plain", _, bool() | int() | float() | str() as value]:
             return value
         case ["dict", _, dict(items)]:
             return {name: stood_in(value) for name, value in items.items() if isinstance(name, str)}
         case ["object", _, dict(items)]:
             return types.SimpleNamespace(**{str(name): stood_in(value) for name, value in items.items()})
-        case ["other", _, str(kind), bool(is_called)]:
+        case ["other", _, str(kind), bool(is_called)] if kind.isidentifier():
             methods = {"__call__": lambda self: None} if is_called else {}
-            return type("Other" + kind, (), methods)()
+            return type(f"Other{kind}", (), methods)()
     return None
 
 

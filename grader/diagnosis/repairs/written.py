@@ -12,7 +12,7 @@ from typing import Any
 
 from grader.course.changes import replaced
 from grader.diagnosis.repairs.missing import Missing
-from grader.diagnosis.repairs.seen import PRELUDE, Seen, noting, numbered
+from grader.diagnosis.repairs.seen import CLOCK, PRELUDE, Seen, noting, numbered
 from grader.diagnosis.slips.changes import Scope
 from grader.diagnosis.slips.schema import SWITCH, Change, Schema
 from grader.diagnosis.slips.source import Source
@@ -148,7 +148,8 @@ class Written(Source):
             else:
                 body.append(node)
         switch = ast.Assign([ast.Name(SWITCH, ast.Store())], ast.List([], ast.Load()))
-        return _code([*body, switch, *ast.parse(prelude).body])
+        clock = f"from time import process_time as {CLOCK}\n"
+        return _code([*body, switch, *ast.parse(clock + prelude).body])
 
     def code_of(self, function: str, definition: ast.FunctionDef) -> bytes:
         """Return code that puts another definition of a function in its place, in a module that is there."""
