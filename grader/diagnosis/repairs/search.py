@@ -182,6 +182,8 @@ class Repairs:
             if diagnosis is None or not all(trial.is_right(trial.score(each.numbers)) for trial in kept):
                 continue
             tests = {other.test for other, trial in trials if trial.is_right(trial.score(each.numbers))} | {probe.test}
+            if len(each.all) > 1 and len(tests) == 1:
+                continue  # two changes that answer one test may be a coincidence
             rank = (-len(tests), len(each.all), each.likelihood, grown(each))
             before = slips.get(diagnosis.mistake)
             if before is None or rank < before[0].rank:
