@@ -110,10 +110,6 @@ class Missing:
         if isinstance(number, bool) or not isinstance(number, (int, float)) or isinstance(holder, ast.Subscript):
             return
         yield from (number_node(each) for each in sorted(self.constants) if each != number)
-        for each in (*self.definition.args.args, *self.definition.args.kwonlyargs):
-            held = self.scope.values.get(each.arg)
-            if isinstance(held, (int, float)) and not isinstance(held, bool):
-                yield ast.Name(each.arg, ast.Load())
 
     def _given(self, holder: ast.keyword) -> Iterator[ast.AST]:
         """Yield the function's own argument of the name of a keyword, for which a constant stands."""

@@ -182,7 +182,9 @@ class Repairs:
             if diagnosis is None or not all(trial.is_right(trial.score(each.numbers)) for trial in kept):
                 continue
             tests = {other.test for other, trial in trials if trial.is_right(trial.score(each.numbers))} | {probe.test}
-            rank = (-len(tests), len(each.all), each.likelihood, grown(each))
+            if len(each.all) > 1 and (len(tests) == 1 or each.likelihood > 1):
+                continue  # several changes that put little right may be a coincidence
+            rank = (-len(tests), len(each.all), each.likelihood, grown(each), len(diagnosis.text))
             before = slips.get(diagnosis.mistake)
             if before is None or rank < before[0].rank:
                 slips[diagnosis.mistake] = Slip(diagnosis, rank, frozenset(tests)), each
