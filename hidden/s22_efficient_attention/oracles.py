@@ -166,9 +166,11 @@ def held(function: Any, *args: Any, what: str, most_mb: float = MOST_MB, **optio
     return result
 
 
-def assert_rows(result: object, expected: Array, places: Array, shape: tuple[int, ...], *, name: str) -> None:
+def assert_rows(
+    result: object, expected: Array, places: Array, shape: tuple[int, ...], *, name: str, rtol: float | None = None
+) -> None:
     """Assert that the result has a shape and, at some places along its first axis, the rows that are expected."""
     __tracebackhide__ = True
     assert_shape(result, shape, name=name)
     assert_equal(isinstance(result, np.ndarray), True, name=f"whether {name} is an array")
-    assert_array(np.asarray(result)[places], expected, name=f"{name} at some positions", terms=shape[0])
+    assert_array(np.asarray(result)[places], expected, name=f"{name} at some positions", terms=shape[0], rtol=rtol)

@@ -15,8 +15,8 @@ import numpy as np
 def online_softmax(scores, block_size):
     """Return the softmax along the last axis from a maximum and a sum that one pass over blocks keeps up to date.
 
-    The pass takes block_size scores of each row at a time. Where a block raises the maximum from m to m', the sum so far
-    is multiplied by exp(m - m') before the block's own exponentials are added.
+    The pass takes block_size scores of each row at a time. Where a block raises the maximum from m to m', the sum so
+    far is multiplied by exp(m - m') before the block's own exponentials are added.
 
     Args:
         scores: shape (..., seq_k). -inf stands for a key that may not be attended to.
@@ -55,7 +55,7 @@ def online_softmax(scores, block_size):
 
 
 def tiled_attention(Q, K, V, block_size, causal=False, key_mask=None):
-    """Return scaled dot-product attention, computed in tiles: softmax(Q K^T / sqrt(d)) V without an array of all scores.
+    """Return scaled dot-product attention, in tiles: softmax(Q K^T / sqrt(d)) V without an array of all scores.
 
     At any moment there are scores of at most block_size keys: an array of (seq_q, block_size) is allowed, one of
     (seq_q, seq_k) is not, whatever it holds.
@@ -69,9 +69,9 @@ def tiled_attention(Q, K, V, block_size, causal=False, key_mask=None):
         key_mask: None, or boolean (or 0/1 integers) that broadcasts to (..., seq_k); True = may be attended to.
 
     Returns:
-        (output, log_sum_exp). output: shape (..., seq_q, d_v). log_sum_exp: shape (..., seq_q), the natural logarithm of
-        the sum of each query's exponentials, log(sum_j exp(q k_j / sqrt(d))) over the keys that it may attend to. A
-        query without any has output 0 and log_sum_exp -inf.
+        (output, log_sum_exp). output: shape (..., seq_q, d_v). log_sum_exp: shape (..., seq_q), the natural logarithm
+        of the sum of each query's exponentials, log(sum_j exp(q k_j / sqrt(d))) over the keys that it may attend to.
+        A query without any has output 0 and log_sum_exp -inf.
 
     Raises:
         ValueError: shapes do not fit, key_mask does not broadcast, or block_size is not a positive integer.
@@ -109,8 +109,8 @@ def tiled_attention(Q, K, V, block_size, causal=False, key_mask=None):
 def tiled_attention_backward(grad_output, Q, K, V, output, log_sum_exp, block_size, causal=False, key_mask=None):
     """Return the gradients of tiled_attention with respect to Q, K and V, from tiles that are computed once more.
 
-    The weights of a tile are exp(scores - log_sum_exp). As in the forward pass, there are scores (and weights, and their
-    gradients) of at most block_size keys at any moment.
+    The weights of a tile are exp(scores - log_sum_exp). As in the forward pass, there are scores, weights and their
+    gradients of at most block_size keys at any moment.
 
     Args:
         grad_output: gradient of the loss with respect to output, shape (..., seq_q, d_v).
@@ -200,8 +200,8 @@ def sliding_window_attention(Q, K, V, left, right=0):
 def grouped_query_attention(Q, K, V, causal=False, mask=None):
     """Return attention of many query heads that share few key and value heads, each with its group of neighbours.
 
-    With G = query_heads / kv_heads, query heads 0 to G - 1 attend with key and value head 0, the next G with head 1, and
-    so on. kv_heads = query_heads is multi-head attention, kv_heads = 1 multi-query attention.
+    With G = query_heads / kv_heads, query heads 0 to G - 1 attend with key and value head 0, the next G with head 1,
+    and so on. kv_heads = query_heads is multi-head attention, kv_heads = 1 multi-query attention.
 
     Args:
         Q: shape (..., query_heads, seq_q, d).
@@ -285,9 +285,9 @@ def rotary_embedding(x, positions=None, base=10000.0, interleaved=True):
 def alibi_slopes(num_heads):
     """Return how steeply each head's bias falls with distance.
 
-    For a power of two, num_heads = n, head h = 1, ..., n has 2^(-8h/n). For any other number, let n be the power of two
-    below it: first come the n slopes of n heads, then the first, third, fifth, ... of those of 2n heads, until there are
-    enough.
+    For a power of two, num_heads = n, head h = 1, ..., n has 2^(-8h/n). For any other number, let n be the power of
+    two below it: first come the n slopes of n heads, then the first, third, fifth, ... of those of 2n heads, until
+    there are enough.
 
     Args:
         num_heads: how many heads, 1 or more.
