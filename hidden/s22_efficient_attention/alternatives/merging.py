@@ -185,7 +185,7 @@ def rms_norm_backward(grad_output, x, gamma, eps=1e-6):
     root = np.where(divisor == eps, 1, divisor - eps).astype(x.dtype)
     weighted = grad_output * gamma
     along = np.einsum("...d,...d->...", weighted, x)[..., None] / x.shape[-1]
-    grad_gamma = np.einsum("...d,...d->d", grad_output, x / divisor)
+    grad_gamma = (grad_output * x / divisor).reshape(-1, x.shape[-1]).sum(axis=0)
     return weighted / divisor - x * along / (root * divisor**2), grad_gamma
 
 
