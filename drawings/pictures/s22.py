@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 
 import numpy as np
 
-from drawings.s22 import HEADS, LENGTHS, PLACES, TOKENS, exact
+from drawings.s22 import HEADS, LENGTHS, PLACES, TOKENS, exact, seconds
 from grader.explore.drawing import Chart, Curves, Drawing, Image, Images, Series, numbers, rows
 from grader.explore.model import Array, Known
 from grader.remote.measuring import peak_memory
@@ -59,9 +58,7 @@ def _of_exact(known: Known) -> tuple[Array, Array]:
     for length in LENGTHS:
         given = tuple(x[:length] for x in known["long"])
         held.append(float(peak_memory(exact, *given)[1]))
-        began = time.perf_counter()
-        exact(*given)
-        spent.append(time.perf_counter() - began)
+        spent.append(seconds(exact, *given))
     return np.array(held), np.array(spent)
 
 
@@ -71,7 +68,7 @@ def _curves(name: str, title: str, unit: str, size: float, whole: Array, others:
     series = tuple(Series(label, x, numbers(np.maximum(values, 1e-6) / size)) for label, values in shown.items())
     captions = {
         "held": "Twice the length: four times as much for all scores at once, about twice for the others.",
-        "spent": "Tiles save memory, not steps; a window and sums save both. One measurement each, so it is rough.",
+        "spent": "Tiles save memory, not steps; a window and sums save both. The fastest of three calls each.",
     }
     chart = (Chart("", series),)
     return Curves(name, title, captions[name], "positions", unit, chart, log_x=True, log_y=True)
