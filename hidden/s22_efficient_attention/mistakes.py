@@ -10,13 +10,12 @@ import numpy as np
 from grader.course.answers import mistake
 from hidden.s22_efficient_attention.solution import (
     _blocks,
+    _check_gamma,
+    _check_sequences,
     _elu_plus_one,
-    _features,
     _finite,
-    _floating,
     _key_mask,
     _positive,
-    _sequences,
     _softmax,
     _tile,
     _turned,
@@ -42,7 +41,7 @@ from hidden.s22_efficient_attention.solution import (
 )
 def sum_not_rescaled(scores, block_size):
     def running(scores, block_size, update):
-        scores, size = _floating(scores), _positive(block_size, "block_size")
+        size = _positive(block_size, "block_size")
         maximum = np.full(scores.shape[:-1], -np.inf, dtype=scores.dtype)
         total = np.zeros_like(maximum)
         for start in range(0, scores.shape[-1], size):
@@ -66,7 +65,7 @@ def sum_not_rescaled(scores, block_size):
 )
 def maximum_of_the_last_block(scores, block_size):
     def running(scores, block_size, update):
-        scores, size = _floating(scores), _positive(block_size, "block_size")
+        size = _positive(block_size, "block_size")
         maximum = np.full(scores.shape[:-1], -np.inf, dtype=scores.dtype)
         total = np.zeros_like(maximum)
         for start in range(0, scores.shape[-1], size):
@@ -105,7 +104,7 @@ def softmax_of_each_block(scores, block_size, right=online_softmax):
 )
 def rescaled_the_wrong_way(scores, block_size):
     def running(scores, block_size, update):
-        scores, size = _floating(scores), _positive(block_size, "block_size")
+        size = _positive(block_size, "block_size")
         maximum = np.full(scores.shape[:-1], -np.inf, dtype=scores.dtype)
         total = np.zeros_like(maximum)
         for start in range(0, scores.shape[-1], size):
@@ -130,7 +129,6 @@ def rescaled_the_wrong_way(scores, block_size):
     fix="The last block may be shorter: let the starts run over range(0, seq_k, block_size). A slice may end too late.",
 )
 def incomplete_block_left_out(scores, block_size, right=online_softmax):
-    scores = _floating(scores)
     whole = scores.shape[-1] // _positive(block_size, "block_size") * block_size
     if whole == 0:
         return right(scores, block_size)
@@ -148,7 +146,7 @@ def incomplete_block_left_out(scores, block_size, right=online_softmax):
 )
 def masked_start_is_nan(scores, block_size, right=online_softmax):
     weights, maximum, total = right(scores, block_size)
-    first = _floating(scores)[..., :block_size]
+    first = np.asarray(scores)[..., :block_size]
     lost = (first == -np.inf).all(axis=-1)
     nothing = np.array(np.nan, dtype=weights.dtype)
     return np.where(lost[..., None], nothing, weights), maximum, np.where(lost, nothing, total)
@@ -196,7 +194,7 @@ def total_of_nothing_is_one(scores, block_size, right=online_softmax):
 )
 def output_not_rescaled(Q, K, V, block_size, causal=False, key_mask=None):
     def by_blocks(Q, K, V, block_size, causal, key_mask, merge):
-        Q, K, V = _sequences(Q, K, V)
+        _check_sequences(Q, K, V)
         size, allowed = _positive(block_size, "block_size"), _key_mask(key_mask, K)
         weighted = np.zeros((*Q.shape[:-1], V.shape[-1]), dtype=np.result_type(Q, K, V))
         total = np.zeros(Q.shape[:-1], dtype=weighted.dtype)
@@ -224,7 +222,7 @@ def output_not_rescaled(Q, K, V, block_size, causal=False, key_mask=None):
 )
 def total_not_rescaled(Q, K, V, block_size, causal=False, key_mask=None):
     def by_blocks(Q, K, V, block_size, causal, key_mask, merge):
-        Q, K, V = _sequences(Q, K, V)
+        _check_sequences(Q, K, V)
         size, allowed = _positive(block_size, "block_size"), _key_mask(key_mask, K)
         weighted = np.zeros((*Q.shape[:-1], V.shape[-1]), dtype=np.result_type(Q, K, V))
         total = np.zeros(Q.shape[:-1], dtype=weighted.dtype)
@@ -262,7 +260,7 @@ def scale_forgotten(Q, K, V, block_size, causal=False, key_mask=None, right=tile
 )
 def outputs_of_blocks_averaged(Q, K, V, block_size, causal=False, key_mask=None, right=tiled_attention):
     _, log_sum_exp = right(Q, K, V, block_size, causal, key_mask)
-    Q, K, V = _sequences(Q, K, V)
+    _check_sequences(Q, K, V)
     allowed, rows = _key_mask(key_mask, K), slice(0, Q.shape[-2])
     blocks = _blocks(K.shape[-2], block_size)
     outputs = [_softmax(_tile(Q, K, rows, columns, causal, allowed)) @ V[..., columns, :] for columns in blocks]
@@ -277,7 +275,7 @@ def outputs_of_blocks_averaged(Q, K, V, block_size, causal=False, key_mask=None,
 )
 def logarithm_without_the_maximum(Q, K, V, block_size, causal=False, key_mask=None, right=tiled_attention):
     output, log_sum_exp = right(Q, K, V, block_size, causal, key_mask)
-    Q, K, V = _sequences(Q, K, V)
+    _check_sequences(Q, K, V)
     scores = _tile(Q, K, slice(0, Q.shape[-2]), slice(0, K.shape[-2]), causal, _key_mask(key_mask, K))
     return output, log_sum_exp - _finite(scores.max(axis=-1))
 
@@ -289,7 +287,7 @@ def logarithm_without_the_maximum(Q, K, V, block_size, causal=False, key_mask=No
     fix="The last block may be shorter: let the starts run over range(0, seq_k, block_size).",
 )
 def keys_behind_the_last_block_left_out(Q, K, V, block_size, causal=False, key_mask=None, right=tiled_attention):
-    Q, K, V = _sequences(Q, K, V)
+    _check_sequences(Q, K, V)
     whole = K.shape[-2] // _positive(block_size, "block_size") * block_size or K.shape[-2]
     mask = None if key_mask is None else np.broadcast_to(key_mask, K.shape[:-1])[..., :whole]
     return right(Q, K[..., :whole, :], V[..., :whole, :], block_size, causal, mask)
@@ -303,7 +301,7 @@ def keys_behind_the_last_block_left_out(Q, K, V, block_size, causal=False, key_m
 )
 def positions_inside_the_tile(Q, K, V, block_size, causal=False, key_mask=None):
     def exact(Q, K, V, allowed):
-        Q, K, V = _sequences(Q, K, V)
+        _check_sequences(Q, K, V)
         scores = np.where(allowed, Q @ _turned(K) / math.sqrt(Q.shape[-1]), -np.inf)
         base = _finite(scores.max(axis=-1))
         powers = np.exp(scores - base[..., None])
@@ -329,7 +327,7 @@ def positions_inside_the_tile(Q, K, V, block_size, causal=False, key_mask=None):
 )
 def own_position_hidden(Q, K, V, block_size, causal=False, key_mask=None):
     def exact(Q, K, V, allowed):
-        Q, K, V = _sequences(Q, K, V)
+        _check_sequences(Q, K, V)
         scores = np.where(allowed, Q @ _turned(K) / math.sqrt(Q.shape[-1]), -np.inf)
         base = _finite(scores.max(axis=-1))
         powers = np.exp(scores - base[..., None])
@@ -355,7 +353,7 @@ def own_position_hidden(Q, K, V, block_size, causal=False, key_mask=None):
 )
 def triangle_in_the_other_corner(Q, K, V, block_size, causal=False, key_mask=None):
     def exact(Q, K, V, allowed):
-        Q, K, V = _sequences(Q, K, V)
+        _check_sequences(Q, K, V)
         scores = np.where(allowed, Q @ _turned(K) / math.sqrt(Q.shape[-1]), -np.inf)
         base = _finite(scores.max(axis=-1))
         powers = np.exp(scores - base[..., None])
@@ -415,7 +413,7 @@ def query_without_keys_is_nan(Q, K, V, block_size, causal=False, key_mask=None, 
 def query_without_keys_averages(Q, K, V, block_size, causal=False, key_mask=None, right=tiled_attention):
     output, log_sum_exp = right(Q, K, V, block_size, causal, key_mask)
     lost = log_sum_exp == -np.inf
-    average = np.broadcast_to(_floating(V).mean(axis=-2, keepdims=True), output.shape)
+    average = np.broadcast_to(np.asarray(V).mean(axis=-2, keepdims=True), output.shape)
     return np.where(lost[..., None], average, output).astype(output.dtype), log_sum_exp
 
 
@@ -441,9 +439,9 @@ def scale_forgotten_on_the_way_back(
 )
 def row_sum_of_the_tile(grad_output, Q, K, V, output, log_sum_exp, block_size, causal=False, key_mask=None):
     def gradients(grad_output, Q, K, V, log_sum_exp, allowed, through):
-        Q, K, V = _sequences(Q, K, V)
+        _check_sequences(Q, K, V)
         scores = np.where(allowed, Q @ _turned(K) / math.sqrt(Q.shape[-1]), -np.inf)
-        weights = np.exp(scores - _finite(_floating(log_sum_exp))[..., None])
+        weights = np.exp(scores - _finite(np.asarray(log_sum_exp))[..., None])
         grad_scores = through(weights, grad_output @ _turned(V)) / math.sqrt(Q.shape[-1])
         return grad_scores @ K, _turned(grad_scores) @ Q, _turned(weights) @ grad_output
 
@@ -482,9 +480,9 @@ def softmax_taken_back_elementwise(grad_output, Q, K, V, output, log_sum_exp, bl
         return allowed if mask is None else allowed & mask[..., None, :]
 
     def gradients(grad_output, Q, K, V, log_sum_exp, allowed, through):
-        Q, K, V = _sequences(Q, K, V)
+        _check_sequences(Q, K, V)
         scores = np.where(allowed, Q @ _turned(K) / math.sqrt(Q.shape[-1]), -np.inf)
-        weights = np.exp(scores - _finite(_floating(log_sum_exp))[..., None])
+        weights = np.exp(scores - _finite(np.asarray(log_sum_exp))[..., None])
         grad_scores = through(weights, grad_output @ _turned(V)) / math.sqrt(Q.shape[-1])
         return grad_scores @ K, _turned(grad_scores) @ Q, _turned(weights) @ grad_output
 
@@ -509,9 +507,9 @@ def shared_sum_forgotten(grad_output, Q, K, V, output, log_sum_exp, block_size, 
         return allowed if mask is None else allowed & mask[..., None, :]
 
     def gradients(grad_output, Q, K, V, log_sum_exp, allowed, through):
-        Q, K, V = _sequences(Q, K, V)
+        _check_sequences(Q, K, V)
         scores = np.where(allowed, Q @ _turned(K) / math.sqrt(Q.shape[-1]), -np.inf)
-        weights = np.exp(scores - _finite(_floating(log_sum_exp))[..., None])
+        weights = np.exp(scores - _finite(np.asarray(log_sum_exp))[..., None])
         grad_scores = through(weights, grad_output @ _turned(V)) / math.sqrt(Q.shape[-1])
         return grad_scores @ K, _turned(grad_scores) @ Q, _turned(weights) @ grad_output
 
@@ -580,7 +578,7 @@ def causal_forgotten_on_the_way_back(
 )
 def tiles_on_the_diagonal_only(Q, K, V, block_size, causal=False, key_mask=None):
     def exact(Q, K, V, allowed):
-        Q, K, V = _sequences(Q, K, V)
+        _check_sequences(Q, K, V)
         scores = np.where(allowed, Q @ _turned(K) / math.sqrt(Q.shape[-1]), -np.inf)
         base = _finite(scores.max(axis=-1))
         powers = np.exp(scores - base[..., None])
@@ -608,7 +606,7 @@ def tiles_on_the_diagonal_only(Q, K, V, block_size, causal=False, key_mask=None)
 )
 def computed_in_single_precision(Q, K, V, block_size, causal=False, key_mask=None, right=tiled_attention):
     given = (np.asarray(x, dtype=np.float32) for x in (Q, K, V))
-    kept = np.result_type(_floating(Q), _floating(K), _floating(V))
+    kept = np.result_type(np.asarray(Q), np.asarray(K), np.asarray(V))
     output, log_sum_exp = right(*given, block_size, causal, key_mask)
     return output.astype(kept), log_sum_exp.astype(kept)
 
@@ -621,7 +619,7 @@ def computed_in_single_precision(Q, K, V, block_size, causal=False, key_mask=Non
 )
 def far_keys_left_out(Q, K, V, block_size, causal=False, key_mask=None):
     def exact(Q, K, V, allowed):
-        Q, K, V = _sequences(Q, K, V)
+        _check_sequences(Q, K, V)
         scores = np.where(allowed, Q @ _turned(K) / math.sqrt(Q.shape[-1]), -np.inf)
         base = _finite(scores.max(axis=-1))
         powers = np.exp(scores - base[..., None])
@@ -649,7 +647,7 @@ def far_keys_left_out(Q, K, V, block_size, causal=False, key_mask=None):
 )
 def window_one_short(Q, K, V, left, right=0):
     def exact(Q, K, V, allowed):
-        Q, K, V = _sequences(Q, K, V)
+        _check_sequences(Q, K, V)
         scores = np.where(allowed, Q @ _turned(K) / math.sqrt(Q.shape[-1]), -np.inf)
         base = _finite(scores.max(axis=-1))
         powers = np.exp(scores - base[..., None])
@@ -677,7 +675,7 @@ def window_one_short(Q, K, V, left, right=0):
 )
 def missing_keys_count_as_zeros(Q, K, V, left, right=0):
     def exact(Q, K, V, allowed):
-        Q, K, V = _sequences(Q, K, V)
+        _check_sequences(Q, K, V)
         scores = np.where(allowed, Q @ _turned(K) / math.sqrt(Q.shape[-1]), -np.inf)
         base = _finite(scores.max(axis=-1))
         powers = np.exp(scores - base[..., None])
@@ -685,7 +683,7 @@ def missing_keys_count_as_zeros(Q, K, V, left, right=0):
         with np.errstate(divide="ignore"):
             return powers / np.where(total == 0, 1, total)[..., None] @ V, np.log(total) + base
 
-    Q, K, V = _sequences(Q, K, V)
+    _check_sequences(Q, K, V)
     more = max(right + Q.shape[-2] - K.shape[-2], 0)
     around = [(0, 0)] * (K.ndim - 2) + [(left, more), (0, 0)]
     K, V = np.pad(K, around), np.pad(V, around)
@@ -701,7 +699,7 @@ def missing_keys_count_as_zeros(Q, K, V, left, right=0):
 )
 def left_and_right_swapped(Q, K, V, left, right=0):
     def exact(Q, K, V, allowed):
-        Q, K, V = _sequences(Q, K, V)
+        _check_sequences(Q, K, V)
         scores = np.where(allowed, Q @ _turned(K) / math.sqrt(Q.shape[-1]), -np.inf)
         base = _finite(scores.max(axis=-1))
         powers = np.exp(scores - base[..., None])
@@ -729,7 +727,7 @@ def left_and_right_swapped(Q, K, V, left, right=0):
 )
 def right_ignored(Q, K, V, left, right=0):
     def exact(Q, K, V, allowed):
-        Q, K, V = _sequences(Q, K, V)
+        _check_sequences(Q, K, V)
         scores = np.where(allowed, Q @ _turned(K) / math.sqrt(Q.shape[-1]), -np.inf)
         base = _finite(scores.max(axis=-1))
         powers = np.exp(scores - base[..., None])
@@ -756,7 +754,7 @@ def right_ignored(Q, K, V, left, right=0):
     fix="np.clip moves a position to the nearest key that exists. Give positions outside the score -inf instead.",
 )
 def end_keys_repeated(Q, K, V, left, right=0):
-    Q, K, V = _sequences(Q, K, V)
+    _check_sequences(Q, K, V)
     places = np.arange(Q.shape[-2])[:, None] + np.arange(-left, right + 1)
     places = np.clip(places, 0, K.shape[-2] - 1)
     scores = np.einsum("...id,...iwd->...iw", Q, K[..., places, :]) / math.sqrt(Q.shape[-1])
@@ -874,7 +872,6 @@ def exponent_without_the_two(x, positions=None, base=10000.0, interleaved=True):
         half = x.shape[-1] // 2
         return np.broadcast_to(places, x.shape[:-1])[..., None] * base ** (-step * np.arange(half) / x.shape[-1])
 
-    x = _floating(x)
     return rotated(x, angles_of(x, positions, base, step=1.0), interleaved)
 
 
@@ -910,7 +907,7 @@ def second_from_the_new_first(x, positions=None, base=10000.0, interleaved=True)
         half = x.shape[-1] // 2
         return np.broadcast_to(places, x.shape[:-1])[..., None] * base ** (-step * np.arange(half) / x.shape[-1])
 
-    x = _floating(x).copy()
+    x = np.asarray(x).copy()
     half, angles = x.shape[-1] // 2, angles_of(x, positions, base)
     pairs = (slice(0, None, 2), slice(1, None, 2)) if interleaved else (slice(0, half), slice(half, None))
     x[..., pairs[0]] = x[..., pairs[0]] * np.cos(angles) - x[..., pairs[1]] * np.sin(angles)
@@ -942,7 +939,6 @@ def angles_twice_in_a_row(x, positions=None, base=10000.0, interleaved=True, rig
 
     if interleaved:
         return right(x, positions, base, interleaved)
-    x = _floating(x)
     angles, half = np.repeat(angles_of(x, positions, base), 2, axis=-1), x.shape[-1] // 2
     swapped = np.concatenate([-x[..., half:], x[..., :half]], axis=-1)
     return x * np.cos(angles) + swapped * np.sin(angles)
@@ -1092,7 +1088,6 @@ def bias_of_the_key_alone(num_heads, seq_length, causal=True, right=alibi_bias):
     fix="RMS norm leaves the mean: x / sqrt(mean(x^2) + eps).",
 )
 def mean_subtracted(x, gamma, eps=1e-6, right=rms_norm):
-    x = _floating(x)
     return right(x - x.mean(axis=-1, keepdims=True), gamma, eps)
 
 
@@ -1103,7 +1098,7 @@ def mean_subtracted(x, gamma, eps=1e-6, right=rms_norm):
     fix="Divide by the root of the mean of the squares.",
 )
 def divided_by_the_length(x, gamma, eps=1e-6):
-    x, gamma = _features(x, gamma)
+    _check_gamma(x, gamma)
     return gamma * x / np.sqrt((x**2).sum(axis=-1, keepdims=True) + eps)
 
 
@@ -1114,7 +1109,7 @@ def divided_by_the_length(x, gamma, eps=1e-6):
     fix="Multiply the normalised vector by gamma, feature by feature.",
 )
 def gamma_forgotten(x, gamma, eps=1e-6, right=rms_norm):
-    return right(x, np.ones_like(_floating(gamma)), eps)
+    return right(x, np.ones_like(np.asarray(gamma)), eps)
 
 
 @mistake(
@@ -1124,7 +1119,7 @@ def gamma_forgotten(x, gamma, eps=1e-6, right=rms_norm):
     fix="Divide by the square root of mean(x^2) + eps.",
 )
 def root_forgotten(x, gamma, eps=1e-6):
-    x, gamma = _features(x, gamma)
+    _check_gamma(x, gamma)
     return gamma * x / ((x**2).mean(axis=-1, keepdims=True) + eps)
 
 
@@ -1135,7 +1130,7 @@ def root_forgotten(x, gamma, eps=1e-6):
     fix="Each vector is measured by itself: mean(axis=-1, keepdims=True).",
 )
 def one_root_for_all(x, gamma, eps=1e-6):
-    x, gamma = _features(x, gamma)
+    _check_gamma(x, gamma)
     return gamma * x / np.sqrt((x**2).mean() + eps)
 
 
@@ -1147,7 +1142,7 @@ def one_root_for_all(x, gamma, eps=1e-6):
 )
 def root_held_constant(grad_output, x, gamma, eps=1e-6, right=rms_norm_backward):
     _, grad_gamma = right(grad_output, x, gamma, eps)
-    root = np.sqrt((_floating(x) ** 2).mean(axis=-1, keepdims=True) + eps)
+    root = np.sqrt((np.asarray(x) ** 2).mean(axis=-1, keepdims=True) + eps)
     return gamma * grad_output / root, grad_gamma
 
 
@@ -1159,7 +1154,6 @@ def root_held_constant(grad_output, x, gamma, eps=1e-6, right=rms_norm_backward)
 )
 def gamma_missing_in_the_mean(grad_output, x, gamma, eps=1e-6, right=rms_norm_backward):
     _, grad_gamma = right(grad_output, x, gamma, eps)
-    x = _floating(x)
     root = np.sqrt((x**2).mean(axis=-1, keepdims=True) + eps)
     z = x / root
     return (gamma * grad_output - z * (grad_output * z).mean(axis=-1, keepdims=True)) / root, grad_gamma
@@ -1173,7 +1167,7 @@ def gamma_missing_in_the_mean(grad_output, x, gamma, eps=1e-6, right=rms_norm_ba
 )
 def mean_of_layer_norm_subtracted(grad_output, x, gamma, eps=1e-6, right=rms_norm_backward):
     grad_x, grad_gamma = right(grad_output, x, gamma, eps)
-    root = np.sqrt((_floating(x) ** 2).mean(axis=-1, keepdims=True) + eps)
+    root = np.sqrt((np.asarray(x) ** 2).mean(axis=-1, keepdims=True) + eps)
     return grad_x - (gamma * grad_output).mean(axis=-1, keepdims=True) / root, grad_gamma
 
 
@@ -1185,7 +1179,6 @@ def mean_of_layer_norm_subtracted(grad_output, x, gamma, eps=1e-6, right=rms_nor
 )
 def gamma_gets_plain_x(grad_output, x, gamma, eps=1e-6, right=rms_norm_backward):
     grad_x, _ = right(grad_output, x, gamma, eps)
-    x = _floating(x)
     return grad_x, (grad_output * x).reshape(-1, x.shape[-1]).sum(axis=0)
 
 
@@ -1197,7 +1190,7 @@ def gamma_gets_plain_x(grad_output, x, gamma, eps=1e-6, right=rms_norm_backward)
 )
 def not_normalised(Q, K, V, causal=False, right=linear_attention):
     given = right(Q, K, V, causal)
-    queries, keys = _elu_plus_one(_floating(Q)), _elu_plus_one(_floating(K))
+    queries, keys = _elu_plus_one(np.asarray(Q)), _elu_plus_one(np.asarray(K))
     sums = np.cumsum(keys, axis=-2) if causal else keys.sum(axis=-2, keepdims=True)
     return given * (queries * sums).sum(axis=-1, keepdims=True)
 
@@ -1210,7 +1203,7 @@ def not_normalised(Q, K, V, causal=False, right=linear_attention):
 )
 def elu_without_the_one(Q, K, V, causal=False):
     def with_features(Q, K, V, causal, phi):
-        Q, K, V = _sequences(Q, K, V)
+        _check_sequences(Q, K, V)
         products = phi(Q) @ _turned(phi(K))
         if causal:
             products = np.tril(products)
@@ -1227,7 +1220,7 @@ def elu_without_the_one(Q, K, V, causal=False):
 )
 def relu_plus_one(Q, K, V, causal=False):
     def with_features(Q, K, V, causal, phi):
-        Q, K, V = _sequences(Q, K, V)
+        _check_sequences(Q, K, V)
         products = phi(Q) @ _turned(phi(K))
         if causal:
             products = np.tril(products)
@@ -1243,7 +1236,7 @@ def relu_plus_one(Q, K, V, causal=False):
     fix="There are no scores here, and nothing to scale: phi takes queries and keys as they are.",
 )
 def scaled_before_phi(Q, K, V, causal=False, right=linear_attention):
-    return right(_floating(Q) / math.sqrt(np.shape(Q)[-1]), K, V, causal)
+    return right(np.asarray(Q) / math.sqrt(np.shape(Q)[-1]), K, V, causal)
 
 
 @mistake(
@@ -1266,7 +1259,7 @@ def divisor_of_all_keys(Q, K, V, causal=False, right=linear_attention):
     given = right(Q, K, V, causal)
     if not causal:
         return given
-    queries, keys = _elu_plus_one(_floating(Q)), _elu_plus_one(_floating(K))
+    queries, keys = _elu_plus_one(np.asarray(Q)), _elu_plus_one(np.asarray(K))
     seen = (queries * np.cumsum(keys, axis=-2)).sum(axis=-1, keepdims=True)
     return given * seen / (queries * keys.sum(axis=-2, keepdims=True)).sum(axis=-1, keepdims=True)
 
@@ -1281,7 +1274,7 @@ def own_key_comes_too_late(Q, K, V, causal=False, right=linear_attention):
     given = right(Q, K, V, causal)
     if not causal:
         return given
-    Q, K, V = _sequences(Q, K, V)
+    _check_sequences(Q, K, V)
     products = np.tril(_elu_plus_one(Q) @ _turned(_elu_plus_one(K)), -1)
     with np.errstate(invalid="ignore"):
         return products @ V / products.sum(axis=-1, keepdims=True)
@@ -1295,4 +1288,4 @@ def own_key_comes_too_late(Q, K, V, causal=False, right=linear_attention):
 )
 def state_replaced(Q, K, V, causal=False, right=linear_attention):
     given = right(Q, K, V, causal)
-    return _sequences(Q, K, V)[2].astype(given.dtype) if causal else given
+    return V.astype(given.dtype) if causal else given

@@ -39,11 +39,10 @@ def online_softmax(scores, block_size):
         >>> round(float(np.exp(maximum)), 4), float(total)
         (4.0, 2.0)
     """
-    scores, size = _floating(scores), _positive(block_size, "block_size")
+    size = _positive(block_size, "block_size")
     if scores.ndim == 0:
         raise ValueError(f"scores: {scores}, expected at least one axis")
-    maximum = np.full(scores.shape[:-1], -np.inf, dtype=scores.dtype)
-    total = np.zeros_like(maximum)
+    maximum, total = -np.inf, 0
     for start in range(0, scores.shape[-1], size):
         block = scores[..., start : start + size]
         raised = np.maximum(maximum, block.max(axis=-1))
@@ -84,13 +83,12 @@ def tiled_attention(Q, K, V, block_size, causal=False, key_mask=None):
         >>> output, round(float(np.exp(log_sum_exp[0])), 4)
         (array([[3.]]), 3.0)
     """
-    Q, K, V = _sequences(Q, K, V)
+    _check_sequences(Q, K, V)
     size, allowed = _positive(block_size, "block_size"), _key_mask(key_mask, K)
-    output = np.zeros((*Q.shape[:-1], V.shape[-1]), dtype=np.result_type(Q, K, V))
-    log_sum_exp = np.zeros(Q.shape[:-1], dtype=output.dtype)
+    output = np.empty((*Q.shape[:-1], V.shape[-1]), dtype=np.result_type(Q, K, V))
+    log_sum_exp = np.empty(Q.shape[:-1], dtype=output.dtype)
     for rows in _blocks(Q.shape[-2], size):
-        maximum = np.full((*Q.shape[:-2], rows.stop - rows.start), -np.inf, dtype=output.dtype)
-        total, weighted = np.zeros_like(maximum), np.zeros_like(output[..., rows, :])
+        maximum, total, weighted = -np.inf, 0, 0
         for columns in _blocks(K.shape[-2], size, before=rows.stop if causal else None):
             scores = _tile(Q, K, rows, columns, causal, allowed)
             raised = np.maximum(maximum, scores.max(axis=-1))
@@ -133,11 +131,12 @@ def tiled_attention_backward(grad_output, Q, K, V, output, log_sum_exp, block_si
                [0.]]), array([[0.5],
                [0.5]]))
     """
-    Q, K, V = _sequences(Q, K, V)
+    _check_sequences(Q, K, V)
     size, allowed, scale = _positive(block_size, "block_size"), _key_mask(key_mask, K), 1 / math.sqrt(Q.shape[-1])
-    grad_output = _of_shape(grad_output, (*Q.shape[:-1], V.shape[-1]), "grad_output")
-    output = _of_shape(output, grad_output.shape, "output")
-    base = _finite(_of_shape(log_sum_exp, Q.shape[:-1], "log_sum_exp"))
+    for name, values in (("grad_output", grad_output), ("output", output)):
+        _check_shape(values, (*Q.shape[:-1], V.shape[-1]), name)
+    _check_shape(log_sum_exp, Q.shape[:-1], "log_sum_exp")
+    base = _finite(log_sum_exp)
     shared = (grad_output * output).sum(axis=-1)
     grad_Q, grad_K, grad_V = np.zeros_like(Q), np.zeros_like(K), np.zeros_like(V)
     for rows in _blocks(Q.shape[-2], size):
@@ -179,14 +178,14 @@ def sliding_window_attention(Q, K, V, left, right=0):
                [4.],
                [7.]])
     """
-    Q, K, V = _sequences(Q, K, V)
+    _check_sequences(Q, K, V)
     left, right = _not_negative(left, "left"), _not_negative(right, "right")
     queries, keys = Q.shape[-2], K.shape[-2]
     shifts = range(max(-left, 1 - queries), min(right, keys - 1) + 1)
     scores = np.full((*Q.shape[:-1], len(shifts)), -np.inf, dtype=np.result_type(Q, K, V))
     places = []
     for number, shift in enumerate(shifts):
-        rows = slice(max(0, -shift), max(0, min(queries, keys - shift)))
+        rows = slice(max(0, -shift), min(queries, keys - shift))
         columns = slice(rows.start + shift, rows.stop + shift)
         places.append((rows, columns))
         scores[..., rows, number] = (Q[..., rows, :] * K[..., columns, :]).sum(axis=-1) / math.sqrt(Q.shape[-1])
@@ -224,16 +223,15 @@ def grouped_query_attention(Q, K, V, causal=False, mask=None):
         >>> grouped_query_attention(np.zeros((4, 1, 1)), np.zeros((2, 2, 1)), V)[:, 0, 0]
         array([ 2.,  2., 20., 20.])
     """
-    Q, K, V = _floating(Q), _floating(K), _floating(V)
-    if min(Q.ndim, K.ndim, V.ndim) < 3:
+    if min(Q.ndim, K.ndim) < 3:
         raise ValueError(f"Q, K, V: shapes {Q.shape}, {K.shape}, {V.shape}, expected (..., heads, seq, features)")
     heads, shared = Q.shape[-3], K.shape[-3]
-    if shared == 0 or heads % shared:
+    if heads % shared:
         raise ValueError(f"K: {shared} heads, expected a divisor of the {heads} heads of Q")
     groups = Q.reshape(*Q.shape[:-3], shared, heads // shared * Q.shape[-2], Q.shape[-1])
-    _sequences(groups, K, V)
+    _check_sequences(groups, K, V)
     scores = (groups @ _turned(K) / math.sqrt(Q.shape[-1])).reshape(*Q.shape[:-1], K.shape[-2])
-    allowed = np.broadcast_to(True if mask is None else np.asarray(mask) != 0, scores.shape)
+    allowed = True if mask is None else mask
     if causal:
         allowed = allowed & np.tri(*scores.shape[-2:], dtype=bool)
     weights = _softmax(np.where(allowed, scores, -np.inf))
@@ -266,14 +264,12 @@ def rotary_embedding(x, positions=None, base=10000.0, interleaved=True):
                [ 0.5403,  0.8415],
                [-0.4161,  0.9093]])
     """
-    x = _floating(x)
     if x.ndim < 2 or x.shape[-1] % 2:
         raise ValueError(f"x: shape {x.shape}, expected (..., seq, d) with an even d")
-    places = np.arange(x.shape[-2]) if positions is None else np.asarray(positions)
-    places = np.broadcast_to(places, x.shape[:-1])
+    places = np.arange(x.shape[-2]) if positions is None else positions
     half = x.shape[-1] // 2
     angles = places[..., None] * base ** (-np.arange(half) / half)
-    cosines, sines = np.cos(angles).astype(x.dtype), np.sin(angles).astype(x.dtype)
+    cosines, sines = np.cos(angles), np.sin(angles)
     pairs = (slice(0, None, 2), slice(1, None, 2)) if interleaved else (slice(0, half), slice(half, None))
     first, second = x[..., pairs[0]], x[..., pairs[1]]
     turned = np.empty_like(x)
@@ -336,8 +332,8 @@ def alibi_bias(num_heads, seq_length, causal=True):
     """
     slopes, positions = alibi_slopes(num_heads), np.arange(_positive(seq_length, "seq_length"))
     behind = positions[:, None] - positions
-    distance = np.where(behind < 0, np.inf, behind) if causal else np.abs(behind)
-    return -slopes[:, None, None] * distance + 0.0
+    nearness = np.where(behind < 0, -np.inf, -behind) if causal else -np.abs(behind)
+    return slopes[:, None, None] * nearness
 
 
 def rms_norm(x, gamma, eps=1e-6):
@@ -352,7 +348,7 @@ def rms_norm(x, gamma, eps=1e-6):
         The shape of x.
 
     Raises:
-        ValueError: x has no axis, or gamma is not of shape (d,).
+        ValueError: gamma is not of shape (d,).
 
     Source: Zhang and Sennrich 2019.
 
@@ -360,7 +356,7 @@ def rms_norm(x, gamma, eps=1e-6):
         >>> rms_norm(np.array([1.0, 7.0]), np.array([1.0, 2.0])).round(4)
         array([0.2, 2.8])
     """
-    x, gamma = _features(x, gamma)
+    _check_gamma(x, gamma)
     return gamma * x / np.sqrt((x**2).mean(axis=-1, keepdims=True) + eps)
 
 
@@ -384,12 +380,12 @@ def rms_norm_backward(grad_output, x, gamma, eps=1e-6):
         >>> grad_x.round(4), grad_gamma.round(4)
         (array([ 0.196, -0.028]), array([0.2, 0. ]))
     """
-    x, gamma = _features(x, gamma)
-    grad_output = _of_shape(grad_output, x.shape, "grad_output")
+    _check_gamma(x, gamma)
+    _check_shape(grad_output, x.shape, "grad_output")
     root = np.sqrt((x**2).mean(axis=-1, keepdims=True) + eps)
     normalized, grad = x / root, grad_output * gamma
     along = normalized * (grad * normalized).mean(axis=-1, keepdims=True)
-    grad_gamma = (grad_output * normalized).reshape(-1, x.shape[-1]).sum(axis=0)
+    grad_gamma = (grad_output * normalized).sum(axis=tuple(range(x.ndim - 1)))
     return (grad - along) / root, grad_gamma
 
 
@@ -419,27 +415,26 @@ def linear_attention(Q, K, V, causal=False):
         >>> linear_attention(Q, K, V).tolist(), linear_attention(Q, K, V, causal=True).tolist()
         ([[7.0], [7.0]], [[4.0], [7.0]])
     """
-    Q, K, V = _sequences(Q, K, V)
+    _check_sequences(Q, K, V)
     queries, keys = _elu_plus_one(Q), _elu_plus_one(K)
     if not causal:
         weighted = queries @ (_turned(keys) @ V)
         return weighted / (queries * keys.sum(axis=-2, keepdims=True)).sum(axis=-1, keepdims=True)
     if Q.shape[-2] != K.shape[-2]:
         raise ValueError(f"Q, K: {Q.shape[-2]} queries and {K.shape[-2]} keys, expected as many when causal")
-    output = np.zeros((*Q.shape[:-1], V.shape[-1]), dtype=np.result_type(Q, K, V))
-    state = np.zeros((*Q.shape[:-2], Q.shape[-1], V.shape[-1]), dtype=output.dtype)
-    normalizer = np.zeros((*Q.shape[:-2], Q.shape[-1]), dtype=output.dtype)
+    output = np.empty((*Q.shape[:-1], V.shape[-1]), dtype=np.result_type(Q, K, V))
+    state = normalizer = 0
     for i in range(Q.shape[-2]):
         query, key = queries[..., i, :], keys[..., i, :]
-        state += key[..., :, None] * V[..., i, None, :]
-        normalizer += key
+        state = state + key[..., None] * V[..., i, None, :]
+        normalizer = normalizer + key
         divisor = (query * normalizer).sum(axis=-1)
         output[..., i, :] = (query[..., None, :] @ state)[..., 0, :] / divisor[..., None]
     return output
 
 
 def _elu_plus_one(x):
-    return np.where(x > 0, x + 1, np.exp(np.minimum(x, 0)))
+    return np.maximum(x, 0) + np.exp(np.minimum(x, 0))
 
 
 def _softmax(scores):
@@ -451,15 +446,14 @@ def _softmax(scores):
 
 def _finite(maximum):
     """Return 0 for -inf, where there is nothing yet to measure scores by."""
-    return np.where(maximum == -np.inf, 0, maximum).astype(maximum.dtype)
+    return np.where(maximum == -np.inf, 0, maximum)
 
 
 def _tile(Q, K, rows, columns, causal, allowed):
     """Return the scaled scores of some queries and some keys, with -inf where attending is forbidden."""
     scores = Q[..., rows, :] @ _turned(K[..., columns, :]) / math.sqrt(Q.shape[-1])
-    if allowed is not None:
-        scores = np.where(allowed[..., None, columns], scores, -np.inf)
-    if causal and columns.stop > rows.start + 1:
+    scores = np.where(allowed[..., None, columns], scores, -np.inf)
+    if causal:
         behind = np.arange(rows.start, rows.stop)[:, None] >= np.arange(columns.start, columns.stop)
         scores = np.where(behind, scores, -np.inf)
     return scores
@@ -475,36 +469,25 @@ def _turned(x):
     return np.swapaxes(x, -1, -2)
 
 
-def _floating(x):
-    x = np.asarray(x)
-    return x if x.dtype.kind == "f" else x.astype(np.float64)
-
-
-def _sequences(Q, K, V):
-    Q, K, V = _floating(Q), _floating(K), _floating(V)
+def _check_sequences(Q, K, V):
     fits = min(Q.ndim, K.ndim, V.ndim) >= 2 and Q.shape[:-2] == K.shape[:-2] == V.shape[:-2]
     if not fits or Q.shape[-1] != K.shape[-1] or K.shape[-2] != V.shape[-2]:
         wanted = "(..., seq_q, d), (..., seq_k, d) and (..., seq_k, d_v)"
         raise ValueError(f"Q, K, V: shapes {Q.shape}, {K.shape}, {V.shape}, expected {wanted}")
-    return Q, K, V
 
 
-def _features(x, gamma):
-    x, gamma = _floating(x), _floating(gamma)
-    if x.ndim == 0 or gamma.shape != x.shape[-1:]:
+def _check_gamma(x, gamma):
+    if gamma.shape != x.shape[-1:]:
         raise ValueError(f"x, gamma: shapes {x.shape} and {gamma.shape}, expected (..., d) and (d,)")
-    return x, gamma
 
 
-def _of_shape(values, shape, name):
-    values = _floating(values)
+def _check_shape(values, shape, name):
     if values.shape != shape:
         raise ValueError(f"{name}: shape {values.shape}, expected {shape}")
-    return values
 
 
 def _key_mask(mask, K):
-    return None if mask is None else np.broadcast_to(np.asarray(mask) != 0, K.shape[:-1])
+    return np.broadcast_to(True if mask is None else mask, K.shape[:-1])
 
 
 def _positive(number, name):

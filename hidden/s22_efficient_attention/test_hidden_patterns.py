@@ -71,7 +71,7 @@ class TestSlidingWindow:
         for left, right in [(-1, 3), (3, -1), (1.0, 0), (1, 0.0)]:
             with pytest.raises(ValueError):
                 learner.sliding_window_attention(Q, K, V, left, right)
-        for other in [(Q[:, :2], K, V), (Q, K, V[:6]), (Q, K[None], V[None])]:
+        for other in [(Q[:, :2], K, V), (Q, K, V[:6]), (Q, K[None], V[None]), (Q, K[:, :1], V), (Q, K[0], V)]:
             with pytest.raises(ValueError):
                 learner.sliding_window_attention(*other, 2, 1)
 
@@ -152,6 +152,8 @@ class TestGroupedQuery:
                 learner.grouped_query_attention(*other)
         with pytest.raises(ValueError):
             learner.grouped_query_attention(Q[0, 0], K[0, 0], V[0, 0])
+        with pytest.raises(ValueError):
+            learner.grouped_query_attention(Q[0], K[0, 0], V[0, 0])
         for shape in ((6, 5), (3, 5, 6), (2, 2, 5, 6)):
             with pytest.raises(ValueError):
                 learner.grouped_query_attention(Q, K, V, mask=np.ones(shape, dtype=bool))

@@ -197,14 +197,18 @@ class TestRmsNorm:
 @pytest.mark.criterion("rms-norm-gradients")
 class TestRmsNormGradients:
     def test_finite_differences(self, learner, rng):
-        for shape, outside in (((3, 4), False), ((2, 2, 3), False), ((5,), False)):
+        for shape in ((3, 4), (2, 2, 3), (5,)):
             x, gamma, grad = rng.normal(size=shape), rng.normal(size=shape[-1]), rng.normal(size=shape)
             for eps in (1e-6, 0.3):
-                self.check(learner, grad, x, gamma, eps, outside)
+                self.check(learner, grad, x, gamma, eps, (eps,))
 
-    def check(self, learner, grad, x, gamma, eps, outside):
+    def test_eps_is_a_millionth_by_default(self, learner, rng):
+        x = 2e-3 * rng.choice([-1.0, 1.0], size=(3, 4)) * rng.uniform(0.5, 2, size=(3, 4))
+        self.check(learner, 1e-3 * rng.normal(size=(3, 4)), x, rng.normal(size=4), 1e-6, ())
+
+    def check(self, learner, grad, x, gamma, eps, given):
         """Compare both gradients with finite differences of the convention that comes closer."""
-        result = learner.rms_norm_backward(grad, x, gamma, eps)
+        result = learner.rms_norm_backward(grad, x, gamma, *given)
         grad_x, grad_gamma = oracles.parts(result, ("grad_x", "grad_gamma"))
         ways = [
             numerical_gradient(lambda x, outside=outside: (oracles.rms(x, gamma, eps, outside) * grad).sum(), x)
@@ -242,5 +246,6 @@ class TestRmsNormGradients:
         for shape in ((4, 4), (3, 5), (5,), (1, 5)):
             with pytest.raises(ValueError):
                 learner.rms_norm_backward(np.ones(shape), np.ones((4, 5)), np.ones(5))
-        with pytest.raises(ValueError):
-            learner.rms_norm_backward(np.ones((4, 5)), np.ones((4, 5)), np.ones(4))
+        for shape in ((4,), (1,), (), (4, 5)):
+            with pytest.raises(ValueError):
+                learner.rms_norm_backward(np.ones((4, 5)), np.ones((4, 5)), np.ones(shape))

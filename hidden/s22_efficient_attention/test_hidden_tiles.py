@@ -147,7 +147,7 @@ class TestTiledAttention:
 
     @pytest.mark.refusals
     def test_shapes_that_do_not_fit(self, learner):
-        shapes = [((3, 2), (4, 3), (4, 2)), ((3, 2), (4, 2), (3, 2)), ((2,), (4, 2), (4, 2))]
+        shapes = [((3, 2), (4, 3), (4, 2)), ((3, 2), (4, 2), (3, 2)), ((2,), (4, 2), (4, 2)), ((3, 2), (2,), (4, 2))]
         for Q, K, V in [*shapes, ((2, 3, 2), (3, 4, 2), (3, 4, 2)), ((3, 2), (1, 4, 2), (1, 4, 2))]:
             with pytest.raises(ValueError):
                 learner.tiled_attention(np.ones(Q), np.ones(K), np.ones(V), 2)
@@ -277,14 +277,21 @@ class TestTiledGradients:
             learner.tiled_attention_backward(grad_output, Q, K, V, output, log_sum_exp, 2)
 
     @pytest.mark.refusals
-    @pytest.mark.parametrize("place, shapes", [(0, [(5, 3), (6, 2)]), (4, [(5, 3), (5,)]), (5, [(6,), (5, 1)])])
-    def test_what_has_not_the_shapes_of_forward_is_refused(self, learner, rng, place, shapes):
-        Q, K, V = oracles.draw(rng, (), 5, 6, 3, 2)
-        for shape in shapes:
-            given = [np.ones((5, 2)), Q, K, V, np.ones((5, 2)), np.ones(5)]
-            given[place] = np.ones(shape)
+    @pytest.mark.parametrize("place", [0, 2, 3, 4, 5])
+    def test_what_has_not_the_shapes_of_forward_is_refused(self, learner, place):
+        right = [(5, 2), (5, 3), (6, 3), (6, 2), (5, 2), (5,)]
+        others = {0: [(5, 3), (6, 2), (5, 1), (1, 2)], 2: [(6, 1), (1, 6, 3), (3,)], 3: [(5, 2), (1, 6, 2), (2,)]}
+        for shape in {**others, 4: [(5, 3), (5,), (5, 1), (1, 2)], 5: [(6,), (5, 1), (1,)]}[place]:
+            shapes = [*right[:place], shape, *right[place + 1 :]]
             with pytest.raises(ValueError):
-                learner.tiled_attention_backward(*given, 2)
+                learner.tiled_attention_backward(*map(np.ones, shapes), 2)
+
+    @pytest.mark.refusals
+    def test_block_sizes_and_masks_that_do_not_fit(self, learner):
+        given = [np.ones(shape) for shape in ((5, 2), (5, 3), (6, 3), (6, 2), (5, 2), (5,))]
+        for block_size, mask in ((0, None), (-2, None), (2.5, None), (2, np.ones(5)), (2, np.ones((2, 6)))):
+            with pytest.raises(ValueError):
+                learner.tiled_attention_backward(*given, block_size, key_mask=mask)
 
 
 @pytest.mark.criterion("tiled-memory")

@@ -255,7 +255,7 @@ def rms_norm(x, gamma, eps=1e-6):
         The shape of x.
 
     Raises:
-        ValueError: x has no axis, or gamma is not of shape (d,).
+        ValueError: gamma is not of shape (d,).
 
     Source: Zhang and Sennrich 2019.
 
