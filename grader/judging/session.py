@@ -114,7 +114,7 @@ class Session:
     def _called(self, attempt: Attempt) -> tuple[str, ...]:
         """Return which of the stage's own functions and classes a test called."""
         records = attempt.connection.records if attempt.connection else []
-        labels = dict.fromkeys(record.label for record in records if record.kind in ("call", "op"))
+        labels = dict.fromkeys(record.label for record in records if record.kind in ("call", "traced", "op"))
         return tuple(label for label in labels if self.suite.stage.criterion_of(label))
 
     def _attempted(self, item: pytest.Item, following: pytest.Item | None, left_out: str = "") -> Attempt:
