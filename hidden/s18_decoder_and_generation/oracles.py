@@ -12,11 +12,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+import pytest
 
-from grader.testing import assert_array
+from grader.testing import assert_array, assert_equal, unchanged
 
 Array = npt.NDArray[Any]
 Params = dict[str, Array]
+Shapes = Mapping[str, tuple[int, ...]]
 
 
 class Variant(NamedTuple):
@@ -41,7 +43,7 @@ def gelu(x: Array, tanh: bool) -> Array:
 def layer_norm(x: Array, gamma: Array, beta: Array, variant: Variant) -> Array:
     """Return the normalised vectors."""
     mean = x.sum(axis=-1, keepdims=True) / x.shape[-1]
-    variance = (x * x).sum(axis=-1, keepdims=True) / x.shape[-1] - mean * mean
+    variance = ((x - mean) ** 2).sum(axis=-1, keepdims=True) / x.shape[-1]
     divisor = variance**0.5 + 1e-5 if variant.eps_outside else (variance + 1e-5) ** 0.5
     return np.asarray(gamma * (x - mean) / divisor + beta)
 
@@ -205,3 +207,27 @@ def numerical_gradients(
         above, below_ = (outputs * grad_output).reshape(2, value.size, -1).sum(axis=-1)
         gradients[name] = ((above - below_) / (2 * step)).reshape(p[name].shape)
     return gradients
+
+
+def check_params(holder: Any, shapes: Shapes, rng: np.random.Generator) -> None:
+    """Check that params are read as they were set, the last time too, and that setting refuses what does not fit."""
+    assert_equal(holder.grads, {}, name="grads before backward")
+    for p in (draw(rng, shapes), draw(rng, shapes)):
+        with unchanged(*p.values()):
+            holder.params = p
+        held = holder.params
+        assert_equal(sorted(held), sorted(p), name="names of params")
+        for name, value in p.items():
+            assert_array(held[name], value, name=f"params[{name!r}]")
+
+
+def check_params_refusals(holder: Any, shapes: Shapes, rng: np.random.Generator) -> None:
+    """Check that parameters that do not fit are refused before anything is changed."""
+    p, held = draw(rng, shapes), holder.params
+    name = sorted(shapes)[int(rng.integers(len(shapes)))]
+    less = {key: value for key, value in p.items() if key != name}
+    for wrong in (less, {**less, f"{name}s": p[name]}, {**p, "bias": np.zeros(3)}, {**p, name: p[name][:-1]}):
+        with pytest.raises(ValueError):
+            holder.params = wrong
+    for key, value in holder.params.items():
+        assert_array(value, held[key], name=f"params[{key!r}] after what was refused")

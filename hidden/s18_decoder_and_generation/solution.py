@@ -8,6 +8,7 @@ which can be read and set, and `grads`, which backward fills. The block itself c
 import math
 
 import numpy as np
+
 from stages.s17_transformer_blocks.blocks import Block, LayerNorm
 
 
@@ -449,7 +450,7 @@ def perplexity(model, ids):
         scores all tokens alike has vocabulary_size.
 
     Raises:
-        ValueError: seq is below 2, or the model refuses ids[:, :-1].
+        ValueError: ids has not two axes, seq is below 2 or above context_length + 1, or an id is no token.
 
     Source: Jelinek et al. 1977.
 
