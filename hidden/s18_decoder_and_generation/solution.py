@@ -121,6 +121,7 @@ class DecoderBlock:
 
     @property
     def params(self):
+        """All parameters by dotted name; set it to give the block others."""
         return self._block.params
 
     @params.setter
@@ -131,6 +132,7 @@ class DecoderBlock:
 
     @property
     def grads(self):
+        """The gradients of the last backward call, with the keys of params; empty until then."""
         return self._block.grads
 
 
@@ -287,6 +289,7 @@ class GPT:
 
     @property
     def params(self):
+        """All parameters by name; set it to give the model others."""
         return {**self._embeddings, **_dotted(self._parts(), "params")}
 
     @params.setter
@@ -298,6 +301,7 @@ class GPT:
 
     @property
     def grads(self):
+        """The gradients of the last backward call, with the keys of params; empty until then."""
         return {**self._grads, **_dotted(self._parts(), "grads")}
 
     def _parts(self):

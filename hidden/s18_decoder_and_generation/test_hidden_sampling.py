@@ -14,7 +14,7 @@ from hidden.s18_decoder_and_generation.oracles import probabilities
 
 pytestmark = pytest.mark.values
 
-DRAWS = 10000
+DRAWS = 5000
 NOISE = 3 / math.sqrt(DRAWS)
 
 

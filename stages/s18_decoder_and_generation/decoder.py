@@ -101,6 +101,7 @@ class DecoderBlock:
 
     @property
     def params(self):
+        """All parameters by dotted name; set it to give the block others."""
         raise NotImplementedError("DecoderBlock.params")
 
     @params.setter
@@ -109,6 +110,7 @@ class DecoderBlock:
 
     @property
     def grads(self):
+        """The gradients of the last backward call, with the keys of params; empty until then."""
         raise NotImplementedError("DecoderBlock.grads")
 
 
@@ -213,6 +215,7 @@ class GPT:
 
     @property
     def params(self):
+        """All parameters by name; set it to give the model others."""
         raise NotImplementedError("GPT.params")
 
     @params.setter
@@ -221,6 +224,7 @@ class GPT:
 
     @property
     def grads(self):
+        """The gradients of the last backward call, with the keys of params; empty until then."""
         raise NotImplementedError("GPT.grads")
 
 
