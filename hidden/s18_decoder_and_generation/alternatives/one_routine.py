@@ -16,7 +16,7 @@ def _norm(x, gamma, beta):
 
 def _norm_back(grad, gamma, kept):
     unit, inverse = kept
-    own = np.einsum("...d,...d->d", grad, unit), grad.sum(axis=(0, 1))
+    own = np.einsum("bsd,bsd->d", grad, unit), np.einsum("bsd->d", grad)
     grad = grad * gamma
     grad = grad - np.mean(grad, axis=-1, keepdims=True) - unit * np.mean(grad * unit, axis=-1, keepdims=True)
     return grad * inverse, *own
