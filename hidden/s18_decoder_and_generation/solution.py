@@ -392,18 +392,11 @@ def sample(logits, temperature=1.0, top_k=None, top_p=None, rng=None):
         raise ValueError(f"top_k: {top_k}, expected None or at least 1")
     if top_p is not None and not 0 < top_p <= 1:
         raise ValueError(f"top_p: {top_p}, expected None or a probability above 0, at most 1")
-    logits = np.asarray(logits, dtype=float)
-    order = np.argsort(-logits, axis=-1, kind="stable")
-    scores = np.take_along_axis(logits, order, axis=-1) / temperature
-    scores[..., scores.shape[-1] if top_k is None else top_k :] = -np.inf
-    shares = _softmax(scores)
+    order, shares = _ranked(logits, temperature, top_k)
     if top_p is not None:
         before = np.cumsum(shares, axis=-1) - shares
         shares = np.where(before < top_p, shares, 0)
-    ends = np.cumsum(shares, axis=-1)
-    drawn = _generator(rng).random((*ends.shape[:-1], 1)) * ends[..., -1:]
-    place = (ends <= drawn).sum(axis=-1, keepdims=True)
-    return np.take_along_axis(order, place, axis=-1)[..., 0]
+    return _drawn(order, shares, rng)
 
 
 def generate(model, ids, steps, choose=None):
@@ -468,6 +461,23 @@ def perplexity(model, ids):
     if ids.ndim != 2 or ids.shape[1] < 2:
         raise ValueError(f"ids: shape {ids.shape}, expected (batch, seq) with at least two tokens")
     return math.exp(cross_entropy_loss(model.forward(ids[:, :-1]), ids[:, 1:])[0])
+
+
+def _ranked(logits, temperature, top_k):
+    """(order, shares): tokens, likeliest first, and their probabilities, 0 behind the first top_k."""
+    logits = np.asarray(logits, dtype=float)
+    order = np.argsort(-logits, axis=-1, kind="stable")
+    scores = np.take_along_axis(logits, order, axis=-1) / temperature
+    scores[..., scores.shape[-1] if top_k is None else top_k :] = -np.inf
+    return order, _softmax(scores)
+
+
+def _drawn(order, shares, rng):
+    """One token of order for each row, by shares that need not sum to 1."""
+    ends = np.cumsum(shares, axis=-1)
+    drawn = _generator(rng).random((*ends.shape[:-1], 1)) * ends[..., -1:]
+    place = (ends <= drawn).sum(axis=-1, keepdims=True)
+    return np.take_along_axis(order, place, axis=-1)[..., 0]
 
 
 def _softmax(scores):

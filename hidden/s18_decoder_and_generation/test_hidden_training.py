@@ -10,7 +10,7 @@ from grader.testing import assert_array, assert_equal, assert_shape
 
 pytestmark = [pytest.mark.criterion("beats-bigrams"), pytest.mark.values]
 
-TRAINING, BATCH, STEPS, RATE = 800, 16, 200, 0.02
+TRAINING, BATCH, STEPS, RATE = 800, 16, 150, 0.02
 LEVEL = 0.75  # of the perplexity of pairs: 2.58
 PROMISE = 1e-6  # how much a small step is meant to lower the loss
 
@@ -78,7 +78,7 @@ def test_small_steps_pay_what_their_gradients_promise(learner, rng, data, group)
 
 def test_held_out_sentences(learner, rng, data):
     ids, real = read(data)
-    model = learner.GPT(int(ids.max()) + 1, ids.shape[1] - 1, 1, 24, 4, rng)
+    model = learner.GPT(int(ids.max()) + 1, ids.shape[1] - 1, 1, 24, 8, rng)
     params, moments = model.params, {}
     for number in range(1, STEPS + 1):
         rows = rng.integers(0, TRAINING, size=BATCH)

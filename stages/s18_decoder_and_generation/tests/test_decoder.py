@@ -469,10 +469,10 @@ class TestTraining:
         text = np.array([[index[word] for word in [*line, *["."] * (longest - len(line))]] for line in lines])
         real = np.array([[place < len(line) for place in range(longest)] for line in lines])
         rng = np.random.default_rng(1)
-        model = learner.GPT(len(index), longest - 1, 1, 24, 4, rng)
+        model = learner.GPT(len(index), longest - 1, 1, 24, 8, rng)
         params = model.params
         mean, square = dict.fromkeys(params, 0.0), dict.fromkeys(params, 0.0)
-        for step in range(1, 61):
+        for step in range(1, 51):
             rows = rng.integers(0, 800, size=16)
             logits = model.forward(text[rows, :-1])
             model.backward(learner.cross_entropy_loss(logits, text[rows, 1:], real[rows, 1:])[1])
