@@ -86,7 +86,7 @@ def weights_averaged_over_heads(self, x, right=DecoderBlock.forward):
     text="Setting params reached the attention and the MLP only: the norms kept what they had.",
     fix="Give norm1 and norm2 the entries that begin with their names, too.",
 )
-class NormsNotSet(DecoderBlock):
+class norms_not_set(DecoderBlock):
     @property
     def params(self):
         return self._block.params
@@ -140,7 +140,7 @@ def sublayers_in_forward_order(self, grad_output):
     text="Setting params reached the blocks and the norm only: both embeddings kept what they had.",
     fix="Keep given['token_embedding'] and given['position_embedding'] in the setter, too.",
 )
-class EmbeddingsNotSet(GPT):
+class embeddings_not_set(GPT):
     @property
     def params(self):
         return {**self._embeddings, **_dotted(self._parts(), "params")}
@@ -180,7 +180,7 @@ def embeddings_of_size_one(self, vocabulary_size, context_length, depth, dim, nu
     text="params has a readout of its own beside token_embedding.",
     fix="Use token_embedding at both ends: logits = hidden @ token_embedding.T. There is no other matrix.",
 )
-class ReadoutOfItsOwn(GPT):
+class readout_of_its_own(GPT):
     @property
     def params(self):
         return {**self._embeddings, "readout": self._embeddings["token_embedding"], **_dotted(self._parts(), "params")}
@@ -398,7 +398,7 @@ def blocks_walked_forwards(self, grad_logits, right=GPT.backward):
     text="grads holds the embeddings only: what the blocks and the norm keep is missing.",
     fix="Collect the grads of all parts in one dict, under the names of params.",
 )
-class GradsOfPartsMissing(GPT):
+class grads_of_parts_missing(GPT):
     @property
     def grads(self):
         return self._grads
@@ -934,7 +934,7 @@ def mean_of_perplexities(model, ids, right=perplexity):
     text="The second call of backward added its gradients of the embeddings to those of the first.",
     fix="Fill grads anew at each call of backward.",
 )
-class GradientsAccumulated(GPT):
+class gradients_accumulated(GPT):
     def backward(self, grad_logits):
         before = self._grads
         super().backward(grad_logits)
