@@ -123,20 +123,21 @@ class TestGenerate:
     def test_scores_and_tokens(self, learner, rng, seq, steps):
         model, p = new_model(learner, rng, depth=2)
         variant, ids = variant_of(model, p), rng.integers(0, TOKENS, size=(3, seq))
-        wanted, seen = rng.integers(0, TOKENS, size=(3, steps)), []
+        seen = []
 
         def choose(logits):
             seen.append(np.array(logits))
-            return wanted[:, len(seen) - 1]
+            return np.argsort(logits)[:, 2]
 
         with unchanged(ids):
             result = learner.generate(model, ids, steps, choose)
-        whole = np.concatenate([ids, wanted], axis=1)
-        assert_array(result, whole, name="prompt and chosen tokens")
+        assert_shape(result, (3, seq + steps), name="tokens")
+        assert_array(result[:, :seq], ids, name="prompt")
         assert_equal(len(seen), steps, name="how often choose was called")
         for step, logits in enumerate(seen):
-            window = whole[:, max(seq + step - LENGTH, 0) : seq + step]
+            window = result[:, max(seq + step - LENGTH, 0) : seq + step]
             assert_array(logits, gpt(window, p, 2, variant)[:, -1], name=f"logits given to choose in step {step}")
+            assert_array(result[:, seq + step], np.argsort(logits)[:, 2], name=f"what choose returned in step {step}")
 
     def test_greedy_by_default(self, learner, rng):
         model, p = new_model(learner, rng)

@@ -382,7 +382,7 @@ class TestTemperature:
     @pytest.mark.refusals
     def test_temperature_zero_is_refused(self, learner):
         with pytest.raises(ValueError):
-            learner.sample(np.zeros(3), temperature=0.0)
+            learner.sample(np.zeros(3), temperature=0.0, rng=np.random.default_rng(0))
 
 
 @pytest.mark.criterion("top-k")
@@ -393,7 +393,7 @@ class TestTopK:
 
     def test_one_is_greedy(self, learner):
         logits = np.array([[0.0, 2.0, 1.0], [3.0, 2.0, 1.0]])
-        assert_array(learner.sample(logits, top_k=1), [1, 0])
+        assert_array(learner.sample(logits, top_k=1, rng=np.random.default_rng(0)), [1, 0])
 
     @pytest.mark.refusals
     def test_zero_is_refused(self, learner):

@@ -59,7 +59,7 @@ def test_what_is_wrong_is_told(tmp_path: Path, function: str, body: str, part: s
 
 @pytest.mark.parametrize(
     ("words", "message"),
-    [("the horse", "do not use the word horse"), (" ".join(["the"] * 13), "--words has 13 words: at most 12")],
+    [("the horse", "do not use the word horse"), (" ".join(["the"] * 13), "--words has 13 words: at most 11")],
 )
 def test_a_prompt_that_cannot_be_continued_is_refused(words: str, message: str) -> None:
     files = data_beside(COURSE.find("s18").folder)
