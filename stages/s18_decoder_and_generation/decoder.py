@@ -6,6 +6,7 @@ which can be read and set, and `grads`, which backward fills. The block itself c
 """
 
 import numpy as np
+
 from stages.s17_transformer_blocks.blocks import Block, LayerNorm
 
 

@@ -33,8 +33,8 @@ def explored(folder: Path, stage: str, text: str | None = None, seed: int = 0, s
     chosen = replace(COURSE.find(stage), limits=Limits(120, seconds, 1024))
     file = folder / chosen.module
     file.write_text(text, encoding="utf-8")
-    uses = used_modules(chosen)
-    return explore(COURSE, chosen, replace(take(chosen, file, COURSE.root), uses=uses), None, seed, "process")
+    snapshot = replace(take(chosen, file, COURSE.root), uses=used_modules(chosen))
+    return explore(COURSE, chosen, snapshot, None, seed, "process")
 
 
 def stubbed(folder: Path, stage: str) -> Exploration:
