@@ -46,10 +46,9 @@ class DecoderBlock:
     """
 
     def __init__(self, dim, num_heads, rng=None):
-        self._block = Block(dim, num_heads, rng=_generator(rng))
+        self._block = Block(dim, num_heads, rng=rng)
         self._dim = dim
         self._num_heads = num_heads
-        self.attention_weights = None
 
     def forward(self, x):
         """Return the block's output, shape (batch, seq, dim); what position i gets depends on positions 0 to i only.
@@ -107,13 +106,13 @@ class DecoderBlock:
             (True, (1, 2, 4, 2))
         """
         x = _sequences(x, self._dim)
-        params, shape = self._block.attention.params, (*x.shape[:2], 3, self._num_heads, -1)
+        params, head_dim = self._block.attention.params, self._dim // self._num_heads
         qkv = self._block.norm1.forward(x) @ params["qkv_weights"] + params["qkv_bias"]
-        queries, keys, values = qkv.reshape(shape).transpose(2, 0, 3, 1, 4)
+        queries, keys, values = qkv.reshape(*x.shape[:2], 3, self._num_heads, head_dim).transpose(2, 0, 3, 1, 4)
         if cache is not None:
             keys, values = (_joined(*pair) for pair in zip(cache, (keys, values), strict=True))
         seq, total = x.shape[1], keys.shape[2]
-        scores = queries @ np.swapaxes(keys, -1, -2) / math.sqrt(keys.shape[-1])
+        scores = queries @ np.swapaxes(keys, -1, -2) / math.sqrt(head_dim)
         self.attention_weights = _softmax(np.where(np.tri(seq, total, total - seq, dtype=bool), scores, -np.inf))
         attended = (self.attention_weights @ values).transpose(0, 2, 1, 3).reshape(x.shape)
         x = x + attended @ params["output_weights"] + params["output_bias"]

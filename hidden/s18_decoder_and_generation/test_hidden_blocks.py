@@ -22,7 +22,7 @@ OTHER_SHAPES = [(3, 4), (1, 3, 4), (2, 4, 4), (2, 3, 1), (1, 2, 3, 4)]
 
 def new_block(learner, p, num_heads):
     """Return a learner's block with these parameters."""
-    block = learner.DecoderBlock(len(p["norm1.gamma"]), num_heads)
+    block = learner.DecoderBlock(len(p["norm1.gamma"]), num_heads, np.random.default_rng(0))
     block.params = p
     return block
 
@@ -68,7 +68,7 @@ class TestForward:
         assert_equal(bool(np.any(one != other)), True, name="whether two blocks without a generator differ")
 
     def test_params_are_read_and_set(self, learner, rng):
-        check_params(learner.DecoderBlock(4, 2), block_shapes(4), rng)
+        check_params(learner.DecoderBlock(4, 2, rng), block_shapes(4), rng)
 
     @pytest.mark.dtype
     def test_float32(self, learner, rng):

@@ -23,7 +23,7 @@ WRONG_IDS = [[[0, 7]], [[0, -1]], [[0.0, 1.0]], [[True, False]], [0, 1], [[[0, 1
 def new_model(learner, p, num_heads):
     """Return a learner's model with these parameters."""
     (tokens, dim), length = p["token_embedding"].shape, len(p["position_embedding"])
-    model = learner.GPT(tokens, length, oracles.depth_of(p), dim, num_heads)
+    model = learner.GPT(tokens, length, oracles.depth_of(p), dim, num_heads, np.random.default_rng(0))
     model.params = p
     return model
 
@@ -38,7 +38,7 @@ def draw_model(learner, rng, tokens=7, length=5, depth=2, dim=4, num_heads=2):
 class TestParams:
     @pytest.mark.parametrize("sizes", [(7, 5, 2, 4), (3, 6, 1, 2)], ids=str)
     def test_params_are_read_and_set(self, learner, rng, sizes):
-        model = learner.GPT(*sizes, 2)
+        model = learner.GPT(*sizes, 2, rng)
         assert_equal(model.context_length, sizes[1], name="context_length")
         assert_equal(len(model.blocks), sizes[2], name="number of blocks")
         check_params(model, model_shapes(*sizes), rng)

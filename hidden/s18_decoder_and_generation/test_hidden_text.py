@@ -17,7 +17,7 @@ LENGTH, TOKENS = 4, 7
 def new_model(learner, rng, depth=1):
     """Return a learner's model of four positions and two heads, and its parameters."""
     p = oracles.draw(rng, model_shapes(TOKENS, LENGTH, depth, 4))
-    model = learner.GPT(TOKENS, LENGTH, depth, 4, 2)
+    model = learner.GPT(TOKENS, LENGTH, depth, 4, 2, rng)
     model.params = p
     return model, p
 

@@ -75,14 +75,14 @@ def model_params():
 
 def new_block(learner):
     """Return a learner's block of four features and two heads with the parameters of block_params."""
-    block = learner.DecoderBlock(4, 2)
+    block = learner.DecoderBlock(4, 2, np.random.default_rng(0))
     block.params = block_params(10)
     return block
 
 
 def new_model(learner):
     """Return a learner's model with the parameters of model_params."""
-    model = learner.GPT(5, 4, 2, 4, 2)
+    model = learner.GPT(5, 4, 2, 4, 2, np.random.default_rng(0))
     model.params = model_params()
     return model
 
@@ -128,7 +128,7 @@ class TestDecoderBlock:
 
     @pytest.mark.refusals
     def test_an_unknown_parameter_is_refused(self, learner):
-        block = learner.DecoderBlock(4, 2)
+        block = learner.DecoderBlock(4, 2, np.random.default_rng(0))
         with pytest.raises(ValueError):
             block.params = {**block_params(10), "norm3.gamma": np.ones(4)}
 
@@ -165,7 +165,7 @@ class TestParams:
             assert_shape(params[name], shape, name=f"params[{name!r}]")
 
     def test_what_was_set_is_read(self, learner):
-        model, params = learner.GPT(5, 4, 2, 4, 2), model_params()
+        model, params = learner.GPT(5, 4, 2, 4, 2, np.random.default_rng(0)), model_params()
         model.params = params
         held = model.params
         for name, value in params.items():
@@ -173,7 +173,7 @@ class TestParams:
 
     @pytest.mark.refusals
     def test_a_missing_parameter_is_refused(self, learner):
-        model, params = learner.GPT(5, 4, 2, 4, 2), model_params()
+        model, params = learner.GPT(5, 4, 2, 4, 2, np.random.default_rng(0)), model_params()
         del params["blocks.1.mlp.b1"]
         with pytest.raises(ValueError):
             model.params = params
@@ -444,7 +444,7 @@ class TestGenerate:
 @pytest.mark.criterion("perplexity")
 class TestPerplexity:
     def test_of_a_model_that_knows_nothing(self, learner):
-        model = learner.GPT(5, 4, 2, 4, 2)
+        model = learner.GPT(5, 4, 2, 4, 2, np.random.default_rng(0))
         model.params = {name: 0 * value for name, value in model_params().items()}
         assert_array(learner.perplexity(model, np.array([[3, 1, 4, 0, 2]])), 5.0)
 
