@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from grader.errors import UsageError
+from grader.explore.example import beginning
 from grader.explore.model import Array, Call, Example, Fact, Known, Reading, Run, Step
 from grader.explore.values import Unfit, agree, array, bounded, fall, number, scalar, several
 from grader.remote.proxies import RemoteValue
@@ -29,14 +29,7 @@ def start(example: Example | None, seed: int, files: Mapping[str, bytes]) -> Kno
     real = np.zeros(ids.shape, dtype=bool)
     for row, line in enumerate(lines):
         ids[row, : len(line)], real[row, : len(line)] = [index[word] for word in line], True
-    prompt = example.words if example is not None else tuple(PROMPT.split())
-    unknown = [word for word in prompt if word not in index]
-    if unknown:
-        raise UsageError(
-            f"the sentences of this stage do not use the word {unknown[0]}", f"They use {', '.join(words)}"
-        )
-    if len(prompt) >= ids.shape[1] - 1:
-        raise UsageError(f"--words has {len(prompt)} words: at most {ids.shape[1] - 2}, so that some can follow")
+    prompt = tuple(PROMPT.split()) if example is None else beginning(example, words, ids.shape[1] - 2)
     begun = np.array([[index[word] for word in prompt]])
     return {"ids": ids, "real": real, "words": words, "prompt": begun, "seed": seed}
 
@@ -133,7 +126,7 @@ def _writing(choose: str) -> Run:
         facts = []
         for count in range(SAMPLES if choose == "sample" else 1):
             logits, kept, written = first, cache, known["prompt"]
-            shares = []
+            shares: list[float] = []
             while len(shares) < min(MOST, known["ids"].shape[1] - known["prompt"].shape[1]):
                 token = _chosen(learner, choose, logits, rng)
                 shares.append(float(_shares(logits)[token]))

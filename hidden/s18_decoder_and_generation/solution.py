@@ -177,13 +177,9 @@ class GPT:
     """
 
     def __init__(self, vocabulary_size, context_length, depth, dim, num_heads, rng=None):
-        for name, count in {
-            "vocabulary_size": vocabulary_size,
-            "context_length": context_length,
-            "depth": depth,
-        }.items():
-            if count < 1:
-                raise ValueError(f"{name}: {count}, expected at least 1")
+        if min(vocabulary_size, context_length, depth) < 1:
+            sizes = f"vocabulary_size: {vocabulary_size}, context_length: {context_length}, depth: {depth}"
+            raise ValueError(f"{sizes}, expected at least 1 of each")
         rng = _generator(rng)
         self.context_length = context_length
         self.blocks = [DecoderBlock(dim, num_heads, rng) for _ in range(depth)]
