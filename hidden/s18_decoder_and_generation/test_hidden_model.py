@@ -116,6 +116,12 @@ class TestForward:
         with pytest.raises(ValueError):
             learner.GPT(7, 5, 2, 4, 2, rng).forward(np.array(wrong))
 
+    @pytest.mark.refusals
+    @pytest.mark.parametrize("length, seq", [(1, 2), (3, 0), (2, 5)])
+    def test_sequences_of_a_wrong_length_are_refused(self, learner, rng, length, seq):
+        with pytest.raises(ValueError):
+            learner.GPT(7, length, 1, 4, 2, rng).forward(np.zeros((2, seq), dtype=int))
+
 
 def check_gradients(learner, rng, names, depth=2):
     """Compare gradients after two forwards and backwards with numerical ones, those whose names begin so."""
@@ -217,3 +223,6 @@ class TestCache:
         for wrong in ([[4, 5, 6]], [[4, 7]], [[4, -1]]):
             with pytest.raises(ValueError):
                 model.forward_with_cache(np.array(wrong), cache)
+        _, cache = model.forward_with_cache(np.array([[4]]), cache)  # one place is left
+        with pytest.raises(ValueError):
+            model.forward_with_cache(np.array([[5, 6]]), cache)
