@@ -325,7 +325,7 @@ def cross_entropy_loss(logits, targets, mask=None):
         >>> round(float(loss), 4), grad_logits.round(4).tolist()  # (-log 0.75 - log 0.5) / 2
         (0.4904, [[0.125, -0.125], [-0.25, 0.25]])
     """
-    counts = np.broadcast_to(True, logits.shape[:-1]) if mask is None else np.asarray(mask).astype(bool)
+    counts = np.broadcast_to(True, logits.shape[:-1]) if mask is None else mask.astype(bool)
     targets = np.asarray(targets)
     if targets.shape != logits.shape[:-1] or counts.shape != targets.shape:
         raise ValueError(f"targets: {targets.shape}, mask: {counts.shape}, expected {logits.shape[:-1]}, as logits")
@@ -452,18 +452,17 @@ def perplexity(model, ids):
         >>> round(float(perplexity(model, np.array([[3, 1, 4, 1, 5]]))), 6)
         10.0
     """
-    ids = np.asarray(ids)
-    if ids.ndim != 2 or ids.shape[1] < 2:
-        raise ValueError(f"ids: shape {ids.shape}, expected (batch, seq) with at least two tokens")
+    if ids.ndim != 2:
+        raise ValueError(f"ids: shape {ids.shape}, expected (batch, seq)")
     return math.exp(cross_entropy_loss(model.forward(ids[:, :-1]), ids[:, 1:])[0])
 
 
 def _ranked(logits, temperature, top_k):
     """(order, shares): tokens, likeliest first, and their probabilities, 0 behind the first top_k."""
-    logits = np.asarray(logits, dtype=float)
     order = np.argsort(-logits, axis=-1, kind="stable")
     scores = np.take_along_axis(logits, order, axis=-1) / temperature
-    scores[..., scores.shape[-1] if top_k is None else top_k :] = -np.inf
+    if top_k is not None:
+        scores[..., top_k:] = -np.inf
     return order, _softmax(scores)
 
 
@@ -482,9 +481,7 @@ def _softmax(scores):
 
 
 def _joined(past, new):
-    """Past and new keys, or values, along the axis of positions."""
-    if past.ndim != 4 or (*past.shape[:2], past.shape[3]) != (*new.shape[:2], new.shape[3]):
-        raise ValueError(f"cache: shape {past.shape}, expected {new.shape[:2]}, past positions, {new.shape[3]}")
+    """Past and new keys, or values, along the axis of positions; ValueError by NumPy where they do not fit."""
     return np.concatenate([past, new], axis=2)
 
 
@@ -499,7 +496,6 @@ def _sequences(x, dim):
 
 
 def _tokens(name, ids, vocabulary_size):
-    ids = np.asarray(ids)
     if ids.dtype.kind not in "iu" or ((ids < 0) | (ids >= vocabulary_size)).any():
         raise ValueError(f"{name}: {ids.dtype}, expected integers from 0 to {vocabulary_size - 1}")
     return ids
