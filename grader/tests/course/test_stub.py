@@ -129,3 +129,9 @@ def test_imports_of_earlier_stages_stay_and_those_of_other_modules_do_not() -> N
         "from stages.s01_a.other import Block, LayerNorm as Norm",
     ]
     assert "math" not in "".join(kept) and "json" not in "".join(kept)
+
+
+def test_imports_from_other_stages_are_a_section_of_their_own() -> None:
+    text = "import numpy as np\n\nfrom stages.s01_a.a import f, g\n\n\ndef h():\n    return f(g(np))\n"
+    stub = stub_of(text, ("numpy", "stages.s01_a.a"))
+    assert stub.startswith("import numpy as np\n\nfrom stages.s01_a.a import f, g\n\n\ndef h")
