@@ -26,7 +26,7 @@ def stub_of(solution: str, packages: Collection[str] = UNSAID) -> str:
     ]
     named = {name for node in public for name in _named(node)}
     imports = [node for node in tree.body if isinstance(node, (ast.Import, ast.ImportFrom))]
-    parts.append("\n".join(_kept(imports, named, packages)) + "\n")
+    parts.append(_sections(list(_kept(imports, named, packages))))
     parts += ["\n" + "".join(_stripped(node, solution, "", "")) for node in public]
     return "\n".join(part for part in parts if part.strip())
 
@@ -45,6 +45,13 @@ def _kept(imports: list[ast.Import | ast.ImportFrom], named: set[str], packages:
         ]
         if node.names:
             yield ast.unparse(node)
+
+
+def _sections(imports: list[str]) -> str:
+    """Return the imports line by line, those from other stages in a section of their own, as linters expect them."""
+    of_stages = [line for line in imports if line.startswith(f"from {STAGES}.")]
+    others = [line for line in imports if line not in of_stages]
+    return "\n\n".join("\n".join(section) for section in (others, of_stages) if section) + "\n"
 
 
 def _named(node: ast.FunctionDef | ast.ClassDef) -> Iterator[str]:

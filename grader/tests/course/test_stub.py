@@ -114,3 +114,9 @@ def test_what_signatures_bases_and_decorators_name_is_imported_in_a_stub() -> No
     )
     assert "replace" not in stub and "math" not in stub
     compile(stub, "stub", "exec")
+
+
+def test_imports_from_other_stages_are_a_section_of_their_own() -> None:
+    text = "import numpy as np\n\nfrom stages.s01_a.a import f, g\n\n\ndef h():\n    return f(g(np))\n"
+    stub = stub_of(text, ("numpy", "stages.s01_a.a"))
+    assert stub.startswith("import numpy as np\n\nfrom stages.s01_a.a import f, g\n\n\ndef h")

@@ -55,8 +55,8 @@ class TestPatchify:
 class TestUnpatchify:
     def test_patches_go_back_to_their_places(self, learner):
         patches = np.array([[[0.0, 1.0, 4.0, 5.0], [2.0, 3.0, 6.0, 7.0]]])
-        assert_array(learner.unpatchify(patches, 2, (1, 2, 4)), [[[[0, 1, 2, 3], [4, 5, 6, 7]]]])
-        assert_array(learner.unpatchify(patches, 2, (1, 4, 2)), [[[[0, 1], [4, 5], [2, 3], [6, 7]]]])
+        assert_array(learner.unpatchify(patches, 2, (1, 2, 4)), [[[[0.0, 1.0, 2.0, 3.0], [4.0, 5.0, 6.0, 7.0]]]])
+        assert_array(learner.unpatchify(patches, 2, (1, 4, 2)), [[[[0.0, 1.0], [4.0, 5.0], [2.0, 3.0], [6.0, 7.0]]]])
 
     def test_channels_are_kept_apart(self, learner, coloured):
         assert_array(learner.unpatchify(learner.patchify(coloured, 2), 2, (3, 2, 4)), coloured)
@@ -110,7 +110,9 @@ class TestKernels:
         expected = [[[[1.0]], [[4.0]]], [[[2.0]], [[5.0]]], [[[3.0]], [[6.0]]]]
         assert_array(embedding.kernels(), expected)
         assert_array(
-            embedding.forward(np.array([[[[1.0, 0.0]], [[0.0, 1.0]]]])), [[[1, 2, 3], [4, 5, 6]]], name="forward"
+            embedding.forward(np.array([[[[1.0, 0.0]], [[0.0, 1.0]]]])),
+            [[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]],
+            name="forward",
         )
 
 
