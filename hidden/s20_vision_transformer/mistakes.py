@@ -274,17 +274,11 @@ def embedding_gradients_accumulated(self, grad_output, right=PatchEmbedding.back
 @mistake(
     criterion="patch-embedding-gradients",
     replaces="PatchEmbedding.backward",
-    text="The gradient of the patches was reshaped to the images' shape: it reached pixels that it is not of.",
-    fix="Put the gradients of the patches back with unpatchify.",
+    text="This is the gradient of the patches: it was not put back into the images.",
+    fix="Return unpatchify(grad_output @ weights.T, patch_size, image_shape).",
 )
-def patch_gradients_reshaped(self, grad_output):
-    image_shape, patches, shape = _last_forward(self._cache)
-    grad_output = _of_shape(grad_output, shape)
-    self.grads = {
-        "weights": np.tensordot(patches, grad_output, ((0, 1), (0, 1))),
-        "bias": grad_output.sum(axis=(0, 1)),
-    }
-    return (grad_output @ self.params["weights"].T).reshape(image_shape)
+def patch_gradients_returned(self, grad_output, right=PatchEmbedding.backward):
+    return patchify(right(self, grad_output), self._patch_size)
 
 
 @mistake(
@@ -503,8 +497,12 @@ def load_accepts_any_shape(self, params, right=ViT.load):
     fix="Check all keys and shapes first, and replace afterwards.",
 )
 def load_replaces_before_it_refuses(self, params, right=ViT.load):
-    self._params = {name: params.get(name, value) for name, value in self._params.items()}
-    right(self, params)
+    try:
+        right(self, params)
+    except ValueError:
+        fits = {name: np.shape(params.get(name)) == value.shape for name, value in self._params.items()}
+        self._params = {name: params[name] if fits[name] else value for name, value in self._params.items()}
+        raise
 
 
 @mistake(
@@ -833,18 +831,14 @@ def single_head_in_the_encoder(
 
 @mistake(
     criterion="independent-model",
-    replaces="ViT.forward",
-    text="The class token went into the encoder without the vector of its place.",
-    fix="Add positions after the class token has been put in front: row 0 is for it.",
+    replaces="ViT.__init__",
+    text="The encoder has four hidden units for each feature: mlp_ratio was not passed on.",
+    fix="Build it with Encoder(depth, dim, num_heads, mlp_ratio, rng=rng).",
 )
-def class_token_without_its_place(self, images, right=ViT.forward):
-    kept = self._params
-    places = np.concatenate([np.zeros_like(kept["positions"][:1]), kept["positions"][1:]])
-    self._params = {**kept, "positions": places}
-    try:
-        return right(self, images)
-    finally:
-        self._params = kept
+def mlp_ratio_not_passed_on(
+    self, image_shape, patch_size, num_classes, dim, depth, num_heads, mlp_ratio=4.0, rng=None, right=ViT.__init__
+):
+    right(self, image_shape, patch_size, num_classes, dim, depth, num_heads, 4.0, rng)
 
 
 @mistake(

@@ -123,10 +123,10 @@ class TestPatchEmbedding:
             assert_array(embedding.forward(images), expected, name=f"result with new {name}")
 
     def test_new_parameters(self, learner, seed):
-        first, again = (learner.PatchEmbedding(3, 4, 40, rng=np.random.default_rng(seed)).params for _ in range(2))
+        first, again = (learner.PatchEmbedding(3, 4, 20, rng=np.random.default_rng(seed)).params for _ in range(2))
         assert_equal(sorted(first), ["bias", "weights"], name="names of params")
-        assert_array(first["bias"], np.zeros(40), name="bias")
-        assert_shape(first["weights"], (48, 40), name="weights")
+        assert_array(first["bias"], np.zeros(20), name="bias")
+        assert_shape(first["weights"], (48, 20), name="weights")
         assert_array(np.std(first["weights"]), 48**-0.5, rtol=0.1, name="standard deviation of weights")
         assert_array(np.mean(first["weights"]), 0.0, atol=0.02, name="mean of weights")
         assert_array(again["weights"], first["weights"], name="weights of a second layer from an equal generator")

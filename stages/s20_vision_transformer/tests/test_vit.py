@@ -178,7 +178,7 @@ class TestTokenGradients:
 
 def hand_made(learner):
     """Return the model of the README's example: one block, one head, three features, and an MLP that adds nothing."""
-    vit = learner.ViT((1, 2, 4), 2, 2, 3, 1, 1, mlp_ratio=1.0)
+    vit = learner.ViT((1, 2, 4), 2, 2, 3, 1, 1, mlp_ratio=1.0, rng=np.random.default_rng(0))
     params = {name: np.zeros_like(value) for name, value in vit.params.items()}
     eye, block = np.eye(3), "encoder.blocks.0"
     params["embedding.weights"] = np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 1.0], [1.0, 0.0, 1.0], [0.0, 1.0, 0.0]])
@@ -196,7 +196,7 @@ def hand_made(learner):
 @pytest.mark.criterion("vit-parameters")
 class TestParameters:
     def test_names_and_shapes(self, learner):
-        params = learner.ViT((3, 4, 8), 2, 10, 6, 2, 2).params
+        params = learner.ViT((3, 4, 8), 2, 10, 6, 2, 2, rng=np.random.default_rng(0)).params
         own = {"class_token": (6,), "positions": (9, 6), "head_weights": (6, 10), "head_bias": (10,)}
         own |= {"embedding.weights": (12, 6), "embedding.bias": (6,), "encoder.blocks.1.mlp.W1": (6, 24)}
         own |= {"encoder.blocks.0.attention.qkv_weights": (6, 18), "encoder.norm.gamma": (6,)}
@@ -206,7 +206,7 @@ class TestParameters:
         assert_equal(len(params), 32, name="number of parameters")
 
     def test_load_replaces_what_params_shows(self, learner):
-        vit = learner.ViT((1, 2, 4), 2, 2, 3, 1, 1)
+        vit = learner.ViT((1, 2, 4), 2, 2, 3, 1, 1, rng=np.random.default_rng(0))
         params = {name: np.full_like(value, number) for number, (name, value) in enumerate(sorted(vit.params.items()))}
         vit.load(params)
         now = vit.params
@@ -217,7 +217,7 @@ class TestParameters:
 
     @pytest.mark.refusals
     def test_a_missing_parameter_is_refused(self, learner):
-        vit = learner.ViT((1, 2, 4), 2, 2, 3, 1, 1)
+        vit = learner.ViT((1, 2, 4), 2, 2, 3, 1, 1, rng=np.random.default_rng(0))
         with pytest.raises(ValueError):
             vit.load({name: value for name, value in vit.params.items() if name != "positions"})
 
@@ -326,7 +326,7 @@ class TestIndependentModel:
     """
 
     def test_logits_and_gradients(self, learner):
-        vit = learner.ViT((1, 4, 4), 2, 2, 4, 1, 2, mlp_ratio=1.0)
+        vit = learner.ViT((1, 4, 4), 2, 2, 4, 1, 2, mlp_ratio=1.0, rng=np.random.default_rng(0))
         block = ["norm1.gamma", "norm1.beta", "attention.qkv_weights", "attention.qkv_bias"]
         block += ["attention.output_weights", "attention.output_bias", "norm2.gamma", "norm2.beta"]
         block += ["mlp.W1", "mlp.b1", "mlp.W2", "mlp.b2"]
@@ -389,12 +389,10 @@ class TestTraining:
         rng = np.random.default_rng(1)
         images, shown = digits(data("digits.txt"))
         held_out = np.arange(len(images)) % 5 == 0
-        vit = learner.ViT((1, 8, 8), 4, 10, 16, 1, 2, mlp_ratio=1.0, rng=rng)
+        vit = learner.ViT((1, 8, 8), 4, 10, 24, 1, 2, mlp_ratio=1.0, rng=rng)
         params = vit.params
-        params["positions"] = rng.normal(size=(5, 16)) / 2
-        vit.load(params)
         mean, square = dict.fromkeys(params, 0.0), dict.fromkeys(params, 0.0)
-        for step in range(1, 81):
+        for step in range(1, 101):
             batch = rng.choice(np.flatnonzero(~held_out), size=64, replace=False)
             logits = vit.forward(images[batch])
             powers = np.exp(logits - logits.max(axis=-1, keepdims=True))
@@ -404,7 +402,7 @@ class TestTraining:
                 mean[name] = 0.9 * mean[name] + 0.1 * value
                 square[name] = 0.98 * square[name] + 0.02 * value**2
                 size = np.sqrt(square[name] / (1 - 0.98**step)) + 1e-8
-                params[name] = params[name] - 0.02 * (1 - step / 90) * mean[name] / (1 - 0.9**step) / size
+                params[name] = params[name] - 0.01 * (1 - step / 110) * mean[name] / (1 - 0.9**step) / size
             vit.load(params)
         right = float(np.mean(vit.forward(images[held_out]).argmax(axis=-1) == shown[held_out]))
-        assert_equal(right > 0.8, True, name=f"whether more than 80% of the digits are right ({right:.0%} are)")
+        assert_equal(right > 0.7, True, name=f"whether more than 70% of the digits are right ({right:.0%} are)")
