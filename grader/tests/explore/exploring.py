@@ -13,6 +13,7 @@ from grader.explore.drawing import Chart, Curves, Drawing, Image, Images, Map, P
 from grader.explore.model import Exploration, Part
 from grader.explore.session import explore
 from grader.submission import take
+from grader.submission.used import used_modules
 from grader.tests.support.places import HIDDEN, ROOT
 
 COURSE = load_course(ROOT)
@@ -32,7 +33,8 @@ def explored(folder: Path, stage: str, text: str | None = None, seed: int = 0, s
     chosen = replace(COURSE.find(stage), limits=Limits(120, seconds, 1024))
     file = folder / chosen.module
     file.write_text(text, encoding="utf-8")
-    return explore(COURSE, chosen, take(chosen, file, COURSE.root), None, seed, "process")
+    snapshot = replace(take(chosen, file, COURSE.root), uses=used_modules(chosen))
+    return explore(COURSE, chosen, snapshot, None, seed, "process")
 
 
 def stubbed(folder: Path, stage: str) -> Exploration:
