@@ -142,8 +142,8 @@ def _trained(learner: Any, known: Known) -> Reading:
     told_right = Fact("right", (right,), f"{right:.0%} of {len(held_out)} held-out digits right")
     wrong: tuple[str, ...] = ()
     if not losses[-1] < losses[0] or right < GUESSING:
-        fell = f"the loss should fall, it was {number(losses[0])}, then {number(losses[-1])}"
-        wrong = (f"{fell}, and {right:.0%} of digits be more: does load reach every part?",)
+        went = f"the loss was {number(losses[0])}, then {number(losses[-1])}, and {right:.0%} of digits are right"
+        wrong = (f"{went}: does load reach every part, and has each gradient its sign?",)
     array(vit.forward(known["x"]), (len(SHOWN), CLASSES), name="logits")
     values = {"losses": np.array(losses), "weights": _weights(vit), "right": right}
     return Reading(values, (STEPS_TAKEN,), ("steps",), (fall("loss", np.array(losses)), told_right), wrong)

@@ -80,7 +80,7 @@ def test_what_is_wrong_is_told(tmp_path: Path, function: str, body: str, part: s
     ("which", "body", "part", "status", "message"),
     [
         ("PatchEmbedding.kernels", "return -_right(self)", "embedding", "warning", "a convolution with kernels()"),
-        ("ViT.backward", "return _right(self, -args[0])", "training", "warning", "the loss should fall"),
+        ("ViT.backward", "return _right(self, -args[0])", "training", "warning", "has each gradient its sign"),
         ("ViT.load", "return None", "training", "warning", "does load reach every part"),
         ("ViT.backward", "return None", "training", "failed", "grads should have the keys of params"),
         ("ViT.backward", "self._grads = {'a': 1}", "training", "failed", "a dict of arrays was expected"),
