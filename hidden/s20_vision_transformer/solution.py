@@ -69,7 +69,7 @@ def unpatchify(patches, patch_size, image_shape):
     channels, height, width = image_shape
     rows, columns = _grid(height, width, patch_size)
     expected = (rows * columns, channels * patch_size**2)
-    if patches.ndim != 3 or patches.shape[1:] != expected:
+    if patches.shape[1:] != expected:
         raise ValueError(f"patches: shape {patches.shape}, expected (batch, {expected[0]}, {expected[1]})")
     split = patches.reshape(len(patches), rows, columns, channels, patch_size, patch_size)
     return split.transpose(0, 3, 1, 4, 2, 5).reshape(len(patches), channels, height, width)
@@ -215,7 +215,7 @@ def prepend_class_token_backward(grad_output):
     """
     if grad_output.ndim != 3 or grad_output.shape[1] == 0:
         raise ValueError(f"grad_output: shape {grad_output.shape}, expected (batch, 1 + num_patches, dim)")
-    return grad_output[:, 1:].copy(), grad_output[:, 0].sum(axis=0)
+    return grad_output[:, 1:], grad_output[:, 0].sum(axis=0)
 
 
 def add_positions(tokens, positions):
@@ -262,7 +262,7 @@ def add_positions_backward(grad_output):
     """
     if grad_output.ndim != 3:
         raise ValueError(f"grad_output: shape {grad_output.shape}, expected (batch, seq, dim)")
-    return grad_output.copy(), grad_output.sum(axis=0)
+    return grad_output, grad_output.sum(axis=0)
 
 
 class ViT:
@@ -372,7 +372,7 @@ class ViT:
         Raises:
             ValueError: images is not (batch, *image_shape).
         """
-        if images.ndim != 4 or images.shape[1:] != self._image_shape:
+        if images.shape[1:] != self._image_shape:
             raise ValueError(f"images: shape {images.shape}, expected (batch, *{self._image_shape})")
         tokens = prepend_class_token(self.embedding.forward(images), self._params["class_token"])
         features = self.encoder.forward(add_positions(tokens, self._params["positions"]))
@@ -463,7 +463,7 @@ def class_token_map(rollout, grid_shape):
     """
     rows, columns = grid_shape
     seq = 1 + rows * columns
-    if rollout.ndim != 3 or rollout.shape[1:] != (seq, seq):
+    if rollout.shape[1:] != (seq, seq):
         raise ValueError(f"rollout: shape {rollout.shape}, expected (batch, {seq}, {seq})")
     taken = rollout[:, 0, 1:]
     return (taken / taken.sum(axis=-1, keepdims=True)).reshape(-1, rows, columns)
