@@ -49,7 +49,7 @@ def _kept(imports: list[ast.Import | ast.ImportFrom], named: set[str], packages:
 
 def _sections(imports: list[str]) -> str:
     """Return the imports line by line, those from other stages in a section of their own, as linters expect them."""
-    of_stages = [line for line in imports if line.startswith(f"from {STAGES}.")]
+    of_stages = [line for line in imports if line.split()[1].partition(".")[0] == STAGES]
     others = [line for line in imports if line not in of_stages]
     return "\n\n".join("\n".join(section) for section in (others, of_stages) if section) + "\n"
 
