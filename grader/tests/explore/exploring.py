@@ -13,7 +13,7 @@ from grader.explore.drawing import Chart, Curves, Drawing, Image, Images, Map, P
 from grader.explore.model import Exploration, Part
 from grader.explore.session import explore
 from grader.submission import take
-from grader.submission.used import used_modules
+from grader.submission.earlier import used_modules
 from grader.tests.support.places import HIDDEN, ROOT
 
 COURSE = load_course(ROOT)
