@@ -164,7 +164,7 @@ class PatchEmbedding:
                      [3., 4.]]]])
         """
         weights = self.params["weights"]
-        return weights.T.reshape(-1, self._channels, self._patch_size, self._patch_size)
+        return weights.T.reshape(weights.shape[1], self._channels, self._patch_size, self._patch_size)
 
 
 def prepend_class_token(tokens, class_token):
@@ -466,7 +466,7 @@ def class_token_map(rollout, grid_shape):
     if rollout.shape[1:] != (seq, seq):
         raise ValueError(f"rollout: shape {rollout.shape}, expected (batch, {seq}, {seq})")
     taken = rollout[:, 0, 1:]
-    return (taken / taken.sum(axis=-1, keepdims=True)).reshape(-1, rows, columns)
+    return (taken / taken.sum(axis=-1, keepdims=True)).reshape(len(taken), rows, columns)
 
 
 def _grid(height, width, patch_size):
