@@ -10,6 +10,7 @@ from grader.course.provenance import UNKNOWN, Provenance
 from grader.course.stage import Criterion, Feedback, Stage
 from grader.outcome import KINDS, Diagnosis, Kind, Outcome, Status, Where
 from grader.submission.source import Problem
+from grader.submission.used import Use
 from grader.waiting import Before, Reaches, before, held_up_by
 
 SCHEMA = 1
@@ -85,6 +86,7 @@ class Run:
     public_only: bool = False
     revision: str | None = None  # the commit that the module was taken from
     provenance: Provenance = UNKNOWN
+    uses: tuple[Use, ...] = ()  # the modules of earlier stages that it was graded with
 
 
 @dataclass(frozen=True)

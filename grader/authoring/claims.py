@@ -16,6 +16,7 @@ from grader.authoring.proof import Case, alternative_cases, alternative_files, m
 from grader.course.answers import hidden_folder, load_mistakes, module_from, reference_source
 from grader.course.stage import Stage, public_names
 from grader.course.stub import stub_of
+from grader.course.uses import references_in_place
 from grader.errors import CourseError
 from grader.submission import Snapshot
 from grader.submission.source import check_source
@@ -64,7 +65,7 @@ def in_hidden(stage: Stage, file: str, line: int | None = None) -> str:
 
 
 def _stub(stage: Stage) -> Iterator[Shortfall]:
-    wanted = stub_of(reference_source(stage), stage.packages)
+    wanted = stub_of(reference_source(stage), stage.importable)
     if not stage.module_path.exists() or stage.module_path.read_text(encoding="utf-8") != wanted:
         message = "the stub differs from what the solution makes"
         yield Shortfall(stage.id, in_stage(stage, stage.module), message, f"run `grader course stub {stage.id}`")
@@ -210,6 +211,11 @@ def _examples(stage: Stage) -> Iterator[Shortfall]:
         if "." not in name and "Example" not in (ast.get_docstring(node) or ""):
             message = f"the docstring of {name} has no example"
             yield Shortfall(stage.id, in_hidden(stage, "solution.py", node.lineno), message, "add one for doctest")
+    with references_in_place(stage):
+        yield from _examples_of(stage)
+
+
+def _examples_of(stage: Stage) -> Iterator[Shortfall]:
     place = in_hidden(stage, "solution.py")
     try:
         module = module_from(reference_source(stage), f"{stage.name}_examples")

@@ -18,6 +18,7 @@ from grader.course.stage import Course, Stage
 from grader.judging.grading import Grader, Options
 from grader.outcome import Outcome
 from grader.submission import Snapshot
+from grader.submission.used import used_modules
 from grader.verdict import Verdict
 
 MUTANT_CALL_SECONDS = 5.0  # a mutant that loops for ever is caught by the clock; no test's call takes a tenth of this
@@ -166,7 +167,8 @@ def graded(case: Case) -> Result:
     stage = course.find(case.stage)
     source = case.source.encode()
     label = f"stages/{stage.name}/{stage.module}"
-    snapshot = Snapshot(stage.module, source, hashlib.sha256(source).hexdigest(), Path(label), label)
+    digest = hashlib.sha256(source).hexdigest()
+    snapshot = Snapshot(stage.module, source, digest, Path(label), label, uses=used_modules(stage))
     options = Options(case.seed, case.isolation, case.only)
     if case.hunt is not None:
         limits = replace(stage.limits, call_seconds=min(stage.limits.call_seconds, MUTANT_CALL_SECONDS))

@@ -11,6 +11,7 @@ from grader import __version__
 from grader.classroom.leaks import leaks
 from grader.classroom.paperwork import folder_paperwork, paperwork
 from grader.course.answers import ALTERNATIVES, hidden_folder, reference_source
+from grader.course.data import FOLDER, data_beside
 from grader.course.sealed import SHIPPED_KEY, SealKey
 from grader.course.sealed.bundle import NONCE_BYTES, Content, Label, seal
 from grader.course.sealed.copy import RECORD, Record, digest, record_text
@@ -40,8 +41,8 @@ class Plan:
 def release(course: Course, plan: Plan, target: Path) -> tuple[str, ...]:
     """Write a learner's copy into a new or empty folder and return its files; nothing is written where anything fails.
 
-    The plan's stages are whole: none builds on one that is not among them. Raises UsageError where target cannot take
-    it, CourseError where it would hold hidden text.
+    The plan's stages are whole: none requires or uses one that is not among them. Raises UsageError where target cannot
+    take it, CourseError where it would hold hidden text.
     """
     _expect_free(target, course)
     files, key = contents(course, plan)
@@ -87,9 +88,12 @@ def copied(course: Course, stages: tuple[Stage, ...]) -> dict[str, bytes]:
     for stage in stages:
         paths = (path for path in _below(stage.folder, STAGE_KINDS) if path != stage.module_path)
         files |= {f"stages/{stage.name}/{path.relative_to(stage.folder).as_posix()}": path for path in paths}
+        files |= {
+            f"stages/{stage.name}/{FOLDER}/{name}": stage.folder / FOLDER / name for name in data_beside(stage.folder)
+        }
     found = {name: _read(path) for name, path in sorted(files.items())}
     for stage in stages:
-        stub = stub_of(reference_source(stage), stage.packages).encode()
+        stub = stub_of(reference_source(stage), stage.importable).encode()
         found |= {f"stages/{stage.name}/{stage.module}": stub, f"{course.settings.hidden}/{stage.name}.stub": stub}
     return found
 
@@ -102,8 +106,15 @@ def sealed(stage: Stage, key: SealKey) -> bytes:
         {path.relative_to(hidden).as_posix(): _read(path).decode() for path in paths},
         {path.name: _read(path).decode() for path in sorted(tests.glob("test_*.py"))},
         _read(stage.folder / "stage.toml").decode(),
+        data_beside(stage.folder),
+        {path.name: _read(path).decode() for path in _given(stage)},
     )
     return seal(content, Label(stage.name, __version__, key.id), key, os.urandom(NONCE_BYTES))
+
+
+def _given(stage: Stage) -> list[Path]:
+    """Return what a stage gives in place of modules of other stages."""
+    return [place for used in stage.builds_on if (place := stage.given_path(used)).is_file()]
 
 
 def _own_files() -> Iterator[Path]:
@@ -142,7 +153,8 @@ def whole(course: Course, wanted: Iterable[Stage]) -> tuple[Stage, ...]:
     while queue:
         if (name := queue.pop()) not in names:
             names.add(name)
-            queue += course.find(name).requires
+            stage = course.find(name)
+            queue += [*stage.requires, *stage.uses]
     return tuple(stage for stage in course.stages if stage.id in names)
 
 
@@ -168,8 +180,8 @@ def _public_texts(course: Course) -> Iterator[str]:
     if (conventions := course.root / "stages" / "README.md").is_file():
         yield _read(conventions).decode()
     for stage in course.stages:
-        yield stub_of(reference_source(stage), stage.packages)
-        for path in (stage.folder / "stage.toml", *stage.tests_path.glob("*.py")):
+        yield stub_of(reference_source(stage), stage.importable)
+        for path in (stage.folder / "stage.toml", *stage.tests_path.glob("*.py"), *_given(stage)):
             yield _read(path).decode()
 
 

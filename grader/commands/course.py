@@ -139,7 +139,7 @@ def stub(
 
     found = load_course(find_course_root(Path.cwd()))
     stages = found.stages if stage is None else (found.find(stage),)
-    stale = list(_stale((each.module_path, stub_of(reference_source(each), each.packages)) for each in stages))
+    stale = list(_stale((each.module_path, stub_of(reference_source(each), each.importable)) for each in stages))
     for path, text in stale:
         place = path.relative_to(found.root).as_posix()
         if check:

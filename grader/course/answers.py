@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
-from grader.course.sealed import is_sealed, opened
+from grader.course.sealed import is_sealed, opened, stub
 from grader.course.stage import Stage
+from grader.course.stub import stub_of
 from grader.errors import CourseError
 
 Wrong = TypeVar("Wrong")
@@ -50,6 +51,11 @@ def hidden_folder(stage: Stage) -> Path:
 def reference_source(stage: Stage) -> str:
     """Return the text of the reference solution; CourseError where there is none."""
     return _text(stage, "solution.py")
+
+
+def stub_source(stage: Stage) -> str:
+    """Return what a stage's module is before anyone has worked on it."""
+    return stub(stage) if is_sealed(stage) else stub_of(reference_source(stage), stage.importable)
 
 
 def alternative_sources(stage: Stage) -> dict[str, str]:

@@ -14,7 +14,7 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import TypeVar
 
-from grader.course.between import between, manifest_place
+from grader.course.between import between, linked, manifest_place
 from grader.course.settings import KEY, PROJECT, UNSAID, Settings, settings_of
 from grader.course.stage import (
     FEEDBACK,
@@ -67,7 +67,8 @@ def load_course(root: Path, hidden: Path | None = None) -> Course:
     if mistakes:
         raise CourseError("\n".join(mistakes))
     place = root / own.hidden if hidden is None else hidden
-    return Course(root, tuple(replace(stage, hidden_root=place, packages=own.packages) for stage in stages), own)
+    whole = linked(replace(stage, hidden_root=place, packages=own.packages) for stage in stages)
+    return Course(root, whole, own)
 
 
 def read_settings(root: Path) -> Settings:
@@ -146,6 +147,8 @@ def _stage(folder: Path, top: Table, packages: tuple[str, ...]) -> Stage:
         axes=_axes(top.table("axes"), {name.partition(".")[0] for row in criteria for name in row.functions}),
         opaque=top.texts("opaque", _DOTTED),
         feedback=_feedback(top),
+        uses=top.texts("uses", _STAGE_ID),
+        lends=bool(top.value("lends", bool, False)),
         hidden_root=folder.parent.parent / Settings.hidden,
     )
     prefix = folder.name.partition("_")[0]

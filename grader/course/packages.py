@@ -56,6 +56,11 @@ def load(folder: Path, name: str) -> types.ModuleType:
             raise CourseError(f"{place} cannot be imported: {type(error).__name__}: {error}") from error
 
 
+def forget(tops: set[str]) -> None:
+    """Have packages, and all below them, imported anew when they are asked for again."""
+    _taken_out(tops)
+
+
 @contextlib.contextmanager
 def _finding(folder: Path) -> Iterator[None]:
     finder = _Finder(folder)

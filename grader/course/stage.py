@@ -6,7 +6,7 @@ import ast
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal, get_args
 
@@ -14,6 +14,7 @@ from grader.course.settings import UNSAID, Settings
 from grader.course.table import listed, near
 from grader.errors import UnknownStage, UsageError
 
+STAGES = "stages"  # the folder of stages, and the package by which a module imports an earlier stage's
 Feedback = Literal["full", "hint", "verdict"]  # what is told of a hidden test, the most first
 FEEDBACK: tuple[Feedback, ...] = get_args(Feedback)
 OPERATORS: Mapping[str, type[ast.operator]] = {
@@ -88,6 +89,9 @@ class Stage:
     hidden_root: Path = Path(Settings.hidden)  # holds, in a folder of this stage's name, its hidden tests and answers
     packages: tuple[str, ...] = UNSAID  # that its module may import, beside the standard library
     key_file: Path | None = None  # opens them where they are sealed, as in a learner's copy
+    uses: tuple[str, ...] = ()  # ids of earlier stages whose modules its own may import
+    lends: bool = False  # its reference may be seen by the code of later stages
+    builds_on: tuple[Stage, ...] = ()  # the stages that it uses, and that those use in turn, in the course's order
 
     @property
     def name(self) -> str:
@@ -121,6 +125,25 @@ class Stage:
     @property
     def tests_path(self) -> Path:
         return self.folder / "tests"
+
+    @property
+    def import_name(self) -> str:
+        """The name by which a later stage imports its module."""
+        return f"{STAGES}.{self.name}.{self.module.removesuffix('.py')}"
+
+    @property
+    def importable(self) -> tuple[str, ...]:
+        """The packages, and the modules of other stages, that its module may import."""
+        return (*self.packages, *(each.import_name for each in self.builds_on))
+
+    def given_path(self, used: Stage) -> Path:
+        """Where this stage gives what stands for a used stage's module, if it does."""
+        return self.folder / "given" / f"{used.name}.py"
+
+    def with_key(self, key_file: Path | None) -> Stage:
+        """The same stage, and all that it builds on, with the file that opens what is sealed."""
+        builds_on = tuple(each.with_key(key_file) for each in self.builds_on)
+        return replace(self, key_file=key_file, builds_on=builds_on)
 
     def criterion(self, criterion_id: str) -> Criterion:
         """The row of that id; raises UsageError, with a near id and all ids, when there is none."""

@@ -6,12 +6,14 @@ import ast
 from collections.abc import Collection, Iterator
 
 from grader.course.settings import UNSAID
+from grader.course.stage import STAGES
 
 
 def stub_of(solution: str, packages: Collection[str] = UNSAID) -> str:
     """Return the stub of a solution's text: the module's docstring, imports, and its public functions and classes.
 
-    Of the imports those of the course's packages stay, and those that signatures, bases and decorators name. Each body
+    Of the imports those of packages stay, whole modules of the course's and whatever is taken from modules of other
+    stages among them, and those that signatures, bases and decorators name. Each body
     becomes `raise NotImplementedError("name")`. Names with a leading underscore are left out, but for __init__; so are
     assignments, for a constant may give an answer away.
     """
@@ -31,9 +33,11 @@ def stub_of(solution: str, packages: Collection[str] = UNSAID) -> str:
 
 def _kept(imports: list[ast.Import | ast.ImportFrom], named: set[str], packages: Collection[str]) -> Iterator[str]:
     """Yield the imports that a stub has, each as one line; the others may give an answer away."""
+    modules = [name for name in packages if name.startswith(f"{STAGES}.")]
+    stages = {*modules, *(name.rpartition(".")[0] for name in modules)}
     for node in imports:
         whole = packages if isinstance(node, ast.Import) else ()
-        always = isinstance(node, ast.ImportFrom) and node.module == "__future__"
+        always = isinstance(node, ast.ImportFrom) and (node.module == "__future__" or node.module in stages)
         node.names = [
             each
             for each in node.names

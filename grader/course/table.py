@@ -12,7 +12,14 @@ Rule = tuple[re.Pattern[str], str]  # what a text must match in full, and that i
 _Kind = TypeVar("_Kind")
 _Number = TypeVar("_Number", int, float)
 _TEXT: Rule = re.compile(r".*\S.*", re.DOTALL), "a text that says something"
-_KINDS = {str: "a text", int: "a whole number", float: "a number", list: "a list", dict: "a table"}
+_KINDS = {
+    bool: "true or false",
+    str: "a text",
+    int: "a whole number",
+    float: "a number",
+    list: "a list",
+    dict: "a table",
+}
 
 
 def listed(names: Iterable[str]) -> str:
@@ -99,7 +106,9 @@ class Table:
         return [(place, value) for place, value in places if self._is(value, place, kind)]
 
     def _is(self, value: object, place: str, kind: type[_Kind]) -> TypeGuard[_Kind]:
-        fits = isinstance(value, (int, float) if kind is float else kind) and not isinstance(value, bool)
+        fits = isinstance(value, (int, float) if kind is float else kind) and (
+            isinstance(value, bool) == (kind is bool)
+        )
         if not fits:
             self.wrong(place, f"{reprlib.repr(value)} is not {_KINDS[kind]}")
         return fits

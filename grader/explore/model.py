@@ -187,13 +187,15 @@ class Plan:
     """What the exploration of one stage consists of; random says whether the seed makes a difference.
 
     start gives what the steps begin with, from the sentence (None for a stage that has its own data) and the seed;
-    given says what a stage's own data are, and drawings makes of what is known what can be drawn.
+    given says what a stage's own data are, and drawings makes of what is known what can be drawn. Where data is set,
+    start gets the files of the stage's data folder as well: their bytes by name.
     """
 
     steps: tuple[Step, ...]
-    start: Callable[[Any, int], Known]
+    start: Callable[..., Known]
     random: bool
     of_sentence: bool = False
     given: str = ""
     maps: Callable[[Known], tuple[WeightMap, ...]] = lambda known: ()
     drawings: Callable[[Known], tuple[Drawing, ...]] = lambda known: ()
+    data: bool = False

@@ -6,6 +6,7 @@ from collections.abc import Collection
 from dataclasses import replace
 from typing import Any
 
+from grader.course.data import data_files
 from grader.course.stage import Course, Stage
 from grader.explore import drawing, model
 from grader.explore.model import Call, Example, Exploration, Part, Plan, Ran, Step, StepResult
@@ -32,7 +33,7 @@ def explore(
 ) -> Exploration:
     """Run a stage's steps with someone's module; IsolationRefused where the requested isolation is unavailable."""
     plan = plans(course)[stage.id]
-    known = dict(plan.start(example, seed))
+    known = dict(plan.start(example, seed, data_files(stage)) if plan.data else plan.start(example, seed))
     tier, note = tiers.choose(isolation)
     ran = Ran(snapshot.label, snapshot.digest, tier, note, seed if plan.random else None)
     base = Exploration(stage.id, stage.title, example, ran, given=plan.given)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from grader.course import sealed
 from grader.course.answers import ALTERNATIVES, alternative_sources, hidden_folder, load_mistakes, reference_source
+from grader.course.data import data_files
 from grader.course.sealed import Content, public_only
 from grader.course.stage import Stage
 from grader.diagnosis.diagnostician import Diagnostician
@@ -18,7 +19,8 @@ from grader.diagnosis.diagnostician import Diagnostician
 class TestFiles:
     """The test files of one stage that the grader vouches for.
 
-    sources holds the text of those that lie in memory only; modules what they import, by full name.
+    sources holds the text of those that lie in memory only; modules what they import, by full name; data the files
+    that they read, by name.
     """
 
     __test__ = False
@@ -26,16 +28,17 @@ class TestFiles:
     hidden: tuple[Path, ...]
     sources: Mapping[Path, str] = field(default_factory=dict)
     modules: Mapping[str, str] = field(default_factory=dict)
+    data: Mapping[str, bytes] = field(default_factory=dict)
 
 
 def test_files(stage: Stage) -> TestFiles:
-    """Return the public and hidden tests of a stage; CourseError or SealError where they cannot be read."""
+    """Return the tests of a stage and their data; CourseError or SealError where they cannot be read."""
     if public_only(stage):
-        return TestFiles(sealed.public_tests(stage), ())
+        return TestFiles(sealed.public_tests(stage), (), data=data_files(stage))
     if sealed.is_sealed(stage):
         return _in_memory(stage, sealed.opened(stage))
     public, hidden = (sorted(folder.glob("test_*.py")) for folder in (stage.tests_path, hidden_folder(stage)))
-    return TestFiles(tuple(public), tuple(hidden))
+    return TestFiles(tuple(public), tuple(hidden), data=data_files(stage))
 
 
 def _in_memory(stage: Stage, content: Content) -> TestFiles:
@@ -50,7 +53,7 @@ def _in_memory(stage: Stage, content: Content) -> TestFiles:
         for name, text in content.hidden.items()
         if name not in tests and not name.startswith(ALTERNATIVES)
     }
-    return TestFiles(tuple(public), tuple(hidden), public | hidden, others)
+    return TestFiles(tuple(public), tuple(hidden), public | hidden, others, content.data)
 
 
 def answers(stage: Stage, source: bytes) -> Diagnostician:

@@ -97,8 +97,9 @@ class Grader:
         def run() -> Run:
             seconds = time.monotonic() - started
             public = public_only(self.stage)
-            where = snapshot.digest, snapshot.label, options.only, public, snapshot.revision
-            return Run(options.seed, tier, note, seconds, __version__, *where)
+            where = snapshot.whole, snapshot.label, options.only, public, snapshot.revision
+            uses = tuple(each.use for each in snapshot.uses)
+            return Run(options.seed, tier, note, seconds, __version__, *where, uses=uses)
 
         if reading.problem is not None:
             return decide(self.stage, (), (), run(), problem=reading.problem)

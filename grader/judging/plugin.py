@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib.util
 import sys
 import zlib
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -23,15 +24,19 @@ PUBLIC_SEED = 0
 
 
 class Provider(Protocol):
-    """Gives each test its `learner` and its seed."""
+    """Gives each test its `learner`, its seed and its data."""
 
     seed: int
 
     def learner(self, item: pytest.Item) -> Any:
         """Return the object whose attributes are the stage module's functions and classes."""
 
+    def data(self, name: str) -> bytes:
+        """Return a file of the stage's data."""
+
 
 PROVIDER: pytest.StashKey[Provider] = pytest.StashKey()
+JUDGED: pytest.StashKey[bool] = pytest.StashKey()  # set where the grader collects, which has its own imports in place
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -50,11 +55,30 @@ def pytest_configure(config: pytest.Config) -> None:
         config.addinivalue_line("markers", f"{kind}: the kind of a test, what it asks of an answer; the closest counts")
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(collector: pytest.Collector) -> Iterator[None]:
+    """Let a plain run's test file itself import what its stage builds on."""
+    if isinstance(collector, pytest.Module) and JUDGED not in collector.config.stash:
+        _lend(collector.path)
+    return (yield)
+
+
 @pytest.fixture
 def learner(request: pytest.FixtureRequest) -> Any:
     """The stage module under test: its functions and classes are attributes."""
     provider = request.config.stash.get(PROVIDER, None)
     return provider.learner(request.node) if provider else plain_module(request.path)
+
+
+@pytest.fixture
+def data(request: pytest.FixtureRequest) -> Callable[[str], bytes]:
+    """What reads a file of the stage's data by its name: data("corpus.txt") -> bytes."""
+    provider = request.config.stash.get(PROVIDER, None)
+    if provider:
+        return provider.data
+    from grader.judging.plain_stages import plain_data
+
+    return plain_data(request.path)
 
 
 @pytest.fixture
@@ -81,6 +105,7 @@ def plain_module(test: Path) -> Any:
     """Return the module that a test file is about: the one beside tests/, or the reference beside a hidden test."""
     folder = test.parent.parent if test.parent.name == "tests" else test.parent
     found = folder / "solution.py" if test.parent.name != "tests" else _stage_module(folder)
+    _lend(test)
     name = f"{folder.name}_{found.stem}"
     if name in sys.modules and getattr(sys.modules[name], "__file__", None) == str(found):
         return sys.modules[name]
@@ -91,6 +116,19 @@ def plain_module(test: Path) -> Any:
     sys.modules[name] = module
     spec.loader.exec_module(module)
     return module
+
+
+def _lend(test: Path) -> None:
+    """Let the module under test import those of earlier stages."""
+    from grader.errors import GraderError, NoCourse
+    from grader.judging.plain_stages import lend, stage_folder
+
+    try:
+        lend(stage_folder(test), hidden=test.parent.name != "tests")
+    except NoCourse:
+        return
+    except GraderError as error:
+        raise pytest.UsageError(str(error)) from error
 
 
 def _stage_module(folder: Path) -> Path:

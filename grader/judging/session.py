@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 import pytest
 
+from grader.course.data import named
 from grader.diagnosis.evidence import Evidence
 from grader.judging import plugin
 from grader.judging.assessment import EXPLAINED, Assessor, Attempt
@@ -157,6 +158,10 @@ class Session:
         if self._attempt is not None:
             self._attempt.connection = connection
         return RemoteModule(connection, self.process.job.label)
+
+    def data(self, name: str) -> bytes:
+        """Return a file of the stage's data, from the course's own copy."""
+        return named(self.suite.files.data, name, self.suite.stage.id)
 
     def _no_time_for(self, item: pytest.Item) -> str:
         """Return why a test is left out; empty where it is run. A hanging function costs its row one wait, not six."""

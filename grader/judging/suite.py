@@ -17,7 +17,9 @@ from _pytest.config import _prepareconfig  # pytest.main would run the tests at 
 
 from grader import testing
 from grader.course.packages import found_in
-from grader.course.stage import Stage
+from grader.course.stage import STAGES, Stage
+from grader.course.uses import references_in_place
+from grader.judging import plugin
 from grader.judging.content import TestFiles
 from grader.judging.expectations import noted
 from grader.judging.memory_files import MemoryFiles, importable
@@ -52,6 +54,7 @@ class Suite:
             self._keep_modules(paths)
 
     def _collect(self) -> None:
+        self.config.stash[plugin.JUDGED] = True
         self.config._do_configure()
         session = pytest.Session.from_config(self.config)
         try:
@@ -65,10 +68,10 @@ class Suite:
 
     def _keep_modules(self, paths: list[str]) -> None:
         """Take what the tests imported out of the modules that are loaded: its names are the same in every course."""
-        top = self.stage.hidden_root.name
+        tops = self.stage.hidden_root.name, STAGES
         for name, module in list(sys.modules.items()):
             own = getattr(module, "__file__", None) in paths
-            if own or name == top or name.startswith((f"{top}.", "sealed_")):
+            if own or name.partition(".")[0] in tops or name.startswith("sealed_"):
                 self._modules[name] = module
                 if own or name.startswith("sealed_"):
                     del sys.modules[name]
@@ -76,6 +79,7 @@ class Suite:
     def _imports(self) -> contextlib.AbstractContextManager[object]:
         stack = contextlib.ExitStack()
         stack.enter_context(found_in(self.stage.hidden_root))
+        stack.enter_context(references_in_place(self.stage))
         stack.enter_context(importable(self.files.modules))
         return stack
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -47,7 +47,10 @@ class Standing:
 
 @dataclass(frozen=True)
 class GradingRequest:
-    """What to grade and how: someone's files, one row, the seed, the isolation, the least, and whose work it is."""
+    """What to grade and how: someone's files, one row, the seed, the isolation, the least, and whose work it is.
+
+    passed holds, by stage, the digest of what passed earlier in the same run.
+    """
 
     submission: Path | None = None
     only: str | None = None
@@ -55,6 +58,7 @@ class GradingRequest:
     isolation: str = "auto"
     require: str = "auto"
     student: str | None = None
+    passed: Mapping[str, str] = field(default_factory=dict)
 
 
 def open_workspace(start: Path, key_file: Path | None = None) -> Workspace:
@@ -62,7 +66,7 @@ def open_workspace(start: Path, key_file: Path | None = None) -> Workspace:
     root = find_course_root(start)
     course = load_course(root)
     if (key := sealed.wanted_key(key_file)) is not None:
-        course = replace(course, stages=tuple(replace(stage, key_file=key) for stage in course.stages))
+        course = replace(course, stages=tuple(stage.with_key(key) for stage in course.stages))
     return Workspace(course, Store(root))
 
 
@@ -137,17 +141,17 @@ def check_all(
             yield _ungraded(stage, request, error)
             continue
         grade = _own if request.submission is None else graded
-        yield grade(workspace, stage, snapshot, request, on_test)
+        verdict = grade(workspace, stage, snapshot, request, on_test)
+        if verdict.passed:
+            request = replace(request, passed={**request.passed, stage.id: snapshot.digest})
+        yield verdict
 
 
 def stub_text(stage: Stage) -> str:
     """Return what a stage's module is before anyone has worked on it."""
-    if sealed.is_sealed(stage):
-        return sealed.stub(stage)
-    from grader.course.answers import reference_source
-    from grader.course.stub import stub_of
+    from grader.course.answers import stub_source
 
-    return stub_of(reference_source(stage), stage.packages)
+    return stub_source(stage)
 
 
 def is_stub(stage: Stage) -> bool:
@@ -171,7 +175,9 @@ def graded(
     workspace: Workspace, stage: Stage, snapshot: Snapshot, request: GradingRequest, on_test: OnTest | None = None
 ) -> Verdict:
     from grader.judging.grading import Options, fresh_seed, grade
+    from grader.progress.building import equipped
 
+    snapshot = equipped(workspace, stage, snapshot, request)
     seed = fresh_seed() if request.seed is None else request.seed
     return grade(
         workspace.course,

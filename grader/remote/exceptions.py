@@ -37,12 +37,25 @@ class LearnerExit(Exception):
 
 
 @dataclass(frozen=True)
+class Deeper:
+    """A line of a module of an earlier stage, in which an exception was raised."""
+
+    file: str
+    line: int
+    function: str
+
+    def __str__(self) -> str:
+        return f"in {self.file}, line {self.line}"
+
+
+@dataclass(frozen=True)
 class Described:
     """A learner's exception as it came over the wire: nothing in it but bounded text, numbers and frames.
 
     names are the builtin classes it extends, own is the handle of its class, or 0; args is None where they are not all
     plain; token is the number of an exception that a function of the test's raised, or 0; seen holds the shapes of the
-    arrays that the last of the frames had at hand, and None of what was None.
+    arrays that the last of the frames had at hand, and None of what was None; deeper is where in a module of an earlier
+    stage it was raised.
     """
 
     names: tuple[str, ...]
@@ -53,13 +66,14 @@ class Described:
     frames: tuple[Frame, ...]
     token: int
     seen: dict[str, tuple[int, ...] | None] = field(default_factory=dict)
+    deeper: Deeper | None = None
 
 
 def described(form: Any) -> Described:
     """Return what a worker tells of an exception; WireError for another form."""
     match form:
         case [list(names), str(shown), int(own), str(message), args, list(frames), int(token), *seen] if (
-            0 <= own < MAX_NUMBER and len(seen) <= 1
+            0 <= own < MAX_NUMBER and len(seen) <= 2
         ):
             pass
         case _:
@@ -77,7 +91,16 @@ def described(form: Any) -> Described:
         tuple(lines[-MAX_FRAMES:]),
         token,
         _shapes(seen[0]) if seen else {},
+        deeper_of(seen[1]) if len(seen) > 1 else None,
     )
+
+
+def deeper_of(form: Any) -> Deeper | None:
+    """Return the place in a module of an earlier stage that a worker tells; None where it tells none."""
+    match form:
+        case [str(file), int(line), str(function)] if type(line) is int:
+            return Deeper(file[:200], line_of(line), function[:200])
+    return None
 
 
 def _shapes(form: Any) -> dict[str, tuple[int, ...] | None]:
@@ -104,6 +127,7 @@ def exception_from(found: Described, cls: type[BaseException] | None, label: str
     error.learner_frames = list(found.frames)  # type: ignore[attr-defined]
     error.learner_type = found.shown  # type: ignore[attr-defined]
     error.learner_seen = found.seen  # type: ignore[attr-defined]
+    error.learner_deeper = found.deeper  # type: ignore[attr-defined]
     return error
 
 

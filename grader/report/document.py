@@ -33,6 +33,7 @@ def verdict_document(verdict: Verdict, waits_for: Iterable[str] = ()) -> Documen
         "submission": run.submission,
         "file": plain_text(run.label),
         "only": run.only,
+        "uses": [asdict(use) for use in run.uses],
         "public_only": run.public_only,
         "problem": problem_document(verdict.problem),
         "faults": [plain_text(fault) for fault in verdict.faults],

@@ -12,6 +12,7 @@ from grader.errors import NotHandedIn, SubmissionError
 from grader.submission import files, members, revision
 from grader.submission.git import opened
 from grader.submission.names import expected, is_renamed, places, printable, several, suggestion
+from grader.submission.used import UsedModule, whole_digest
 
 MAX_ARCHIVE_BYTES = 64 << 20
 _ZIP = (".zip",)
@@ -23,7 +24,8 @@ class Snapshot:
     """The bytes of a learner's module as they were at one moment.
 
     module is the file name that the stage gives it, digest the SHA-256 of source in hexadecimal, origin where it was
-    read (within an archive or a revision, too), label what messages show, revision the commit that it was taken from.
+    read (within an archive or a revision, too), label what messages show, revision the commit that it was taken from,
+    uses the modules of earlier stages that go with it.
     """
 
     module: str
@@ -32,6 +34,12 @@ class Snapshot:
     origin: Path
     label: str
     revision: str | None = None
+    uses: tuple[UsedModule, ...] = ()
+
+    @property
+    def whole(self) -> str:
+        """The digest of all that is graded: of source, and of what goes with it."""
+        return whole_digest(self.digest, (each.use for each in self.uses))
 
 
 def take(stage: Stage, path: Path | None, course_root: Path) -> Snapshot:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import builtins
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from types import FrameType
 from typing import Any
 
@@ -17,13 +17,19 @@ MAX_FRAMES = 20
 MAX_SEEN = 60  # arrays of one frame whose shapes are told
 
 
-def described(error: BaseException, label: str, module: str, number: Callable[[object], int]) -> list[Any]:
-    """Return an exception as plain values: builtin names, name, class handle, message, args, frames, token, shapes."""
+def described(
+    error: BaseException, label: str, module: str, number: Callable[[object], int], lent: Collection[str] = ()
+) -> list[Any]:
+    """Return an exception as plain values: builtin names, name, class handle, message, args, frames, token, shapes.
+
+    Where it was raised in one of the files that are lent, its last line there follows: file, line, function.
+    """
     try:
         message = str(error)[:TEXT_LIMIT]
     except BaseException as inner:
         message = f"<its message could not be made: {type(inner).__name__}>"
     frames = []
+    deeper: list[Any] = []
     last = None
     trace = error.__traceback__
     while trace is not None:
@@ -31,6 +37,9 @@ def described(error: BaseException, label: str, module: str, number: Callable[[o
         if code.co_filename == label:
             last = trace.tb_frame
             frames.append([trace.tb_lineno, getattr(code, "co_qualname", code.co_name)])
+            deeper = []
+        elif code.co_filename in lent:
+            deeper = [[code.co_filename, trace.tb_lineno, getattr(code, "co_qualname", code.co_name)]]
         trace = trace.tb_next
     args = list(error.args) if all(map(_is_short, error.args)) else None
     own = type(error).__module__ == module
@@ -45,6 +54,7 @@ def described(error: BaseException, label: str, module: str, number: Callable[[o
         frames[-MAX_FRAMES:],
         token,
         _seen(last) if last is not None else [],
+        *deeper,
     ]
 
 

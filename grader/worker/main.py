@@ -140,12 +140,13 @@ def main() -> None:
     from grader.protocol.channel import Channel, ChannelClosed
     from grader.worker.confine import confine
     from grader.worker.kernel import Unconfined
+    from grader.worker.lent import Lent
     from grader.worker.server import Server
 
     channel = Channel(control)
     body, blob = channel.receive()
     decoder = codec.Decoder()
-    label, source, limits, program, packages = (decoder.decode(form) for form in decoder.message(body, blob))
+    label, source, limits, program, packages, lent = (decoder.decode(form) for form in decoder.message(body, blob))
     try:
         channel.send(codec.Encoder().frame(["confined", confine(spec, limits, program)], []))
     except Unconfined as error:
@@ -153,7 +154,9 @@ def main() -> None:
         return
     gc.enable()
     sys.meta_path.insert(0, OnlyAllowed(packages))
-    server = Server(types.ModuleType("learner_module"), label)
+    if lent:
+        sys.meta_path.insert(0, Lent(lent))
+    server = Server(types.ModuleType("learner_module"), label, {name: file for name, file, _ in lent})
     if not _loaded(server, channel, source):
         return
     gc.freeze()  # what is loaded now stays: the collector need not touch, and so copy, its pages after each fork

@@ -10,6 +10,7 @@ import sys
 import time
 import types
 import warnings
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -37,9 +38,10 @@ class Callback:
 class Server:
     """Holds the handles of one test and answers its requests, one at a time."""
 
-    def __init__(self, module: types.ModuleType, label: str) -> None:
+    def __init__(self, module: types.ModuleType, label: str, lent: Mapping[str, str] | None = None) -> None:
         self.module = module
         self.label = label
+        self.lent = dict(lent or {})  # the names of modules of earlier stages, and what their files are called
         self.channel: Channel
         self.objects: dict[int, Any] = {0: module}
         self.numbers: dict[int, int] = {id(module): 0}
@@ -93,12 +95,12 @@ class Server:
             return [codec.CALLBACK, value._number]
         if isinstance(value, np.ndarray):
             return None
-        own = getattr(type(value), "__module__", None) == self.module.__name__
+        own = self._is_own(type(value))
         is_container = isinstance(value, PLAIN)
         if (is_container or isinstance(value, (str, int, float))) and not own:
             return None
         kind = _kind(value)
-        classes = [self.number(c) for c in type(value).__mro__ if c.__module__ == self.module.__name__]
+        classes = [self.number(c) for c in type(value).__mro__ if self._is_own(c)]
         names = builtin_names(value) if kind == "exception" else []
         shown = (
             value.__qualname__
@@ -116,6 +118,11 @@ class Server:
             classes,
             names,
         ]
+
+    def _is_own(self, cls: type) -> bool:
+        """Say whether a class is the learner's, of this module or of one that it builds on."""
+        name = getattr(cls, "__module__", None)
+        return isinstance(name, str) and (name == self.module.__name__ or name in self.lent)
 
     def unwrap(self, tag: int, fields: list[Any], decoder: codec.Decoder) -> Any:
         """Return the object or callback that a form from the grader names."""
@@ -185,7 +192,8 @@ class Server:
 
     def describe(self, error: BaseException) -> list[Any]:
         """Return an exception as plain values."""
-        return described(error, self.label, self.module.__name__, self.number)
+        files = frozenset(self.lent.values())
+        return described(error, self.label, self.module.__name__, self.number, files)
 
 
 def _kind(value: Any) -> str:

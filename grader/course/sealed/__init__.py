@@ -8,7 +8,7 @@ from pathlib import Path
 from grader import __version__
 from grader.course.manifest import find_course_root, read_settings
 from grader.course.sealed.bundle import Content, Label, unseal
-from grader.course.sealed.copy import RECORD, digest, expect_released, public_files, read_record
+from grader.course.sealed.copy import DATA, RECORD, digest, expect_released, public_files, read_record
 from grader.course.sealed.keys import SealKey, read_key
 from grader.course.stage import Stage
 from grader.course.versions import is_newer
@@ -23,6 +23,7 @@ __all__ = [
     "is_copy",
     "is_sealed",
     "opened",
+    "public_data",
     "public_only",
     "public_tests",
     "stub",
@@ -103,6 +104,13 @@ def public_tests(stage: Stage) -> tuple[Path, ...]:
     """
     record = read_record(stage.hidden_root)
     return expect_released(stage, public_files(stage, record))
+
+
+def public_data(stage: Stage) -> tuple[Path, ...]:
+    """Return the data of a stage in a learner's copy; CourseError where a file is not the released one."""
+    wanted = public_files(stage, read_record(stage.hidden_root), DATA)
+    expect_released(stage, wanted)
+    return tuple(stage.folder.parent.parent / path for path in sorted(wanted))
 
 
 def stub(stage: Stage) -> str:

@@ -9,7 +9,7 @@ import base64
 import json
 import zlib
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from grader.errors import SealError
@@ -37,11 +37,21 @@ class Label:
 
 @dataclass(frozen=True)
 class Content:
-    """What is sealed of a stage: hidden and public files by name, and stage.toml."""
+    """What is sealed of a stage: hidden and public files by name, stage.toml, and its data.
+
+    given holds what the stage gives in place of modules that it uses, by file name.
+    """
 
     hidden: Mapping[str, str]
     public: Mapping[str, str]
     manifest: str
+    data: Mapping[str, bytes] = field(default_factory=dict)
+    given: Mapping[str, str] = field(default_factory=dict)
+
+    def plain(self) -> dict[str, Any]:
+        """Return it as values that JSON has."""
+        data = {name: base64.b64encode(each).decode() for name, each in self.data.items()}
+        return {**vars(self), "data": data}
 
 
 @dataclass(frozen=True)
@@ -56,7 +66,7 @@ class _Header:
 
 def seal(content: Content, label: Label, key: SealKey, nonce: bytes) -> bytes:
     """Return a bundle; a nonce serves once."""
-    data = zlib.compress(json.dumps(asdict(content), sort_keys=True).encode(), 9)
+    data = zlib.compress(json.dumps(content.plain(), sort_keys=True).encode(), 9)
     header = _Header(FORMAT, **asdict(label), nonce=base64.b64encode(nonce).decode(), size=len(data) + 16)
     head = MAGIC + json.dumps(asdict(header), sort_keys=True).encode() + b"\n"
     return head + _cipher(key).encrypt(nonce, data, head)
@@ -112,14 +122,18 @@ def _content(data: bytes, name: str) -> Content:
     """Return what whoever has the key sealed; another program may have, so it is looked at all the same."""
     try:
         values = json.loads(zlib.decompress(data))
-        files = values["hidden"], values["public"]
+        files = values["hidden"], values["public"], values.get("given", {}), values.get("data", {})
         manifest = values["manifest"]
     except (zlib.error, ValueError, KeyError, TypeError) as error:
         raise SealError(f"{name} opens, but does not hold a stage's tests", AGAIN) from error
     texts = [each for folder in files if isinstance(folder, dict) for each in folder.values()]
     if not all(isinstance(folder, dict) for folder in files) or not all(isinstance(x, str) for x in [*texts, manifest]):
         raise SealError(f"{name} opens, but does not hold a stage's tests", AGAIN)
-    return Content(files[0], files[1], manifest)
+    try:
+        decoded = {key: base64.b64decode(text, validate=True) for key, text in files[3].items()}
+    except ValueError as error:
+        raise SealError(f"{name} opens, but holds data that cannot be read", AGAIN) from error
+    return Content(files[0], files[1], manifest, decoded, files[2])
 
 
 def _cipher(key: SealKey) -> AESGCM:

@@ -15,6 +15,7 @@ from grader.errors import CourseError
 RECORD = "release.json"
 SCHEMA = 1
 AGAIN = "Fetch this copy of the course again."
+DATA = "data/"  # begins the paths of a stage's data, in its folder
 OWN = (".git", ".grader")  # folders of a learner's, of which no release has a file
 
 
@@ -88,9 +89,15 @@ def _is_name(part: str) -> bool:
     return part not in ("", ".", "..") and part.lower() not in OWN
 
 
-def public_files(stage: Stage, record: Record) -> dict[str, str]:
-    """Return path -> digest of what a check without hidden tests goes by: the manifest and the public tests."""
+def public_files(stage: Stage, record: Record, below: str = "") -> dict[str, str]:
+    """Return path -> digest of what a check without hidden tests goes by: the manifest and the public tests.
+
+    With a folder of the stage's it is the files in there, its README left out.
+    """
     own = f"stages/{stage.name}/"
+    if below:
+        files = {path: wanted for path, wanted in record.files.items() if path.startswith(own + below)}
+        return {path: wanted for path, wanted in files.items() if not path.endswith("/README.md")}
     return {
         path: wanted
         for path, wanted in record.files.items()

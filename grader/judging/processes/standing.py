@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import socket
 import sys
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -49,7 +50,7 @@ def stage_of(spec: dict[str, Any]) -> Stage:
     course = load_course(Path(spec["root"]), Path(spec["hidden"]))
     stage = course.find(spec["stage"])
     key = Path(spec["key"]) if spec["key"] else None
-    return Stage(**{**vars(stage), "limits": Limits(**spec["limits"]), "key_file": key})
+    return replace(stage.with_key(key), limits=Limits(**spec["limits"]))
 
 
 def _judge(suite: Any, slate: Slate, plain: dict[str, Any], messages: Messages) -> None:
@@ -60,6 +61,7 @@ def _judge(suite: Any, slate: Slate, plain: dict[str, Any], messages: Messages) 
 
     task = Task(**{**plain["task"], "hunt": tuple(plain["task"]["hunt"]) if plain["task"]["hunt"] else None})
     own = {"hide": Path(plain["job"]["hide"]), "packages": tuple(plain["job"]["packages"])}
+    own["lent"] = tuple((name, label, text) for name, label, text in plain["job"]["lent"])
     job = Job(**{**plain["job"], **own})
     answers = partial(content.answers, suite.stage, job.source) if plain["explains"] else None
     rows = frozenset(plain["slow_rows"])

@@ -9,6 +9,7 @@ from typing import Any
 from grader.course.settings import UNSAID
 from grader.course.stage import Stage
 from grader.protocol import codec
+from grader.remote.exceptions import deeper_of
 from grader.remote.record import MAX_NUMBER, Name, line_of
 from grader.submission import Snapshot
 from grader.submission.source import Problem
@@ -30,6 +31,7 @@ class Job:
     result_mb: int = 4
     result_rows: int = 65536
     packages: tuple[str, ...] = UNSAID
+    lent: tuple[tuple[str, str, bytes], ...] = ()  # name, label and text of modules of earlier stages
 
     @property
     def bounds(self) -> codec.Bounds:
@@ -43,6 +45,7 @@ def job_for(stage: Stage, snapshot: Snapshot, hide: Path) -> Job:
     return Job(
         snapshot.label, snapshot.source, limits.call_seconds, limits.stage_seconds, limits.memory_mb, hide,
         limits.result_mb, limits.result_rows, stage.packages,
+        tuple((each.name, each.label, each.text) for each in snapshot.uses),
     )  # fmt: skip
 
 
@@ -73,9 +76,11 @@ def names_of(table: list[Any]) -> dict[str, Name]:
 
 def load_problem(description: Any, label: str) -> Problem:
     match description:
-        case [_, str(shown), _, str(message), _, list(frames), *_]:
+        case [_, str(shown), _, str(message), _, list(frames), _, *more]:
             last = frames[-1] if frames else None
             line = line_of(last[0]) if isinstance(last, list) and last and type(last[0]) is int else None
-            text = f"{label} fails while it is loaded: {shown[:100]}: {message[:500]}"
+            deeper = deeper_of(more[1]) if len(more) > 1 else None
+            place = f", {deeper}" if deeper else ""
+            text = f"{label} fails while it is loaded{place}: {shown[:100]}: {message[:500]}"
             return Problem("import" if shown == "ModuleNotFoundError" else "import-error", text, line, None)
     raise codec.WireError("an exception of another form")

@@ -62,10 +62,10 @@ class LearnerProcess:
         deadline = time.monotonic() + LOAD_SECONDS + self.job.call_seconds
         try:
             program = tiers.program_for(self.tier)
-            channel.send(
-                codec.Encoder().frame([], [self.job.label, self.job.source, limits, program, list(self.job.packages)]),
-                deadline,
-            )
+            job = self.job
+            lent = [list(each) for each in job.lent]
+            sent = [job.label, job.source, limits, program, list(job.packages), lent]
+            channel.send(codec.Encoder().frame([], sent), deadline)
             self._confined(codec.Decoder().message(*channel.receive(deadline)))
             decoder = codec.Decoder(bounds=codec.Bounds())
             fields = decoder.message(*channel.receive(deadline))

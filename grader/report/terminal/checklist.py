@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from grader.outcome import Status
 from grader.report.terminal.layout import Look, fitting, heading, paragraph, row, side_by_side, with_place
-from grader.report.terminal.words import WORDS, count, kind_of_row, reached_choices, status_choices
+from grader.report.terminal.words import WORDS, count, kind_of_row, reached_choices, status_choices, with_uses
 from grader.verdict import CriterionResult, Failure, Verdict
 
 if TYPE_CHECKING:
@@ -195,8 +195,9 @@ def _run_line(verdict: Verdict, style: Style) -> list[Text]:
     if verdict.problem is not None:
         return []
     run = verdict.run
+    lines = paragraph(f"{with_uses(run.uses)}", style.look, "dim", indent=0) if run.uses else []
     facts = f"seed {run.seed} · isolation {run.isolation} · {run.duration_s:.1f} s"
-    lines = paragraph(facts, style.look, "dim", indent=0)
+    lines += paragraph(facts, style.look, "dim", indent=0)
     if made := run.provenance.words:
         lines += paragraph(made, style.look, "dim", indent=0)
     if run.public_only:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from grader.outcome import Kind
 from grader.report.terminal.layout import Look
+from grader.submission.used import SOURCES, Use
 from grader.verdict import CriterionResult, Verdict
 
 PUBLIC_ONLY = " (public tests only)"
@@ -74,3 +77,14 @@ def count(number: int, noun: str) -> str:
     """Return a number with its noun, in the plural where it is not one."""
     plural = {"criterion": "criteria"}.get(noun, f"{noun}s")
     return f"{number} {noun if number == 1 else plural}"
+
+
+def with_uses(uses: Sequence[Use]) -> str:
+    """Return whose modules of earlier stages a module was graded with, and why not the learner's own."""
+    of = {source: " and ".join(use.stage for use in uses if use.source == source) for source in SOURCES}
+    instead = [f"the reference of {of['reference']}"] if of["reference"] else []
+    instead += [f"what this course gives for {of['given']}"] if of["given"] else []
+    why = ", since your own, as it is now, has not passed" if instead else ""
+    own = [f"your own {of['own']}"] if of["own"] else []
+    told = ", and with ".join([*own, " and ".join(instead)] if instead else own)
+    return f"with {told}{why}"

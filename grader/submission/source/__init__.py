@@ -40,11 +40,11 @@ def check_source(stage: Stage, snapshot: Snapshot) -> Reading:
     functions = tuple(dict.fromkeys(name for row in stage.criteria for name in row.functions))
     text = _plain(snapshot.source)
     if text is None:
-        return look_apart(snapshot.source, stage.module, stage.forbidden, functions, stage.packages)
+        return look_apart(snapshot.source, stage.module, stage.forbidden, functions, stage.importable)
     return (
         Reading(text)
         if isinstance(text, Problem)
-        else look(text, stage.module, stage.forbidden, functions, stage.packages)
+        else look(text, stage.module, stage.forbidden, functions, stage.importable)
     )
 
 

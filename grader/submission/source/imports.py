@@ -7,16 +7,21 @@ import sys
 from collections.abc import Sequence
 
 from grader.course.settings import UNSAID
+from grader.course.stage import STAGES
 from grader.submission.source.problem import Problem, clipped
 
 
 def import_problem(nodes: Sequence[ast.AST], module: str, packages: Sequence[str] = UNSAID) -> Problem | None:
-    """The first import of something that is not there when the module is checked: neither Python's nor in packages."""
+    """The first import of something that is not there when the module is checked: neither Python's nor in packages.
+
+    Among packages are the modules of other stages by full name.
+    """
     foreign: dict[str, int] = {}
     statements = [node for node in nodes if isinstance(node, ast.Import | ast.ImportFrom)]
+    lent = [each for each in packages if root(each) == STAGES]
     for line, name in sorted((node.lineno, name) for node in statements for name in imported(node)):
-        if root(name) not in packages and root(name) not in sys.stdlib_module_names:
-            foreign.setdefault(root(name) or name, line)
+        if root(name) not in packages and root(name) not in sys.stdlib_module_names and not _is_lent(name, lent):
+            foreign.setdefault(name if lent and root(name) == STAGES else root(name) or name, line)
     if not foreign:
         return None
     name, line = next(iter(foreign.items()))
@@ -28,12 +33,19 @@ def import_problem(nodes: Sequence[ast.AST], module: str, packages: Sequence[str
 def _hint(name: str, module: str, packages: Sequence[str]) -> str:
     if name == "grader":
         return "Remove the import: a stage needs nothing from the grader."
-    if name == "stages" or name.startswith("."):
-        return f"A stage is one file: copy what you need into {module}."
+    lent = [each for each in packages if root(each) == STAGES]
+    if root(name) == STAGES or name.startswith("."):
+        may = f" Of other stages it may import {' and '.join(lent)}." if lent else ""
+        return f"A stage is one file: copy what you need into {module}.{may}"
     needed = f"write, or copy into {module}, what you need from {clipped(name)}."
     *others, last = *packages, "the standard library"
     allowed = f"{', '.join(others)} and {last}" if others else last
     return f"A stage uses {allowed} only: {needed}"
+
+
+def _is_lent(name: str, lent: Sequence[str]) -> bool:
+    """Say whether a dotted name is one of these modules of other stages, is in one, or a package of one."""
+    return any(name == each or name.startswith(f"{each}.") or each.startswith(f"{name}.") for each in lent)
 
 
 def and_more(count: int) -> str:

@@ -1,4 +1,4 @@
-"""A course on another subject, without NumPy: three stages of texts and graphs, through all that is done with one."""
+"""A course on another subject, without NumPy: four stages of texts and graphs, one of which builds on others, through all that is done with one."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from grader.tests.support.command import Done
 from grader.tests.support.places import HOUSE
 
 WORDS = Path(__file__).parent / "words"
-IDS = ("s01", "s02", "s03")
+IDS = ("s01", "s02", "s03", "s04")
 
 
 class Here(Executor):
@@ -91,7 +91,7 @@ class TestCheck:
         done = grader("check", "--isolation", "process", "--json")
         assert done.code == 0 and done.json["passed"] and done.json["unlocked"] == ["s02"]
         shown = grader("status").out
-        assert shown.startswith("Words and graphs ") and "1 of 3 stages" in shown
+        assert shown.startswith("Words and graphs ") and "1 of 4 stages" in shown
 
     def test_numpy_is_not_there(self, grader: Callable[..., Done], root: Path) -> None:
         wrong = root / "counting.py"
@@ -129,8 +129,8 @@ class TestAroundIt:
         assert grader("demo").code == 2
 
     def test_a_new_stage_needs_no_numpy_either(self, grader: Callable[..., Done], root: Path) -> None:
-        assert grader("course", "new", "s04_topic", "--requires", "s03").code == 0
-        files = [path for path in root.rglob("*.py") if "s04_topic" in str(path)]
+        assert grader("course", "new", "s05_topic", "--requires", "s04").code == 0
+        files = [path for path in root.rglob("*.py") if "s05_topic" in str(path)]
         assert files and not [path for path in files if "numpy" in path.read_text()]
 
 

@@ -1,0 +1,24 @@
+"""Ladders of words: each differs from the one before it by one letter added, taken away or changed."""
+
+
+def neighbours(words):
+    """Return a graph: each word with the list of the words that are one change away, in the order of words.
+
+    Example:
+        >>> neighbours(["cat", "cart", "dog"])
+        {'cat': ['cart'], 'cart': ['cat'], 'dog': []}
+    """
+    raise NotImplementedError("neighbours")
+
+
+def fewest_changes(words, start, end):
+    """Return the number of steps of the shortest ladder from start to end, both among words.
+
+    Raises:
+        ValueError: no ladder leads there.
+
+    Example:
+        >>> fewest_changes(["cat", "cot", "dot", "dog"], "cat", "dog")
+        3
+    """
+    raise NotImplementedError("fewest_changes")
