@@ -550,10 +550,10 @@ def beam_search(next_log_probs, start_id, end_id, beam_size=4, max_length=20, al
         >>> def after(prefix):  # the last token decides alone: 0 begins, 1 ends
         ...     return table[prefix[-1]]
         >>> tokens, score = beam_search(after, start_id=0, end_id=1, beam_size=1, alpha=0.0)
-        >>> tokens, round(math.exp(score), 4)
+        >>> tokens, round(float(np.exp(score)), 4)
         ([2], 0.2)
         >>> tokens, score = beam_search(after, start_id=0, end_id=1, beam_size=2, alpha=0.0)
-        >>> tokens, round(math.exp(score), 4)
+        >>> tokens, round(float(np.exp(score)), 4)
         ([3], 0.34)
     """
     if beam_size < 1 or max_length < 1:
