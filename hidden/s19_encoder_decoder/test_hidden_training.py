@@ -9,8 +9,8 @@ pytestmark = [pytest.mark.criterion("reverses-sequences"), pytest.mark.values]
 
 PAD, START, END, FIRST, SYMBOLS = 0, 1, 2, 3, 6
 SHORTEST, LONGEST = 3, 5
-BATCH, STEPS, RATE, SMOOTHING = 32, 140, 0.03, 0.1
-EXACT = 0.9  # of new sequences; the reference reverses 99 % of them
+BATCH, STEPS, RATE, SMOOTHING = 32, 200, 0.03, 0.1
+EXACT = 0.95  # of new sequences; the reference reverses all of them
 PROMISE = 1e-6  # how much a small step is meant to lower the loss
 
 
