@@ -276,13 +276,13 @@ class Transformer:
                 raise ValueError(f"params: there is no {name!r}")
             if np.shape(value) != known[name].shape:
                 raise ValueError(f"params: {name!r} of shape {np.shape(value)}, expected {known[name].shape}")
+        layers = self.layers()
         for name, value in params.items():
             if name in self.tables:
                 self.tables = {**self.tables, name: value}
             else:
                 layer, key = name.rsplit(".", 1)
-                found = self.layers()[layer]
-                found.params = {**found.params, key: value}
+                layers[layer].params = {**layers[layer].params, key: value}
 
 
 def shift_right(targets, start_id):
