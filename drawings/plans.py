@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from drawings import pictures, s04, s05, s06, s07, s09, s10, s11, s12, s13, s14, s15, s17
+from drawings import pictures, s04, s05, s06, s07, s09, s10, s11, s12, s13, s14, s15, s17, s19
 from grader.explore.model import Plan
 
 PLANS: Mapping[str, Plan] = {
@@ -20,4 +20,5 @@ PLANS: Mapping[str, Plan] = {
     "s14": Plan(s14.STEPS, s14.start, random=True, given=s14.GIVEN, drawings=pictures.s14.drawings),
     "s15": Plan(s15.STEPS, s15.start, random=False, of_sentence=True, maps=s15.maps),
     "s17": Plan(s17.STEPS, s17.start, random=True, of_sentence=True, maps=s17.maps),
+    "s19": Plan(s19.STEPS, s19.start, random=True, of_sentence=True, drawings=pictures.s19.drawings),
 }
