@@ -15,9 +15,9 @@ from hidden.s19_encoder_decoder.solution import (
     Transformer,
     _closest_length,
     _leaves,
+    _linear_gradients,
     _ngrams,
     _smoothing_inputs,
-    _softmax,
     beam_search,
     bleu,
     clipped_matches,
@@ -26,27 +26,6 @@ from hidden.s19_encoder_decoder.solution import (
     length_penalty,
     shift_right,
 )
-
-
-def _projected(self, x, memory):
-    """The heads of queries, keys and values."""
-    given = (("query", x), ("key", memory), ("value", memory))
-    return [self._split(rows @ self.params[f"{part}_weights"] + self.params[f"{part}_bias"]) for part, rows in given]
-
-
-def _finish(self, x, memory, parts, weights, joined=None):
-    """Keep what backward needs and return the output."""
-    self.attention_weights = weights
-    joined = self._join(weights @ parts[2]) if joined is None else joined
-    self._cache = x, memory, *parts, joined
-    return joined @ self.params["output_weights"] + self.params["output_bias"]
-
-
-def _scores(self, parts, scale, source_mask=None, allowed=None):
-    scores = parts[0] @ np.swapaxes(parts[1], -1, -2) * scale
-    if source_mask is not None:
-        allowed = np.asarray(source_mask).astype(bool)[:, None, None, :]
-    return scores if allowed is None else np.where(allowed, scores, -np.inf)
 
 
 @mistake(
@@ -76,9 +55,12 @@ def memory_asks(self, x, memory, source_mask=None, right=CrossAttention.forward)
     fix="Divide by the square root of head_dim.",
 )
 def cross_scaled_by_whole_dim(self, x, memory, source_mask=None, right=CrossAttention.forward):
-    right(self, x, memory, source_mask)
-    parts = _projected(self, x, memory)
-    return _finish(self, x, memory, parts, _softmax(_scores(self, parts, self._dim**-0.5, source_mask)))
+    params = self.params
+    smaller = {name: params[name] / math.sqrt(self._num_heads) for name in ("query_weights", "query_bias")}
+    self.params = {**params, **smaller}
+    output = right(self, x, memory, source_mask)
+    self.params = params
+    return output
 
 
 @mistake(
@@ -88,9 +70,11 @@ def cross_scaled_by_whole_dim(self, x, memory, source_mask=None, right=CrossAtte
     fix="Divide queries times keys by the square root of head_dim before the softmax.",
 )
 def cross_scores_not_scaled(self, x, memory, source_mask=None, right=CrossAttention.forward):
-    right(self, x, memory, source_mask)
-    parts = _projected(self, x, memory)
-    return _finish(self, x, memory, parts, _softmax(_scores(self, parts, 1, source_mask)))
+    params, factor = self.params, math.sqrt(self._dim // self._num_heads)
+    self.params = {**params, **{name: params[name] * factor for name in ("query_weights", "query_bias")}}
+    output = right(self, x, memory, source_mask)
+    self.params = params
+    return output
 
 
 @mistake(
@@ -101,9 +85,9 @@ def cross_scores_not_scaled(self, x, memory, source_mask=None, right=CrossAttent
 )
 def cross_heads_joined_without_transposing(self, x, memory, source_mask=None, right=CrossAttention.forward):
     right(self, x, memory, source_mask)
-    parts = self._cache[2:5]
-    joined = (self.attention_weights @ parts[2]).reshape(x.shape)
-    return _finish(self, x, memory, parts, self.attention_weights, joined)
+    joined = (self.attention_weights @ self._cache[4]).reshape(x.shape)
+    self._cache = (*self._cache[:5], joined)
+    return joined @ self.params["output_weights"] + self.params["output_bias"]
 
 
 @mistake(
@@ -146,8 +130,10 @@ def source_mask_after_softmax(self, x, memory, source_mask=None, right=CrossAtte
     output = right(self, x, memory)
     if source_mask is None:
         return output
-    kept = np.asarray(source_mask)[:, None, None, :].astype(output.dtype)
-    return _finish(self, x, memory, self._cache[2:5], self.attention_weights * kept)
+    self.attention_weights = self.attention_weights * np.asarray(source_mask)[:, None, None, :].astype(output.dtype)
+    joined = self._join(self.attention_weights @ self._cache[4])
+    self._cache = (*self._cache[:5], joined)
+    return joined @ self.params["output_weights"] + self.params["output_bias"]
 
 
 @mistake(
@@ -172,8 +158,10 @@ def source_of_padding_is_nan(self, x, memory, source_mask=None, right=CrossAtten
 def source_of_padding_is_even(self, x, memory, source_mask=None, right=CrossAttention.forward):
     right(self, x, memory, source_mask)
     empty = self.attention_weights.sum(axis=-1, keepdims=True) == 0
-    weights = np.where(empty, 1 / memory.shape[1], self.attention_weights).astype(x.dtype)
-    return _finish(self, x, memory, self._cache[2:5], weights)
+    self.attention_weights = np.where(empty, 1 / memory.shape[1], self.attention_weights).astype(x.dtype)
+    joined = self._join(self.attention_weights @ self._cache[4])
+    self._cache = (*self._cache[:5], joined)
+    return joined @ self.params["output_weights"] + self.params["output_bias"]
 
 
 @mistake(
@@ -202,26 +190,6 @@ def memory_gradient_of_keys_only(self, grad_output, right=CrossAttention.backwar
     return grad_x, grad_memory - through_values @ self.params["value_weights"].T
 
 
-def _cross_backward(self, grad_output, to_scores):
-    """What backward returns, with another way from the weights' gradient to that of the scores."""
-    x, memory, queries, keys, values, joined = self._cache
-    weights = self.attention_weights
-    grad_heads = self._split(grad_output @ self.params["output_weights"].T)
-    grad_scores = to_scores(weights, grad_heads @ np.swapaxes(values, -1, -2))
-    grads = (
-        self._join(grad_scores @ keys),
-        self._join(np.swapaxes(grad_scores, -1, -2) @ queries),
-        self._join(np.swapaxes(weights, -1, -2) @ grad_heads),
-        grad_output,
-    )
-    self.grads = {}
-    for part, source, grad in zip(("query", "key", "value", "output"), (x, memory, memory, joined), grads, strict=True):
-        self.grads[f"{part}_weights"] = np.einsum("bsi,bsj->ij", source, grad)
-        self.grads[f"{part}_bias"] = grad.sum(axis=(0, 1))
-    p = self.params
-    return grads[0] @ p["query_weights"].T, grads[1] @ p["key_weights"].T + grads[2] @ p["value_weights"].T
-
-
 @mistake(
     criterion="cross-attention-gradients",
     replaces="CrossAttention.backward",
@@ -229,12 +197,14 @@ def _cross_backward(self, grad_output, to_scores):
     fix="Divide the gradient of the scores by sqrt(head_dim), as the scores were divided in forward.",
 )
 def cross_scale_forgotten_on_the_way_back(self, grad_output, right=CrossAttention.backward):
-    right(self, grad_output)
-
-    def to_scores(weights, grad):
-        return weights * (grad - (grad * weights).sum(axis=-1, keepdims=True))
-
-    return _cross_backward(self, grad_output, to_scores)
+    grad_x, grad_memory = right(self, grad_output)
+    factor = math.sqrt(self._dim // self._num_heads)
+    for name in ("query_weights", "query_bias", "key_weights", "key_bias"):
+        self.grads[name] = self.grads[name] * factor
+    grad_heads = self._split(grad_output @ self.params["output_weights"].T)
+    grad_values = self._join(np.swapaxes(self.attention_weights, -1, -2) @ grad_heads)
+    through_values = grad_values @ self.params["value_weights"].T
+    return grad_x * factor, (grad_memory - through_values) * factor + through_values
 
 
 @mistake(
@@ -245,8 +215,16 @@ def cross_scale_forgotten_on_the_way_back(self, grad_output, right=CrossAttentio
 )
 def cross_softmax_taken_back_elementwise(self, grad_output, right=CrossAttention.backward):
     right(self, grad_output)
-    scale = math.sqrt(self._cache[2].shape[-1])
-    return _cross_backward(self, grad_output, lambda weights, grad: grad * weights * (1 - weights) / scale)
+    x, memory, queries, keys, values, _ = self._cache
+    weights, p = self.attention_weights, self.params
+    grad_heads = self._split(grad_output @ p["output_weights"].T)
+    grad_scores = grad_heads @ np.swapaxes(values, -1, -2) * weights * (1 - weights) / math.sqrt(queries.shape[-1])
+    grad_queries = self._join(grad_scores @ keys)
+    grad_keys = self._join(np.swapaxes(grad_scores, -1, -2) @ queries)
+    grad_values = self._join(np.swapaxes(weights, -1, -2) @ grad_heads)
+    for part, source, grad in (("query", x, grad_queries), ("key", memory, grad_keys)):
+        self.grads[f"{part}_weights"], self.grads[f"{part}_bias"] = _linear_gradients(source, grad)
+    return grad_queries @ p["query_weights"].T, grad_keys @ p["key_weights"].T + grad_values @ p["value_weights"].T
 
 
 @mistake(
@@ -426,7 +404,15 @@ def positions_of_the_source_for_both(self, side, ids, right=Transformer._embed):
 )
 def memory_gradient_of_the_first_block(self, grad_logits, right=Transformer.backward):
     right(self, grad_logits)
-    return _with_memory_gradient(self, grad_logits, 0)
+    grad, found = self.decoder_norm.backward(grad_logits @ self.tables["readout_weights"].T), []
+    for block in reversed(self.decoder_blocks):
+        grad, of_memory = block.backward(grad)
+        found.insert(0, of_memory)
+    source, grad_x = self._cache[0], self.encoder.backward(found[0])
+    table, positions = (np.zeros_like(self.tables[f"source_{kind}"]) for kind in ("embedding", "positions"))
+    np.add.at(table, source, grad_x)
+    positions[: source.shape[1]] = grad_x.sum(axis=0)
+    self._grads = {**self._grads, "source_embedding": table, "source_positions": positions}
 
 
 @mistake(
@@ -437,23 +423,13 @@ def memory_gradient_of_the_first_block(self, grad_logits, right=Transformer.back
 )
 def memory_gradient_of_the_last_block(self, grad_logits, right=Transformer.backward):
     right(self, grad_logits)
-    return _with_memory_gradient(self, grad_logits, -1)
-
-
-def _with_memory_gradient(self, grad_logits, chosen):
-    """Send the memory gradient of one decoder block into the encoder."""
     grad, found = self.decoder_norm.backward(grad_logits @ self.tables["readout_weights"].T), []
     for block in reversed(self.decoder_blocks):
         grad, of_memory = block.backward(grad)
         found.insert(0, of_memory)
-    _source_tables(self, self.encoder.backward(found[chosen]))
-
-
-def _source_tables(self, grad_x):
-    source = self._cache[0]
-    table = np.zeros_like(self.tables["source_embedding"])
+    source, grad_x = self._cache[0], self.encoder.backward(found[-1])
+    table, positions = (np.zeros_like(self.tables[f"source_{kind}"]) for kind in ("embedding", "positions"))
     np.add.at(table, source, grad_x)
-    positions = np.zeros_like(self.tables["source_positions"])
     positions[: source.shape[1]] = grad_x.sum(axis=0)
     self._grads = {**self._grads, "source_embedding": table, "source_positions": positions}
 
@@ -466,31 +442,15 @@ def _source_tables(self, grad_x):
 )
 def repeated_ids_counted_once(self, grad_logits, right=Transformer.backward):
     right(self, grad_logits)
-    grads = {}
-
-    def kept(rows):
-        return lambda table, ids, grad: rows.append((table, ids, grad))
-
-    rows, add = [], np.add
-    real, np.add = np.add, _Adding(add, kept(rows))
-    try:
-        right(self, grad_logits)
-    finally:
-        np.add = real
-    for side, (table, ids, grad) in zip(("target", "source"), rows, strict=True):
-        table[ids] += grad
-        grads[f"{side}_embedding"] = table
-    self._grads = {**self._grads, **grads}
-
-
-class _Adding:
-    """np.add with another `at`."""
-
-    def __init__(self, add, at):
-        self._add, self.at = add, at
-
-    def __call__(self, *arguments, **options):
-        return self._add(*arguments, **options)
+    grad, grad_memory = self.decoder_norm.backward(grad_logits @ self.tables["readout_weights"].T), 0
+    for block in reversed(self.decoder_blocks):
+        grad, of_memory = block.backward(grad)
+        grad_memory = grad_memory + of_memory
+    source, target, _ = self._cache
+    for side, ids, grad_x in (("target", target, grad), ("source", source, self.encoder.backward(grad_memory))):
+        table = np.zeros_like(self.tables[f"{side}_embedding"])
+        table[ids] += grad_x
+        self._grads = {**self._grads, f"{side}_embedding": table}
 
 
 @mistake(
@@ -597,12 +557,6 @@ def first_token_replaced(targets, start_id, right=shift_right):
     return np.concatenate([np.full_like(targets[:, :1], start_id), targets[:, 1:]], axis=1)
 
 
-def _costs(logits, targets, smoothing, padding_id):
-    """(cost of each position by plain cross-entropy, mean of -log p of each, log p, which count)."""
-    log_p, targets, counts = _smoothing_inputs(logits, targets, smoothing, padding_id)
-    return -np.take_along_axis(log_p, targets[..., None], axis=-1)[..., 0], -log_p.mean(axis=-1), log_p, counts
-
-
 @mistake(
     criterion="label-smoothing",
     replaces="label_smoothing_loss",
@@ -610,9 +564,9 @@ def _costs(logits, targets, smoothing, padding_id):
     fix="Give smoothing / K to each of the K tokens, and 1 - smoothing besides to the right one.",
 )
 def smoothing_for_wrong_tokens_only(logits, targets, smoothing=0.1, padding_id=None):
-    right, even, log_p, counts = _costs(logits, targets, smoothing, padding_id)
-    size = log_p.shape[-1]
-    cost = (1 - smoothing) * right + smoothing * (even * size - right) / (size - 1)
+    log_p, targets, counts = _smoothing_inputs(logits, targets, smoothing, padding_id)
+    plain = -np.take_along_axis(log_p, targets[..., None], axis=-1)[..., 0]
+    cost = (1 - smoothing) * plain + smoothing * (-log_p.sum(axis=-1) - plain) / (log_p.shape[-1] - 1)
     return float(cost[counts].sum() / max(1, counts.sum()))
 
 
@@ -623,8 +577,10 @@ def smoothing_for_wrong_tokens_only(logits, targets, smoothing=0.1, padding_id=N
     fix="Divide by the number of positions whose target is not padding_id.",
 )
 def loss_averaged_over_padding_too(logits, targets, smoothing=0.1, padding_id=None):
-    right, even, _, counts = _costs(logits, targets, smoothing, padding_id)
-    return float((((1 - smoothing) * right + smoothing * even) * counts).sum() / counts.size)
+    log_p, targets, counts = _smoothing_inputs(logits, targets, smoothing, padding_id)
+    plain = -np.take_along_axis(log_p, targets[..., None], axis=-1)[..., 0]
+    cost = (1 - smoothing) * plain - smoothing * log_p.mean(axis=-1)
+    return float((cost * counts).sum() / counts.size)
 
 
 @mistake(
@@ -634,9 +590,10 @@ def loss_averaged_over_padding_too(logits, targets, smoothing=0.1, padding_id=No
     fix="Sum the costs over the whole batch, then divide by the number of positions that count.",
 )
 def loss_averaged_row_by_row(logits, targets, smoothing=0.1, padding_id=None):
-    right, even, _, counts = _costs(logits, targets, smoothing, padding_id)
-    rows = (((1 - smoothing) * right + smoothing * even) * counts).sum(axis=1) / np.maximum(1, counts.sum(axis=1))
-    return float(rows.mean())
+    log_p, targets, counts = _smoothing_inputs(logits, targets, smoothing, padding_id)
+    plain = -np.take_along_axis(log_p, targets[..., None], axis=-1)[..., 0]
+    cost = (1 - smoothing) * plain - smoothing * log_p.mean(axis=-1)
+    return float(((cost * counts).sum(axis=1) / np.maximum(1, counts.sum(axis=1))).mean())
 
 
 @mistake(
@@ -646,8 +603,10 @@ def loss_averaged_row_by_row(logits, targets, smoothing=0.1, padding_id=None):
     fix="Divide by the number of positions that count.",
 )
 def loss_summed(logits, targets, smoothing=0.1, padding_id=None):
-    right, even, _, counts = _costs(logits, targets, smoothing, padding_id)
-    return float((((1 - smoothing) * right + smoothing * even) * counts).sum())
+    log_p, targets, counts = _smoothing_inputs(logits, targets, smoothing, padding_id)
+    plain = -np.take_along_axis(log_p, targets[..., None], axis=-1)[..., 0]
+    cost = (1 - smoothing) * plain - smoothing * log_p.mean(axis=-1)
+    return float((cost * counts).sum())
 
 
 @mistake(
@@ -738,29 +697,6 @@ def six_outside_of_the_power(length, alpha=0.6, right=length_penalty):
     return right(length, alpha) * 6**alpha / 6
 
 
-def _search(next_log_probs, start_id, end_id, beam_size, max_length, alpha, *, score=None, leaves=True, left_over=True):
-    """Beam search with another score of (total, prefix), without leaving at the end, or without what is left over."""
-    if beam_size < 1 or max_length < 1:
-        raise ValueError("expected at least 1")
-    score = score or (lambda total, prefix: total / length_penalty(len(prefix) - 1, alpha))
-    beam, finished = [(0.0, [start_id])], []
-    for _ in range(max_length):
-        extensions = [
-            (total + float(more), [*prefix, token])
-            for total, prefix in beam
-            for token, more in enumerate(next_log_probs(np.array(prefix)))
-            if more > -math.inf
-        ]
-        kept = sorted(extensions, key=lambda answer: answer[0], reverse=True)[:beam_size]
-        finished += [answer for answer in kept if answer[1][-1] == end_id]
-        beam = [answer for answer in kept if not leaves or answer[1][-1] != end_id]
-    finished += beam if left_over or not finished else []
-    if not finished:
-        raise ValueError("nothing is possible")
-    best, tokens = max(((score(*answer), answer[1]) for answer in finished), key=lambda answer: answer[0])
-    return (tokens[1:-1] if tokens[-1] == end_id else tokens[1:]), best
-
-
 @mistake(
     criterion="beam-search",
     replaces="beam_search",
@@ -768,10 +704,20 @@ def _search(next_log_probs, start_id, end_id, beam_size, max_length, alpha, *, s
     fix="Count the generated tokens only: one less than the prefix has.",
 )
 def start_counted_in_the_length(next_log_probs, start_id, end_id, beam_size=4, max_length=20, alpha=0.6):
-    def score(total, prefix):
-        return total / length_penalty(len(prefix), alpha)
-
-    return _search(next_log_probs, start_id, end_id, beam_size, max_length, alpha, score=score)
+    if beam_size < 1 or max_length < 1:
+        raise ValueError("beam_size, max_length: expected at least 1")
+    beam, finished = [(0.0, [start_id])], []
+    for _ in range(max_length):
+        extensions = []
+        for total, prefix in beam:
+            for token, log_prob in enumerate(next_log_probs(np.array(prefix))):
+                extensions.append((total + float(log_prob), [*prefix, token]))
+        kept = sorted(extensions, key=lambda answer: answer[0], reverse=True)[:beam_size]
+        kept = [answer for answer in kept if answer[0] > -math.inf]
+        finished += [answer for answer in kept if answer[1][-1] == end_id]
+        beam = [answer for answer in kept if answer[1][-1] != end_id]
+    score, tokens = max((total / length_penalty(len(tokens), alpha), tokens) for total, tokens in finished + beam)
+    return (tokens[1:-1] if tokens[-1] == end_id else tokens[1:]), score
 
 
 @mistake(
@@ -781,10 +727,23 @@ def start_counted_in_the_length(next_log_probs, start_id, end_id, beam_size=4, m
     fix="Count all generated tokens, end_id included.",
 )
 def end_not_counted_in_the_length(next_log_probs, start_id, end_id, beam_size=4, max_length=20, alpha=0.6):
-    def score(total, prefix):
-        return total / length_penalty(len(prefix) - 1 - (prefix[-1] == end_id), alpha)
-
-    return _search(next_log_probs, start_id, end_id, beam_size, max_length, alpha, score=score)
+    if beam_size < 1 or max_length < 1:
+        raise ValueError("beam_size, max_length: expected at least 1")
+    beam, finished = [(0.0, [start_id])], []
+    for _ in range(max_length):
+        extensions = []
+        for total, prefix in beam:
+            for token, log_prob in enumerate(next_log_probs(np.array(prefix))):
+                extensions.append((total + float(log_prob), [*prefix, token]))
+        kept = sorted(extensions, key=lambda answer: answer[0], reverse=True)[:beam_size]
+        kept = [answer for answer in kept if answer[0] > -math.inf]
+        finished += [answer for answer in kept if answer[1][-1] == end_id]
+        beam = [answer for answer in kept if answer[1][-1] != end_id]
+    score, tokens = max(
+        (total / length_penalty(len(tokens) - 1 - (tokens[-1] == end_id), alpha), tokens)
+        for total, tokens in finished + beam
+    )
+    return (tokens[1:-1] if tokens[-1] == end_id else tokens[1:]), score
 
 
 @mistake(
@@ -794,7 +753,20 @@ def end_not_counted_in_the_length(next_log_probs, start_id, end_id, beam_size=4,
     fix="Compare finished answers by log-probability / length_penalty(length, alpha).",
 )
 def score_without_penalty(next_log_probs, start_id, end_id, beam_size=4, max_length=20, alpha=0.6):
-    return _search(next_log_probs, start_id, end_id, beam_size, max_length, alpha, score=lambda total, prefix: total)
+    if beam_size < 1 or max_length < 1:
+        raise ValueError("beam_size, max_length: expected at least 1")
+    beam, finished = [(0.0, [start_id])], []
+    for _ in range(max_length):
+        extensions = []
+        for total, prefix in beam:
+            for token, log_prob in enumerate(next_log_probs(np.array(prefix))):
+                extensions.append((total + float(log_prob), [*prefix, token]))
+        kept = sorted(extensions, key=lambda answer: answer[0], reverse=True)[:beam_size]
+        kept = [answer for answer in kept if answer[0] > -math.inf]
+        finished += [answer for answer in kept if answer[1][-1] == end_id]
+        beam = [answer for answer in kept if answer[1][-1] != end_id]
+    score, tokens = max((total, tokens) for total, tokens in finished + beam)
+    return (tokens[1:-1] if tokens[-1] == end_id else tokens[1:]), score
 
 
 @mistake(
@@ -804,10 +776,20 @@ def score_without_penalty(next_log_probs, start_id, end_id, beam_size=4, max_len
     fix="Divide by it: log-probabilities are negative.",
 )
 def score_times_penalty(next_log_probs, start_id, end_id, beam_size=4, max_length=20, alpha=0.6):
-    def score(total, prefix):
-        return total * length_penalty(len(prefix) - 1, alpha)
-
-    return _search(next_log_probs, start_id, end_id, beam_size, max_length, alpha, score=score)
+    if beam_size < 1 or max_length < 1:
+        raise ValueError("beam_size, max_length: expected at least 1")
+    beam, finished = [(0.0, [start_id])], []
+    for _ in range(max_length):
+        extensions = []
+        for total, prefix in beam:
+            for token, log_prob in enumerate(next_log_probs(np.array(prefix))):
+                extensions.append((total + float(log_prob), [*prefix, token]))
+        kept = sorted(extensions, key=lambda answer: answer[0], reverse=True)[:beam_size]
+        kept = [answer for answer in kept if answer[0] > -math.inf]
+        finished += [answer for answer in kept if answer[1][-1] == end_id]
+        beam = [answer for answer in kept if answer[1][-1] != end_id]
+    score, tokens = max((total * length_penalty(len(tokens) - 1, alpha), tokens) for total, tokens in finished + beam)
+    return (tokens[1:-1] if tokens[-1] == end_id else tokens[1:]), score
 
 
 @mistake(
@@ -898,18 +880,6 @@ def different_n_grams_counted(candidates, references, n, right=clipped_matches):
     return found, total
 
 
-def _bleu(candidates, references, max_n, length=_closest_length, mean=None, penalty=None):
-    """BLEU with another reference length, mean of the precisions, or penalty."""
-    counted = [clipped_matches(candidates, references, n) for n in range(1, max_n + 1)]
-    if any(matches == 0 for matches, _ in counted):
-        return 0.0
-    precisions = [matches / total for matches, total in counted]
-    c = sum(map(len, candidates))
-    r = sum(length(len(candidate), answers) for candidate, answers in zip(candidates, references, strict=True))
-    geometric = math.exp(sum(map(math.log, precisions)) / max_n)
-    return (mean(precisions) if mean else geometric) * (penalty(c, r) if penalty else math.exp(min(0.0, 1 - r / c)))
-
-
 @mistake(
     criterion="bleu",
     replaces="bleu",
@@ -917,8 +887,13 @@ def _bleu(candidates, references, max_n, length=_closest_length, mean=None, pena
     fix="Take the geometric mean, exp(mean of the logarithms).",
 )
 def arithmetic_mean(candidates, references, max_n=4, right=bleu):
-    right(candidates, references, max_n)
-    return _bleu(candidates, references, max_n, mean=lambda precisions: sum(precisions) / max_n)
+    if right(candidates, references, max_n) == 0:
+        return 0.0
+    counted = [clipped_matches(candidates, references, n) for n in range(1, max_n + 1)]
+    precisions = [matches / total for matches, total in counted]
+    c, pairs = sum(map(len, candidates)), zip(candidates, references, strict=True)
+    r = sum(_closest_length(len(candidate), answers) for candidate, answers in pairs)
+    return sum(precisions) / max_n * math.exp(min(0.0, 1 - r / c))
 
 
 @mistake(
@@ -928,8 +903,13 @@ def arithmetic_mean(candidates, references, max_n=4, right=bleu):
     fix="Take the max_n-th root of their product.",
 )
 def product_without_root(candidates, references, max_n=4, right=bleu):
-    right(candidates, references, max_n)
-    return _bleu(candidates, references, max_n, mean=math.prod)
+    if right(candidates, references, max_n) == 0:
+        return 0.0
+    counted = [clipped_matches(candidates, references, n) for n in range(1, max_n + 1)]
+    precisions = [matches / total for matches, total in counted]
+    c, pairs = sum(map(len, candidates)), zip(candidates, references, strict=True)
+    r = sum(_closest_length(len(candidate), answers) for candidate, answers in pairs)
+    return math.prod(precisions) * math.exp(min(0.0, 1 - r / c))
 
 
 @mistake(
@@ -939,8 +919,10 @@ def product_without_root(candidates, references, max_n=4, right=bleu):
     fix="Multiply by exp(1 - r / c) where the candidates are shorter in all than the references, c < r.",
 )
 def no_brevity_penalty(candidates, references, max_n=4, right=bleu):
-    right(candidates, references, max_n)
-    return _bleu(candidates, references, max_n, penalty=lambda c, r: 1.0)
+    if right(candidates, references, max_n) == 0:
+        return 0.0
+    counted = [clipped_matches(candidates, references, n) for n in range(1, max_n + 1)]
+    return math.exp(sum(math.log(matches / total) for matches, total in counted) / max_n)
 
 
 @mistake(
@@ -950,8 +932,13 @@ def no_brevity_penalty(candidates, references, max_n=4, right=bleu):
     fix="The penalty is 1 where c >= r.",
 )
 def long_candidates_rewarded(candidates, references, max_n=4, right=bleu):
-    right(candidates, references, max_n)
-    return _bleu(candidates, references, max_n, penalty=lambda c, r: math.exp(1 - r / c))
+    if right(candidates, references, max_n) == 0:
+        return 0.0
+    counted = [clipped_matches(candidates, references, n) for n in range(1, max_n + 1)]
+    precisions = [matches / total for matches, total in counted]
+    c, pairs = sum(map(len, candidates)), zip(candidates, references, strict=True)
+    r = sum(_closest_length(len(candidate), answers) for candidate, answers in pairs)
+    return math.exp(sum(map(math.log, precisions)) / max_n) * math.exp(1 - r / c)
 
 
 @mistake(
@@ -961,8 +948,13 @@ def long_candidates_rewarded(candidates, references, max_n=4, right=bleu):
     fix="Take the reference whose length is closest to the candidate's.",
 )
 def shortest_reference(candidates, references, max_n=4, right=bleu):
-    right(candidates, references, max_n)
-    return _bleu(candidates, references, max_n, lambda length, answers: min(map(len, answers)))
+    if right(candidates, references, max_n) == 0:
+        return 0.0
+    counted = [clipped_matches(candidates, references, n) for n in range(1, max_n + 1)]
+    precisions = [matches / total for matches, total in counted]
+    c, pairs = sum(map(len, candidates)), zip(candidates, references, strict=True)
+    r = sum(min(map(len, answers)) for candidate, answers in pairs)
+    return math.exp(sum(map(math.log, precisions)) / max_n) * math.exp(min(0.0, 1 - r / c))
 
 
 @mistake(
@@ -972,8 +964,13 @@ def shortest_reference(candidates, references, max_n=4, right=bleu):
     fix="Take the reference whose length is closest to the candidate's.",
 )
 def first_references_length(candidates, references, max_n=4, right=bleu):
-    right(candidates, references, max_n)
-    return _bleu(candidates, references, max_n, lambda length, answers: len(answers[0]))
+    if right(candidates, references, max_n) == 0:
+        return 0.0
+    counted = [clipped_matches(candidates, references, n) for n in range(1, max_n + 1)]
+    precisions = [matches / total for matches, total in counted]
+    c, pairs = sum(map(len, candidates)), zip(candidates, references, strict=True)
+    r = sum(len(answers[0]) for candidate, answers in pairs)
+    return math.exp(sum(map(math.log, precisions)) / max_n) * math.exp(min(0.0, 1 - r / c))
 
 
 @mistake(
@@ -1015,7 +1012,8 @@ def encoder_without_gradient(self, grad_logits, right=Transformer.backward):
     for name, leaf in _leaves(self).items():
         if name.startswith("encoder."):
             leaf.grads = {key: np.zeros_like(value) for key, value in leaf.grads.items()}
-    _source_tables(self, np.zeros((*self._cache[0].shape, self.tables["readout_weights"].shape[0])))
+    names = ("source_embedding", "source_positions")
+    self._grads = {**self._grads, **{name: np.zeros_like(self.tables[name]) for name in names}}
 
 
 @mistake(

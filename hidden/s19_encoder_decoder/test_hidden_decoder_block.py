@@ -48,6 +48,12 @@ class TestForward:
         x, memory, p = draw(rng, 3, 3, 3, 4, 6)
         check_forward(new_block(learner, p, 2), x, memory, p, 2, oracles.draw_mask(rng, 3, 3))
 
+    def test_its_cross_attention_is_a_layer_of_its_own(self, learner, rng):
+        x, memory, p = draw(rng, 2, 3, 4, 4, 6)
+        layer, mask = new_block(learner, p, 2).cross_attention, oracles.draw_mask(rng, 2, 4)
+        expected = oracles.cross_attention(x, memory, oracles.below(p, "cross_attention"), 2, mask)[0]
+        assert_array(layer.forward(x, memory, mask), expected)
+
     @pytest.mark.edges
     def test_one_position_and_one_source_token(self, learner, rng):
         x, memory, p = draw(rng, 1, 1, 1, 4, 3)

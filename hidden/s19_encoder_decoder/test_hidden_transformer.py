@@ -65,6 +65,15 @@ class TestForward:
         plain = oracles.transformer(source, target, p, 2, None, variant)
         assert_array(model.decode(target, model.encode(source)), plain, name="logits of decode without a mask")
 
+    def test_its_decoder_blocks_are_layers_of_their_own(self, learner, rng):
+        p, mask = draw_params(rng, 2), oracles.draw_mask(rng, 2, 4)
+        x, memory = rng.normal(size=(2, 3, DIM)), rng.normal(size=(2, 4, DIM))
+        for number, block in enumerate(new_model(learner, p, 2).decoder_blocks):
+            own, result = oracles.below(p, f"decoder.{number}"), block.forward(x, memory, mask)
+            assert_output(result, lambda each, own=own: oracles.decoder_block(x, memory, own, 2, mask, each))
+            expected = oracles.cross_attention(x, memory, oracles.below(own, "cross_attention"), 2, mask)[0]
+            assert_array(block.cross_attention.forward(x, memory, mask), expected, name="output of cross_attention")
+
     def test_decode_takes_any_memory(self, learner, rng):
         model, p = new_model(learner, draw_params(rng, 1), 1), rng.normal(size=(2, 4, DIM))
         target = rng.integers(0, SIZES[1], size=(2, 3))
