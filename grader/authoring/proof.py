@@ -18,7 +18,7 @@ from grader.course.stage import Course, Stage
 from grader.judging.grading import Grader, Options
 from grader.outcome import Outcome
 from grader.submission import Snapshot
-from grader.submission.used import used_modules
+from grader.submission.earlier import used_modules
 from grader.verdict import Verdict
 
 MUTANT_CALL_SECONDS = 5.0  # a mutant that loops for ever is caught by the clock; no test's call takes a tenth of this

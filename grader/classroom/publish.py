@@ -93,6 +93,7 @@ def receipt(result: Result, commit: Commit, course: Provenance, now: datetime) -
         result.passed,
         {criterion.id: row.status for criterion, row in rows},
         replace(course, python=result.python, numpy=result.numpy, student=commit.repository, revision=commit.revision),
+        result.uses,
     )
 
 

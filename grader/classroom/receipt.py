@@ -3,7 +3,8 @@
 {"receipt": {"schema": 1, "course": "0.1.0", "stage": "<id>", "submission": "<SHA-256>", "seed": 7, "isolation":
 "bubblewrap", "feedback": "full", "when": "2026-11-21T08:38:02+00:00", "passed": true, "criteria": {"split-heads":
 "passed", …}, "provenance": {"commit": "<SHA>", "python": "3.13.1", …}}, "key": "<id>", "signature": "<base64>"}. What
-is signed is the receipt as canonical JSON: sorted keys, no spaces, ASCII. Earlier receipts have no provenance.
+is signed is the receipt as canonical JSON: sorted keys, no spaces, ASCII. Earlier receipts have no provenance. What a
+module was graded with of earlier stages stands in uses: [{"stage": "<id>", "source": "own", "digest": "<SHA-256>"}].
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from grader.course.provenance import STUDENT, UNKNOWN, VERSION, Provenance
 from grader.course.stage import FEEDBACK
 from grader.errors import GraderFault
 from grader.outcome import Status
+from grader.submission.used import Use, uses_in
 from grader.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -71,6 +73,7 @@ class Receipt:
     passed: bool
     criteria: Mapping[str, str]
     provenance: Provenance = UNKNOWN
+    uses: tuple[Use, ...] = ()
 
 
 def receipt_of(verdict: Verdict, now: datetime) -> Receipt:
@@ -96,6 +99,7 @@ def receipt_of(verdict: Verdict, now: datetime) -> Receipt:
         verdict.passed,
         {row.id: row.status for row in verdict.criteria},
         run.provenance,
+        run.uses,
     )
 
 
@@ -154,8 +158,11 @@ def _receipt(body: dict[str, Any]) -> Receipt:
         raise InvalidReceiptError("criteria", "holds what is no row, or no status of one")
     if body["passed"] and not (rows and all(status == "passed" for status in rows.values())):
         raise InvalidReceiptError("passed", "is true, and not every row has passed")
-    known = {name: body[name] for name in Receipt.__annotations__ if name != "provenance"}
-    return Receipt(**known, provenance=_provenance(body.get("provenance", {})))
+    known = {name: body[name] for name in Receipt.__annotations__ if name not in ("provenance", "uses")}
+    uses = uses_in(body.get("uses", []))
+    if uses is None:
+        raise InvalidReceiptError("uses", "is not as expected: a list of stage, source and digest")
+    return Receipt(**known, provenance=_provenance(body.get("provenance", {})), uses=uses)
 
 
 def _provenance(values: object) -> Provenance:

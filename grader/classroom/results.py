@@ -19,6 +19,7 @@ from grader.course.provenance import VERSION
 from grader.course.stage import FEEDBACK, Stage
 from grader.errors import GraderFault
 from grader.outcome import Status
+from grader.submission.used import Use, uses_in
 from grader.verdict import SCHEMA
 
 FILE = "verdict.json"
@@ -53,6 +54,7 @@ class Result:
     why: str = ""
     python: str | None = None
     numpy: str | None = None
+    uses: tuple[Use, ...] = ()
 
 
 class Malformed(Exception):
@@ -127,7 +129,9 @@ def _result(values: dict[str, Any], stage: Stage, tiers: Sequence[str]) -> Resul
     seed = _whole(values, "seed", MAX_SEED)
     python, numpy = _version(values, "python"), _version(values, "numpy")
     how = str(isolation), str(digest), str(values["feedback"])
-    return Result(stage, rows, whole, seed, *how, python=python, numpy=numpy)
+    uses = uses_in(values.get("uses", []))
+    _expect(uses is not None and all(use.stage in {each.id for each in stage.builds_on} for use in uses), "uses")
+    return Result(stage, rows, whole, seed, *how, python=python, numpy=numpy, uses=uses or ())
 
 
 def _version(values: dict[str, Any], name: str) -> str | None:

@@ -178,6 +178,7 @@ def _expect_graded(receipt: Receipt, submission: Path | None, stage: str | None)
     from grader.classroom.receipt import InvalidReceiptError
     from grader.course.manifest import find_course_root, load_course
     from grader.submission import take
+    from grader.submission.used import whole_digest
 
     if submission is None and stage is None:
         return
@@ -185,7 +186,11 @@ def _expect_graded(receipt: Receipt, submission: Path | None, stage: str | None)
     if stage is not None and (wanted := course.find(stage).id) != receipt.stage:
         raise InvalidReceiptError("stage", f"is {receipt.stage}, expected {wanted}")
     if submission is not None:
-        digest = take(course.find(receipt.stage), submission, course.root).digest
+        for use in receipt.uses:
+            own = use.source == "own" and take(course.find(use.stage), submission, course.root).digest
+            if own and own != use.digest:
+                raise InvalidReceiptError("uses", f"has {use.digest} for {use.stage}, and what is handed in has {own}")
+        digest = whole_digest(take(course.find(receipt.stage), submission, course.root).digest, receipt.uses)
         if digest != receipt.submission:
             raise InvalidReceiptError("submission", f"is {receipt.submission}, and what is handed in has {digest}")
 

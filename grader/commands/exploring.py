@@ -75,7 +75,7 @@ def _explored(
     from grader.explore.example import example
     from grader.explore.plans import plans
     from grader.explore.session import explore as explored
-    from grader.progress.actions import GradingRequest, open_workspace
+    from grader.progress.actions import open_workspace
     from grader.progress.building import equipped
     from grader.report.terminal import screen
     from grader.submission import take
@@ -88,7 +88,7 @@ def _explored(
     _expect_sentence(target, known, [option for option, value in given.items() if value is not None])
     made = example(*sentence) if plan.of_sentence else None
     handed_in = take(target, submission, workspace.course.root)
-    snapshot = equipped(workspace, target, handed_in, GradingRequest(submission))
+    snapshot = equipped(workspace.course, workspace.store, target, handed_in, submission, {})
     if seed is not None and not plan.random:
         screen.say(f"Nothing in {target.id} is drawn at random: --seed {seed} changes nothing.")
     with screen.ticking(target.id):

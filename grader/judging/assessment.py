@@ -21,7 +21,7 @@ from grader.errors import IsolationRefused
 from grader.outcome import Outcome, Status, Where
 from grader.protocol.codec import Unsendable
 from grader.remote.connection import Connection
-from grader.remote.exceptions import LearnerExit, WorkerFailed
+from grader.remote.exceptions import LearnerExit, WorkerFailed, deeper
 from grader.remote.module import MissingName
 from grader.remote.processes.loading import Job, LoadFailed
 from grader.remote.record import Frame, Record
@@ -100,7 +100,7 @@ class Assessor:
         elif isinstance(error, (IsolationRefused, Unsendable)):  # nothing of the learner's took part yet
             said = f"this test could not be run: {error}"
             return replace(base, status="grader_fault", message=said[:TEXT_LIMIT])
-        elif isinstance(error, NotImplementedError) and _frames(error):
+        elif isinstance(error, NotImplementedError) and _frames(error) and deeper(error) is None:
             return self._not_written(base, _frames(error))
         elif (fault := reference()) is not None:
             message = f"the reference solution does not pass this test either: {fault}"
@@ -108,7 +108,8 @@ class Assessor:
         else:
             status, message = self._judged(attempt, error)
         where = Where(self.job.label, _frames(error)[-1].line) if _frames(error) and status != "passed" else None
-        base = replace(base, help=help_with(error, self.job.source, self.stage) if status == "failed" else "")
+        own = status == "failed" and deeper(error) is None  # what is told of a line is about this module's own
+        base = replace(base, help=help_with(error, self.job.source, self.stage) if own else "")
         return replace(base, status=status, message=message[:TEXT_LIMIT], where=where, notes=_notes(connection))
 
     def explained(self, outcome: Outcome, attempt: Attempt) -> Outcome:
@@ -213,8 +214,11 @@ class Assessor:
             message = too_much(str(error), self.stage.limits.memory_mb)
         elif wanted := getattr(error, "expected_instead", ""):
             message = f"{wanted} was expected, but the call raised {message}"
-        if frames:
-            message += f"   (line {frames[-1].line}: {self._line(frames[-1].line)})"
+        places = [f"line {frame.line}: {self._line(frame.line)}" for frame in frames[-1:]]
+        if deeper(error) is not None:
+            places.append(str(deeper(error)))
+        if places:
+            message += f"   ({'; '.join(places)})"
         return "over_limit" if isinstance(error, MemoryError) else "failed", message
 
     def _line(self, number: int) -> str:

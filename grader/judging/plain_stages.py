@@ -16,7 +16,7 @@ from grader.course.stage import STAGES, Stage
 from grader.course.uses import Finder
 from grader.errors import CourseError, SealError, SubmissionError
 from grader.submission import Snapshot, take
-from grader.submission.used import used_modules
+from grader.submission.earlier import used_modules
 
 _current: list[tuple[Path, bool, Finder]] = []  # the stage whose tests run, whether a hidden one does, what is found
 

@@ -177,7 +177,8 @@ def graded(
     from grader.judging.grading import Options, fresh_seed, grade
     from grader.progress.building import equipped
 
-    snapshot = equipped(workspace, stage, snapshot, request)
+    course, store = workspace.course, workspace.store
+    snapshot = equipped(course, store, stage, snapshot, request.submission, request.passed)
     seed = fresh_seed() if request.seed is None else request.seed
     return grade(
         workspace.course,

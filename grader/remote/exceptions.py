@@ -45,7 +45,7 @@ class Deeper:
     function: str
 
     def __str__(self) -> str:
-        return f"in {self.file}, line {self.line}"
+        return f"raised in {self.file}, line {self.line}"
 
 
 @dataclass(frozen=True)
@@ -114,6 +114,12 @@ def _shapes(form: Any) -> dict[str, tuple[int, ...] | None]:
                 type(size) is int and 0 <= size < MAX_NUMBER for size in sizes
             ):
                 found[name[:200]] = tuple(sizes)
+    return found
+
+
+def deeper(error: BaseException | None) -> Deeper | None:
+    """Return the line of an earlier stage's module in which a learner's exception was raised, if it was."""
+    found: Deeper | None = getattr(error, "learner_deeper", None)
     return found
 
 

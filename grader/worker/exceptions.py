@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import builtins
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Mapping
 from types import FrameType
 from typing import Any
 
@@ -18,12 +18,19 @@ MAX_SEEN = 60  # arrays of one frame whose shapes are told
 
 
 def described(
-    error: BaseException, label: str, module: str, number: Callable[[object], int], lent: Collection[str] = ()
+    error: BaseException,
+    label: str,
+    module: str,
+    number: Callable[[object], int],
+    lent: Mapping[str, str] | None = None,
 ) -> list[Any]:
     """Return an exception as plain values: builtin names, name, class handle, message, args, frames, token, shapes.
 
-    Where it was raised in one of the files that are lent, its last line there follows: file, line, function.
+    lent holds the modules of earlier stages, each with what its file is called: where it was raised in one of them, the
+    last line there follows as file, line, function.
     """
+    earlier = lent or {}
+    files = set(earlier.values())
     try:
         message = str(error)[:TEXT_LIMIT]
     except BaseException as inner:
@@ -38,11 +45,11 @@ def described(
             last = trace.tb_frame
             frames.append([trace.tb_lineno, getattr(code, "co_qualname", code.co_name)])
             deeper = []
-        elif code.co_filename in lent:
+        elif code.co_filename in files:
             deeper = [[code.co_filename, trace.tb_lineno, getattr(code, "co_qualname", code.co_name)]]
         trace = trace.tb_next
     args = list(error.args) if all(map(_is_short, error.args)) else None
-    own = type(error).__module__ == module
+    own = type(error).__module__ in {module, *earlier}
     handle = number(type(error)) if own else 0
     token = getattr(error, "_callback_token", 0)
     return [

@@ -192,8 +192,7 @@ class Server:
 
     def describe(self, error: BaseException) -> list[Any]:
         """Return an exception as plain values."""
-        files = frozenset(self.lent.values())
-        return described(error, self.label, self.module.__name__, self.number, files)
+        return described(error, self.label, self.module.__name__, self.number, self.lent)
 
 
 def _kind(value: Any) -> str:

@@ -15,6 +15,7 @@ from grader.classroom.receipt import DOMAIN, InvalidReceiptError, receipt_of, si
 from grader.classroom.signing import key_id
 from grader.course.provenance import Provenance
 from grader.errors import GraderFault
+from grader.submission.used import Use
 from grader.tests.support.verdicts import EMPTY, PASSED, SYNTAX, UNMARKED, VERDICT
 from grader.verdict import Verdict
 
@@ -23,7 +24,8 @@ OTHER = Ed25519PrivateKey.from_private_bytes(bytes([1]) * 32)
 PUBLIC = KEY.public_key()
 NOW = datetime(2026, 11, 21, 13, 30, 5, 999, timezone(timedelta(hours=1)))
 MADE = Provenance("c" * 40, True, None, "3.13.1", "2.4.0", "class/ada", "d" * 40)
-RECEIPT = receipt_of(replace(VERDICT, run=replace(VERDICT.run, provenance=MADE)), NOW)
+USE = Use("s02", "own", "cd" * 32)
+RECEIPT = receipt_of(replace(VERDICT, run=replace(VERDICT.run, provenance=MADE, uses=(USE,))), NOW)
 TEXT = signed(RECEIPT, KEY)
 WHOLE: dict[str, Any] = json.loads(TEXT)
 
@@ -58,6 +60,7 @@ def test_a_receipt_says_what_was_graded_and_how() -> None:
             "crash": "crashed",
         },
         "provenance": asdict(MADE),
+        "uses": (asdict(USE),),
     }
 
 
@@ -68,8 +71,13 @@ def test_a_signed_receipt_is_valid(verdict: Verdict) -> None:
 
 
 def test_a_receipt_of_before_says_nothing_of_what_it_was_made_with() -> None:
-    body = {name: value for name, value in WHOLE["receipt"].items() if name != "provenance"}
-    assert verified(resigned(body).encode(), PUBLIC) == replace(RECEIPT, provenance=Provenance())
+    body = {name: value for name, value in WHOLE["receipt"].items() if name not in ("provenance", "uses")}
+    assert verified(resigned(body).encode(), PUBLIC) == replace(RECEIPT, provenance=Provenance(), uses=())
+
+
+@pytest.mark.parametrize("uses", [None, [1], [asdict(USE) | {"source": "mine"}]])
+def test_uses_are_held_to_their_form(uses: object) -> None:
+    assert invalid(resigned(WHOLE["receipt"] | {"uses": uses})).field == "uses"
 
 
 @pytest.mark.parametrize(
@@ -93,7 +101,7 @@ def test_the_same_receipt_gives_the_same_bytes() -> None:
 @pytest.mark.parametrize("field", WHOLE["receipt"])
 def test_a_changed_field_does_not_fit_the_signature(field: str) -> None:
     value = WHOLE["receipt"][field]
-    other = {str: f"{value}0", int: 1, bool: True, dict: {"scores": "passed"}}[type(value)]
+    other = {str: f"{value}0", int: 1, bool: True, dict: {"scores": "passed"}, list: []}[type(value)]
     changed = {**WHOLE["receipt"], field: other if other != value else 2}
     assert invalid(json.dumps({**WHOLE, "receipt": changed})).field == "signature"
     left_out = {name: kept for name, kept in WHOLE["receipt"].items() if name != field}

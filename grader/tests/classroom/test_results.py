@@ -180,12 +180,22 @@ def test_versions_are_held_to_their_form(made: dict[str, object], tmp_path: Path
     assert f"provenance, {next(iter(made))}" in found.why
 
 
+def test_uses_are_those_of_the_stage_and_held_to_their_form(tmp_path: Path) -> None:
+    use = {"stage": "s02", "source": "own", "digest": "ab" * 32}
+    stage = replace(STAGE, builds_on=(replace(STAGE, id="s02"),))
+    for name, uses, why in (("a", [use], ""), ("b", [use | {"stage": "s03"}], "uses"), ("c", [1], "uses")):
+        folder = tmp_path / name
+        folder.mkdir()
+        found = read(left(folder, json.dumps(verdict_document(VERDICT) | {"uses": uses})), stage, TIERS)
+        assert found.why.endswith(why) and [each.stage for each in found.uses] == (["s02"] if not why else [])
+
+
 @pytest.mark.parametrize("name", verdict_document(VERDICT))
 def test_every_key_that_is_taken_has_to_be_there(name: str, tmp_path: Path) -> None:
     document = verdict_document(VERDICT)
     del document[name]
     unread = {"title", "waits_for", "isolation_note", "duration_s", "course", "file", "only", "problem", "unlocked"}
-    unread.add("provenance")  # verdicts of before have none
+    unread |= {"provenance", "uses"}  # verdicts of before have none
     found = read(left(tmp_path, json.dumps(document)), STAGE, TIERS)
     assert (found.why == "") == (name in unread)
 

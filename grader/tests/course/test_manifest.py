@@ -121,6 +121,9 @@ class TestMistakes:
             ('requires = ["attention"]', "requires[0]: 'attention' is not a stage id: s and two digits or more"),
             ('feedback = "none"', "feedback: 'none' is not full, hint or verdict"),
             ("feedback = 1", "feedback: 1 is not a text"),
+            ('uses = ["blocks"]', "uses[0]: 'blocks' is not a stage id: s and two digits or more"),
+            ("lends = 1", "lends: 1 is not true or false"),
+            ('lends = "true"', "lends: 'true' is not true or false"),
             ("[limits]\nstage_seconds = 0", "limits.stage_seconds: 0 is not positive and finite"),
             ("[limits]\ncall_seconds = -1.5", "limits.call_seconds: -1.5 is not positive and finite"),
             ("[limits]\nstage_seconds = inf", "limits.stage_seconds: inf is not positive and finite"),
@@ -227,6 +230,44 @@ class TestCourse:
     ) -> None:
         write("schema = 2", "s01_a")
         write(other("s02", '["s01"]'), "s02_b")
+        with pytest.raises(CourseError) as caught:
+            load_course(tmp_path)
+        assert len(str(caught.value).splitlines()) == 1
+
+    @pytest.mark.parametrize(
+        ("uses", "said"),
+        [
+            ('["s09"]', "'s09' is not a stage of this course, which has s01, s02, s03, s04"),
+            ('["s03"]', "'s03' is not an earlier stage; a stage uses only stages before it"),
+            ('["s02"]', "'s02' is not an earlier stage; a stage uses only stages before it"),
+            ('["s01"]', "'s01' does not say 'lends = true', and there is no stages/s02_b/given/s01_a.py in its place"),
+        ],
+    )
+    def test_what_cannot_be_used_is_named(self, write: Write, tmp_path: Path, uses: str, said: str) -> None:
+        for name in ("s01_a", "s02_b", "s03_c", "s04_d-e"):
+            write(other(name[:3]).replace("requires", f"uses = {uses if name == 's02_b' else '[]'}\nrequires"), name)
+        with pytest.raises(CourseError) as caught:
+            load_course(tmp_path)
+        assert str(caught.value) == f"stages/s02_b/stage.toml: uses[0]: {said}"
+
+    def test_a_folder_that_python_cannot_import_is_named(self, write: Write, tmp_path: Path) -> None:
+        write(other("s01").replace("requires", "lends = true\nrequires"), "s01_a-b")
+        write(other("s02").replace("requires", 'uses = ["s01"]\nrequires'), "s02_b")
+        with pytest.raises(
+            CourseError, match=r"uses\[0\]: 's01' cannot be imported: its folder's name, 's01_a-b', is no"
+        ):
+            load_course(tmp_path)
+
+    def test_what_is_given_in_place_of_a_module_will_do(self, write: Write, tmp_path: Path) -> None:
+        write(other("s01"), "s01_a")
+        folder = write(other("s02").replace("requires", 'uses = ["s01"]\nrequires'), "s02_b")
+        (folder / "given").mkdir()
+        (folder / "given" / "s01_a.py").write_text("x = 1\n")
+        assert [each.id for each in load_course(tmp_path).stages[1].builds_on] == ["s01"]
+
+    def test_using_a_stage_whose_manifest_is_broken_is_no_second_mistake(self, write: Write, tmp_path: Path) -> None:
+        write("schema = 2", "s01_a")
+        write(other("s02").replace("requires", 'uses = ["s01"]\nrequires'), "s02_b")
         with pytest.raises(CourseError) as caught:
             load_course(tmp_path)
         assert len(str(caught.value).splitlines()) == 1

@@ -114,3 +114,18 @@ def test_what_signatures_bases_and_decorators_name_is_imported_in_a_stub() -> No
     )
     assert "replace" not in stub and "math" not in stub
     compile(stub, "stub", "exec")
+
+
+def test_imports_of_earlier_stages_stay_and_those_of_other_modules_do_not() -> None:
+    solution = (
+        "import math\n\nimport stages.s01_a.other\nfrom stages.s01_a import other\n"
+        "from stages.s01_a.other import Block, LayerNorm as Norm\nfrom json import loads\n\n\n"
+        'def f(x):\n    """Return."""\n    return Block(x)\n'
+    )
+    kept = stub_of(solution, ("numpy", "stages.s01_a.other")).splitlines()
+    assert kept[:3] == [
+        "import stages.s01_a.other",
+        "from stages.s01_a import other",
+        "from stages.s01_a.other import Block, LayerNorm as Norm",
+    ]
+    assert "math" not in "".join(kept) and "json" not in "".join(kept)

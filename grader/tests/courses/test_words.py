@@ -1,4 +1,4 @@
-"""A course on another subject, without NumPy: four stages of texts and graphs, one of which builds on others, through all that is done with one."""
+"""A course on another subject, without NumPy: four stages of texts and graphs, through all that is done with one."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from typing import Any
 
 import pytest
 
-from grader import cli
 from grader.authoring import proof
 from grader.authoring import verify as verifying
 from grader.authoring.verify import Plan, verify
@@ -25,10 +24,10 @@ from grader.course.mutants import mutants
 from grader.course.stage import Course
 from grader.judging import content
 from grader.judging.suite import Suite
+from grader.tests.courses.conftest import WORDS, solution
 from grader.tests.support.command import Done
 from grader.tests.support.places import HOUSE
 
-WORDS = Path(__file__).parent / "words"
 IDS = ("s01", "s02", "s03", "s04")
 
 
@@ -46,32 +45,6 @@ def here(course: Course, number: int | None = None) -> Iterator[Executor]:
     proof._remember(course)
     yield Here()
     proof._remember(course)
-
-
-@pytest.fixture
-def root(tmp_path: Path) -> Path:
-    """The course in a folder of the test's own."""
-    return Path(shutil.copytree(WORDS, tmp_path / "words", ignore=shutil.ignore_patterns("__pycache__", ".grader")))
-
-
-@pytest.fixture
-def grader(root: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Callable[..., Done]:
-    """The command, in the course's folder."""
-    monkeypatch.chdir(root)
-    monkeypatch.setenv("COLUMNS", "100")
-
-    def run(*arguments: str) -> Done:
-        monkeypatch.setattr(sys, "argv", ["grader", *arguments])
-        with pytest.raises(SystemExit) as left:
-            cli.main()
-        captured = capsys.readouterr()
-        return Done(int(left.value.code or 0), captured.out, " ".join(captured.err.split()))
-
-    return run
-
-
-def solution(stage: str) -> Path:
-    return next((WORDS / "hidden").glob(f"{stage}_*/solution.py"))
 
 
 @pytest.mark.parametrize("stage", IDS)
@@ -113,7 +86,7 @@ class TestAroundIt:
     def test_the_first_screen_names_its_own_stages(self, grader: Callable[..., Done]) -> None:
         done = grader()
         assert "Words and graphs" in done.out and "You are at s01 · Counting words." in done.out
-        assert "grader start s03" in done.out and "demo" not in done.out
+        assert "grader start s04" in done.out and "demo" not in done.out
 
     def test_hints_start_and_reset_work(self, grader: Callable[..., Done], root: Path) -> None:
         assert "What is a word" in grader("hint", "s01", "count").out

@@ -15,6 +15,7 @@ from grader.remote.exceptions import (
     LearnerExit,
     builtin_exception,
     construct,
+    deeper,
     described,
     exception_from,
 )
@@ -90,3 +91,13 @@ def test_a_class_with_arguments_of_its_own_is_still_recognised() -> None:
     error = construct(UnicodeDecodeError, None, "invalid start byte")
     assert isinstance(error, UnicodeDecodeError) and str(error) == "invalid start byte"
     assert _builtin_class(error) is UnicodeDecodeError
+
+
+def test_the_line_in_an_earlier_stages_module_is_bounded_and_only_of_its_form() -> None:
+    error = exception_from(described([*form(), [], ["b.py" * 100, 10**4000, "f"]]), None, "small.py")
+    place = deeper(error)
+    assert place is not None and (len(place.file), place.line) == (200, 1 << 20)
+    for odd in ([], "b.py", ["b.py", "3", "f"], ["b.py", True, "f"], [1, 2, 3]):
+        assert deeper(exception_from(described([*form(), [], odd]), None, "small.py")) is None
+    with pytest.raises(WireError):
+        described([*form(), [], [], []])

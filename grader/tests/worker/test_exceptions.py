@@ -76,3 +76,20 @@ def test_an_exception_of_a_test_is_rebuilt_as_its_own_class_or_the_nearest_built
 
 def test_a_class_that_takes_no_message_becomes_a_plain_exception() -> None:
     assert type(rebuilt(None, ["UnicodeDecodeError"], "text", 1)) is Exception
+
+
+def test_a_line_of_an_earlier_stages_module_follows_where_it_was_raised_there() -> None:
+    def caught(body: str) -> list[Any]:
+        lent: dict[str, Any] = {"__name__": "stages.s01_a.b"}
+        exec(compile("class Own(ValueError): pass\ndef fail():\n    raise Own('no')\n", "b.py", "exec"), lent)
+        names: dict[str, Any] = {"__name__": "learner_module", **lent}
+        exec(compile(f"def go():\n    {body}\n", "small.py", "exec"), names)
+        try:
+            names["go"]()
+        except Exception as found:
+            return described(found, "small.py", "learner_module", lambda value: 9, {"stages.s01_a.b": "b.py"})
+        raise AssertionError
+
+    inside = caught("fail()")
+    assert inside[5] == [[2, "go"]] and inside[8:] == [["b.py", 3, "fail"]] and inside[2] == 9
+    assert caught("raise Own('no')")[8:] == []

@@ -245,6 +245,28 @@ class TestImports:
         assert found.message == f"line 1: {name} is imported, but is not there when a stage is checked"
         assert found.hint == "A stage is one file: copy what you need into products.py."
 
+    @pytest.mark.parametrize(
+        ("source", "refused"),
+        [
+            ("from stages.s01_a.blocks import Block", ""),
+            ("from stages.s01_a.blocks import *", ""),
+            ("import stages.s01_a.blocks as blocks", ""),
+            ("from stages.s01_a import blocks", ""),
+            ("import stages", ""),
+            ("from stages.s01_a.blocks2 import Block", "stages.s01_a.blocks2.Block"),
+            ("from stages.s01_a import other", "stages.s01_a.other"),
+            ("import stages.s02_b.other", "stages.s02_b.other"),
+            ("from .blocks import Block", ".blocks.Block"),
+        ],
+    )
+    def test_modules_of_stages_that_are_used_may_be_imported(self, source: str, refused: str) -> None:
+        used = Stage("s00", Path("stages/s01_a"), "A", "blocks.py", (), (ROW,))
+        found = check_source(replace(STAGE, builds_on=(used,)), snapshot(source)).problem
+        assert (found is not None) == bool(refused)
+        if found is not None:
+            assert found.message.startswith(f"line 1: {refused} is imported")
+            assert found.hint is not None and found.hint.endswith("it may import stages.s01_a.blocks.")
+
     def test_the_grader_is_not_to_be_imported(self) -> None:
         found = problem("from grader.testing import assert_array", "import")
         assert found.hint == "Remove the import: a stage needs nothing from the grader."

@@ -1,9 +1,9 @@
 """Hidden tests of ladders, in drawn words."""
 
 import pytest
-from stages.s02_distance.distance import edit_distance
 
 from grader.testing import assert_equal
+from stages.s02_distance.distance import edit_distance
 
 
 def drawn(rng, count=12):

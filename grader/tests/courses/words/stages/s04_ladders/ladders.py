@@ -1,5 +1,8 @@
 """Ladders of words: each differs from the one before it by one letter added, taken away or changed."""
 
+from stages.s02_distance.distance import edit_distance
+from stages.s03_graphs.graphs import steps_from
+
 
 def neighbours(words):
     """Return a graph: each word with the list of the words that are one change away, in the order of words.
