@@ -86,7 +86,9 @@ def _sequences(known: Known, rng: np.random.Generator) -> tuple[Array, Array]:
 def _train(learner: Any, known: Known) -> Reading:
     rng, size, length = _rng(known), len(known["vocabulary"]), known["source"].shape[1]
     made = learner.Transformer(size, size, length, 1, known["dim"], known["heads"], mlp_ratio=1.0, rng=rng)
-    model, first, second, losses = _object(made, "Transformer(…)"), {}, {}, []
+    model, losses = _object(made, "Transformer(…)"), []
+    first: dict[str, Array] = {}
+    second: dict[str, Array] = {}
     params = _arrays(model.params, "params")
     for step in range(1, STEPS_TAKEN + 1):
         sources, answers = _sequences(known, rng)
