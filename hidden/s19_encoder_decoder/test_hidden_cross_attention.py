@@ -48,7 +48,7 @@ def check_forward(layer, x, memory, p, num_heads, mask=None):
 class TestForward:
     def test_any_shapes(self, learner, rng):
         cases = [(*oracles.draw_sizes(rng, 3), 6, heads) for heads in (1, 2, 3, 6)]
-        for batch, target, source, dim, heads in [*cases, (1, 1, 4, 4, 2), (2, 3, 1, 4, 2), (2, 3, 3, 3, 1)]:
+        for batch, target, source, dim, heads in [*cases, (1, 1, 4, 4, 2), (2, 3, 1, 4, 2), (2, 3, 3, 1, 1)]:
             x, memory, p = draw(rng, batch, target, source, dim)
             check_forward(new_layer(learner, p, heads), x, memory, p, heads)
 
