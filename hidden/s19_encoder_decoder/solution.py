@@ -116,20 +116,22 @@ class CrossAttention:
         grad_queries = self._join(grad_scores @ keys)
         grad_keys = self._join(np.swapaxes(grad_scores, -1, -2) @ queries)
         grad_values = self._join(np.swapaxes(weights, -1, -2) @ grad_heads)
-        self.grads = {}
+        grads = {}
         pairs = ((x, grad_queries), (memory, grad_keys), (memory, grad_values), (joined, grad_output))
         for part, (source, grad) in zip(_PARTS, pairs, strict=True):
-            self.grads[f"{part}_weights"], self.grads[f"{part}_bias"] = _linear_gradients(source, grad)
+            grads[f"{part}_weights"], grads[f"{part}_bias"] = _linear_gradients(source, grad)
+        self.grads = grads
         grad_memory = grad_keys @ self.params["key_weights"].T + grad_values @ self.params["value_weights"].T
         return grad_queries @ self.params["query_weights"].T, grad_memory
 
     def _split(self, features):
         """(batch, seq, dim) as (batch, num_heads, seq, head_dim)."""
-        return features.reshape(*features.shape[:2], self._num_heads, -1).transpose(0, 2, 1, 3)
+        head_dim = self._dim // self._num_heads
+        return features.reshape(*features.shape[:2], self._num_heads, head_dim).transpose(0, 2, 1, 3)
 
     def _join(self, heads):
         """(batch, num_heads, seq, head_dim) as (batch, seq, dim)."""
-        return heads.transpose(0, 2, 1, 3).reshape(len(heads), -1, self._dim)
+        return heads.transpose(0, 2, 1, 3).reshape(len(heads), heads.shape[2], self._dim)
 
 
 class DecoderBlock:
@@ -165,7 +167,6 @@ class DecoderBlock:
     """
 
     def __init__(self, dim, num_heads, mlp_ratio=4.0, rng=None):
-        rng = _generator(rng)
         self.norm1 = LayerNorm(dim)
         self.self_attention = MultiheadSelfAttention(dim, num_heads, rng)
         self.norm2 = LayerNorm(dim)
@@ -184,7 +185,6 @@ class DecoderBlock:
         Raises:
             ValueError: what CrossAttention.forward refuses.
         """
-        x = _sequences("x", x, self.norm1.params["gamma"].size)
         causal = np.tri(x.shape[1], dtype=bool)
         x = x + self.self_attention.forward(self.norm1.forward(x), causal)
         x = x + self.cross_attention.forward(self.norm2.forward(x), memory, source_mask)
@@ -259,10 +259,9 @@ class Transformer:
     """
 
     def __init__(self, source_size, target_size, max_length, depth, dim, num_heads, mlp_ratio=4.0, rng=None):
-        sizes = {"source_size": source_size, "target_size": target_size, "max_length": max_length, "depth": depth}
-        for name, size in sizes.items():
-            if size < 1:
-                raise ValueError(f"{name}: {size}, expected at least 1")
+        sizes = source_size, target_size, max_length, depth
+        if min(sizes) < 1:
+            raise ValueError(f"source_size, target_size, max_length, depth: {sizes}, expected at least 1 each")
         rng = _generator(rng)
         self.tables = {
             "source_embedding": _normal(rng, (source_size, dim)),
@@ -309,7 +308,7 @@ class Transformer:
         for block in self.decoder_blocks:
             x = block.forward(x, memory, source_mask)
         features = self.decoder_norm.forward(x)
-        self._cache = np.asarray(target), features
+        self._cache = target, features
         return features @ self.tables["readout_weights"] + self.tables["readout_bias"]
 
     def forward(self, source, target, source_mask=None):
@@ -327,7 +326,7 @@ class Transformer:
             ValueError: what encode and decode raise.
         """
         logits = self.decode(target, self.encode(source, source_mask), source_mask)
-        self._cache = np.asarray(source), *self._cache
+        self._cache = source, *self._cache
         return logits
 
     def backward(self, grad_logits):
@@ -393,7 +392,6 @@ class Transformer:
     def _embed(self, side, ids):
         """Each id's embedding plus the row of its position."""
         embedding, positions = self.tables[f"{side}_embedding"], self.tables[f"{side}_positions"]
-        ids = np.asarray(ids)
         if ids.ndim != 2 or ids.shape[1] > len(positions):
             raise ValueError(f"{side}: shape {ids.shape}, expected (batch, {side}) with {side} <= {len(positions)}")
         if ids.size and (ids.min() < 0 or ids.max() >= len(embedding)):
