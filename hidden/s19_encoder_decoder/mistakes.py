@@ -408,11 +408,8 @@ def memory_gradient_of_the_first_block(self, grad_logits, right=Transformer.back
     for block in reversed(self.decoder_blocks):
         grad, of_memory = block.backward(grad)
         found.insert(0, of_memory)
-    source, grad_x = self._cache[0], self.encoder.backward(found[0])
-    table, positions = (np.zeros_like(self.tables[f"source_{kind}"]) for kind in ("embedding", "positions"))
-    np.add.at(table, source, grad_x)
-    positions[: source.shape[1]] = grad_x.sum(axis=0)
-    self._grads = {**self._grads, "source_embedding": table, "source_positions": positions}
+    grad_x = self.encoder.backward(found[0])
+    self._grads = {**self._grads, **self._table_gradients("source", self._cache[0], grad_x)}
 
 
 @mistake(
@@ -427,11 +424,8 @@ def memory_gradient_of_the_last_block(self, grad_logits, right=Transformer.backw
     for block in reversed(self.decoder_blocks):
         grad, of_memory = block.backward(grad)
         found.insert(0, of_memory)
-    source, grad_x = self._cache[0], self.encoder.backward(found[-1])
-    table, positions = (np.zeros_like(self.tables[f"source_{kind}"]) for kind in ("embedding", "positions"))
-    np.add.at(table, source, grad_x)
-    positions[: source.shape[1]] = grad_x.sum(axis=0)
-    self._grads = {**self._grads, "source_embedding": table, "source_positions": positions}
+    grad_x = self.encoder.backward(found[-1])
+    self._grads = {**self._grads, **self._table_gradients("source", self._cache[0], grad_x)}
 
 
 @mistake(
@@ -446,7 +440,7 @@ def repeated_ids_counted_once(self, grad_logits, right=Transformer.backward):
     for block in reversed(self.decoder_blocks):
         grad, of_memory = block.backward(grad)
         grad_memory = grad_memory + of_memory
-    source, target, _ = self._cache
+    source, target = self._cache
     for side, ids, grad_x in (("target", target, grad), ("source", source, self.encoder.backward(grad_memory))):
         table = np.zeros_like(self.tables[f"{side}_embedding"])
         table[ids] += grad_x

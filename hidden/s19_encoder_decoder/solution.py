@@ -307,9 +307,8 @@ class Transformer:
         x = self._embed("target", target)
         for block in self.decoder_blocks:
             x = block.forward(x, memory, source_mask)
-        features = self.decoder_norm.forward(x)
-        self._cache = target, features
-        return features @ self.tables["readout_weights"] + self.tables["readout_bias"]
+        self._features = self.decoder_norm.forward(x)
+        return self._features @ self.tables["readout_weights"] + self.tables["readout_bias"]
 
     def forward(self, source, target, source_mask=None):
         """Return decode(target, encode(source, source_mask), source_mask): shape (batch, target, target_size).
@@ -326,35 +325,34 @@ class Transformer:
             ValueError: what encode and decode raise.
         """
         logits = self.decode(target, self.encode(source, source_mask), source_mask)
-        self._cache = source, *self._cache
+        self._cache = source, target
         return logits
 
     def backward(self, grad_logits):
         """Put the gradients of all parameters in grads; ids have none, so that nothing is returned.
 
+        Call it right after forward: encode and decode change what it starts from.
+
         Args:
             grad_logits: gradient of the loss with respect to the logits of the last forward call, of their shape.
 
         Raises:
-            RuntimeError: forward has not been called, or encode or decode were after it.
+            RuntimeError: forward has not been called.
             ValueError: grad_logits has not the shape of the last logits.
         """
-        if self._cache is None or len(self._cache) != 3:
-            raise RuntimeError("backward: expected one call of forward right before it")
-        source, target, features = self._cache
+        source, target = _last_forward(self._cache)
         readout = self.tables["readout_weights"]
         grad_logits = _of_shape(grad_logits, (*target.shape, readout.shape[1]))
-        own = dict(zip(("readout_weights", "readout_bias"), _linear_gradients(features, grad_logits), strict=True))
+        own = dict(
+            zip(("readout_weights", "readout_bias"), _linear_gradients(self._features, grad_logits), strict=True)
+        )
         grad = self.decoder_norm.backward(grad_logits @ readout.T)
         grad_memory = 0
         for block in reversed(self.decoder_blocks):
             grad, of_memory = block.backward(grad)
             grad_memory = grad_memory + of_memory
-        for side, ids, grad_x in (("target", target, grad), ("source", source, self.encoder.backward(grad_memory))):
-            own[f"{side}_embedding"] = np.zeros_like(self.tables[f"{side}_embedding"])
-            np.add.at(own[f"{side}_embedding"], ids, grad_x)
-            own[f"{side}_positions"] = np.zeros_like(self.tables[f"{side}_positions"])
-            own[f"{side}_positions"][: ids.shape[1]] = grad_x.sum(axis=0)
+        own.update(self._table_gradients("target", target, grad))
+        own.update(self._table_gradients("source", source, self.encoder.backward(grad_memory)))
         self._grads = own
 
     def set_params(self, params):
@@ -388,6 +386,14 @@ class Transformer:
     def grads(self):
         """The gradients of the last backward call, with the keys of params; empty until then."""
         return {**self._grads, **_dotted(_model_parts(self), "grads")} if self._grads else {}
+
+    def _table_gradients(self, side, ids, grad_x):
+        """Gradients of one side's embedding, where an id adds up all its occurrences, and of its positions."""
+        embedding = np.zeros_like(self.tables[f"{side}_embedding"])
+        np.add.at(embedding, ids, grad_x)
+        positions = np.zeros_like(self.tables[f"{side}_positions"])
+        positions[: ids.shape[1]] = grad_x.sum(axis=0)
+        return {f"{side}_embedding": embedding, f"{side}_positions": positions}
 
     def _embed(self, side, ids):
         """Each id's embedding plus the row of its position."""

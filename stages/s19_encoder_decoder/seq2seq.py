@@ -243,11 +243,13 @@ class Transformer:
     def backward(self, grad_logits):
         """Put the gradients of all parameters in grads; ids have none, so that nothing is returned.
 
+        Call it right after forward: encode and decode change what it starts from.
+
         Args:
             grad_logits: gradient of the loss with respect to the logits of the last forward call, of their shape.
 
         Raises:
-            RuntimeError: forward has not been called, or encode or decode were after it.
+            RuntimeError: forward has not been called.
             ValueError: grad_logits has not the shape of the last logits.
         """
         raise NotImplementedError("Transformer.backward")
