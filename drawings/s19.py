@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from grader.errors import UsageError
+from grader.explore.example import words_at_most
 from grader.explore.model import Array, Call, Example, Fact, Known, Reading, Step
 from grader.explore.values import Unfit, array, bounded, fall, number, scalar, sums, wrong_weights
 from grader.remote.proxies import RemoteValue
@@ -25,13 +25,11 @@ DIM, BATCH, STEPS_TAKEN, RATE = 24, 16, 90, 0.03
 
 def start(example: Example, seed: int) -> Known:
     """Return what the steps begin with; UsageError where the sentence is too long to be learnt while one waits."""
-    length = len(example.words)
-    if length > MOST:
-        raise UsageError(f"the sentence has {length} words: at most {MOST} can be reversed here", "Leave some out.")
-    known = list(dict.fromkeys(example.words))
+    words = words_at_most(example, MOST)
+    known = list(dict.fromkeys(words))
     vocabulary = known + [word for word in MORE if word not in known][: max(0, WORDS - len(known))]
     dim = DIM if DIM % example.heads == 0 else example.heads * (DIM // example.heads + 1)
-    ids = np.array([*(FIRST + vocabulary.index(word) for word in example.words), END])
+    ids = np.array([*(FIRST + vocabulary.index(word) for word in words), END])
     return {
         "seed": seed,
         "heads": example.heads,

@@ -105,3 +105,11 @@ def embeddings(found: Example) -> Array:
         message = "a Transformer block makes its own queries, keys and values: it needs embeddings, not Q, K and V"
         raise UsageError(message, "Put one array named embeddings into the file.")
     return found.Q
+
+
+def words_at_most(found: Example, most: int) -> tuple[str, ...]:
+    """Return the words of the sentence; UsageError where it has more than can be learnt while one waits."""
+    if len(found.words) > most:
+        message = f"the sentence has {len(found.words)} words: at most {most} can be learnt here"
+        raise UsageError(message, "Leave some out.")
+    return found.words

@@ -385,7 +385,7 @@ class Transformer:
     @property
     def grads(self):
         """The gradients of the last backward call, with the keys of params; empty until then."""
-        return {**self._grads, **_dotted(_model_parts(self), "grads")} if self._grads else {}
+        return {**self._grads, **_dotted(_model_parts(self), "grads")}
 
     def _table_gradients(self, side, ids, grad_x):
         """Gradients of one side's embedding, where an id adds up all its occurrences, and of its positions."""
@@ -400,7 +400,7 @@ class Transformer:
         embedding, positions = self.tables[f"{side}_embedding"], self.tables[f"{side}_positions"]
         if ids.ndim != 2 or ids.shape[1] > len(positions):
             raise ValueError(f"{side}: shape {ids.shape}, expected (batch, {side}) with {side} <= {len(positions)}")
-        if ids.size and (ids.min() < 0 or ids.max() >= len(embedding)):
+        if ids.min() < 0 or ids.max() >= len(embedding):
             raise ValueError(f"{side}: ids {ids.min()} to {ids.max()}, expected 0 to {len(embedding) - 1}")
         return embedding[ids] + positions[: ids.shape[1]]
 
