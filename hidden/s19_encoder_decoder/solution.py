@@ -425,7 +425,6 @@ def shift_right(targets, start_id):
         array([[1, 7, 8, 9],
                [1, 5, 2, 0]])
     """
-    targets = np.asarray(targets)
     if targets.ndim != 2:
         raise ValueError(f"targets: shape {targets.shape}, expected (batch, length)")
     shifted = np.full_like(targets, start_id)

@@ -16,7 +16,7 @@ from grader.explore.example import example
 from grader.explore.model import Exploration
 from grader.explore.session import explore
 from grader.submission import take
-from grader.submission.used import used_modules
+from grader.submission.earlier import used_modules
 from grader.tests.explore.exploring import COURSE, broken, charts, drawing, images, parts, reference
 
 WORDS = "one two three"
