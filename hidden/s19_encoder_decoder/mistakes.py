@@ -280,16 +280,6 @@ def cross_attention_without_residual(self, x, memory, source_mask=None, right=De
 @mistake(
     criterion="decoder-block",
     replaces="DecoderBlock.forward",
-    text="source_mask was not passed on: the block attends to the padding of the source.",
-    fix="Hand source_mask to cross_attention.forward.",
-)
-def block_drops_the_source_mask(self, x, memory, source_mask=None, right=DecoderBlock.forward):
-    return right(self, x, memory)
-
-
-@mistake(
-    criterion="decoder-block",
-    replaces="DecoderBlock.forward",
     text="The queries of the cross-attention were not normalised: norm2 is not used.",
     fix="Give the cross-attention norm2(x), not x itself.",
 )
