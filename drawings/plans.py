@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from drawings import pictures, s04, s05, s06, s07, s09, s10, s11, s12, s13, s14, s15, s17, s18, s20, s22
+from drawings import pictures, s04, s05, s06, s07, s09, s10, s11, s12, s13, s14, s15, s17, s18, s19, s20, s22
 from grader.explore.model import Plan
 
 PLANS: Mapping[str, Plan] = {
@@ -23,6 +23,7 @@ PLANS: Mapping[str, Plan] = {
     "s18": Plan(
         s18.STEPS, s18.start, random=True, given=s18.GIVEN, prompt=s18.PROMPT, data=True, drawings=pictures.s18.drawings
     ),
+    "s19": Plan(s19.STEPS, s19.start, random=True, of_sentence=True, drawings=pictures.s19.drawings),
     "s20": Plan(s20.STEPS, s20.start, random=True, given=s20.GIVEN, drawings=pictures.s20.drawings, data=True),
     "s22": Plan(s22.STEPS, s22.start, random=True, given=s22.GIVEN, drawings=pictures.s22.drawings),
 }

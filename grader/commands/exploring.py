@@ -117,7 +117,8 @@ def _expect_sentence(stage: Stage, known: Mapping[str, Plan], options: list[str]
     options = [option for option in options if option not in allowed]
     if options and not known[stage.id].of_sentence:
         others = [name for name, plan in known.items() if plan.of_sentence]
-        which = f", which {' and '.join(others)} explore" if others else ""
+        listed = " and ".join(filter(None, (", ".join(others[:-1]), others[-1]))) if others else ""
+        which = f", which {listed} explore" if others else ""
         message = f"{options[0]} is about a sentence{which}: {stage.id} has its own data"
         raise UsageError(
             message, f"`grader explore {stage.id}` alone shows it; --seed draws other data where any are drawn."

@@ -118,3 +118,11 @@ def beginning(found: Example, known: Collection[str], most: int) -> tuple[str, .
     if len(found.words) > most:
         raise UsageError(f"--words has {len(found.words)} words: at most {most}, so that some can follow")
     return found.words
+
+
+def words_at_most(found: Example, most: int) -> tuple[str, ...]:
+    """Return the words of the sentence; UsageError where it has more than can be learnt while one waits."""
+    if len(found.words) > most:
+        message = f"the sentence has {len(found.words)} words: at most {most} can be learnt here"
+        raise UsageError(message, "Leave some out.")
+    return found.words
