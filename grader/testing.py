@@ -16,6 +16,7 @@ from grader.diagnosis.comparison import Difference, compare, compare_shape, desc
 from grader.diagnosis.comparison.distance import Array
 from grader.diagnosis.comparison.exact import inequality
 from grader.diagnosis.comparison.wording import KIND_NAMES, NUMPY_SCALARS, SCALARS, Shape, number_pair
+from grader.remote.measuring import peak_memory as peak_memory
 
 EXPECTED_TYPES = {np.ndarray, list, tuple} | SCALARS | NUMPY_SCALARS
 GRADIENT, SINGLE_GRADIENT = (1e-5, 1e-7), (1e-2, 1e-5)  # relative tolerance, and the least absolute one

@@ -17,7 +17,7 @@ from grader.outcome import KINDS, Diagnosis, Outcome
 from grader.verdict import Verdict
 
 LEAST_KILLED = 0.98
-BESIDE = ("slip", "located")  # how the ids begin of what is told beside known mistakes
+BESIDE = ("slip", "repair", "located")  # how the ids begin of what is told beside known mistakes
 KEPT = 150  # characters of a long message at either end
 
 

@@ -25,7 +25,7 @@ ALL_FINE, NOT_ALL = 0, 1
 def explore(
     stage: AnyStage = None,
     words: Annotated[
-        str | None, typer.Option("--words", metavar="TEXT", help="A sentence of your own, where a stage is about one.")
+        str | None, typer.Option("--words", metavar="TEXT", help="A sentence of your own, or the beginning of one.")
     ] = None,
     arrays: Annotated[
         Path | None,
@@ -87,6 +87,8 @@ def _explored(
     given = dict(zip(("--words", "--input", "--heads"), sentence, strict=True))
     _expect_sentence(target, known, [option for option, value in given.items() if value is not None])
     made = example(*sentence) if plan.of_sentence else None
+    if plan.prompt:
+        made = example(plan.prompt if sentence[0] is None else sentence[0], None, None)
     handed_in = take(target, submission, workspace.course.root)
     snapshot = equipped(workspace.course, workspace.store, target, handed_in, submission, {})
     if seed is not None and not plan.random:
@@ -111,9 +113,12 @@ def _stage(workspace: Workspace, name: str | None, known: tuple[str, ...]) -> St
 
 def _expect_sentence(stage: Stage, known: Mapping[str, Plan], options: list[str]) -> None:
     """Raise UsageError where an option about a sentence is given for a stage that has its own data."""
+    allowed = ["--words"] if known[stage.id].prompt else []
+    options = [option for option in options if option not in allowed]
     if options and not known[stage.id].of_sentence:
         others = [name for name, plan in known.items() if plan.of_sentence]
-        which = f", which {' and '.join(others)} explore" if others else ""
+        listed = " and ".join(filter(None, (", ".join(others[:-1]), others[-1]))) if others else ""
+        which = f", which {listed} explore" if others else ""
         message = f"{options[0]} is about a sentence{which}: {stage.id} has its own data"
         raise UsageError(
             message, f"`grader explore {stage.id}` alone shows it; --seed draws other data where any are drawn."

@@ -27,7 +27,7 @@ _BRIEF.maxstring = _BRIEF.maxlong = _BRIEF.maxother = 3 * SHORT
 
 def last_call(records: list[Record]) -> Record | None:
     """Return the last call of a function, class or method among the requests of a test."""
-    return next((record for record in reversed(records) if record.kind == "call"), None)
+    return next((record for record in reversed(records) if record.kind in ("call", "traced")), None)
 
 
 def described(record: Record, stage: Stage, reference: object) -> str:

@@ -13,6 +13,8 @@ import numpy as np
 from grader.course.answers import Mistake, module_from
 from grader.course.stage import Stage
 from grader.diagnosis.obvious import obvious
+from grader.diagnosis.repairs.bench import Bench
+from grader.diagnosis.repairs.search import Repairs
 from grader.diagnosis.replay import Replay, usable
 from grader.diagnosis.slips.search import Search
 from grader.diagnosis.slips.source import Source
@@ -91,6 +93,10 @@ class Diagnostician:
                 sources.append(Source(self.stage, text, partial(_loaded, text, name), f"<{name}>"))
             self._search = Search(Switchboard(sources, self.learner))
         return self._search
+
+    def repairs(self, bench: Bench) -> Repairs:
+        """Return what looks for changes of the learner's own lines, which run on a bench."""
+        return Repairs(self.stage, self.learner, self.reference, self._reference_text, bench)
 
     def _nearly(self, module: types.ModuleType, records: list[Record], names: dict[str, Name]) -> bool:
         replay = Replay(module, self.stage, names, False, self.learner)

@@ -13,6 +13,8 @@ import numpy as np
 from grader.course.stage import Stage
 from grader.diagnosis.diagnostician import Diagnostician
 from grader.diagnosis.obvious import OBVIOUS
+from grader.diagnosis.repairs.bench import Bench
+from grader.diagnosis.repairs.search import REPAIR
 from grader.diagnosis.replay import usable
 from grader.diagnosis.slips.probes import Failing
 from grader.diagnosis.slips.telling import Slip
@@ -22,7 +24,7 @@ from grader.remote.record import Name, Record
 
 KEPT_BYTES = 128 << 20  # of what tests that passed sent and were given; past that they are no evidence
 SECONDS = 1.0  # of processor time, beyond that of the explanations themselves
-SEARCH_SECONDS = 0.45  # of processor time, for small changes of the reference that explain what no known mistake does
+SEARCH_SECONDS = 0.2  # of processor time, for changes of right modules that explain what no repair does
 PROBLEM = 300  # characters
 LOCATING = 0.05  # of processor time, for where an answer goes wrong that nothing explains
 ROW_SHARE = 0.6  # of what is left of it, for one row: the first that fails is the one that is shown whole
@@ -65,19 +67,20 @@ class Evidence:
         """Whether any test failed in a way that can be explained."""
         return bool(self._called)
 
-    def settled(self, outcomes: Iterable[Outcome], answers: Diagnostician) -> list[Outcome]:
+    def settled(self, outcomes: Iterable[Outcome], answers: Diagnostician, bench: Bench | None = None) -> list[Outcome]:
         """Return the outcomes with the explanations that stand against all that the tests saw.
 
         A mistake is not made where a test that passed would not have passed with it, nor where it explains no failure
         of its own row; and where most tests of the same functions fail in a way that no mistake explains, the one that
         it does explain is a coincidence. What no known mistake explains is told by what the answer itself shows, else
-        by the small change of a right module that gives it.
+        by the small change that would put the learner's own lines right, which are tried on a bench, or by that of a
+        right module that gives the same answer.
         """
         outcomes = list(outcomes)
         ends_at = time.process_time() + SECONDS
         with np.errstate(all="ignore"), warnings.catch_warnings(action="ignore"):
             known = self._shown(self._standing(outcomes, answers, ends_at), answers)
-            slips = self._searched(known, answers)
+            slips = self._searched(known, answers, bench)
             known = [self._noted(each) for each in known]
             added = [replace(each, explains=(*each.explains, *_told(slips, each))) for each in known]
             left = _chosen(self._standing(added, answers, ends_at), slips) if slips else known
@@ -124,27 +127,43 @@ class Evidence:
         left = [self._uncontradicted(outcome, answers, ends_at) for outcome in outcomes]
         return [self._prevailing(outcome, left) for outcome in left]
 
-    def _searched(self, outcomes: list[Outcome], answers: Diagnostician) -> list[Slip]:
-        """Return the changes of the reference that explain rows which no known mistake explains."""
+    def _searched(self, outcomes: list[Outcome], answers: Diagnostician, bench: Bench | None) -> list[Slip]:
+        """Return what explains rows that no known mistake explains: repairs, else changes of a right module."""
         if answers.is_stub:
             return []
         ends_at = time.process_time() + SEARCH_SECONDS
         passed = _passed_functions(outcomes, answers.stage)
+        repairs = answers.repairs(bench) if bench is not None else None
         found: list[Slip] = []
         for row in answers.stage.criteria:
-            own = [each for each in outcomes if each.criterion == row.id and each.test in self._called]
-            certain = {each.test for each in own if any(found.mistake in OBVIOUS for found in each.explains)}
-            failing = [each for each in self._failed.get(row.id, []) if each.test not in certain]
-            if not failing or _is_explained([each for each in own if each.test not in certain]):
+            failing = self._unexplained(row.id, outcomes)
+            if not failing:
                 continue
-            now = time.process_time()
-            until = now + ROW_SHARE * max(0.0, ends_at - now)
+            right = [
+                Failing("", each.records, each.names) for each in self._passed.get(row.id, []) if _tells(each.records)
+            ]
             try:
+                if repairs is not None:
+                    slips = repairs.explain(row.id, failing, right, passed, frozenset(row.functions))
+                    found += slips
+                    if slips:
+                        continue
+                now = time.process_time()
+                until = now + ROW_SHARE * max(0.0, ends_at - now)
                 found += answers.slips.explain(row.id, failing, passed, frozenset(row.functions), until)
             except Exception as error:  # of values that a learner's process chose, or a change that cannot be made
                 self.problems[row.id] = f"{type(error).__name__}: {error}"[:PROBLEM]
         failed = [each for row in self._failed.values() for each in row]
-        return answers.slips.everywhere(found, failed)
+        own = [each for each in found if each.diagnosis.mistake.startswith(REPAIR)]
+        others = [each for each in found if each not in own]
+        return [*own, *answers.slips.everywhere(others, failed)]
+
+    def _unexplained(self, row: str, outcomes: list[Outcome]) -> list[Failing]:
+        """Return the failing tests of a row that nothing explains for certain; none where a known mistake does."""
+        own = [each for each in outcomes if each.criterion == row and each.test in self._called]
+        certain = {each.test for each in own if any(found.mistake in OBVIOUS for found in each.explains)}
+        failing = [each for each in self._failed.get(row, []) if each.test not in certain]
+        return [] if _is_explained([each for each in own if each.test not in certain]) else failing
 
     def _uncontradicted(self, outcome: Outcome, answers: Diagnostician, ends_at: float) -> Outcome:
         stands = tuple(
@@ -155,7 +174,7 @@ class Evidence:
         return replace(outcome, explains=stands)
 
     def _speaks_against(self, diagnosis: Diagnosis, row: str, answers: Diagnostician, ends_at: float) -> bool:
-        if diagnosis.mistake in OBVIOUS:
+        if diagnosis.mistake in OBVIOUS or diagnosis.mistake.startswith(REPAIR):
             return False
         key = diagnosis.mistake, row
         if key not in self._contradicted:

@@ -26,7 +26,7 @@ def shown(records: list[Record], stage: Stage, reference: object, actual: object
 
     A call reads as its function and arguments; where operators take part, what they were applied to is spelt out.
     """
-    asked = [record for record in records if record.kind == "call" or _is_operation(record)]
+    asked = [record for record in records if record.kind in ("call", "traced") or _is_operation(record)]
     if not asked:
         return "", ""
     last = next((record for record in reversed(asked) if _gave(record, actual)), asked[-1])
@@ -34,7 +34,7 @@ def shown(records: list[Record], stage: Stage, reference: object, actual: object
     text = tree.text(last)
     if tree.operations and len(text) <= LONGEST:
         return text, last.label
-    call = last if last.kind == "call" else last_call(records)
+    call = last if last.kind in ("call", "traced") else last_call(records)
     return (described(call, stage, reference), call.label) if call is not None else ("", "")
 
 

@@ -7,7 +7,7 @@ import dis
 import re
 import types
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -40,7 +40,7 @@ class Replay:
                 self.objects[entry.number] = getattr(module, name)
         self._named = frozenset(self.objects)
 
-    def copied(self) -> Replay:
+    def copied(self) -> Self:
         """Return a replay that goes on from here with the same objects, and leaves this one as it is."""
         other = copy.copy(self)
         other.objects, other.given = dict(self.objects), dict(self.given)
@@ -102,12 +102,12 @@ class Replay:
     def _performed(self, record: Record) -> tuple[Any, Exception | None, bool]:
         args = tuple(self._local(*pair) for pair in zip(record.args, record.given, strict=True))
         kwargs = {name: self._local(value, value) for name, value in record.kwargs.items()}
-        before = _frozen([args, kwargs])
+        before = frozen([args, kwargs])
         try:
             result = perform(record.kind, self.objects[record.target], record.name, args, kwargs)
         except Exception as error:  # a wrong answer may well raise
-            return None, error, _frozen([args, kwargs]) != before
-        return result, None, _frozen([args, kwargs]) != before
+            return None, error, frozen([args, kwargs]) != before
+        return result, None, frozen([args, kwargs]) != before
 
     def _is_same(self, record: Record, result: Any, error: Exception | None, changed: bool) -> bool:
         if error is not None:  # it agrees where the learner's raised alike
@@ -211,14 +211,14 @@ def raised_by_hand(error: Exception) -> bool:
     return dis.opname[last.tb_frame.f_code.co_code[last.tb_lasti]] == "RAISE_VARARGS"
 
 
-def _frozen(value: Any) -> Any:
+def frozen(value: Any) -> Any:
     """Return the content of mutable arguments in a form that can be compared later."""
     if isinstance(value, np.ndarray):
         return value.tobytes()
     if isinstance(value, (list, tuple)):
-        return [_frozen(item) for item in value]
+        return [frozen(item) for item in value]
     if isinstance(value, dict):
-        return [(repr(key), _frozen(item)) for key, item in value.items()]
+        return [(repr(key), frozen(item)) for key, item in value.items()]
     return None
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import unicodedata
+from collections.abc import Collection
 from pathlib import Path
 
 import numpy as np
@@ -105,3 +106,23 @@ def embeddings(found: Example) -> Array:
         message = "a Transformer block makes its own queries, keys and values: it needs embeddings, not Q, K and V"
         raise UsageError(message, "Put one array named embeddings into the file.")
     return found.Q
+
+
+def beginning(found: Example, known: Collection[str], most: int) -> tuple[str, ...]:
+    """Return the words that a text begins with; UsageError for one that is not known, or for too many to go on."""
+    unknown = [word for word in found.words if word not in known]
+    if unknown:
+        raise UsageError(
+            f"the sentences of this stage do not use the word {unknown[0]}", f"They use {', '.join(known)}"
+        )
+    if len(found.words) > most:
+        raise UsageError(f"--words has {len(found.words)} words: at most {most}, so that some can follow")
+    return found.words
+
+
+def words_at_most(found: Example, most: int) -> tuple[str, ...]:
+    """Return the words of the sentence; UsageError where it has more than can be learnt while one waits."""
+    if len(found.words) > most:
+        message = f"the sentence has {len(found.words)} words: at most {most} can be learnt here"
+        raise UsageError(message, "Leave some out.")
+    return found.words

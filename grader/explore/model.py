@@ -188,7 +188,8 @@ class Plan:
 
     start gives what the steps begin with, from the sentence (None for a stage that has its own data) and the seed;
     given says what a stage's own data are, and drawings makes of what is known what can be drawn. Where data is set,
-    start gets the files of the stage's data folder as well: their bytes by name.
+    start gets the files of the stage's data folder as well: their bytes by name. Where prompt is set, the stage
+    continues a text: start gets its words, those of prompt where nobody gave others.
     """
 
     steps: tuple[Step, ...]
@@ -199,3 +200,4 @@ class Plan:
     maps: Callable[[Known], tuple[WeightMap, ...]] = lambda known: ()
     drawings: Callable[[Known], tuple[Drawing, ...]] = lambda known: ()
     data: bool = False
+    prompt: str = ""

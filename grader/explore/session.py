@@ -36,7 +36,7 @@ def explore(
     known = dict(plan.start(example, seed, data_files(stage)) if plan.data else plan.start(example, seed))
     tier, note = tiers.choose(isolation)
     ran = Ran(snapshot.label, snapshot.digest, tier, note, seed if plan.random else None)
-    base = Exploration(stage.id, stage.title, example, ran, given=plan.given)
+    base = Exploration(stage.id, stage.title, None if plan.prompt else example, ran, given=_given(plan, example))
     if (problem := check_source(stage, snapshot).first) is not None:
         return replace(base, problem=problem)
     job = job_for(stage, snapshot, course.root)
@@ -51,6 +51,12 @@ def explore(
         Bounds(stage.limits.judge_mb, stage.limits.stage_seconds),
     )
     return _put_together(base, plan, stage, found)
+
+
+def _given(plan: Plan, example: Example | None) -> str:
+    """Return what a stage's own data are, behind the text that is continued, if it is about one."""
+    words = "" if example is None else " ".join(example.words)
+    return f"“{words or plan.prompt}” · {plan.given}" if plan.prompt else plan.given
 
 
 def walked(

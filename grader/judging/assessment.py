@@ -17,6 +17,7 @@ from grader.diagnosis.evidence import Evidence
 from grader.diagnosis.exceptions import help_with, is_of_a_call
 from grader.diagnosis.explanation import explained
 from grader.diagnosis.memory import too_much
+from grader.diagnosis.repairs.bench import Bench
 from grader.errors import IsolationRefused
 from grader.outcome import Outcome, Status, Where
 from grader.protocol.codec import Unsendable
@@ -129,12 +130,12 @@ class Assessor:
         found = told.mistakes or ()
         return replace(outcome, call=told.call, where=where, explains=found, unexplained=told.failure)
 
-    def settled(self, outcomes: list[Outcome], evidence: Evidence) -> list[Outcome]:
+    def settled(self, outcomes: list[Outcome], evidence: Evidence, bench: Bench | None = None) -> list[Outcome]:
         """Return the outcomes of a whole run, without explanations that some of them speak against."""
         if self._made is None:
             return outcomes
         try:
-            return evidence.settled(outcomes, self._made)
+            return evidence.settled(outcomes, self._made, bench)
         except Exception as error:
             said = f"{type(error).__name__}: {error}"[:TEXT_LIMIT]
             return [replace(each, explains=(), unexplained=said) if each.explains else each for each in outcomes]

@@ -11,6 +11,7 @@ import pytest
 
 from grader.course.data import named
 from grader.diagnosis.evidence import Evidence
+from grader.diagnosis.repairs.bench import RemoteBench
 from grader.judging import plugin
 from grader.judging.assessment import EXPLAINED, Assessor, Attempt
 from grader.judging.processes import bounds
@@ -21,6 +22,8 @@ from grader.outcome import Outcome
 from grader.remote.exceptions import WorkerFailed
 from grader.remote.module import RemoteModule
 from grader.remote.processes.process import LearnerProcess
+
+BENCH_SECONDS = 4.0  # in which changed forms of a module may be tried; they are meant to take half a second of a core
 
 
 class Report(Protocol):
@@ -111,7 +114,7 @@ class Session:
     def _called(self, attempt: Attempt) -> tuple[str, ...]:
         """Return which of the stage's own functions and classes a test called."""
         records = attempt.connection.records if attempt.connection else []
-        labels = dict.fromkeys(record.label for record in records if record.kind in ("call", "op"))
+        labels = dict.fromkeys(record.label for record in records if record.kind in ("call", "traced", "op"))
         return tuple(label for label in labels if self.suite.stage.criterion_of(label))
 
     def _attempted(self, item: pytest.Item, following: pytest.Item | None, left_out: str = "") -> Attempt:
@@ -146,9 +149,22 @@ class Session:
             return
         self.slate.at("settling", self._place)
         bounds.bound_time(bounds.TEST_SECONDS)
-        for before, after in zip(outcomes, self._assessor.settled(outcomes, self._evidence), strict=True):
+        bench = self._bench()
+        try:
+            settled = self._assessor.settled(outcomes, self._evidence, bench)
+        finally:
+            if bench is not None:
+                bench.close()
+        for before, after in zip(outcomes, settled, strict=True):
             if before.explains != after.explains:
                 report.send("settled", after)
+
+    def _bench(self) -> RemoteBench | None:
+        """Return where changed forms of the learner's module run; None where tests share a process."""
+        if not self.process.fork:
+            return None
+        ends_at = min(self.task.ends_at, time.monotonic() + BENCH_SECONDS)
+        return RemoteBench(lambda: self.process.open("", ends_at), self.process.done, ends_at)
 
     def learner(self, item: pytest.Item) -> Any:
         """Return the remote module of one test."""

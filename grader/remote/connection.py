@@ -79,7 +79,8 @@ class Connection:
             raise Unusable(f"{label or name} cannot be called with what came back before: {error}") from None
         small = encoder.size <= COPY_LIMIT and self.limits.keep(len(frame[0]), encoder.size)
         kept, named = (copied_value(args), copied_value(kwargs)) if small else (args, kwargs)
-        record = Record(kind, target, name, label or name, kept, named, small, args, kwargs)
+        again = small and kind != "traced"  # what is measured is large, and its answer holds the figure
+        record = Record(kind, target, name, label or name, kept, named, again, args, kwargs)
         self.records.append(record)
         return self._exchange(serial, frame, encoder.shared, record)
 

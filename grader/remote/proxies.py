@@ -38,6 +38,10 @@ class RemoteValue:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self._connection.request("call", self._number, "", args, kwargs, label=self._shown)
 
+    def _measured(self, *args: Any, **kwargs: Any) -> Any:
+        """Return what a call returns and what it held at most, as the learner's process says."""
+        return self._connection.request("traced", self._number, "", args, kwargs, label=self._shown)
+
     def _operate(self, name: str, *args: Any) -> Any:
         return self._connection.request("op", self._number, name, args, label=f"{self._shown}.__{name}__")
 

@@ -138,7 +138,8 @@ def test_drawings_import_what_an_exploration_is_made_of_and_nothing_else_of_the_
     paths = sorted((ROOT / "drawings").rglob("*.py"))
     assert {"s05", "s15", "s17", "plans"} <= {path.stem for path in paths}
     explored = ("drawing", "example", "model", "values")
-    own = (*(f"grader.explore.{name}" for name in explored), "grader.remote.proxies", "drawings", "numpy")
+    remote = ("grader.remote.measuring", "grader.remote.proxies")
+    own = (*(f"grader.explore.{name}" for name in explored), *remote, "drawings", "numpy")
     for path in paths:
         found = {name for name in imports(path) if name.split(".")[0] not in sys.stdlib_module_names}
         assert not [name for name in found if not name.startswith(own)], path

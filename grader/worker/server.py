@@ -17,6 +17,7 @@ import numpy as np
 
 from grader.protocol import codec
 from grader.protocol.channel import Channel, ChannelClosed
+from grader.worker.changed import changed_module
 from grader.worker.exceptions import builtin_names, described, rebuilt
 from grader.worker.extended import PLAIN, Extended
 from grader.worker.in_place import Before
@@ -150,7 +151,10 @@ class Server:
             asked = self.objects[target]
             if isinstance(asked, type):
                 self.asked.add(asked)
-            result: Any = self._perform(kind, asked, name, args, kwargs)
+            if kind == "load":
+                result: Any = changed_module(args[0], asked, self.module)
+            else:
+                result = self._perform(kind, asked, name, args, kwargs)
             reply = "ok"
         except ChannelClosed:
             raise

@@ -7,13 +7,19 @@ Source: Untch, Offutt and Harrold 1993, mutation analysis using mutant schemata.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 from grader.course.changes import replaced
 from grader.diagnosis.slips.changes import Scope, natural_changes
-from grader.diagnosis.slips.statements import Kind, argument_changes, natural_orders, natural_statements
+from grader.diagnosis.slips.statements import (
+    Kind,
+    argument_changes,
+    natural_orders,
+    natural_statements,
+    repaired_statements,
+)
 
 SWITCH = "_slips"  # the name, among those of the module, of the numbers of the changes that are in force
 UNCHANGED = (
@@ -72,12 +78,13 @@ class Schema:
     scope: Scope
     first: int = 1
     changes: list[Change] = field(default_factory=list)
+    repairs: Callable[[ast.AST, ast.AST, Scope], Iterator[ast.AST]] | None = None  # in a learner's own function
+    statements: bool = True  # whether statements are changed, too
 
     def definition(self, node: ast.FunctionDef) -> ast.FunctionDef:
         """Return the definition with a switch wherever something may be changed."""
-        before = [
-            each for kind, change in argument_changes(node, self.scope) for each in self._before(node, kind, change)
-        ]
+        arguments = argument_changes(node, self.scope) if self.repairs is None else ()
+        before = [each for kind, change in arguments for each in self._before(node, kind, change)]
         result: ast.FunctionDef = replaced(node, body=[*before, *self._body(node)])
         return result
 
@@ -89,7 +96,7 @@ class Schema:
         """Return the statements of a holder's list, each behind its switches, then those of the list's order."""
         body: list[ast.stmt] = getattr(holder, name)
         plain = [each for statement in body for each in self._statement(statement, holder)]
-        for kind, where, place, changed in natural_orders(holder):
+        for kind, where, place, changed in natural_orders(holder) if self.statements else ():
             statement = body[place] if where == name else None
             if statement is None:
                 continue
@@ -109,7 +116,8 @@ class Schema:
             elif name not in UNCHANGED and isinstance(value, ast.expr):
                 fields[name] = self._expression(value, node, node)
         result: list[ast.stmt] = [replaced(node, **fields)]
-        for kind, change in natural_statements(node):
+        other = natural_statements if self.repairs is None else repaired_statements
+        for kind, change in other(node) if self.statements else ():
             number = self._add(node, change, holder, node, kind)
             result = [ast.If(_chosen(number), [change], result)]
         return result
@@ -119,7 +127,7 @@ class Schema:
         if isinstance(node, FIXED) or isinstance(getattr(node, "ctx", None), (ast.Store, ast.Del)):
             return node
         result: ast.expr = self._children(node, statement)
-        own = [(change, change) for change in natural_changes(node, holder, self.scope)]
+        own = [(change, change) for change in self._natural(node, holder)]
         for change, whole in [*own, *self._lifted(node)]:
             origin = (node, holder) if change is whole else change[:2]
             number = self._add(origin[0], whole if change is whole else change[2], origin[1], statement)
@@ -151,10 +159,13 @@ class Schema:
             for place, item in enumerate(items):
                 if not (isinstance(item, WITHIN) or (isinstance(item, ast.Tuple) and _holds_slices(item))):
                     continue
-                own = (((item, node, new), new) for new in natural_changes(item, node, self.scope))
+                own = (((item, node, new), new) for new in self._natural(item, node))
                 for origin, changed in [*own, *self._lifted(item)]:
                     other = [*items[:place], changed, *items[place + 1 :]] if isinstance(value, list) else changed
                     yield origin, replaced(node, **{name: other})
+
+    def _natural(self, node: ast.AST, holder: ast.AST) -> Iterator[ast.AST]:
+        return (self.repairs or natural_changes)(node, holder, self.scope)
 
     def _add(self, old: ast.AST, new: Any, holder: ast.AST, statement: ast.stmt, kind: Kind = "") -> int:
         number = self.first + len(self.changes)

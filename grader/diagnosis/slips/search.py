@@ -188,4 +188,7 @@ class Search:
             if before is None or slip.rank < before.rank:
                 slips[diagnosis.mistake] = slip
                 self._slips[diagnosis.mistake] = each
-        return sorted(slips.values(), key=lambda slip: slip.rank)
+        order = sorted(slips.values(), key=lambda slip: slip.rank)
+        if len(order) > 1 and len(order[0].tests) == 1 and order[0].rank == order[1].rank:
+            return []  # one test cannot tell which of several it is
+        return order

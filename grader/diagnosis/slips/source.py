@@ -22,7 +22,7 @@ class Source:
 
     stage: Stage
     text: str
-    load: Callable[[], types.ModuleType]
+    load: Callable[[], types.ModuleType] = lambda: types.ModuleType("none")
     file: str = "<reference>"  # by which its lines are known
 
     @cached_property

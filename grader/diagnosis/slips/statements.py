@@ -15,7 +15,7 @@ from grader.diagnosis.slips.formulas import transposed
 
 Kind = Literal[
     "", "order", "reset", "return_within", "overwrites", "accumulates", "indented", "after",
-    "ignored", "inverted", "transposed", "exchanged", "fixed",
+    "ignored", "inverted", "transposed", "exchanged", "fixed", "thrown_away",
 ]  # fmt: skip
 BODIES = ("body", "orelse")
 
@@ -37,6 +37,30 @@ def natural_statements(node: ast.stmt) -> Iterator[tuple[Kind, ast.stmt]]:
     if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Subscript):
         yield "", ast.Pass()
         yield "accumulates", ast.AugAssign(node.targets[0], ast.Add(), node.value)
+
+
+def repaired_statements(node: ast.stmt) -> Iterator[tuple[Kind, ast.stmt]]:
+    """Yield what may have to stand in a statement's place, where a learner wrote it."""
+    if isinstance(node, ast.AugAssign):
+        target = replaced(node.target, ctx=ast.Store())
+        yield "accumulates", ast.Assign([target], node.value)
+        for operator in (ast.Add, ast.Sub):
+            if type(node.op) in (ast.Add, ast.Sub) and type(node.op) is not operator:
+                yield "", replaced(node, op=operator())
+        yield "", ast.Pass()
+    elif isinstance(node, ast.Assign) and len(node.targets) == 1 and not isinstance(node.targets[0], ast.Tuple):
+        for operator in (ast.Add, ast.Sub):
+            if isinstance(node.targets[0], (ast.Name, ast.Attribute, ast.Subscript)):
+                yield "overwrites", ast.AugAssign(node.targets[0], operator(), node.value)
+        yield "", ast.Pass()
+    elif isinstance(node, ast.If) and not isinstance(node.body[0], ast.Raise):
+        yield "", replaced(node, test=ast.UnaryOp(ast.Not(), node.test))
+        yield "", replaced(node, test=ast.Constant(True))
+        yield "", replaced(node, test=ast.Constant(False))
+    elif isinstance(node, ast.Expr):
+        yield "", ast.Pass()
+        if isinstance(node.value, ast.Call) and node.value.args and isinstance(node.value.args[0], ast.Name):
+            yield "thrown_away", ast.Assign([ast.Name(node.value.args[0].id, ast.Store())], node.value)
 
 
 def natural_orders(holder: ast.AST) -> Iterator[tuple[Kind, str, int, list[ast.stmt]]]:

@@ -21,6 +21,7 @@ LACKING: dict[Kind, str] = {
     "edges": "edge cases wrong",
     "purity": "arguments changed",
     "speed": "too slow",
+    "memory": "too much memory",
 }
 
 

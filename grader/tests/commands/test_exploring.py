@@ -162,7 +162,7 @@ def test_what_a_stage_draws_is_in_its_document_and_in_its_pictures(run: Grader, 
     done = run(stage, *PLAIN, "--json", "--png", str(png), "--svg", str(svg), submission=solution)
     found = done.json
     assert (done.code, found["fine"], found["words"], found["inputs"], found["maps"]) == (0, True, [], None, [])
-    assert found["given"] == PLANS[stage].given
+    assert found["given"].endswith(PLANS[stage].given)
     assert found["seed"] == (0 if PLANS[stage].random else None)
     assert png.read_bytes().startswith(b"\x89PNG")
     drawn = svg.read_text(encoding="utf-8")
@@ -200,11 +200,14 @@ def test_half_written_activations_lead_on(run: Grader, tmp_path: Path) -> None:
         (("s01",), "s01 has nothing to draw or explore", "s15 (Attention mechanisms)"),
         (
             ("s11", "--words", "a b"),
-            "--words is about a sentence, which s15 and s17 explore",
+            "--words is about a sentence, which s15, s17 and s19 explore",
             "`grader explore s11` alone shows it",
         ),
         (("s11", "--input", "a.npz"), "--input is about a sentence", "`grader explore s11` alone shows it"),
         (("s11", "--heads", "2"), "--heads is about a sentence", "`grader explore s11` alone shows it"),
+        (("s18", "--words", "the horse"), "do not use the word horse", "They use ., bark, barks, barn"),
+        (("s18", "--heads", "2"), "--heads is about a sentence", "`grader explore s18` alone shows it"),
+        (("s18", "--words", ""), "--words holds no word", "--words"),
         (("s99",), "'s99' is not a stage", "The stages are"),
         (("s15", "--words", " "), "--words holds no word", "--words"),
         (("s15", "--heads", "4"), "4 heads cannot share 6 features", "--heads may be 1, 2, 3, 6"),

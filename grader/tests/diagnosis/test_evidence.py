@@ -87,7 +87,7 @@ def named(small_course: SmallCourse) -> Named:
         rows = small_course.grade(source).verdict.criteria
         failures = [failure for row in rows for failure in row.failures]
         return {
-            failure.test.rpartition("::")[2]: failure.diagnosis.mistake if failure.diagnosis else None
+            failure.test.rpartition("::")[2]: found.mistake if (found := failure.diagnosis) and found.declared else None
             for failure in failures
         }
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from grader.errors import UsageError
-from grader.explore.example import LESSON, MAX_WORDS, embeddings, example, vector
+from grader.explore.example import LESSON, MAX_WORDS, beginning, embeddings, example, vector
 
 
 def save(folder: Path, **arrays: Any) -> Path:
@@ -157,3 +157,13 @@ def test_files_are_read_within_bounds(tmp_path: Path) -> None:
     file.write_bytes(bytes(5 << 20))
     with pytest.raises(UsageError, match="has 5,242,880 bytes: at most 4,194,304 are read"):
         example(None, file, None)
+
+
+def test_a_beginning_has_known_words_and_leaves_room() -> None:
+    known = ["cat", "sat", "the"]
+    assert beginning(example("the cat", None, None), known, 2) == ("the", "cat")
+    with pytest.raises(UsageError, match="do not use the word dog") as caught:
+        beginning(example("the dog", None, None), known, 2)
+    assert caught.value.hint == "They use cat, sat, the"
+    with pytest.raises(UsageError, match="--words has 3 words: at most 2"):
+        beginning(example("the cat sat", None, None), known, 2)

@@ -19,6 +19,16 @@ def same(value):
     return value
 
 
+def filled(size):
+    return float(np.ones(size).sum())
+
+
+def unseen(size):
+    import tracemalloc
+    tracemalloc.stop()
+    return filled(size)
+
+
 def both(first, second=None):
     return first is second
 

@@ -58,6 +58,11 @@ def _other_axes(old: ast.Call, new: ast.AST, say: Vocabulary) -> Clause | None:
 
 def _not_made(old: ast.Call, new: ast.AST, name: str, noun: str, say: Vocabulary) -> Clause | None:
     what = say.phrase(new)
+    layer = getattr(getattr(old.func, "value", None), "attr", "")
+    if name in ("forward", "backward") and layer in say.words:
+        return Clause(
+            f"{layer} were left out{f', and {what} went on as it is' if what else ''}", f"Call {layer}.{name}.", 0
+        )
     if name in BOUNDS and new in old.args:
         kept = f", and only {what} were kept" if what else ""
         return Clause(BOUNDS[name] + kept, "Treat both cases." if name == "where" else "Keep that bound.", 1)

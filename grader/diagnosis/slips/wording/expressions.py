@@ -10,7 +10,7 @@ from grader.diagnosis.slips.wording.constants import constant
 from grader.diagnosis.slips.wording.names import name
 from grader.diagnosis.slips.wording.nouns import SYMBOLS
 from grader.diagnosis.slips.wording.operations import operation
-from grader.diagnosis.slips.wording.phrases import Vocabulary, pair_of
+from grader.diagnosis.slips.wording.phrases import Vocabulary, constant_of, pair_of
 
 
 def expression(old: ast.AST, new: ast.AST, holder: ast.AST, say: Vocabulary) -> Clause | None:
@@ -96,6 +96,8 @@ def _slice(old: ast.Slice, new: ast.AST, holder: ast.AST, say: Vocabulary) -> Cl
     if bound is None:
         return None
     now = getattr(new, bound)
+    if bound == "step" and old.step is None and constant_of(now) == -1:
+        return Clause(f"{part} ran backwards", "Keep the order.", 0)
     more = isinstance(now, ast.BinOp) and isinstance(now.op, ast.Add)
     said = {
         "lower": "began at the first entry" if now is None else f"began one entry {'later' if more else 'earlier'}",

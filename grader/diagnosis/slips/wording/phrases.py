@@ -115,6 +115,8 @@ class Vocabulary:
             of = next(filter(None, map(self._main, node.args)), "")
             return f"the result of {name} for {of}" if of else f"the result of {name}"
         noun = NOUNS.get(name)
+        if name == "get" and node.args and isinstance(constant_of(node.args[0]), str):
+            return f"what stood under {constant_of(node.args[0])} before"
         if noun is None:
             return None
         own = isinstance(node.func, ast.Attribute) and not is_library(node.func.value)

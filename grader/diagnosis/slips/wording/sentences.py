@@ -16,11 +16,12 @@ def clause(change: Change, say: Vocabulary) -> Clause | None:
     if change.kind:
         return _moved(change, say)
     if isinstance(change.old, ast.stmt):
-        return _statement(change.old, change.new, say)
+        return statement(change.old, change.new, say)
     return expression(change.old, change.new, change.holder, say) if isinstance(change.new, ast.AST) else None
 
 
-def _targets(node: ast.AST, say: Vocabulary) -> str | None:
+def targets(node: ast.AST, say: Vocabulary) -> str | None:
+    """Return what a statement sets, or calls."""
     targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
     if isinstance(node, ast.Expr):
         return called(node.value) or None
@@ -37,14 +38,14 @@ def _load(node: ast.AST) -> ast.AST:
 
 
 def _moved(change: Change, say: Vocabulary) -> Clause | None:
-    what = _targets(change.old if isinstance(change.old, ast.Assign) else change.statement, say)
+    what = targets(change.old if isinstance(change.old, ast.Assign) else change.statement, say)
     match change.kind:
         case "ignored" | "inverted" | "transposed" | "exchanged" | "fixed":
             return _argument(change)
         case "order":
             body = change.new if isinstance(change.new, list) else []
             place = body.index(change.statement)
-            other = _targets(body[place - 1], say) if place else None
+            other = targets(body[place - 1], say) if place else None
             if not what or not other:
                 return Clause("two steps were done in the other order", "Look at which value each step needs.", 2)
             return Clause(f"{other} were computed before {what} had its new value", f"Compute {what} first.", 1)
@@ -92,11 +93,12 @@ def _argument(change: Change) -> Clause:
     return Clause(f"{name} were always {value}, whatever is passed", f"Use {name}.", 2)
 
 
-def _statement(old: ast.stmt, new: object, say: Vocabulary) -> Clause | None:
+def statement(old: ast.stmt, new: object, say: Vocabulary) -> Clause | None:
+    """Return the clause of a statement for which another stands."""
     if isinstance(new, ast.Pass):
         return _left_out(old, say)
     if isinstance(old, ast.AugAssign) and isinstance(new, ast.AugAssign):
-        what = _targets(old, say) or "the running value"
+        what = targets(old, say) or "the running value"
         add = isinstance(old.op, ast.Add)
         if isinstance(old.op, (ast.Add, ast.Sub)) and isinstance(new.op, (ast.Add, ast.Sub)):
             said = f"{what} were {'reduced' if add else 'increased'} instead of {'increased' if add else 'reduced'}"
@@ -113,7 +115,7 @@ def _statement(old: ast.stmt, new: object, say: Vocabulary) -> Clause | None:
 
 
 def _left_out(old: ast.stmt, say: Vocabulary) -> Clause | None:
-    what = _targets(old, say)
+    what = targets(old, say)
     if isinstance(old, ast.AugAssign):
         amount = say.phrase(old.value)
         done = {ast.Add: "added to", ast.Sub: "subtracted from"}.get(type(old.op))

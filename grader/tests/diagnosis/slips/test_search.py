@@ -28,7 +28,8 @@ SOLUTION = """
 
 
 @pytest.fixture
-def course(small_course: SmallCourse) -> SmallCourse:
+def course(small_course: SmallCourse, monkeypatch: pytest.MonkeyPatch) -> SmallCourse:
+    monkeypatch.setattr("grader.judging.session.BENCH_SECONDS", 0)  # no repairs: changes of right modules alone
     small_course.write(manifest=MANIFEST, solution=SOLUTION, public=PUBLIC, hidden=HIDDEN, mistakes="")
     return small_course
 

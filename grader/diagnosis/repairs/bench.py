@@ -1,0 +1,153 @@
+"""Where changed forms of a learner's module run: a process of its own, in which switches choose what is changed."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+from grader.diagnosis.repairs.seen import CLOCK, NOTED
+from grader.diagnosis.slips.schema import SWITCH
+from grader.remote.connection import Connection
+from grader.remote.exceptions import WorkerFailed
+from grader.remote.proxies import RemoteValue
+
+STARTS = 8  # processes that one diagnosis may use up: a change may well run for ever
+CALL_SECONDS = 0.25  # of one call of a changed module
+ASKED_EVERY = 16  # changes, its process is asked how much processor time it took
+
+
+class BenchGone(Exception):
+    """No process is left to try changes in."""
+
+
+class Bench(Protocol):
+    """Runs a module and hands out what stands for its names; loads counts the modules."""
+
+    loads: int
+
+    @property
+    def seconds(self) -> float:
+        """How much processor time its processes took."""
+
+    def load(self, code: bytes) -> None:
+        """Run a module's code, as marshal has it, in place of the one before; BenchGone where that fails."""
+
+    def extend(self, code: bytes) -> None:
+        """Run more code in the names of the module; BenchGone where that fails."""
+
+    def restart(self) -> None:
+        """Run the module once more, in another process; BenchGone where none is left."""
+
+    def choose(self, numbers: Sequence[int]) -> None:
+        """Put the changes of these numbers in force, and no others."""
+
+    def named(self, name: str) -> Any:
+        """Return what stands for a function, a class or a plain value of it."""
+
+    def noted(self) -> Any:
+        """Return what the functions of a module that takes notes held."""
+
+    def is_gone(self) -> bool:
+        """Say whether the process has ended or hung, so that its last answers say nothing."""
+
+
+class RemoteBench:
+    """A bench in a process of the learner's, one of those that run tests; started anew when a change ends it."""
+
+    def __init__(
+        self, start: Callable[[], Connection], end: Callable[[Connection], object], ends_at: float = math.inf
+    ) -> None:
+        self._start = start
+        self._end = end
+        self._ends_at = ends_at  # by time.monotonic
+        self._before = self._taken = 0.0
+        self._started: float | None = None
+        self._chosen = 0
+        self._connection: Connection | None = None
+        self._module = 0
+        self._codes: list[bytes] = []
+        self._starts = 0
+        self.loads = 0
+
+    def load(self, code: bytes) -> None:
+        """Run a module's code, as marshal has it, in place of the one before; BenchGone where that fails."""
+        self._codes = []
+        self._module = 0
+        self.extend(code)
+
+    def extend(self, code: bytes) -> None:
+        """Run more code in the names of the module; BenchGone where that fails."""
+        self._codes.append(code)
+        self.loads += 1
+        try:
+            made = self._opened().request("load", self._module, "", (code,), label="a changed form")
+        except WorkerFailed as error:
+            raise BenchGone from error
+        except Exception as error:  # what running it raised: the lines outside of functions
+            raise BenchGone from error
+        if not isinstance(made, RemoteValue):
+            raise BenchGone
+        self._module = made.__dict__["_number"]
+
+    def restart(self) -> None:
+        """Run the module once more, in another process; BenchGone where none is left."""
+        codes = self._codes
+        self.load(codes[0])
+        for each in codes[1:]:
+            self.extend(each)
+
+    @property
+    def seconds(self) -> float:
+        """How much processor time its processes took, as they told last."""
+        return self._before + self._taken
+
+    def _opened(self) -> Connection:
+        if time.monotonic() > self._ends_at:
+            raise BenchGone
+        if self._connection is None or self._connection.failure is not None:
+            if self._starts == STARTS:
+                raise BenchGone
+            self.close()
+            self._starts += 1
+            self._connection = self._start()
+            self._connection.call_seconds = CALL_SECONDS
+            self._connection.on_request = None
+        self._connection.records.clear()
+        return self._connection
+
+    def choose(self, numbers: Sequence[int]) -> None:
+        """Put the changes of these numbers in force, and no others."""
+        if self._chosen % ASKED_EVERY == 0:
+            told = self._asked("call", CLOCK)
+            if isinstance(told, float):
+                self._started = told if self._started is None else self._started
+                self._taken = max(0.0, told - self._started)
+        self._chosen += 1
+        self._asked("setattr", SWITCH, (list(numbers),))
+
+    def named(self, name: str) -> Any:
+        """Return what stands for a function, a class or a plain value of it."""
+        return self._asked("getattr", name)
+
+    def noted(self) -> Any:
+        """Return what the functions of a module that takes notes held."""
+        return self._asked("getattr", NOTED)
+
+    def _asked(self, kind: str, name: str, args: tuple[Any, ...] = ()) -> Any:
+        try:
+            return self._opened().request(kind, self._module, name, args, label=name)
+        except WorkerFailed as error:
+            raise BenchGone from error
+
+    def is_gone(self) -> bool:
+        """Say whether the process has ended or hung, so that its last answers say nothing."""
+        return self._connection is None or self._connection.failure is not None
+
+    def close(self) -> None:
+        """End the process."""
+        if self._connection is not None:
+            self._before, self._taken, self._started = self.seconds, 0.0, None
+            self._end(self._connection)
+            self._connection = None

@@ -1,0 +1,81 @@
+"""The changed forms of a learner's text, made when they are tried, and what the bench holds of them."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+from functools import cached_property
+
+from grader.course.stage import Stage
+from grader.diagnosis.repairs.bench import Bench
+from grader.diagnosis.repairs.repair import Repair, likelihood
+from grader.diagnosis.repairs.seen import Seen
+from grader.diagnosis.repairs.trial import Trial
+from grader.diagnosis.repairs.written import Written
+from grader.diagnosis.slips.telling import is_fine
+
+MOST_CONSTANTS = 12
+
+
+@dataclass
+class Forms:
+    """Makes changes of a learner's functions and puts them on the bench."""
+
+    stage: Stage
+    learner: bytes
+    reference_text: str
+    bench: Bench
+    _held: Written | None = None
+    _next: int = 1  # the number of the next change
+
+    @cached_property
+    def text(self) -> str:
+        """The learner's text."""
+        return self.learner.decode("utf-8-sig", "replace")
+
+    @cached_property
+    def constants(self) -> frozenset[float]:
+        """Numbers that stand in the right module, without the commonest."""
+        nodes = (each for each in ast.walk(ast.parse(self.reference_text)) if isinstance(each, ast.Constant))
+        numbers = {
+            each.value for each in nodes if isinstance(each.value, (int, float)) and each.value not in (0, 1, -1)
+        }
+        return frozenset(sorted(numbers)[:MOST_CONSTANTS])
+
+    def noted(self, trial: Trial, fine: frozenset[str], partial: Repair | None) -> Written:
+        """Return the learner's text with what its expressions hold while a test is repeated.
+
+        What is known of a slip is put right before.
+        """
+        written = Written(self.stage, self.text) if partial is None else partial.written.applied(partial.changes)
+        reached = [name for name in written.reached(trial.right[-1].label) if not is_fine(name, fine)]
+        self._held = None
+        self.bench.load(written.taking_notes(reached))
+        trial.begin()
+        trial.prepare()
+        written.early = frozenset(Seen.of(self.bench.noted()).expressions)
+        trial.score((), last=True)
+        written.seen = Seen.of(self.bench.noted())
+        return written
+
+    def made(self, written: Written, name: str, level: int) -> list[Repair]:
+        """Have the bench hold a function's changes of one level; return them, the likeliest first."""
+        try:
+            definition, changes = written.schema(name, level, self._next, self.constants)
+            code = written.code_of(name, definition)
+        except (SyntaxError, ValueError, RecursionError):
+            return []
+        self._next += len(changes)
+        written.codes.append(code)
+        self.bench.extend(code)
+        ran = sorted((each for each in changes if written.did_run(each.statement)), key=likelihood)
+        return [Repair((change,), written) for change in ran]
+
+    def hold(self, written: Written) -> None:
+        """Have the bench hold a text's changes."""
+        if self._held is not written:
+            self._held = None
+            self.bench.load(written.whole())
+            for code in written.codes:
+                self.bench.extend(code)
+            self._held = written

@@ -1,0 +1,247 @@
+"""What may be missing in a learner's line: a term, a factor, an axis, an argument, a constant of the formula."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from grader.course.changes import replaced
+from grader.diagnosis.repairs.around import wrapped
+from grader.diagnosis.repairs.seen import EXPRESSIONS
+from grader.diagnosis.slips.changes import Scope, natural_changes
+from grader.diagnosis.slips.formulas import number_node
+from grader.diagnosis.slips.wording.names import are_kin
+from grader.diagnosis.slips.wording.phrases import constant_of
+
+MOST_OF_A_SCORE = 50  # numbers above may stand for infinity
+MOST_TERMS = 12  # names that may be missing in one place
+REDUCTIONS = ("sum", "mean", "max", "min", "std", "var")
+VALUES = (ast.Name, ast.Attribute, ast.Subscript, ast.Call, ast.BinOp)
+
+
+@dataclass
+class Missing:
+    """Yields what may stand in the place of one function's expressions, level by level."""
+
+    scope: Scope
+    definitions: Mapping[str, ast.FunctionDef]
+    constants: frozenset[float]  # of the right module
+    definition: ast.FunctionDef
+    level: int  # 0: what stands for something else; 1: far names, a term or factor that is missing; 2: an operation
+    value_of: Callable[[ast.AST], Any]  # what stands for the value of an expression; None where it never had one
+
+    def __call__(self, node: ast.AST, holder: ast.AST, _: Scope) -> Iterator[ast.AST]:
+        """Yield the changes of an expression inside of its holder, those of one level."""
+        if isinstance(getattr(node, "ctx", None), (ast.Store, ast.Del)):
+            return
+        if isinstance(node, EXPRESSIONS) and self.value_of(node) is None and not _is_called(node, holder):
+            return
+        if self.level < 2:
+            yield from self._natural(node, holder)
+        if self.level and isinstance(node, VALUES) and not _is_called(node, holder):
+            yield from self._around(node, holder)
+
+    def _natural(self, node: ast.AST, holder: ast.AST) -> Iterator[ast.AST]:
+        for change in natural_changes(node, holder, self.scope):
+            if _is_far(node, change) == (self.level == 1):
+                yield change
+        if self.level:
+            return
+        if isinstance(node, ast.Constant):
+            yield from self._numbers(node, holder)
+        if isinstance(holder, ast.keyword) and constant_of(node) is not None:
+            yield from self._given(holder)
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub) and _is_large(node.operand):
+            yield ast.UnaryOp(ast.USub(), ast.Attribute(ast.Name("np", ast.Load()), "inf", ast.Load()))
+        if isinstance(node, ast.Call):
+            yield from self._calls(node)
+        if isinstance(node, ast.Subscript):
+            yield node.value
+        if isinstance(node, ast.Attribute) and node.attr == "T":
+            yield transposed_again(node.value)
+
+    def _around(self, node: ast.expr, holder: ast.AST) -> Iterator[ast.AST]:
+        """Yield an expression with what may be missing around it."""
+        value = self.value_of(node)
+        if not _is_number(value) or isinstance(value, int):
+            return
+        outer = isinstance(holder, (ast.Assign, ast.AugAssign, ast.Return, ast.Tuple))
+        if self.level == 2:
+            if outer or isinstance(holder, (ast.BinOp, ast.Call)):
+                yield from wrapped(node, value, not outer)
+            if outer or isinstance(holder, ast.Call):
+                yield from self._applied(node)
+        elif outer or isinstance(holder, ast.Call):
+            yield from self._terms(node, value, (ast.Add, ast.Sub, ast.Mult, ast.Div))
+        elif isinstance(holder, ast.Attribute) and holder.attr in REDUCTIONS:
+            yield from self._terms(node, value, (ast.Mult, ast.Sub))
+        elif isinstance(holder, ast.BinOp) and isinstance(holder.op, (ast.Add, ast.Sub)):
+            yield from self._terms(node, value, (ast.Mult, ast.Div))
+        elif isinstance(holder, ast.BinOp) and isinstance(holder.op, (ast.Mult, ast.Div)):
+            yield from self._terms(node, value, (ast.Sub, ast.Add))
+
+    def _applied(self, node: ast.expr) -> Iterator[ast.AST]:
+        """Yield an expression with a function of the module, or a layer of the object, applied to it."""
+        for name, own in self.definitions.items():
+            required = len(own.args.args) - len(own.args.defaults)
+            if "." not in name and required == 1 and own is not self.definition:
+                yield ast.Call(ast.Name(name, ast.Load()), [node], [])
+        own_object = ast.Name("self", ast.Load())
+        methods = {
+            each.func.attr
+            for each in ast.walk(self.definition)
+            if isinstance(each, ast.Call)
+            and isinstance(each.func, ast.Attribute)
+            and isinstance(each.func.value, ast.Attribute)
+        }
+        for attribute, held in vars(self.scope.values.get("self", Scope({}))).items():
+            for method in sorted(methods & {"forward", "backward"}) if type(held).__name__ == "SimpleNamespace" else ():
+                layer = ast.Attribute(own_object, attribute, ast.Load())
+                yield ast.Call(ast.Attribute(layer, method, ast.Load()), [node], [])
+
+    def _numbers(self, node: ast.Constant, holder: ast.AST) -> Iterator[ast.AST]:
+        """Yield the numbers of the right module."""
+        number = node.value
+        if isinstance(number, bool) or not isinstance(number, (int, float)) or isinstance(holder, ast.Subscript):
+            return
+        yield from (number_node(each) for each in sorted(self.constants) if each != number)
+
+    def _given(self, holder: ast.keyword) -> Iterator[ast.AST]:
+        """Yield the function's own argument of the name of a keyword, for which a constant stands."""
+        if any(each.arg == holder.arg for each in (*self.definition.args.args, *self.definition.args.kwonlyargs)):
+            yield ast.Name(str(holder.arg), ast.Load())
+
+    def _calls(self, node: ast.Call) -> Iterator[ast.AST]:
+        """Yield a call with an argument more, or one of its later arguments alone."""
+        name = getattr(node.func, "attr", getattr(node.func, "id", ""))
+        given = {keyword.arg for keyword in node.keywords}
+        if name in REDUCTIONS and "keepdims" not in given:
+            kept = [*node.keywords, ast.keyword("keepdims", ast.Constant(True))]
+            yield replaced(node, keywords=kept)
+            if "axis" not in given:
+                for axis in (-1, 0):
+                    yield replaced(node, keywords=[*kept, ast.keyword("axis", number_node(axis))])
+        if name in ("maximum", "minimum", "where", "clip") and len(node.args) > 1:
+            yield from (each for each in node.args[1:] if not isinstance(each, ast.Constant))
+        for each in self._arguments(node, name):
+            if each not in given and each in self.scope.values:
+                yield replaced(node, keywords=[*node.keywords, ast.keyword(each, ast.Name(each, ast.Load()))])
+
+    def _arguments(self, node: ast.Call, name: str) -> list[str]:
+        """Return the arguments that a call of a function of the module, or of a method of its classes, leaves out."""
+        if isinstance(node.func, ast.Name):
+            found = [self.definitions.get(name), self.definitions.get(f"{name}.__init__")]
+        else:
+            found = [own for full, own in self.definitions.items() if full.endswith(f".{name}")]
+        names: dict[str, None] = {}
+        for own in filter(None, found):
+            arguments = [each.arg for each in (*own.args.args, *own.args.kwonlyargs) if each.arg != "self"]
+            names |= dict.fromkeys(arguments[len(node.args) :])
+        return list(names)
+
+    @cached_property
+    def terms(self) -> list[tuple[ast.expr, Any]]:
+        """The values that a function has at hand, and what stands for each: arguments, names, attributes, entries."""
+        found: list[tuple[ast.expr, Any]] = []
+        for name, value in self.scope.values.items():
+            load = ast.Name(name, ast.Load())
+            if name == "self":
+                for attribute, held in vars(value).items() if hasattr(value, "__dict__") else ():
+                    found += self._entries(ast.Attribute(load, attribute, ast.Load()), held)
+            else:
+                found += self._entries(load, value)
+        return found
+
+    @staticmethod
+    def _entries(load: ast.expr, value: Any) -> list[tuple[ast.expr, Any]]:
+        if isinstance(value, dict):
+            entries = [(ast.Subscript(load, ast.Constant(key), ast.Load()), held) for key, held in value.items()]
+            return [each for each in entries if _is_number(each[1])]
+        return [(load, value)] if _is_number(value) else []
+
+    def _terms(self, node: ast.expr, value: Any, operators: tuple[type[ast.operator], ...]) -> Iterator[ast.AST]:
+        """Yield an expression with a term or a factor more."""
+        text = ast.unparse(node)
+        line = getattr(node, "lineno", 0)
+        fitting = [
+            each
+            for each in self.terms
+            if _fits(each[1], value) and ast.unparse(each[0]) != text and self._is_set(each[0], line)
+        ]
+        shape = getattr(value, "shape", None)
+        fitting.sort(key=lambda each: (getattr(each[1], "shape", None) != shape, not isinstance(each[0], ast.Name)))
+        for term, held in fitting[:MOST_TERMS]:
+            if getattr(getattr(held, "dtype", None), "kind", "") == "b":
+                if value.dtype.kind == "b":
+                    yield ast.BinOp(node, ast.BitAnd(), term)
+                continue
+            plain = isinstance(held, np.ndarray) and held.shape == shape
+            for operator in operators:
+                if not (operator is ast.Div and plain):
+                    yield ast.BinOp(node, operator(), term)
+            if ast.Div in operators and not isinstance(held, np.ndarray):
+                yield ast.BinOp(node, ast.Div(), _sqrt(term))
+                yield ast.BinOp(node, ast.Mult(), _sqrt(term))
+
+    def _is_set(self, term: ast.expr, line: int) -> bool:
+        """Say whether a name has its value where a line begins."""
+        root = term
+        while isinstance(root, (ast.Attribute, ast.Subscript)):
+            root = root.value
+        return not isinstance(root, ast.Name) or self.first_lines.get(root.id, 0) < line
+
+    @cached_property
+    def first_lines(self) -> dict[str, int]:
+        """Where each local name gets its first value."""
+        found: dict[str, int] = {}
+        for each in ast.walk(self.definition):
+            if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store):
+                found[each.id] = min(each.lineno, found.get(each.id, each.lineno))
+        return found
+
+
+def _is_far(old: ast.AST, new: ast.AST) -> bool:
+    """Say whether one name stands for another that has nothing in common with it."""
+    names = [getattr(each, "id", getattr(each, "attr", getattr(each, "value", None))) for each in (old, new)]
+    if not isinstance(new, type(old)) or not all(isinstance(each, str) for each in names):
+        return False
+    return not are_kin(str(names[0]), str(names[1]))
+
+
+def _is_large(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, (int, float)) and node.value > MOST_OF_A_SCORE
+
+
+def _is_called(node: ast.AST, holder: ast.AST) -> bool:
+    return isinstance(holder, ast.Call) and holder.func is node
+
+
+def _is_number(value: Any) -> bool:
+    if isinstance(value, np.ndarray):
+        return value.dtype.kind in "fiub"
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def _fits(term: Any, value: Any) -> bool:
+    """Say whether a term may be added to, or multiplied with, a value, so that its shape stays."""
+    if not isinstance(value, np.ndarray) or not isinstance(term, np.ndarray):
+        return not isinstance(term, np.ndarray) or isinstance(value, np.ndarray)
+    try:
+        return bool(np.broadcast_shapes(term.shape, value.shape) == value.shape)
+    except ValueError:
+        return False
+
+
+def _sqrt(node: ast.expr) -> ast.expr:
+    return ast.BinOp(node, ast.Pow(), ast.Constant(0.5))
+
+
+def transposed_again(node: ast.expr) -> ast.expr:
+    """Return an expression with its last two axes swapped, where all were reversed."""
+    swap = ast.Attribute(ast.Name("np", ast.Load()), "swapaxes", ast.Load())
+    return ast.Call(swap, [node, number_node(-1), number_node(-2)], [])

@@ -1,0 +1,107 @@
+"""A repair: changes of a learner's text that are in force together, and how likely the slip is that they undo."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from grader.diagnosis.repairs.written import Written
+from grader.diagnosis.slips.schema import Change
+
+MOST_TOGETHER = 8
+MOST_GROUPS = 40  # changes of one manner that are tried together
+MOST_OF_A_CHECK = 5  # statements
+
+
+@dataclass(frozen=True, eq=False)
+class Repair:
+    """Changes of a learner's text that are in force together."""
+
+    changes: tuple[Change, ...]
+    written: Written
+    before: tuple[Change, ...] = ()  # that are in the text already
+
+    @property
+    def all(self) -> tuple[Change, ...]:
+        return self.before + self.changes
+
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        return tuple(change.number for change in self.changes)
+
+    @property
+    def likelihood(self) -> int:
+        return max(map(likelihood, self.all))
+
+    def after(self, other: Repair | None) -> Repair:
+        """Return this one with what another has put right before."""
+        return self if other is None else replace(self, before=other.before + other.changes)
+
+
+def refuses(node: ast.FunctionDef) -> bool:
+    """Say whether a function does nothing but refuse."""
+    return (
+        all(isinstance(each, (ast.If, ast.Raise, ast.Return, ast.Expr, ast.Assign)) for each in node.body)
+        and any(isinstance(each, ast.If) and isinstance(each.body[0], ast.Raise) for each in node.body)
+        and len(node.body) < 5
+    )
+
+
+def likelihood(change: Change) -> int:
+    """Return how early a change is tried: what stands for something else first, then what is missing."""
+    if isinstance(change.new, list):
+        return 1
+    if isinstance(change.old, ast.Constant):
+        return 1
+    if isinstance(change.new, ast.BinOp) and change.new.left is change.old:
+        return 1 if isinstance(change.new.right, (ast.Name, ast.Attribute, ast.Subscript)) else 2
+    if isinstance(change.new, ast.AST) and any(each is change.old for each in ast.walk(change.new)):
+        return 2
+    return 0
+
+
+def together(singles: Sequence[Repair]) -> Iterator[Repair]:
+    """Yield changes of one manner that are made wherever they fit, as a name that is confused throughout."""
+    groups: dict[object, dict[int, Repair]] = {}
+    for each in singles:
+        change = each.changes[0]
+        if isinstance(change.new, ast.AST) and isinstance(change.old, ast.AST):
+            groups.setdefault(_edit(change.old, change.new) or change.manner, {}).setdefault(id(change.old), each)
+    several = [list(group.values()) for group in groups.values() if len(group) > 1]
+    for group in [each for each in several if len(each) < MOST_TOGETHER][:MOST_GROUPS]:
+        yield Repair(tuple(each.changes[0] for each in group), group[0].written)
+    for group in several[:MOST_GROUPS]:
+        of_one: dict[int, list[Repair]] = {}
+        for each in group:
+            of_one.setdefault(id(each.changes[0].statement), []).append(each)
+        for own in of_one.values():
+            if 1 < len(own) < len(group):
+                yield Repair(tuple(each.changes[0] for each in own), own[0].written)
+
+
+def _edit(old: ast.AST, new: ast.AST) -> tuple[str, str] | None:
+    """Return what of one name was replaced by what, as 1 by 2 where gamma1 became gamma2; None for other changes."""
+    one, other = (_name(each) for each in (old, new))
+    if not one or not other:
+        return None
+    start = next((n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
+    one, other = one[start:], other[start:]
+    while one and other and one[-1] == other[-1]:
+        one, other = one[:-1], other[:-1]
+    return one, other
+
+
+def _name(node: ast.AST) -> str:
+    key = getattr(node, "slice", None)
+    found = getattr(node, "id", getattr(node, "attr", getattr(key or node, "value", "")))
+    return found if isinstance(found, str) else ""
+
+
+def grown(repair: Repair) -> int:
+    """Return by how much longer the repaired lines are: of two repairs, the shorter is the likelier."""
+
+    def size(node: object) -> int:
+        return len(list(ast.walk(node))) if isinstance(node, ast.AST) else 20
+
+    return sum(abs(size(change.new) - size(change.old)) for change in repair.all)

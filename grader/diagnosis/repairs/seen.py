@@ -1,0 +1,141 @@
+"""What a learner's functions hold while they answer: of which sort the value of each expression and name is.
+
+The text takes these notes where it runs; what comes back chooses which changes are tried, and proves nothing.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import types
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from grader.course.changes import replaced
+
+NOTED = "_slips_noted"  # the name, among those of the module, of what was noted
+CLOCK = "_slips_clock"  # the name of what tells the processor time of the process
+SAW, HELD = "_slips_saw", "_slips_held"
+MOST_NAMES = 60
+MOST_AXES = 20
+_DTYPE = re.compile(r"[<>|=]?(b1|[iu][1248]|f[248]|c(8|16))")
+MOST_LENGTH = 1 << 12  # of an axis of what stands for an array
+EXPRESSIONS = (ast.Name, ast.Attribute, ast.Subscript, ast.Call, ast.BinOp, ast.UnaryOp, ast.Compare, ast.BoolOp)
+PRELUDE = f"""
+{NOTED} = [{{}}, {{}}]
+
+
+def _slips_sort(value, depth=0):
+    kind = type(value).__name__
+    if isinstance(getattr(value, "shape", None), tuple) and hasattr(value, "dtype"):
+        return ["array", id(value), value.dtype.str, list(map(int, value.shape))]
+    if isinstance(value, (bool, int, float, str)) and kind in ("bool", "int", "float", "str"):
+        return ["plain", id(value), value if kind != "str" else value[:50]]
+    if isinstance(value, dict) and depth < 3:
+        some = list(value.items())[:{MOST_NAMES}]
+        return ["dict", id(value), {{k: _slips_sort(v, depth + 1) for k, v in some if isinstance(k, str)}}]
+    if type(value).__module__ == __name__ and depth < 2 and hasattr(value, "__dict__"):
+        some = list(vars(value).items())[:{MOST_NAMES}]
+        return ["object", id(value), {{k: _slips_sort(v, depth + 1) for k, v in some}}]
+    return ["other", id(value), kind, callable(value)]
+
+
+def {SAW}(number, value):
+    {NOTED}[0][str(number)] = _slips_sort(value, 3)
+    return value
+
+
+def {HELD}(name, values):
+    some = list(values.items())[:{MOST_NAMES}]
+    {NOTED}[1].setdefault(name, {{}}).update({{k: _slips_sort(v) for k, v in some}})
+"""
+
+
+@dataclass
+class Seen:
+    """What was noted: the values of expressions by their number, and those of each function's names."""
+
+    expressions: Mapping[int, Any] = field(default_factory=dict)
+    names: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, noted: Any) -> Seen:
+        """Return what a text's notes say; of notes in another form, nothing."""
+        match noted:
+            case [dict(expressions), dict(functions)]:
+                values = {int(n): stood_in(form) for n, form in expressions.items() if str(n).isdigit()}
+                return cls(values, {str(name): _held(names) for name, names in functions.items()})
+        return cls()
+
+
+def _held(names: Any) -> dict[str, Any]:
+    """Return what stands for the values of names; one value that several names hold is one object here, too."""
+    made: dict[int, Any] = {}
+    held = {}
+    for name, form in names.items() if isinstance(names, dict) else ():
+        if isinstance(form, list) and len(form) > 1 and isinstance(form[1], int):
+            held[str(name)] = made.setdefault(form[1], stood_in(form))
+    return held
+
+
+def stood_in(form: Any) -> Any:
+    """Return a value of the sort that was noted: an array of its shape and dtype, a number, a table, an object."""
+    match form:
+        case ["array", _, str(dtype), list(shape)] if _DTYPE.fullmatch(dtype) and len(shape) < MOST_AXES:
+            sizes = [min(max(each, 0), MOST_LENGTH) for each in shape if type(each) is int]
+            return np.broadcast_to(np.zeros((), np.dtype(dtype)), sizes)
+        case ["plain", _, bool() | int() | float() | str() as value]:
+            return value
+        case ["dict", _, dict(items)]:
+            return {name: stood_in(value) for name, value in items.items() if isinstance(name, str)}
+        case ["object", _, dict(items)]:
+            return types.SimpleNamespace(**{str(name): stood_in(value) for name, value in items.items()})
+        case ["other", _, str(kind), bool(is_called)] if kind.isidentifier():
+            methods = {"__call__": lambda self: None} if is_called else {}
+            return type(f"Other{kind}", (), methods)()
+    return None
+
+
+def numbered(definitions: Mapping[str, ast.FunctionDef]) -> dict[int, int]:
+    """Return the number of each expression of some functions, by the id of its node."""
+    found: dict[int, int] = {}
+    for node in definitions.values():
+        for each in ast.walk(node):
+            if isinstance(each, EXPRESSIONS) and not isinstance(getattr(each, "ctx", None), (ast.Store, ast.Del)):
+                found[id(each)] = len(found)
+    return found
+
+
+def noting(name: str, node: ast.FunctionDef, numbers: Mapping[int, int]) -> ast.FunctionDef:
+    """Return a function's definition that notes what its expressions and names hold."""
+    held = ast.Expr(_call(HELD, ast.Constant(name), _call("locals")))
+    body: list[ast.stmt] = [ast.Try([_wrapped(each, numbers) for each in node.body], [], [], [held])]
+    result: ast.FunctionDef = replaced(node, body=body)
+    return result
+
+
+def _call(name: str, *args: ast.expr) -> ast.expr:
+    return ast.Call(ast.Name(name, ast.Load()), list(args), [])
+
+
+def _wrapped(node: Any, numbers: Mapping[int, int], is_called: bool = False) -> Any:
+    """Return a node with its expressions wrapped in calls that note them; the name that a call calls is left."""
+    fields: dict[str, Any] = dict(_children(node, numbers))
+    result = replaced(node, **fields)
+    if id(node) in numbers and not is_called:
+        return _call(SAW, ast.Constant(numbers[id(node)]), result)
+    return result
+
+
+def _children(node: ast.AST, numbers: Mapping[int, int]) -> Iterator[tuple[str, Any]]:
+    for name, value in ast.iter_fields(node):
+        if name in ("decorator_list", "returns", "annotation", "args") and not isinstance(node, ast.Call):
+            continue
+        called = name == "func"
+        if isinstance(value, list):
+            yield name, [_wrapped(each, numbers) if isinstance(each, ast.AST) else each for each in value]
+        elif isinstance(value, ast.AST):
+            yield name, _wrapped(value, numbers, called)

@@ -1,0 +1,136 @@
+"""One failing test held against changed forms of the learner's module: how much of it each of them answers rightly."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from grader.course.stage import Stage
+from grader.diagnosis.repairs.bench import Bench, BenchGone
+from grader.diagnosis.replay import Replay, frozen
+from grader.diagnosis.slips.probes import Failing
+from grader.remote.exceptions import WorkerFailed
+from grader.remote.record import Record
+from grader.worker.operations import perform
+
+NOISE = 1e-9  # two answers that are right may differ by this where 0 is expected
+
+
+class Remote(Replay):
+    """A replay on what stands for a changed module; it counts the values that are right."""
+
+    agreed = 0
+
+    def _agrees(self, record: Record) -> bool:
+        """Say whether a request is answered rightly; what became of its arguments is looked at where the answer is."""
+        args = tuple(self._local(*pair) for pair in zip(record.args, record.given, strict=True))
+        kwargs = {name: self._local(value, value) for name, value in record.kwargs.items()}
+        try:
+            result, error = perform(record.kind, self.objects[record.target], record.name, args, kwargs), None
+        except Exception as raised:  # a changed form may well raise
+            result, error = None, raised
+        if not self._is_same(record, result, error, record.changed):
+            return False
+        changed = frozen([args, kwargs]) != frozen([record.args, record.kwargs])
+        return record.error is not None or changed == record.changed
+
+    def _same(self, recorded: Any, local: Any) -> bool:
+        """Compare, and count each value of a tuple or table that is right by itself."""
+        if isinstance(recorded, tuple) and isinstance(local, tuple) and len(recorded) == len(local):
+            return min([self._same(a, b) for a, b in zip(recorded, local, strict=True)], default=True)
+        if isinstance(recorded, dict) and isinstance(local, dict) and set(recorded) <= set(local):
+            return min([self._same(value, local[name]) for name, value in recorded.items()], default=True)
+        same = super()._same(recorded, local)
+        self.agreed += same
+        return same
+
+    def _same_error(self, recorded: BaseException, local: Exception) -> bool:
+        """Say whether both raised the same sort of exception."""
+        own = next((each for each in type(local).__mro__ if each.__module__ == "builtins"), Exception)
+        return isinstance(recorded, own)
+
+
+@dataclass
+class Trial:
+    """A failing test, with the answers that are right, on a bench that holds the changed forms."""
+
+    stage: Stage
+    bench: Bench
+    failing: Failing
+    right: Sequence[Record]
+    exact: bool
+    start: Remote | None = None
+    before: Remote | None = None  # that has made all requests but the last
+    loads: int = 0  # how many texts the bench had loaded when the names were looked up
+
+    def begin(self) -> None:
+        """Look the module's names up; once for each text that is loaded."""
+        self.loads = self.bench.loads
+        replay = Remote(_Module(self.bench), self.stage, {}, self.exact)  # type: ignore[arg-type]
+        replay.floor = NOISE
+        wanted = {record.target for record in self.right}
+        for name, entry in self.failing.names.items():
+            if entry.number in wanted and entry.number:
+                replay.objects[entry.number] = self.bench.named(name)
+        replay._named = frozenset(replay.objects)
+        self.start, self.before = replay, None
+
+    def score(self, numbers: Sequence[int], last: bool = False) -> tuple[int, int]:
+        """Return how many requests, one after the other, are answered rightly with these changes, and how many values.
+
+        With last, only the last request is made once more, as if those before it had just been made.
+        BenchGone where no process is left.
+        """
+        if self.bench.is_gone():
+            self.bench.restart()
+        if self.start is None or self.loads != self.bench.loads:
+            self.begin()
+        assert self.start is not None
+        if last and self.before is None:
+            self.prepare()
+        self.bench.choose(numbers)
+        with np.errstate(all="ignore"):
+            if last and self.before is not None:
+                replay = self.before.copied()
+                return len(self.right) - 1 + self._answered(replay, self.right[-1:]), replay.agreed
+            replay = self.start.copied()
+            return self._answered(replay, self.right), replay.agreed
+
+    def prepare(self) -> None:
+        """Make all requests but the last, with no change in force."""
+        assert self.start is not None
+        self.before = self.start.copied()
+        self.bench.choose(())
+        with np.errstate(all="ignore"):
+            self._answered(self.before, self.right[:-1])
+
+    @staticmethod
+    def _answered(replay: Remote, records: Sequence[Record]) -> int:
+        """Return how many requests are answered rightly before the first that is not."""
+        for done, record in enumerate(records):
+            try:
+                same = replay._agrees(record)
+            except (BenchGone, WorkerFailed):
+                raise
+            except Exception:  # values that cannot be compared: the other side chose them
+                same = False
+            if not same:
+                return done
+        return len(records)
+
+    def is_right(self, score: tuple[int, int]) -> bool:
+        """Say whether a score is that of a module that answers everything rightly."""
+        return score[0] == len(self.right)
+
+
+class _Module:
+    """Stands for the module on the bench where a test asked for a plain value of it."""
+
+    def __init__(self, bench: Bench) -> None:
+        self._bench = bench
+
+    def __getattr__(self, name: str) -> Any:
+        return self._bench.named(name)

@@ -1,0 +1,178 @@
+"""What a repair says: the slip is the way back, from what belongs in a line to what stands there."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import replace
+
+from grader.diagnosis.slips.schema import Change
+from grader.diagnosis.slips.wording.clause import Clause
+from grader.diagnosis.slips.wording.expressions import expression
+from grader.diagnosis.slips.wording.nouns import NOUNS, axis_named
+from grader.diagnosis.slips.wording.phrases import Vocabulary, called, constant_of
+from grader.diagnosis.slips.wording.sentences import statement, targets
+
+DONE = {ast.Add: "added to", ast.Sub: "subtracted from"}
+
+
+def told(change: Change, say: Vocabulary) -> Clause | None:
+    """Return what stands in the learner's line, where the change is what would put it right; None without words."""
+    if isinstance(change.new, list):
+        return _order(change, say)
+    if change.kind in ("accumulates", "overwrites"):
+        return _assignment(change, say)
+    if change.kind == "thrown_away" and isinstance(change.old, ast.Expr):
+        name = called(change.old.value)
+        return Clause(f"the result of {name} were not used", f"`{name}` returns what it makes: keep that.", 0)
+    if isinstance(change.old, ast.stmt):
+        return _statement(change, say)
+    if not isinstance(change.new, ast.AST):
+        return None
+    if _holds(change.old, change.new) and not _holds(change.new, change.old):
+        return _extra(change.old, change.new, say)
+    return _special(change, say) or expression(change.new, change.old, change.holder, say)
+
+
+def _special(change: Change, say: Vocabulary) -> Clause | None:
+    """Return the clause of a change that no slip of a right module has the like of."""
+    right, old = change.new, change.old
+    if isinstance(change.holder, ast.keyword) and isinstance(right, ast.Name) and constant_of(old) is not None:
+        said = f"{right.id} were ignored, and {constant_of(old)} always taken"
+        return Clause(said, f"Use {right.id} as it is given.", 0)
+    if isinstance(right, ast.UnaryOp) and getattr(right.operand, "attr", "") == "inf":
+        was = constant_of(old)
+        fix = f"Use -np.inf: next to large numbers {was} is not low."
+        return Clause(f"{was} stood where minus infinity belongs", fix, 0)
+    if not isinstance(right, ast.Call):
+        return None
+    if called(right) == "copy" and _holds(right, old):
+        what = say.phrase(old) or "an array"
+        return Clause(f"{what} were not copied", f"Copy {what}: what stands there is a view.", 0)
+    return _layer(right, old, say) or _along(right, old, say)
+
+
+def _layer(right: ast.Call, learners: ast.AST, say: Vocabulary) -> Clause | None:
+    """Return the clause of a layer that was left out; None where the change is another."""
+    function = right.func
+    if learners not in right.args or not isinstance(function, ast.Attribute):
+        return None
+    if not isinstance(function.value, ast.Attribute):
+        return None
+    layer, what = function.value.attr, say.phrase(learners)
+    said = f"{layer}{'.backward' if function.attr == 'backward' else ''} were left out"
+    return Clause(f"{said}, and {what} went on as it is" if what else said, f"Call {layer}.{function.attr}.", 0)
+
+
+def _along(right: ast.Call, learners: ast.AST, say: Vocabulary) -> Clause | None:
+    """Return the clause of a reduction over all entries, or of a sum that is missing, along an axis."""
+    axis = next((each.value for each in right.keywords if each.arg == "axis"), None)
+    noun = NOUNS.get(called(right))
+    if axis is None or noun is None:
+        return None
+    name = axis_named(constant_of(axis))
+    if getattr(right.func, "value", None) is learners:
+        what = say.phrase(learners) or say.term(learners)
+        return Clause(f"{noun}{f' of {what}' if what else ''} along {name} were not taken", f"Take {noun}.", 0)
+    same = isinstance(learners, ast.Call) and called(learners) == called(right)
+    if not isinstance(learners, ast.Call) or not same or any(each.arg == "axis" for each in learners.keywords):
+        return None
+    if len(learners.args) != len(right.args):
+        return None
+    said = f"{noun} were taken over the whole array at once instead of along {name}"
+    return Clause(said, f"Take it along {name}, and keep the axis with `keepdims=True`.", 0)
+
+
+def _holds(whole: ast.AST, part: ast.AST) -> bool:
+    return whole is not part and any(part is each for each in ast.walk(whole))
+
+
+def _order(change: Change, say: Vocabulary) -> Clause | None:
+    body = change.new if isinstance(change.new, list) else []
+    if change.kind != "order" or change.statement not in body:
+        return None
+    place = body.index(change.statement)
+    first, second = targets(change.statement, say), targets(body[place - 1], say) if place else None
+    if not first or not second or first == second:
+        return Clause("two steps were done in the other order", "Look at which value each step needs.", 2)
+    return Clause(f"{first} were computed before {second} had its new value", f"Compute {second} first.", 1)
+
+
+def _assignment(change: Change, say: Vocabulary) -> Clause | None:
+    what = targets(change.statement, say) or "the running value"
+    if change.kind == "accumulates":
+        return Clause(f"{what} were added to instead of replaced", "Set it with `=`.", 0)
+    operator = change.new.op if isinstance(change.new, ast.AugAssign) else ast.Add()
+    sign = "+=" if isinstance(operator, ast.Add) else "-="
+    said = f"{what} were replaced instead of {DONE.get(type(operator), 'updated')}"
+    return Clause(said, f"Update it with `{sign}`.", 0)
+
+
+def _statement(change: Change, say: Vocabulary) -> Clause | None:
+    if isinstance(change.new, ast.Pass):
+        what = targets(change.statement, say)
+        return Clause(f"{what or 'a value'} were changed by a step too many", "Leave that step out.", 2)
+    if isinstance(change.new, ast.stmt) and isinstance(change.old, ast.stmt):
+        if isinstance(change.new, ast.If) and isinstance(change.new.test, ast.Constant):
+            return None
+        return statement(change.new, change.old, say)
+    return None
+
+
+def _extra(whole: ast.AST, kept: ast.AST, say: Vocabulary) -> Clause | None:
+    """Return the clause of an operation too many; kept is what belongs in the place of the whole."""
+    what = say.phrase(kept)
+    own = f"{what} itself" if what else "the value itself"
+    match whole:
+        case ast.BinOp():
+            return _operation(whole, kept, what, say)
+        case ast.Call():
+            name = called(whole)
+            if name in ("copy", "array", "asarray", "astype"):
+                return None
+            bound = next((constant_of(each) for each in whole.args if each is not kept), None)
+            if name in ("maximum", "minimum") and isinstance(bound, (int, float)):
+                side = "below" if name == "maximum" else "above"
+                cut = f"{what or 'the result'} were cut off {side} {bound:g}"
+                return Clause(cut, f"Leave `{name}` out there.", 0)
+            noun = name if name in say.functions else NOUNS.get(name)
+            if noun is None:
+                return Clause(f"`{name}` were applied where {own} belongs", f"Leave `{name}` out.", 1)
+            done = f"{noun}{f' of {what}' if what else ''} were taken where {own} belongs"
+            if noun == name:
+                done = f"{name} were applied{f' to {what}' if what else ''} where {own} belongs"
+            return Clause(done, f"Use {own}.", 1)
+        case ast.Attribute(attr="T"):
+            return Clause(f"{what or 'an array'} were transposed", f"Use {what or 'it'} as it is.", 0)
+        case ast.UnaryOp():
+            return Clause(f"the sign of {what or 'a term'} were the other way round", "Mind the minus sign.", 0)
+        case ast.Subscript(slice=ast.Slice() | ast.Tuple()):
+            if any(isinstance(each, ast.Slice) and constant_of(each.step) == -1 for each in ast.walk(whole.slice)):
+                return Clause(f"{what or 'an array'} were reversed", "Keep its order.", 0)
+            return Clause(f"only a part of {what or 'an array'} were used", f"Use all of {what or 'it'}.", 1)
+    return None
+
+
+def _operation(whole: ast.BinOp, kept: ast.AST, what: str | None, say: Vocabulary) -> Clause | None:
+    if kept is not whole.left and kept is not whole.right:
+        return None
+    other = whole.right if kept is whole.left else whole.left
+    said, of = say.term(other) or "a term", what or "a value"
+    lesser = replace(Clause("", "", 0), rank=0 if say.phrase(other) else 1)
+    match whole.op:
+        case ast.Add():
+            clause = f"{said} were added to {of}, where {of} alone belongs"
+        case ast.Sub() if kept is whole.left:
+            clause = f"{said} were subtracted from {of}, where {of} alone belongs"
+        case ast.Mult():
+            clause = f"{of} were multiplied by {said}, where {of} alone belongs"
+        case ast.Div() if kept is whole.left:
+            clause = f"{of} were divided by {said}, where {of} alone belongs"
+        case ast.Pow() if kept is whole.left:
+            power = constant_of(whole.right)
+            done = {2: "squared", 0.5: "rooted"}.get(power if isinstance(power, (int, float)) else 0)
+            clause = f"{of} were {done or f'raised to the power {said}'}, where {of} itself belongs"
+        case ast.MatMult():
+            clause = f"{of} were multiplied by the matrix {said}, where {of} alone belongs"
+        case _:
+            return None
+    return replace(lesser, said=clause, fix=f"Use {of} alone." if what else "Leave that out.")

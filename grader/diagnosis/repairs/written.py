@@ -1,0 +1,198 @@
+"""A learner's text as something to change: its functions, their names, and one text with all changes of several."""
+
+from __future__ import annotations
+
+import ast
+import marshal
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+from grader.course.changes import replaced
+from grader.diagnosis.repairs.missing import Missing
+from grader.diagnosis.repairs.seen import CLOCK, PRELUDE, Seen, noting, numbered
+from grader.diagnosis.slips.changes import Scope
+from grader.diagnosis.slips.schema import SWITCH, Change, Schema
+from grader.diagnosis.slips.source import Source
+from grader.diagnosis.slips.wording.phrases import Vocabulary
+
+NEW = "_slips_new"  # the name of a method's other definition, until it is in place
+HEADS = ("test", "iter", "value", "target", "targets", "exc")  # of a statement, without what stands in its body
+_NAME = re.compile(r"[A-Za-z_]\w*")
+
+
+@dataclass
+class Written(Source):
+    """The module that was handed in, as text; nothing of it runs here."""
+
+    seen: Seen = field(default_factory=Seen)
+    early: frozenset[int] = frozenset()  # the expressions that ran before the last request
+    base: frozenset[str] = frozenset()  # the functions with changes that were made for good
+    codes: list[bytes] = field(default_factory=list)  # of the changes that were made of it
+    _heads: dict[int, frozenset[int]] = field(default_factory=dict)
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """Every name in the text: its author knows them all."""
+        return frozenset(_NAME.findall(self.text))
+
+    def vocabulary(self, function: str) -> Vocabulary:
+        """Return what may be said of one function's values: its names are the learner's own."""
+        say = super().vocabulary(function)
+        return Vocabulary(self.words, self.public, self.stage.axes, say.parameters, {})
+
+    @cached_property
+    def numbers(self) -> dict[int, int]:
+        """The number of each expression, by the id of its node."""
+        return numbered(self.definitions)
+
+    def taking_notes(self, functions: Iterable[str]) -> bytes:
+        """Return the code of the text as one of which some functions note what their expressions hold."""
+        base = {name: self.definitions[name] for name in self.base}
+        taking = {name: noting(name, self.definitions[name], self.numbers) for name in functions}
+        return self.compiled(base | taking, PRELUDE)
+
+    def reached(self, label: str) -> list[str]:
+        """Return the functions that a request may run: the one that it asks for, and all that are called by name."""
+        waiting = [label.partition(".")[0]]
+        found: dict[str, None] = {}
+        seen: set[str] = set()
+        while waiting:
+            top = waiting.pop(0)
+            if top in seen:
+                continue
+            seen.add(top)
+            own = [name for name in self.definitions if name.partition(".")[0] == top]
+            found |= dict.fromkeys(own)
+            waiting += [
+                each.id for name in own for each in ast.walk(self.definitions[name]) if isinstance(each, ast.Name)
+            ]
+        return list(found)
+
+    def applied(self, changes: Sequence[Change]) -> Written:
+        """Return the text with changes made for good; what was seen of the rest still holds."""
+        other = replace(self, codes=[], _heads={})
+        definitions = dict(self.definitions)
+        for change in changes:
+            name = change.function
+            definitions[name] = _substituted(definitions[name], change.old, change.new)
+        vars(other)["definitions"] = definitions
+        vars(other)["numbers"] = self.numbers
+        other.base = self.base | {each.function for each in changes}
+        return other
+
+    def whole(self) -> bytes:
+        """Return the code of the text, with the changes that were made for good."""
+        return self.compiled({name: self.definitions[name] for name in self.base})
+
+    def that_ran(self) -> list[str]:
+        """Return the functions that ran."""
+        return [name for name in self.definitions if name in self.seen.names]
+
+    def value_of(self, node: ast.AST) -> Any:
+        """Return what stands for the value of an expression; None where it never had one."""
+        return self.seen.expressions.get(self.numbers.get(id(node), -1))
+
+    def numbers_of(self, statement: ast.stmt) -> frozenset[int]:
+        """Return the numbers of a statement's expressions; of a compound one, those of its head."""
+        if id(statement) not in self._heads:
+            heads = [getattr(statement, name, None) for name in ("test", "iter", "value", "target", "targets", "exc")]
+            nodes = [
+                each for head in heads if head is not None for each in (head if isinstance(head, list) else [head])
+            ]
+            own = [self.numbers[id(n)] for each in nodes for n in ast.walk(each) if id(n) in self.numbers]
+            self._heads[id(statement)] = frozenset(own)
+        return self._heads[id(statement)]
+
+    def did_run(self, statement: ast.stmt) -> bool:
+        """Say whether a statement ran."""
+        own = self.numbers_of(statement)
+        return not own or any(number in self.seen.expressions for number in own)
+
+    def ran_before(self, statement: ast.stmt) -> bool:
+        """Say whether a statement ran in requests before the last one."""
+        own = self.numbers_of(statement)
+        return not own or not own.isdisjoint(self.early)
+
+    def is_late(self, function: str) -> bool:
+        """Say whether something of a function ran in the last request alone."""
+        own = (self.numbers.get(id(each), -1) for each in ast.walk(self.definitions[function]))
+        return any(number in self.seen.expressions and number not in self.early for number in own)
+
+    def schema(
+        self, function: str, level: int, first: int, constants: frozenset[float]
+    ) -> tuple[ast.FunctionDef, list[Change]]:
+        """Return a function's definition with every change of one level behind a switch, and the changes."""
+        scope = Scope(self.seen.names.get(function, {}), self.functions)
+        missing = Missing(scope, self.definitions, constants, self.definitions[function], level, self.value_of)
+        made = Schema(function, scope, first, repairs=missing, statements=level == 0)
+        return made.definition(self.definitions[function]), made.changes
+
+    def compiled(self, changed: Mapping[str, ast.FunctionDef], prelude: str = "") -> bytes:
+        """Return the code of the whole text with other definitions of some functions, and no change in force."""
+        tree = ast.parse(self.text)
+        body: list[ast.stmt] = []
+        for node in tree.body:
+            if isinstance(node, ast.FunctionDef) and node.name in changed:
+                body.append(_kept(node, changed[node.name]))
+            elif isinstance(node, ast.ClassDef):
+                own = [
+                    _kept(each, changed[name])
+                    if isinstance(each, ast.FunctionDef) and (name := f"{node.name}.{each.name}") in changed
+                    else each
+                    for each in node.body
+                ]
+                body.append(replaced(node, body=own))
+            else:
+                body.append(node)
+        switch = ast.Assign([ast.Name(SWITCH, ast.Store())], ast.List([], ast.Load()))
+        clock = f"from time import process_time as {CLOCK}\n"
+        return _code([*body, switch, *ast.parse(clock + prelude).body])
+
+    def code_of(self, function: str, definition: ast.FunctionDef) -> bytes:
+        """Return code that puts another definition of a function in its place, in a module that is there."""
+        original = self.definitions[function]
+        owner, _, name = function.rpartition(".")
+        if not owner:
+            return _code([replaced(definition, decorator_list=original.decorator_list)])
+        if any(isinstance(each, ast.Name) and each.id in ("super", "__class__") for each in ast.walk(original)):
+            raise ValueError("a method that asks for its class is compiled with it")
+        holder = ast.Name(owner, ast.Load())
+        put = ast.Assign([ast.Attribute(holder, name, ast.Store())], ast.Name(NEW, ast.Load()))
+        return _code([replaced(definition, name=NEW, decorator_list=original.decorator_list), put])
+
+
+def _substituted(node: Any, old: ast.AST, new: Any) -> Any:
+    """Return a tree with another node, or another list of statements, in the place of one; the rest is shared."""
+    if node is old and isinstance(new, ast.AST):
+        return new
+    fields: dict[str, Any] = {}
+    for name, value in ast.iter_fields(node):
+        if isinstance(value, list):
+            if isinstance(new, list) and any(each is old for each in value):
+                fields[name] = new
+                continue
+            changed = [_substituted(each, old, new) if isinstance(each, ast.AST) else each for each in value]
+            if any(a is not b for a, b in zip(changed, value, strict=True)):
+                fields[name] = changed
+        elif isinstance(value, ast.AST):
+            other = _substituted(value, old, new)
+            if other is not value:
+                fields[name] = other
+    return replaced(node, **fields) if fields else node
+
+
+def _code(body: list[ast.stmt]) -> bytes:
+    tree = ast.Module(body, [])
+    for each in body:
+        if not hasattr(each, "lineno"):
+            each.lineno, each.end_lineno, each.col_offset, each.end_col_offset = 1, 1, 0, 0
+        ast.fix_missing_locations(each)
+    return marshal.dumps(compile(tree, "<changed>", "exec", dont_inherit=True))
+
+
+def _kept(node: ast.FunctionDef, changed: ast.FunctionDef) -> ast.FunctionDef:
+    result: ast.FunctionDef = replaced(changed, decorator_list=node.decorator_list)
+    return result

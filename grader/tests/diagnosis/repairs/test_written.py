@@ -1,0 +1,61 @@
+"""A learner's text is changed behind switches and for good, and each form does what its text says."""
+
+from __future__ import annotations
+
+import ast
+import marshal
+
+import numpy as np
+import pytest
+
+from grader.diagnosis.slips.schema import SWITCH
+from grader.tests.diagnosis.repairs.made import loaded, written
+
+TEXT = """
+class Layer:
+    def __init__(self, scale):
+        self.scale = scale
+
+    def forward(self, x):
+        self.x = x
+        return x + self.scale
+
+
+def plain(x):
+    return Layer(2.0).forward(x) - x
+"""
+
+
+def test_each_switch_puts_one_change_in_force() -> None:
+    source = written(TEXT, "plain(np.ones(2))")
+    definition, changes = source.schema("Layer.forward", 0, 1, frozenset())
+    module = loaded(source.whole())
+    exec_in = vars(module)
+    exec(marshal.loads(source.code_of("Layer.forward", definition)), exec_in)
+    assert module.plain(np.zeros(1)) == 2
+    minus = next(each for each in changes if ast.unparse(each.new) == "x - self.scale")  # type: ignore[arg-type]
+    setattr(module, SWITCH, [minus.number])
+    assert module.plain(np.zeros(1)) == -2
+
+
+def test_a_change_that_is_made_for_good_stays_in_later_forms() -> None:
+    source = written(TEXT, "plain(np.ones(2))")
+    changes = source.schema("Layer.forward", 0, 1, frozenset())[1]
+    minus = next(each for each in changes if ast.unparse(each.new) == "x - self.scale")  # type: ignore[arg-type]
+    after = source.applied([minus])
+    assert loaded(after.whole()).plain(np.zeros(1)) == -2
+    assert loaded(source.whole()).plain(np.zeros(1)) == 2
+
+
+def test_functions_that_a_request_may_run_are_found_by_name() -> None:
+    source = written(TEXT + "\n\ndef other(x):\n    return x\n", "plain(np.ones(2))")
+    assert source.reached("plain") == ["plain", "Layer.__init__", "Layer.forward"]
+
+
+def test_a_method_that_asks_for_its_class_is_left_alone() -> None:
+    first = "class A:\n    def f(self):\n        return 1\n\n"
+    text = f"{first}class B(A):\n    def f(self):\n        return super().f() + 1\n"
+    source = written(text, "B().f()")
+    definition, _ = source.schema("B.f", 0, 1, frozenset())
+    with pytest.raises(ValueError, match="asks for its class"):
+        source.code_of("B.f", definition)

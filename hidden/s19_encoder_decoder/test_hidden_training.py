@@ -1,0 +1,91 @@
+"""Hidden tests of stage s19: a Transformer learns to reverse sequences, and answers token by token."""
+
+import numpy as np
+import pytest
+
+from grader.testing import assert_array, assert_equal
+
+pytestmark = [pytest.mark.criterion("reverses-sequences"), pytest.mark.values]
+
+PAD, START, END, FIRST, SYMBOLS = 0, 1, 2, 3, 6
+SHORTEST, LONGEST = 3, 5
+BATCH, STEPS, RATE, SMOOTHING = 32, 200, 0.03, 0.1
+EXACT = 0.95  # of new sequences; the reference reverses all of them
+PROMISE = 1e-6  # how much a small step is meant to lower the loss
+
+
+def is_new(sequence):
+    """Say whether a sequence is kept out of the training: one in five is."""
+    return sum(sequence) % 5 == 0
+
+
+def draw(rng, count, new):
+    """Return sources, padded and with an end, and the answers: the same symbols in reverse, and the end."""
+    sources, answers = (np.full((count, LONGEST + 1), PAD) for _ in range(2))
+    filled = 0
+    while filled < count:
+        sequence = rng.integers(FIRST, FIRST + SYMBOLS, size=rng.integers(SHORTEST, LONGEST + 1)).tolist()
+        if is_new(sequence) == new:
+            sources[filled, : len(sequence) + 1] = [*sequence, END]
+            answers[filled, : len(sequence) + 1] = [*sequence[::-1], END]
+            filled += 1
+    return sources, answers
+
+
+def new_model(learner, rng, dim):
+    """Return a learner's model of one block a side."""
+    size = FIRST + SYMBOLS
+    return learner.Transformer(size, size, LONGEST + 1, 1, dim, 2, mlp_ratio=1.0, rng=rng)
+
+
+def loss_of(learner, model, sources, answers):
+    """Return the loss and what backward is to be given, by the learner's own functions."""
+    logits = model.forward(sources, learner.shift_right(answers, START), sources != PAD)
+    loss = learner.label_smoothing_loss(logits, answers, SMOOTHING, PAD)
+    return loss, learner.label_smoothing_gradient(logits, answers, SMOOTHING, PAD)
+
+
+@pytest.mark.parametrize("group", ["source_embedding", "encoder", "target_embedding", "decoder.0.cross_attention"])
+def test_small_steps_pay_what_their_gradients_promise(learner, rng, group):
+    model, (sources, answers) = new_model(learner, rng, 6), draw(rng, 3, new=False)
+    for name in ("first", "second"):
+        loss, grad_logits = loss_of(learner, model, sources, answers)
+        model.backward(grad_logits)
+        params, grads = model.params, model.grads
+        assert_equal(sorted(grads), sorted(params), name="names of grads")
+        chosen = {key: grad for key, grad in grads.items() if key.startswith(group)}
+        steepness = float(sum((grad**2).sum() for grad in chosen.values()))
+        assert_equal(steepness > 1e-9, True, name=f"whether the gradients of {group} are anything but zero")
+        model.set_params({key: params[key] - PROMISE / steepness * grad for key, grad in chosen.items()})
+        gain = (loss - loss_of(learner, model, sources, answers)[0]) / PROMISE
+        assert_array(gain, 1.0, rtol=0.02, name=f"gain of the {name} step on {group}, as a share of what was promised")
+
+
+def trained(learner, rng):
+    """Return a model after STEPS steps of Adam."""
+    model, first, second = new_model(learner, rng, 24), {}, {}
+    params = model.params
+    for step in range(1, STEPS + 1):
+        _, grad_logits = loss_of(learner, model, *draw(rng, BATCH, new=False))
+        model.backward(grad_logits)
+        rate = RATE * min(1, step / 10) * (1 - 0.95 * step / STEPS)
+        for key, grad in model.grads.items():
+            first[key] = 0.9 * first.get(key, 0) + 0.1 * grad
+            second[key] = 0.98 * second.get(key, 0) + 0.02 * grad**2
+            size = np.sqrt(second[key] / (1 - 0.98**step)) + 1e-8
+            params[key] = params[key] - rate * first[key] / (1 - 0.9**step) / size
+        model.set_params(params)
+    return model
+
+
+def test_new_sequences_are_reversed(learner, rng):
+    model, (sources, answers) = trained(learner, rng), draw(rng, 200, new=True)
+    mask, tokens = sources != PAD, np.full((len(sources), 1), START)
+    memory = model.encode(sources, mask)
+    for _ in range(LONGEST + 1):
+        logits = model.decode(tokens, memory, mask)
+        assert_equal(np.shape(logits), (*tokens.shape, FIRST + SYMBOLS), name="shape of logits")
+        tokens = np.concatenate([tokens, logits[:, -1].argmax(axis=-1)[:, None]], axis=1)
+    right = np.where(answers == PAD, PAD, tokens[:, 1:]) == answers
+    exact = float(right.all(axis=1).mean())
+    assert_equal(exact >= EXACT, True, name=f"whether at least {EXACT:.0%} of the answers are exact ({exact:.1%})")
