@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from drawings import pictures, s04, s05, s06, s07, s09, s10, s11, s12, s13, s14, s15, s17, s18, s19, s20, s22
+from drawings import pictures, s04, s05, s06, s07, s09, s10, s11, s12, s13, s14, s15, s17, s18, s19, s20, s21, s22
 from grader.explore.model import Plan
 
 PLANS: Mapping[str, Plan] = {
@@ -25,5 +25,6 @@ PLANS: Mapping[str, Plan] = {
     ),
     "s19": Plan(s19.STEPS, s19.start, random=True, of_sentence=True, drawings=pictures.s19.drawings),
     "s20": Plan(s20.STEPS, s20.start, random=True, given=s20.GIVEN, drawings=pictures.s20.drawings, data=True),
+    "s21": Plan(s21.STEPS, s21.start, random=True, given=s21.GIVEN, drawings=pictures.s21.drawings),
     "s22": Plan(s22.STEPS, s22.start, random=True, given=s22.GIVEN, drawings=pictures.s22.drawings),
 }

@@ -18,7 +18,7 @@ from hidden.s16_attention_layer.solution import Attention, _allowed, _transposed
     "and not made smaller.",
     fix="Multiply the drawn numbers by 0.02.",
 )
-def weights_of_deviation_one(self, embedding_dimension, number_of_heads, rng=None, right=Attention.__init__):
+def weights_of_deviation_one(self, embedding_dimension=512, number_of_heads=8, rng=None, right=Attention.__init__):
     right(self, embedding_dimension, number_of_heads, rng)
     for name in ("query_weights", "key_weights", "value_weights", "output_weights"):
         setattr(self, name, getattr(self, name) / 0.02)
@@ -30,7 +30,9 @@ def weights_of_deviation_one(self, embedding_dimension, number_of_heads, rng=Non
     text="0.02 became the variance of the weights: their standard deviation is the root of it, about 0.14.",
     fix="Multiply standard normal numbers by 0.02 itself, or pass scale=0.02 to rng.normal.",
 )
-def weights_of_variance_two_hundredths(self, embedding_dimension, number_of_heads, rng=None, right=Attention.__init__):
+def weights_of_variance_two_hundredths(
+    self, embedding_dimension=512, number_of_heads=8, rng=None, right=Attention.__init__
+):
     right(self, embedding_dimension, number_of_heads, rng)
     for name in ("query_weights", "key_weights", "value_weights", "output_weights"):
         setattr(self, name, getattr(self, name) / 0.02**0.5)
@@ -42,7 +44,7 @@ def weights_of_variance_two_hundredths(self, embedding_dimension, number_of_head
     text="The weights are spread evenly between -0.02 and 0.02.",
     fix="Draw them from a normal distribution: rng.standard_normal(shape) times 0.02.",
 )
-def weights_uniform(self, embedding_dimension, number_of_heads, rng=None, right=Attention.__init__):
+def weights_uniform(self, embedding_dimension=512, number_of_heads=8, rng=None, right=Attention.__init__):
     right(self, embedding_dimension, number_of_heads)
     rng = np.random.default_rng() if rng is None else rng
     for name in ("query_weights", "key_weights", "value_weights", "output_weights"):
@@ -55,7 +57,7 @@ def weights_uniform(self, embedding_dimension, number_of_heads, rng=None, right=
     text="The four weight matrices are one and the same: it was drawn once.",
     fix="Draw each of the four for itself, one after the other from the same rng.",
 )
-def one_matrix_for_all_weights(self, embedding_dimension, number_of_heads, rng=None, right=Attention.__init__):
+def one_matrix_for_all_weights(self, embedding_dimension=512, number_of_heads=8, rng=None, right=Attention.__init__):
     right(self, embedding_dimension, number_of_heads, rng)
     self.key_weights = self.value_weights = self.output_weights = self.query_weights
 
@@ -66,7 +68,7 @@ def one_matrix_for_all_weights(self, embedding_dimension, number_of_heads, rng=N
     text="The weights do not come from rng: a generator with a fixed seed was made inside, so every layer is alike.",
     fix="Draw from the rng that was passed, and make np.random.default_rng() without a seed only where it is None.",
 )
-def rng_replaced_by_a_fixed_seed(self, embedding_dimension, number_of_heads, rng=None, right=Attention.__init__):
+def rng_replaced_by_a_fixed_seed(self, embedding_dimension=512, number_of_heads=8, rng=None, right=Attention.__init__):
     right(self, embedding_dimension, number_of_heads, np.random.default_rng(0))
 
 
@@ -76,7 +78,9 @@ def rng_replaced_by_a_fixed_seed(self, embedding_dimension, number_of_heads, rng
     text="A number of heads that does not divide embedding_dimension was accepted, and the remainder thrown away.",
     fix="Raise ValueError where embedding_dimension % number_of_heads is not 0.",
 )
-def indivisible_embedding_accepted(self, embedding_dimension, number_of_heads, rng=None, right=Attention.__init__):
+def indivisible_embedding_accepted(
+    self, embedding_dimension=512, number_of_heads=8, rng=None, right=Attention.__init__
+):
     right(self, embedding_dimension, min(number_of_heads, 1), rng)
     self.number_of_heads = number_of_heads
     self.head_dimension = embedding_dimension // number_of_heads
@@ -89,7 +93,7 @@ def indivisible_embedding_accepted(self, embedding_dimension, number_of_heads, r
     text="A number of heads that is zero or negative was accepted.",
     fix="Raise ValueError where number_of_heads is below 1, before anything is divided by it.",
 )
-def number_of_heads_not_checked(self, embedding_dimension, number_of_heads, rng=None, right=Attention.__init__):
+def number_of_heads_not_checked(self, embedding_dimension=512, number_of_heads=8, rng=None, right=Attention.__init__):
     right(self, embedding_dimension, abs(number_of_heads) or 1, rng)
     self.number_of_heads = number_of_heads
 
@@ -100,7 +104,7 @@ def number_of_heads_not_checked(self, embedding_dimension, number_of_heads, rng=
     text="scale_factor is the square root of head_dimension.",
     fix="Scores are multiplied with it, so it is 1 over that root.",
 )
-def scale_factor_not_inverted(self, embedding_dimension, number_of_heads, rng=None, right=Attention.__init__):
+def scale_factor_not_inverted(self, embedding_dimension=512, number_of_heads=8, rng=None, right=Attention.__init__):
     right(self, embedding_dimension, number_of_heads, rng)
     self.scale_factor = float(self.head_dimension) ** 0.5
 
@@ -539,7 +543,7 @@ def scores_divided_by_head_dimension(self, name, value):
     text="The scale is that of the whole embedding: 1 over the root of embedding_dimension.",
     fix="One head multiplies vectors of head_dimension numbers: use the root of that.",
 )
-def scale_of_the_whole_embedding(self, embedding_dimension, number_of_heads, rng=None, right=Attention.__init__):
+def scale_of_the_whole_embedding(self, embedding_dimension=512, number_of_heads=8, rng=None, right=Attention.__init__):
     right(self, embedding_dimension, number_of_heads, rng)
     self.scale_factor = float(embedding_dimension) ** -0.5
 

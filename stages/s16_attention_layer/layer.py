@@ -13,7 +13,8 @@ class Attention:
 
     Args:
         embedding_dimension: number of features of the inputs and of the output.
-        number_of_heads: how many heads; must divide embedding_dimension.
+        number_of_heads: how many heads; must divide embedding_dimension. Without arguments the layer is that of the
+            original Transformer: 512 features and 8 heads.
         rng: np.random.Generator that draws the weights; None draws a fresh one.
 
     Attributes, from the start:
@@ -59,7 +60,7 @@ class Attention:
         ((2, 10, 64), (2, 4, 10, 10))
     """
 
-    def __init__(self, embedding_dimension, number_of_heads, rng=None):
+    def __init__(self, embedding_dimension=512, number_of_heads=8, rng=None):
         raise NotImplementedError("Attention.__init__")
 
     def softmax(self, scores):

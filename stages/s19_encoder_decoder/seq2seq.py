@@ -6,6 +6,7 @@ True for a real token; token ids are integers from 0; every layer has forward an
 """
 
 import numpy as np
+
 from stages.s17_transformer_blocks.blocks import MLP, Encoder, LayerNorm, MultiheadSelfAttention
 
 

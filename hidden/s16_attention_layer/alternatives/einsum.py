@@ -22,7 +22,7 @@ class Attention:
     value_weights = _weights_property(2)
     output_weights = _weights_property(3)
 
-    def __init__(self, embedding_dimension, number_of_heads, rng=None):
+    def __init__(self, embedding_dimension=512, number_of_heads=8, rng=None):
         if number_of_heads < 1:
             raise ValueError(f"number_of_heads: {number_of_heads}, expected a positive number")
         self.head_dimension, rest = divmod(embedding_dimension, number_of_heads)

@@ -16,7 +16,7 @@ def _stable(row_block):
 
 
 class Attention:
-    def __init__(self, embedding_dimension, number_of_heads, rng=None):
+    def __init__(self, embedding_dimension=512, number_of_heads=8, rng=None):
         if number_of_heads < 1 or embedding_dimension % number_of_heads != 0:
             raise ValueError(f"number_of_heads: {number_of_heads}, expected a divisor of {embedding_dimension}")
         generator = np.random.default_rng() if rng is None else rng

@@ -10,7 +10,7 @@ def _own(array):
 
 
 class Attention:
-    def __init__(self, embedding_dimension, number_of_heads, rng=None):
+    def __init__(self, embedding_dimension=512, number_of_heads=8, rng=None):
         if number_of_heads <= 0 or embedding_dimension % number_of_heads:
             raise ValueError(f"number_of_heads: {number_of_heads}, expected a positive divisor of embedding_dimension")
         if rng is None:

@@ -11,7 +11,7 @@ def _numbers(value):
 
 
 class Attention:
-    def __init__(self, embedding_dimension, number_of_heads, rng=None):
+    def __init__(self, embedding_dimension=512, number_of_heads=8, rng=None):
         if number_of_heads <= 0 or embedding_dimension % number_of_heads != 0:
             raise ValueError(f"number_of_heads: {number_of_heads}, expected a divisor of {embedding_dimension}")
         if rng is None:

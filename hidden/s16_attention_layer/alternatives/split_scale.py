@@ -4,7 +4,7 @@ import numpy as np
 
 
 class Attention:
-    def __init__(self, embedding_dimension, number_of_heads, rng=None):
+    def __init__(self, embedding_dimension=512, number_of_heads=8, rng=None):
         if not (number_of_heads > 0 and embedding_dimension % number_of_heads == 0):
             raise ValueError(f"number_of_heads: {number_of_heads}, expected a divisor of {embedding_dimension}")
         rng = np.random.default_rng() if rng is None else rng

@@ -68,6 +68,11 @@ class TestInitialWeights:
         assert_equal(layer.head_dimension, 16, name="head_dimension")
         assert_array(layer.scale_factor, 0.25, name="scale_factor")
 
+    def test_sizes_of_the_original_transformer_by_default(self, learner):
+        layer = learner.Attention()
+        assert_equal((layer.embedding_dimension, layer.number_of_heads), (512, 8), name="sizes of a layer without any")
+        assert_equal(layer.head_dimension, 64, name="head_dimension")
+
     @pytest.mark.parametrize("name", ["query_weights", "key_weights", "value_weights", "output_weights"])
     def test_weights_are_small_random_numbers(self, learner, name):
         weights = getattr(learner.Attention(64, 4, np.random.default_rng(0)), name)

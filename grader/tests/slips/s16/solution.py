@@ -11,7 +11,7 @@ def refuse_unless(condition, message):
 
 
 class Attention:
-    def __init__(self, embedding_dimension, number_of_heads, rng=None):
+    def __init__(self, embedding_dimension=512, number_of_heads=8, rng=None):
         refuse_unless(number_of_heads > 0, f"number_of_heads: {number_of_heads}, expected a positive number")
         refuse_unless(
             embedding_dimension % number_of_heads == 0,
