@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import Any
 
 from grader.course.changes import replaced
+from grader.diagnosis.repairs.batch import DRIVER
 from grader.diagnosis.repairs.missing import Missing
 from grader.diagnosis.repairs.seen import CLOCK, PRELUDE, Seen, noting, numbered
 from grader.diagnosis.slips.changes import Scope
@@ -149,7 +150,7 @@ class Written(Source):
                 body.append(node)
         switch = ast.Assign([ast.Name(SWITCH, ast.Store())], ast.List([], ast.Load()))
         clock = f"from time import process_time as {CLOCK}\n"
-        return _code([*body, switch, *ast.parse(clock + prelude).body])
+        return _code([*body, switch, *ast.parse(clock + DRIVER + prelude).body])
 
     def code_of(self, function: str, definition: ast.FunctionDef) -> bytes:
         """Return code that puts another definition of a function in its place, in a module that is there."""
