@@ -75,7 +75,10 @@ def {TRY}(groups, requests):
 
 
 def requests_of(records: Sequence[Record], objects: Mapping[int, Any]) -> list[list[Any]] | None:
-    """Return the requests of records as they go over; None where one has no such form. objects are those that are there."""
+    """Return the requests of records as they go over; None where one has no such form.
+
+    objects are those that are there, by their numbers.
+    """
     made: dict[int, int] = {}
     given: dict[int, int] = {}
     found: list[list[Any]] = []

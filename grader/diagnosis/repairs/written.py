@@ -55,23 +55,6 @@ class Written(Source):
         taking = {name: noting(name, self.definitions[name], self.numbers) for name in functions}
         return self.compiled(base | taking, PRELUDE)
 
-    def reached(self, label: str) -> list[str]:
-        """Return the functions that a request may run: the one that it asks for, and all that are called by name."""
-        waiting = [label.partition(".")[0]]
-        found: dict[str, None] = {}
-        seen: set[str] = set()
-        while waiting:
-            top = waiting.pop(0)
-            if top in seen:
-                continue
-            seen.add(top)
-            own = [name for name in self.definitions if name.partition(".")[0] == top]
-            found |= dict.fromkeys(own)
-            waiting += [
-                each.id for name in own for each in ast.walk(self.definitions[name]) if isinstance(each, ast.Name)
-            ]
-        return list(found)
-
     def applied(self, changes: Sequence[Change]) -> Written:
         """Return the text with changes made for good; what was seen of the rest still holds."""
         other = replace(self, codes=[], _heads={})
