@@ -50,6 +50,8 @@ class Diagnostician:
         self._alternatives = alternatives
         self._reference_text = reference_text
         self._search: Search | None = None
+        self._source = Source(stage, reference_text, lambda: self.reference)
+        self._reach: dict[str, set[str]] = {}
 
     def explain(self, records: list[Record], names: dict[str, Name]) -> tuple[Diagnosis, ...] | None:
         """Return the mistakes that answer every request as the learner's module did, where the reference does not.
@@ -88,7 +90,7 @@ class Diagnostician:
     def slips(self) -> Search:
         """What looks for small changes of the reference, and of the other right modules."""
         if self._search is None:
-            sources = [Source(self.stage, self._reference_text, lambda: self.reference)]
+            sources = [self._source]
             for name, text in self._alternatives().items():
                 sources.append(Source(self.stage, text, partial(_loaded, text, name), f"<{name}>"))
             self._search = Search(Switchboard(sources, self.learner))
@@ -110,12 +112,21 @@ class Diagnostician:
         if Replay(self.reference, self.stage, names, exact, self.learner).agrees(records):
             return None
         found = []
+        reached = self._reached({record.label.partition(".")[0] for record in records})
         for mistake in self.mistakes:
             if time.process_time() > ends_at:
                 return None
+            if mistake.replaces.partition(".")[0] not in reached:
+                continue  # it answers as the reference does
             if Replay(self._module(mistake), self.stage, names, exact, self.learner).agrees(records):
                 found.append(mistake)
         return found
+
+    def _reached(self, labels: set[str]) -> set[str]:
+        """Return the functions and classes of the reference that requests of these may run."""
+        for label in labels - self._reach.keys():
+            self._reach[label] = {name.partition(".")[0] for name in self._source.reached(label)}
+        return labels.union(*(self._reach[label] for label in labels))
 
     def _module(self, mistake: Mistake) -> types.ModuleType:
         if mistake.id not in self._modules:

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
+from grader.diagnosis.repairs.batch import TRY
 from grader.diagnosis.repairs.seen import CLOCK, NOTED
 from grader.diagnosis.slips.schema import SWITCH
 from grader.remote.connection import Connection
@@ -15,7 +16,7 @@ from grader.remote.proxies import RemoteValue
 
 STARTS = 8  # processes that one diagnosis may use up: a change may well run for ever
 CALL_SECONDS = 0.25  # of one call of a changed module
-ASKED_EVERY = 16  # changes, its process is asked how much processor time it took
+ASKED_EVERY = 8  # choices, its process is asked how much processor time it took
 
 
 class BenchGone(Exception):
@@ -42,6 +43,9 @@ class Bench(Protocol):
 
     def choose(self, numbers: Sequence[int]) -> None:
         """Put the changes of these numbers in force, and no others."""
+
+    def attempt(self, groups: Sequence[Sequence[int]], requests: Sequence[Any]) -> Any:
+        """Make requests with each group of changes in force; None where one hung, ended the process, or was refused."""
 
     def named(self, name: str) -> Any:
         """Return what stands for a function, a class or a plain value of it."""
@@ -126,6 +130,16 @@ class RemoteBench:
                 self._taken = max(0.0, told - self._started)
         self._chosen += 1
         self._asked("setattr", SWITCH, (list(numbers),))
+
+    def attempt(self, groups: Sequence[Sequence[int]], requests: Sequence[Any]) -> Any:
+        """Make requests with each group of changes in force; None where one hung, ended the process, or was refused."""
+        self.choose(())
+        try:
+            return self._asked("call", TRY, ([list(each) for each in groups], list(requests)))
+        except BenchGone:
+            return None
+        except Exception:  # an answer that cannot be sent, or a lie
+            return None
 
     def named(self, name: str) -> Any:
         """Return what stands for a function, a class or a plain value of it."""

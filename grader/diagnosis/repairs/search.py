@@ -7,6 +7,7 @@ import time
 import types
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
 
 from grader.course.stage import Stage
 from grader.diagnosis.repairs.bench import Bench, BenchGone
@@ -24,6 +25,7 @@ REPAIR = "repair-"  # how the id of what is told begins
 SECONDS = 0.45  # of processor time, here and on the bench
 ROW_SHARE = 0.7  # of what is left, for one row
 LEAST = 0.03  # seconds, below which nothing is begun
+AT_ONCE = 16  # changes that are tried in one exchange
 MOST_FOUND = 10  # repairs that are held against a row's other tests
 MOST_CONFIRMED = 6  # of the tests that passed
 ROUNDS = 3  # of one change more
@@ -56,16 +58,23 @@ class _Tried:
     best: Repair | None = None
 
     def all(self, candidates: Iterable[Repair]) -> None:
-        """Try changes, one after the other, while there is time."""
-        for each in candidates:
-            if self.clock() > self.ends_at or len(self.found) == MOST_FOUND:
-                return
-            late = not any(each.written.ran_before(change.statement) for change in each.changes)
-            score = self.trial.score(each.numbers, late)
-            if self.trial.is_right(score):
-                self.found.append(each)
-            elif score > self.most:
-                self.most, self.best = score, each
+        """Try changes, some at a time, while there is time."""
+        for late, group in groupby(candidates, key=_is_late):
+            waiting = list(group)
+            while waiting:
+                if self.clock() > self.ends_at or len(self.found) >= MOST_FOUND:
+                    return
+                some, waiting = waiting[:AT_ONCE], waiting[AT_ONCE:]
+                for each, score in zip(some, self.trial.scores([each.numbers for each in some], late), strict=True):
+                    if self.trial.is_right(score):
+                        self.found.append(each)
+                    elif score > self.most:
+                        self.most, self.best = score, each
+
+
+def _is_late(repair: Repair) -> bool:
+    """Say whether what is changed ran in the last request of a test alone."""
+    return not any(repair.written.ran_before(change.statement) for change in repair.changes)
 
 
 @dataclass

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from grader.course.stage import Stage
+from grader.diagnosis.repairs.batch import error_of, requests_of, stays_there
 from grader.diagnosis.repairs.bench import Bench, BenchGone
 from grader.diagnosis.replay import Replay, frozen
 from grader.diagnosis.slips.probes import Failing
@@ -46,6 +47,18 @@ class Remote(Replay):
         same = super()._same(recorded, local)
         self.agreed += same
         return same
+
+    def is_told(self, record: Record, result: Any, names: Any, changed: Any) -> bool:
+        """Say whether a request was answered rightly, by what came back of it in one exchange with others."""
+        error = error_of(names)
+        stays = error is None and record.error is None and result is None and record.result is not None
+        if stays and stays_there(record.result):
+            self.agreed += 1
+            return True
+        try:
+            return self._is_same(record, result, error, bool(changed))
+        except Exception:  # values that cannot be compared: the other side chose them
+            return False
 
     def _same_error(self, recorded: BaseException, local: Exception) -> bool:
         """Say whether both raised the same sort of exception."""
@@ -98,6 +111,34 @@ class Trial:
                 return len(self.right) - 1 + self._answered(replay, self.right[-1:]), replay.agreed
             replay = self.start.copied()
             return self._answered(replay, self.right), replay.agreed
+
+    def scores(self, groups: Sequence[Sequence[int]], last: bool = False) -> list[tuple[int, int]]:
+        """Return the score of each of several groups of changes, in one exchange where the requests allow it."""
+        if self.bench.is_gone():
+            self.bench.restart()
+        if self.start is None or self.loads != self.bench.loads:
+            self.begin()
+        if last and self.before is None:
+            self.prepare()
+        replay = self.before if last else self.start
+        assert replay is not None
+        records = self.right[-1:] if last else self.right
+        requests = requests_of(records, {n: each for n, each in replay.objects.items() if n})
+        told = None if requests is None else self.bench.attempt(groups, requests)
+        if not isinstance(told, list) or len(told) != len(groups):
+            return [self.score(each, last) for each in groups]
+        done = len(self.right) - len(records)
+        with np.errstate(all="ignore"):
+            return [self._told(replay.copied(), records, each, done) for each in told]
+
+    @staticmethod
+    def _told(replay: Remote, records: Sequence[Record], told: Any, done: int) -> tuple[int, int]:
+        """Return the score of what came back for one group."""
+        for record, each in zip(records, told if isinstance(told, list) else (), strict=False):
+            if not (isinstance(each, list) and len(each) == 3 and replay.is_told(record, *each)):
+                break
+            done += 1
+        return done, replay.agreed
 
     def prepare(self) -> None:
         """Make all requests but the last, with no change in force."""

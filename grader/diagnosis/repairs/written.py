@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import Any
 
 from grader.course.changes import replaced
+from grader.diagnosis.repairs.batch import DRIVER
 from grader.diagnosis.repairs.missing import Missing
 from grader.diagnosis.repairs.seen import CLOCK, PRELUDE, Seen, noting, numbered
 from grader.diagnosis.slips.changes import Scope
@@ -53,23 +54,6 @@ class Written(Source):
         base = {name: self.definitions[name] for name in self.base}
         taking = {name: noting(name, self.definitions[name], self.numbers) for name in functions}
         return self.compiled(base | taking, PRELUDE)
-
-    def reached(self, label: str) -> list[str]:
-        """Return the functions that a request may run: the one that it asks for, and all that are called by name."""
-        waiting = [label.partition(".")[0]]
-        found: dict[str, None] = {}
-        seen: set[str] = set()
-        while waiting:
-            top = waiting.pop(0)
-            if top in seen:
-                continue
-            seen.add(top)
-            own = [name for name in self.definitions if name.partition(".")[0] == top]
-            found |= dict.fromkeys(own)
-            waiting += [
-                each.id for name in own for each in ast.walk(self.definitions[name]) if isinstance(each, ast.Name)
-            ]
-        return list(found)
 
     def applied(self, changes: Sequence[Change]) -> Written:
         """Return the text with changes made for good; what was seen of the rest still holds."""
@@ -149,7 +133,7 @@ class Written(Source):
                 body.append(node)
         switch = ast.Assign([ast.Name(SWITCH, ast.Store())], ast.List([], ast.Load()))
         clock = f"from time import process_time as {CLOCK}\n"
-        return _code([*body, switch, *ast.parse(clock + prelude).body])
+        return _code([*body, switch, *ast.parse(clock + DRIVER + prelude).body])
 
     def code_of(self, function: str, definition: ast.FunctionDef) -> bytes:
         """Return code that puts another definition of a function in its place, in a module that is there."""

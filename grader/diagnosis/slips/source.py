@@ -81,6 +81,23 @@ class Source:
                         waiting.append(each.id)
         return list(found)
 
+    def reached(self, label: str) -> list[str]:
+        """Return the functions that a request may run: the one that it asks for, and all that are called by name."""
+        waiting = [label.partition(".")[0]]
+        found: dict[str, None] = {}
+        seen: set[str] = set()
+        while waiting:
+            top = waiting.pop(0)
+            if top in seen:
+                continue
+            seen.add(top)
+            own = [name for name in self.definitions if name.partition(".")[0] == top]
+            found |= dict.fromkeys(own)
+            waiting += [
+                each.id for name in own for each in ast.walk(self.definitions[name]) if isinstance(each, ast.Name)
+            ]
+        return list(found)
+
     def vocabulary(self, function: str) -> Vocabulary:
         """Return what may be said of one function's values."""
         node = self.definitions[function]

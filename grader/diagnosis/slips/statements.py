@@ -68,6 +68,8 @@ def natural_orders(holder: ast.AST) -> Iterator[tuple[Kind, str, int, list[ast.s
     for name in BODIES:
         body = getattr(holder, name, None)
         if isinstance(body, list) and body and isinstance(body[0], ast.stmt):
+            if any(isinstance(each, (ast.Nonlocal, ast.Global)) for each in body):
+                continue  # a declaration comes first, and once
             for kind, place, changed in _orders(body):
                 yield kind, name, place, changed
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from grader.tests.diagnosis.repairs.made import repairs
+from grader.tests.diagnosis.repairs.made import repairs, written
 
 TWO = "np.ones((2, 3)), np.ones(3)"
 CASES = {
@@ -114,3 +114,21 @@ def test_a_step_too_many_is_told_as_one() -> None:
     found = repairs("def f(x):\n    return np.maximum(x * 2, 0)", "f(np.ones(2))")
     assert any("were cut off below 0" in said for said in found["return x * 2"])
     assert "return np.maximum(x, 0)" in found
+
+
+def test_a_declaration_stays_before_what_it_declares() -> None:
+    text = """
+def f(x):
+    total = 0
+
+    def add(by):
+        nonlocal total
+        total = total + by
+        total = 2 * total
+
+    add(x)
+    return total
+"""
+    assert written(text, "f(3)").schema("f", 0, 1, frozenset())[1]
+    source = written(text, "f(3)")
+    source.code_of("f", source.schema("f", 0, 1, frozenset())[0])

@@ -1,0 +1,123 @@
+"""Several changes tried in one exchange: the requests of a test go over once, the answers to each change come back."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from grader.diagnosis.slips.schema import SWITCH
+from grader.remote.extended import Extended
+from grader.remote.proxies import RemoteValue
+from grader.remote.record import Record
+
+TRY = "_slips_try"  # the name, in a changed module, of what makes the requests
+MADE = "_slips_made"  # stands before the place of an earlier request, whose last result is passed on
+DRIVER = f'''
+def _slips_own(value):
+    kind = type(value).__name__
+    if hasattr(value, "dtype") and kind == "ndarray":
+        return value.copy(order="K")
+    if kind in ("list", "tuple"):
+        return type(value)([_slips_own(each) for each in value])
+    if kind == "dict":
+        return {{key: _slips_own(each) for key, each in value.items()}}
+    if kind == "Generator":
+        import copy
+        return copy.deepcopy(value)
+    return value
+
+
+def _slips_bytes(value):
+    kind = type(value).__name__
+    if kind == "ndarray":
+        return value.tobytes()
+    if kind in ("list", "tuple"):
+        return [_slips_bytes(each) for each in value]
+    if kind == "dict":
+        return [[repr(key), _slips_bytes(each)] for key, each in value.items()]
+    return None
+
+
+def _slips_one(requests):
+    made, told = [], []
+    for kind, target, name, args, kwargs, is_kept in requests:
+        own, named = _slips_own(args), _slips_own(kwargs)
+        before = _slips_bytes([args, kwargs])
+        if any(isinstance(each, list) and each[:1] == ["{MADE}"] for each in own):
+            own = [made[each[1]][-1] if isinstance(each, list) and each[:1] == ["{MADE}"] else each for each in own]
+            before = _slips_bytes([own, named])
+        try:
+            target = made[target] if isinstance(target, int) else target
+            if kind == "setattr":
+                result = setattr(target, name, own[0])
+            elif kind == "getattr":
+                result = getattr(target, name)
+            else:
+                result = (getattr(target, name) if name else target)(*own, **named)
+        except Exception as error:
+            told.append([None, [each.__name__ for each in type(error).__mro__], False])
+            break
+        made.append(result)
+        told.append([result if is_kept else None, [], _slips_bytes([own, named]) != before])
+    return told
+
+
+def {TRY}(groups, requests):
+    found = []
+    for numbers in groups:
+        globals()["{SWITCH}"] = numbers
+        found.append(_slips_one(requests))
+    return found
+'''
+
+
+def requests_of(records: Sequence[Record], objects: Mapping[int, Any]) -> list[list[Any]] | None:
+    """Return the requests of records as they go over; None where one has no such form.
+
+    objects are those that are there, by their numbers.
+    """
+    made: dict[int, int] = {}
+    given: dict[int, int] = {}
+    found: list[list[Any]] = []
+    for place, record in enumerate(records):
+        target = objects.get(record.target, made.get(record.target))
+        if record.kind not in ("call", "getattr", "setattr") or target is None or record.target == 0:
+            return None
+        args = [
+            [MADE, given[id(mine)]] if id(mine) in given else value
+            for value, mine in zip(record.args, record.given, strict=True)
+        ]
+        if not all(map(_is_plain, (*args, *record.kwargs.values()))):
+            return None
+        found.append([record.kind, target, record.name, args, record.kwargs, not stays_there(record.result)])
+        if isinstance(record.result, RemoteValue):
+            made[record.result.__dict__["_number"]] = place
+        elif isinstance(record.returned, tuple) and record.returned:
+            given[id(record.returned[-1])] = place
+    return found
+
+
+def stays_there(value: Any) -> bool:
+    """Say whether a result is, or holds, an object of the learner's, which is not sent."""
+    several = isinstance(value, (list, tuple)) and any(isinstance(each, RemoteValue) for each in value)
+    return several or isinstance(value, RemoteValue)
+
+
+def _is_plain(value: Any) -> bool:
+    if isinstance(value, (RemoteValue, Extended)) or (callable(value) and not isinstance(value, np.generic)):
+        return False
+    if isinstance(value, (list, tuple)):
+        return all(map(_is_plain, value))
+    return all(map(_is_plain, value.values())) if isinstance(value, dict) else True
+
+
+def error_of(names: Any) -> Exception | None:
+    """Return an exception of the first builtin class among names; None for no names."""
+    for name in names if isinstance(names, list) else ():
+        kind = getattr(builtins, name, None) if isinstance(name, str) else None
+        if isinstance(kind, type) and issubclass(kind, Exception):
+            return kind()
+    return None
