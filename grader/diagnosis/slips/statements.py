@@ -90,13 +90,18 @@ def _orders(body: list[ast.stmt]) -> Iterator[tuple[Kind, int, list[ast.stmt]]]:
             early = replaced(second, body=[*second.body, following])
             yield "return_within", place + 1, [*body[: place + 1], early, *body[place + 2 :]]
     for place, loop in enumerate(body):
-        if isinstance(loop, ast.For) and len(loop.body) > 1 and not isinstance(loop.body[-1], (ast.Return, ast.Raise)):
+        if isinstance(loop, ast.For) and len(loop.body) > 1 and not _leaves(loop.body[-1]):
             shorter = replaced(loop, body=loop.body[:-1])
             yield "after", place, [*body[:place], shorter, loop.body[-1], *body[place + 1 :]]
         following = body[place + 1] if place + 1 < len(body) else None
         if isinstance(loop, ast.For) and isinstance(following, (ast.Assign, ast.AugAssign, ast.Expr)):
             longer = replaced(loop, body=[*loop.body, following])
             yield "indented", place + 1, [*body[:place], longer, *body[place + 2 :]]
+
+
+def _leaves(node: ast.stmt) -> bool:
+    """Say whether a statement ends a loop or its round, or the function."""
+    return any(isinstance(each, (ast.Return, ast.Raise, ast.Break, ast.Continue)) for each in ast.walk(node))
 
 
 def argument_changes(node: ast.FunctionDef, scope: Scope) -> Iterator[tuple[Kind, ast.Assign]]:
