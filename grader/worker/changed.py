@@ -17,5 +17,5 @@ def changed_module(code: bytes, before: Any, learners: types.ModuleType) -> type
     if before is learners:
         module = types.ModuleType(learners.__name__)
         sys.modules[learners.__name__] = module
-    exec(marshal.loads(code), module.__dict__)  # nosec B302 (from the grader, to a process that runs its code anyway)
+    exec(marshal.loads(code), module.__dict__)  # nosec B302 # the grader compiled it
     return module  # type: ignore[no-any-return]
