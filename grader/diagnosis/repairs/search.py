@@ -191,8 +191,8 @@ class Repairs:
             if diagnosis is None or not all(trial.is_right(trial.score(each.numbers)) for trial in kept):
                 continue
             tests = {other.test for other, trial in trials if trial.is_right(trial.score(each.numbers))} | {probe.test}
-            if len(each.all) > 1 and (len(tests) == 1 or each.likelihood > 1):
-                continue  # several changes that put little right may be a coincidence
+            if (each.likelihood > 1 and (len(tests) == 1 or len(each.all) > 1)) or len(tests) < len(each.all):
+                continue  # unlikely changes, or several, that put little right may be a coincidence
             rank = (-len(tests), len(each.all), each.likelihood, grown(each), len(diagnosis.text))
             before = slips.get(diagnosis.mistake)
             if before is None or rank < before[0].rank:

@@ -136,7 +136,7 @@ def _extra(whole: ast.AST, kept: ast.AST, say: Vocabulary) -> Clause | None:
                 return Clause(cut, f"Leave `{name}` out there.", 0)
             noun = name if name in say.functions else NOUNS.get(name)
             if noun is None:
-                return Clause(f"`{name}` were applied where {own} belongs", f"Leave `{name}` out.", 1)
+                return None
             done = f"{noun}{f' of {what}' if what else ''} were taken where {own} belongs"
             if noun == name:
                 done = f"{name} were applied{f' to {what}' if what else ''} where {own} belongs"
