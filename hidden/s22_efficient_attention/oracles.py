@@ -166,6 +166,11 @@ def held(function: Any, *args: Any, what: str, most_mb: float = MOST_MB, **optio
     return result
 
 
+def some_rows(rng: np.random.Generator, length: int, *chosen: int) -> Array:
+    """Return the chosen places, the last one, and some that nobody knows before, of so many."""
+    return np.unique([*chosen, length - 1, *rng.integers(length, size=4)])
+
+
 def assert_rows(
     result: object, expected: Array, places: Array, shape: tuple[int, ...], *, name: str, rtol: float | None = None
 ) -> None:

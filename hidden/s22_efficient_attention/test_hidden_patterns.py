@@ -49,7 +49,7 @@ class TestSlidingWindow:
         Q, K, V = oracles.draw(rng, (), oracles.LONGER, oracles.LONGER, 4, 2)
         what = f"sliding_window_attention of {oracles.LONGER} positions, left=7"
         result = oracles.held(learner.sliding_window_attention, Q, K, V, 7, what=what)
-        rows = np.array([0, 3, 7, 8, 5000, oracles.LONGER - 1])
+        rows = oracles.some_rows(rng, oracles.LONGER, 0, 3, 7, 8, 5000)
         expected = np.stack([oracles.window(Q[r : r + 1], K[: r + 1][-8:], V[: r + 1][-8:], 0, 8)[0] for r in rows])
         oracles.assert_rows(result, expected, rows, (oracles.LONGER, 2), name="result")
 
@@ -192,7 +192,7 @@ class TestLinearAttention:
         Q, K, V = oracles.draw(rng, (), oracles.LONG, oracles.LONG, 4, 2)
         what = f"linear_attention of {oracles.LONG} positions"
         result = oracles.held(learner.linear_attention, Q, K, V, what=what)
-        rows = np.array([0, 5000, oracles.LONG - 1])
+        rows = oracles.some_rows(rng, oracles.LONG, 0, 5000)
         oracles.assert_rows(
             result, oracles.linear(Q[rows], K, V, False), rows, (oracles.LONG, 2), name="result", rtol=1e-6
         )
@@ -229,7 +229,7 @@ class TestLinearAttentionCausal:
         Q, K, V = oracles.draw(rng, (), oracles.LONG, oracles.LONG, 4, 2)
         what = f"causal linear_attention of {oracles.LONG} positions"
         result = oracles.held(learner.linear_attention, Q, K, V, causal=True, what=what)
-        rows = np.array([0, 1, 5000, oracles.LONG - 1])
+        rows = oracles.some_rows(rng, oracles.LONG, 0, 1, 5000)
         expected = np.stack([oracles.linear(Q[r : r + 1], K[: r + 1], V[: r + 1], False)[0] for r in rows])
         oracles.assert_rows(result, expected, rows, (oracles.LONG, 2), name="result", rtol=1e-5)
 

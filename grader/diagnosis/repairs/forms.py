@@ -15,6 +15,7 @@ from grader.diagnosis.repairs.written import Written
 from grader.diagnosis.slips.telling import is_fine
 
 MOST_CONSTANTS = 12
+MOST_NODES = 3000  # of a function: one text holds all changes of it, and the time that it takes grows faster than it
 
 
 @dataclass
@@ -60,6 +61,8 @@ class Forms:
 
     def made(self, written: Written, name: str, level: int) -> list[Repair]:
         """Have the bench hold a function's changes of one level; return them, the likeliest first."""
+        if sum(1 for _ in ast.walk(written.definitions[name])) > MOST_NODES:
+            return []
         try:
             definition, changes = written.schema(name, level, self._next, self.constants)
             code = written.code_of(name, definition)

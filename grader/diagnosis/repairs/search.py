@@ -22,6 +22,7 @@ from grader.diagnosis.slips.telling import Slip, distance, is_fine
 from grader.outcome import Diagnosis
 
 REPAIR = "repair-"  # how the id of what is told begins
+MOST_BYTES = 100_000  # of a module: to read and compile a longer one takes time that no clock looks into
 SECONDS = 0.45  # of processor time, here and on the bench
 ROW_SHARE = 0.7  # of what is left, for one row
 LEAST = 0.03  # seconds, below which nothing is begun
@@ -29,6 +30,7 @@ AT_ONCE = 16  # changes that are tried in one exchange
 MOST_FOUND = 10  # repairs that are held against a row's other tests
 MOST_CONFIRMED = 6  # of the tests that passed
 ROUNDS = 3  # of one change more
+MOST_TOLD = 1000  # characters: a learner's names may be as long as the module
 
 
 @dataclass(frozen=True)
@@ -102,8 +104,10 @@ class Repairs:
         """Return what repairs a row's failing tests, each thing once; one row may take a part of the time that is left.
 
         passed are tests of the row that passed: what is right there stays right. fine are the functions of which all
-        rows pass, own those of this row.
+        rows pass, own those of this row. Of a module that is too long to be tried, nothing.
         """
+        if len(self.learner) > MOST_BYTES:
+            return []
         began = self.clock()
         try:
             return self._explained(Row(row, failing, passed, fine, own, began + ROW_SHARE * self.left))
@@ -209,7 +213,7 @@ class Repairs:
         return None if right is None else Trial(self.stage, self.bench, failing, right, False)
 
     def _diagnosis(self, repair: Repair, row: str) -> Diagnosis | None:
-        """Return what is told of a repair; None where one of its changes has no words."""
+        """Return what is told of a repair; None where one of its changes has no words, or too many."""
         function = repair.all[0].function
         clauses = []
         for change in repair.all:
@@ -223,5 +227,7 @@ class Repairs:
         at = f"line{'s' if len(lines) > 1 else ''} {' and '.join(map(str, lines))}"
         text = f"{function} answers as if {words} ({at})."
         fixes = " ".join(dict.fromkeys(each.fix for each in clauses))
+        if len(text) + len(fixes) > MOST_TOLD:
+            return None
         name = REPAIR + hashlib.sha256(text.encode()).hexdigest()[:8]
         return Diagnosis(name, row, text, fixes)

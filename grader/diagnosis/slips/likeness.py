@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-_WORDS = re.compile(r"\b(?:for|while|if|return|yield)\b|[A-Za-z_]\w*(?=\()|@|\*\*|\+=")
+_WORDS = re.compile(r"\b(?:for|while|if|return|yield)\b|\b[A-Za-z_]\w*\b(?=\()|@|\*\*|\+=")
 _DOCSTRING = re.compile(r'""".*?"""', re.DOTALL)
 
 

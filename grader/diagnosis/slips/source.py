@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import types
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -83,19 +84,17 @@ class Source:
 
     def reached(self, label: str) -> list[str]:
         """Return the functions that a request may run: the one that it asks for, and all that are called by name."""
-        waiting = [label.partition(".")[0]]
+        tops: dict[str, list[str]] = {}
+        for name in self.definitions:
+            tops.setdefault(name.partition(".")[0], []).append(name)
+        waiting = deque([label.partition(".")[0]])
         found: dict[str, None] = {}
-        seen: set[str] = set()
         while waiting:
-            top = waiting.pop(0)
-            if top in seen:
-                continue
-            seen.add(top)
-            own = [name for name in self.definitions if name.partition(".")[0] == top]
+            own = tops.pop(waiting.popleft(), [])
             found |= dict.fromkeys(own)
-            waiting += [
+            waiting += (
                 each.id for name in own for each in ast.walk(self.definitions[name]) if isinstance(each, ast.Name)
-            ]
+            )
         return list(found)
 
     def vocabulary(self, function: str) -> Vocabulary:

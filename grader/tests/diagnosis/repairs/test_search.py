@@ -189,6 +189,26 @@ def test_two_slips_in_one_row_are_told_together(course: SmallCourse) -> None:
     assert "b were not added" in found and "W were not transposed" in found
 
 
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("import numpy as np", f"import numpy as np  # {'long ' * 20_000}"),
+        ("centred = x -", f"unused = [{'x, ' * 1500}]; centred = x -"),
+    ],
+    ids=["a long module", "a long function"],
+)
+def test_what_is_out_of_all_proportion_is_not_tried_or_told(course: SmallCourse, old: str, new: str) -> None:
+    source = LEARNERS.replace("centred * centred", "centred * centred * 2").replace(old, new)
+    verdict = course.grade(source).verdict
+    assert [row.status for row in verdict.criteria] == ["passed", "failed"]
+    assert not told(verdict)
+
+
+def test_a_name_that_is_out_of_all_proportion_is_not_told(course: SmallCourse) -> None:
+    source = LEARNERS.replace("centred * centred", "centred * centred * x").replace("centred", "c" * 2000)
+    assert all(len(text) <= 1000 for text in told(course.grade(source).verdict).get("spread", ()))
+
+
 def test_a_right_module_is_told_nothing(course: SmallCourse) -> None:
     verdict = course.grade(LEARNERS).verdict
     assert verdict.passed, [(each.test, each.message) for row in verdict.criteria for each in row.failures]

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import ast
 import marshal
+import time
 
 import numpy as np
 import pytest
 
+from grader.diagnosis.repairs.written import Written
 from grader.diagnosis.slips.schema import SWITCH
 from grader.tests.diagnosis.repairs.made import loaded, written
+from grader.tests.diagnosis.slips.made import NO_STAGE
 
 TEXT = """
 class Layer:
@@ -50,6 +53,18 @@ def test_a_change_that_is_made_for_good_stays_in_later_forms() -> None:
 def test_functions_that_a_request_may_run_are_found_by_name() -> None:
     source = written(TEXT + "\n\ndef other(x):\n    return x\n", "plain(np.ones(2))")
     assert source.reached("plain") == ["plain", "Layer.__init__", "Layer.forward"]
+
+
+def test_functions_are_found_in_a_time_that_grows_as_the_module_does() -> None:
+    def took(count: int) -> float:
+        chain = "\n".join(f"def f{n}(x):\n    return f{n + 1}\n" for n in range(count))
+        source = Written(NO_STAGE, f"{chain}\ndef f{count}(x):\n    return x\n")
+        assert len(source.definitions) == count + 1
+        began = time.process_time()
+        assert len(source.reached("f0")) == count + 1
+        return time.process_time() - began
+
+    assert took(4000) < 40 * max(took(400), 1e-3)
 
 
 def test_a_method_that_asks_for_its_class_is_left_alone() -> None:

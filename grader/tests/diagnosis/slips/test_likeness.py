@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 from grader.diagnosis.slips.likeness import likeness, manner_of
 
 LOOPS = '''
@@ -32,3 +34,12 @@ def test_likeness_is_the_share_of_what_both_have() -> None:
     assert likeness(frozenset("abc"), frozenset("bcd")) == 0.5
     assert likeness(frozenset("a"), frozenset("a")) == 1.0
     assert likeness(frozenset(), frozenset("a")) == 0.0
+
+
+def test_a_long_name_takes_a_time_that_grows_as_it_does() -> None:
+    def took(length: int) -> float:
+        began = time.process_time()
+        assert manner_of(f"def f(x):\n    {'n' * length} = x\n", "f") == frozenset()
+        return time.process_time() - began
+
+    assert took(20_000) < 40 * max(took(2_000), 1e-3)
