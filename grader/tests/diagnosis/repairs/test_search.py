@@ -189,6 +189,22 @@ def test_two_slips_in_one_row_are_told_together(course: SmallCourse) -> None:
     assert "b were not added" in found and "W were not transposed" in found
 
 
+def test_a_slip_is_named_in_a_class_whose_parameters_can_be_set(course: SmallCourse) -> None:
+    properties = """
+        @property
+        def params(self):
+            return self.own
+
+        @params.setter
+        def params(self, given):
+            self.own = given
+
+        def backward("""
+    source = LEARNERS.replace("\n        def backward(", properties).replace('weighted + self.params["b"]', "weighted")
+    found = told(course.grade(source).verdict)
+    assert list(found) == ["line"] and all("as if b were not added to weighted" in each for each in found["line"])
+
+
 def test_a_right_module_is_told_nothing(course: SmallCourse) -> None:
     verdict = course.grade(LEARNERS).verdict
     assert verdict.passed, [(each.test, each.message) for row in verdict.criteria for each in row.failures]

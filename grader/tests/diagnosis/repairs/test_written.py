@@ -52,6 +52,24 @@ def test_functions_that_a_request_may_run_are_found_by_name() -> None:
     assert source.reached("plain") == ["plain", "Layer.__init__", "Layer.forward"]
 
 
+def test_a_property_with_a_setter_stays_as_it_is() -> None:
+    both = """
+    @property
+    def params(self):
+        return self.scale
+
+    @params.setter
+    def params(self, given):
+        self.scale = given + 1
+"""
+    source = written(TEXT.replace("\n\n\ndef plain", f"\n{both}\n\ndef plain"), "plain(np.ones(2))")
+    assert "Layer.params" not in source.definitions
+    module = loaded(source.compiled(source.definitions))
+    layer = module.Layer(2.0)
+    layer.params = 5.0
+    assert layer.params == 6.0
+
+
 def test_a_method_that_asks_for_its_class_is_left_alone() -> None:
     first = "class A:\n    def f(self):\n        return 1\n\n"
     text = f"{first}class B(A):\n    def f(self):\n        return super().f() + 1\n"
