@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import ast
+
 import pytest
 
-from grader.tests.diagnosis.repairs.made import repairs
+from grader.diagnosis.repairs.repair import likelihood
+from grader.tests.diagnosis.repairs.made import repairs, written
 
 TWO = "np.ones((2, 3)), np.ones(3)"
 CASES = {
@@ -114,3 +117,13 @@ def test_a_step_too_many_is_told_as_one() -> None:
     found = repairs("def f(x):\n    return np.maximum(x * 2, 0)", "f(np.ones(2))")
     assert any("were cut off below 0" in said for said in found["return x * 2"])
     assert "return np.maximum(x, 0)" in found
+
+
+def test_a_forgotten_bias_is_among_the_first_changes() -> None:
+    text = 'def f(x, p):\n    h = x @ p["W"]\n    return np.tanh(h) @ p["V"]'
+    given = "np.ones((2, 3)), {'W': np.ones((3, 4)), 'V': np.ones((4, 3)), 'b1': np.ones(4), 'other': np.ones(4)}"
+    source = written(text, f"f({given})")
+    changes = source.schema("f", 0, 1, frozenset())[1]
+    added = {ast.unparse(each.new): likelihood(each) for each in changes if isinstance(each.new, ast.BinOp)}
+    assert added["x @ p['W'] + p['b1']"] == 0
+    assert not {"x @ p['W'] + p['other']", "np.tanh(h) @ p['V'] + p['b1']"} & set(added)
