@@ -96,6 +96,7 @@ def _promise(module: types.ModuleType, label: str, kind: str) -> str:
         found = re.search(form, text or "", re.S | re.M)
         if found:
             said = " ".join(found[1].split())
+            said = said if said.startswith(("when ", "if ", "where ", "unless ", "for ")) else f"when {said}"
             return said if len(said) <= LONGEST else f"{said[:LONGEST]}…"
     return ""
 

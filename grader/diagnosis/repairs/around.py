@@ -1,12 +1,29 @@
-"""Operations that may be missing around an expression: a sum, a maximum subtracted, a root, a sign."""
+"""What may be missing around an expression: a bias, a sum, a maximum subtracted, a root, a sign."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from grader.diagnosis.slips.formulas import number_node, transposed
+
+
+def biased(node: ast.AST, holder: ast.AST, value: Any, terms: Iterable[tuple[ast.expr, Any]]) -> Iterator[ast.AST]:
+    """Yield a matrix product with each bias that fits: what is forgotten the most often is tried early."""
+    if not isinstance(node, ast.BinOp) or not isinstance(node.op, ast.MatMult) or isinstance(holder, ast.BinOp):
+        return
+    features = getattr(value, "shape", (0,))[-1:]
+    for term, held in terms:
+        is_bias = _last_name(term).startswith("b") or "bias" in _last_name(term)
+        if is_bias and features and getattr(held, "shape", None) == features:
+            yield ast.BinOp(node, ast.Add(), term)
+
+
+def _last_name(term: ast.expr) -> str:
+    key = term.slice if isinstance(term, ast.Subscript) else term
+    found = getattr(key, "id", getattr(key, "attr", getattr(key, "value", "")))
+    return found if isinstance(found, str) else ""
 
 
 def wrapped(node: ast.expr, value: Any, inner: bool) -> Iterator[ast.AST]:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from grader.course.changes import replaced
-from grader.diagnosis.repairs.around import wrapped
+from grader.diagnosis.repairs.around import biased, wrapped
 from grader.diagnosis.repairs.seen import EXPRESSIONS
 from grader.diagnosis.slips.changes import Scope, natural_changes
 from grader.diagnosis.slips.formulas import number_node
@@ -52,6 +52,7 @@ class Missing:
                 yield change
         if self.level:
             return
+        yield from biased(node, holder, self.value_of(node), self.terms)
         if isinstance(node, ast.Constant):
             yield from self._numbers(node, holder)
         if isinstance(holder, ast.keyword) and constant_of(node) is not None:

@@ -55,6 +55,8 @@ def likelihood(change: Change) -> int:
     if isinstance(change.old, ast.Constant):
         return 1
     if isinstance(change.new, ast.BinOp) and change.new.left is change.old:
+        if isinstance(change.new.op, ast.Add) and isinstance(getattr(change.old, "op", None), ast.MatMult):
+            return 0
         return 1 if isinstance(change.new.right, (ast.Name, ast.Attribute, ast.Subscript)) else 2
     if isinstance(change.new, ast.AST) and any(each is change.old for each in ast.walk(change.new)):
         return 2

@@ -21,6 +21,7 @@ from grader.diagnosis.slips.wording.phrases import Vocabulary
 
 NEW = "_slips_new"  # the name of a method's other definition, until it is in place
 HEADS = ("test", "iter", "value", "target", "targets", "exc")  # of a statement, without what stands in its body
+ACCESSORS = ("setter", "getter", "deleter")  # of a property
 _NAME = re.compile(r"[A-Za-z_]\w*")
 
 
@@ -33,6 +34,11 @@ class Written(Source):
     base: frozenset[str] = frozenset()  # the functions with changes that were made for good
     codes: list[bytes] = field(default_factory=list)  # of the changes that were made of it
     _heads: dict[int, frozenset[int]] = field(default_factory=dict)
+
+    @cached_property
+    def definitions(self) -> dict[str, ast.FunctionDef]:
+        """Functions and methods by full name, without a property that has a setter: its name stands for both."""
+        return {name: node for name, node in super().definitions.items() if not _is_accessor(node)}
 
     @cached_property
     def words(self) -> frozenset[str]:
@@ -166,6 +172,11 @@ def _substituted(node: Any, old: ast.AST, new: Any) -> Any:
             if other is not value:
                 fields[name] = other
     return replaced(node, **fields) if fields else node
+
+
+def _is_accessor(node: ast.FunctionDef) -> bool:
+    """Say whether a method is a property's setter or deleter, whose decorator is known inside of its class alone."""
+    return any(isinstance(each, ast.Attribute) and each.attr in ACCESSORS for each in node.decorator_list)
 
 
 def _code(body: list[ast.stmt]) -> bytes:

@@ -133,7 +133,8 @@ def detail_lines(result: CriterionResult, verdict: Verdict, style: Style, comman
         lines += _failure_lines(failure, style, shown[0] if number else None)
     left = len(result.failures) - len(shown)
     if left:
-        more = f"and {count(left, 'more test')}: {style.look.command(style.again)} --row {result.id} -v"
+        row = "" if " --only " in style.again else f" --row {result.id}"
+        more = f"and {count(left, 'more test')}: {style.look.command(style.again)}{row} -v"
         lines += side_by_side([more], style.look)
     called = any(failure.call for failure in shown)
     if commands and result.status not in ("grader_fault", "blocked") and (called or verdict.feedback != "full"):

@@ -93,3 +93,17 @@ def test_it_is_told(course: SmallCourse, kind: str) -> None:
 def test_values_that_are_wrong_are_told_as_nothing_of_that(course: SmallCourse, now: str) -> None:
     found = explained(course, SOLUTION.replace("x / np.float32(2)", now))
     assert not [each for each in found if each.mistake in OBVIOUS]
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("Raises ValueError if x is empty.", "The docstring asks for ValueError if x is empty."),
+        ("Raises:\n            ValueError: x is empty.", "The docstring asks for ValueError when x is empty."),
+    ],
+)
+def test_what_the_docstring_promises_is_told_as_a_sentence(course: SmallCourse, said: str, told: str) -> None:
+    solution = SOLUTION.replace("Raises ValueError if x is empty.", said)
+    course.write(manifest=MANIFEST, solution=solution, public=PUBLIC, hidden="", mistakes="")
+    (found,) = explained(course, solution.replace("if len(x) == 0:", "if False:"))
+    assert found.fix == f"Check that first. {told}"

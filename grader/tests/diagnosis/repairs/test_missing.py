@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import ast
+
 import pytest
 
+from grader.diagnosis.repairs.repair import likelihood
 from grader.tests.diagnosis.repairs.made import repairs, written
 
 TWO = "np.ones((2, 3)), np.ones(3)"
@@ -132,3 +135,13 @@ def f(x):
     assert written(text, "f(3)").schema("f", 0, 1, frozenset())[1]
     source = written(text, "f(3)")
     source.code_of("f", source.schema("f", 0, 1, frozenset())[0])
+
+
+def test_a_forgotten_bias_is_among_the_first_changes() -> None:
+    text = 'def f(x, p):\n    h = x @ p["W"]\n    return np.tanh(h) @ p["V"]'
+    given = "np.ones((2, 3)), {'W': np.ones((3, 4)), 'V': np.ones((4, 3)), 'b1': np.ones(4), 'other': np.ones(4)}"
+    source = written(text, f"f({given})")
+    changes = source.schema("f", 0, 1, frozenset())[1]
+    added = {ast.unparse(each.new): likelihood(each) for each in changes if isinstance(each.new, ast.BinOp)}
+    assert added["x @ p['W'] + p['b1']"] == 0
+    assert not {"x @ p['W'] + p['other']", "np.tanh(h) @ p['V'] + p['b1']"} & set(added)

@@ -209,6 +209,22 @@ def test_a_name_that_is_out_of_all_proportion_is_not_told(course: SmallCourse) -
     assert all(len(text) <= 1000 for text in told(course.grade(source).verdict).get("spread", ()))
 
 
+def test_a_slip_is_named_in_a_class_whose_parameters_can_be_set(course: SmallCourse) -> None:
+    properties = """
+        @property
+        def params(self):
+            return self.own
+
+        @params.setter
+        def params(self, given):
+            self.own = given
+
+        def backward("""
+    source = LEARNERS.replace("\n        def backward(", properties).replace('weighted + self.params["b"]', "weighted")
+    found = told(course.grade(source).verdict)
+    assert list(found) == ["line"] and all("as if b were not added to" in each for each in found["line"])
+
+
 def test_a_right_module_is_told_nothing(course: SmallCourse) -> None:
     verdict = course.grade(LEARNERS).verdict
     assert verdict.passed, [(each.test, each.message) for row in verdict.criteria for each in row.failures]

@@ -67,6 +67,24 @@ def test_functions_are_found_in_a_time_that_grows_as_the_module_does() -> None:
     assert took(4000) < 40 * max(took(400), 1e-3)
 
 
+def test_a_property_with_a_setter_stays_as_it_is() -> None:
+    both = """
+    @property
+    def params(self):
+        return self.scale
+
+    @params.setter
+    def params(self, given):
+        self.scale = given + 1
+"""
+    source = written(TEXT.replace("\n\n\ndef plain", f"\n{both}\n\ndef plain"), "plain(np.ones(2))")
+    assert "Layer.params" not in source.definitions
+    module = loaded(source.compiled(source.definitions))
+    layer = module.Layer(2.0)
+    layer.params = 5.0
+    assert layer.params == 6.0
+
+
 def test_a_method_that_asks_for_its_class_is_left_alone() -> None:
     first = "class A:\n    def f(self):\n        return 1\n\n"
     text = f"{first}class B(A):\n    def f(self):\n        return super().f() + 1\n"

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from grader.outcome import Diagnosis, Outcome, Status, Where
 from grader.report.terminal import screen
-from grader.report.terminal.checklist import Style, summary_lines, verdict_lines
+from grader.report.terminal.checklist import Style, detail_lines, summary_lines, verdict_lines
 from grader.report.terminal.layout import MARKS, Look, heading, paragraph, printable, row, side_by_side, with_place
 from grader.report.terminal.screen import Ticker, is_ascii
 from grader.submission.source import Problem
@@ -214,6 +214,13 @@ def test_at_most_two_failures_of_a_row_are_shown() -> None:
     text = shown(failing(*map(other, range(5))))
     assert [f"message {n}" in text for n in range(5)] == [True, True, False, False, False]
     assert "    and 3 more tests: grader check s15 --row split-heads -v\n" in text
+
+
+def test_a_row_that_was_graded_alone_is_asked_for_once() -> None:
+    lines = detail_lines(
+        failing(*map(other, range(5))), VERDICT, Style(Look(120), "grader check s15 --only split-heads")
+    )
+    assert "    and 3 more tests: grader check s15 --only split-heads -v\n" in text_of(lines)
 
 
 def test_verbose_shows_all_failures_and_the_names_of_their_tests() -> None:
