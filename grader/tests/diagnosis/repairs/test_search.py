@@ -138,7 +138,7 @@ CASES = {
         'weighted + self.params["b"]',
         "weighted",
         "line",
-        "Line.forward answers as if b were not added to weighted (line 13).",
+        "Line.forward answers as if b were not added to ",
     ),
     "one key for another": (
         'self.grads["b"] = grad.sum(axis=0)',
