@@ -26,9 +26,9 @@ def start(example: Example | None, seed: int, files: Mapping[str, bytes]) -> Kno
     words = sorted({word for line in lines for word in line})
     index = {word: number for number, word in enumerate(words)}
     ids = np.full((len(lines), max(map(len, lines))), index[STOP])
-    real = np.zeros(ids.shape, dtype=bool)
-    for row, line in enumerate(lines):
-        ids[row, : len(line)], real[row, : len(line)] = [index[word] for word in line], True
+    real = np.full(ids.shape, False)
+    for at, line in enumerate(lines):
+        ids[at, : len(line)], real[at, : len(line)] = [index[word] for word in line], True
     prompt = tuple(PROMPT.split()) if example is None else beginning(example, words, ids.shape[1] - 2)
     begun = np.array([[index[word] for word in prompt]])
     return {"ids": ids, "real": real, "words": words, "prompt": begun, "seed": seed}
@@ -70,7 +70,7 @@ def _train(learner: Any, known: Known) -> Reading:
     moments: dict[str, tuple[Array, Array]] = {}
     losses = []
     for number_ in range(1, STEPS_TAKEN + 1):
-        rows = rng.integers(0, TRAINING, size=BATCH)
+        rows = rng.integers(TRAINING, size=BATCH)
         losses.append(_step(learner, model, params, moments, number_, known["ids"][rows], known["real"][rows]))
     held = known["ids"][TRAINING:], known["real"][TRAINING:]
     reached = _loss(learner, model, *held)[0]
@@ -104,7 +104,8 @@ def _step(
     for name, value in params.items():
         grad = bounded(array(grads[name], value.shape, name=f"grads[{name!r}]"))
         mean, square = moments.get(name, (np.zeros_like(grad), np.zeros_like(grad)))
-        moments[name] = mean, square = 0.9 * mean + 0.1 * grad, 0.98 * square + 0.02 * grad**2
+        mean, square = mean + 0.1 * (grad - mean), square + 0.02 * (grad**2 - square)
+        moments[name] = mean, square
         size = np.sqrt(square / (1 - 0.98**count)) + 1e-8
         params[name] = value - rate * mean / (1 - 0.9**count) / size
     model.params = params

@@ -99,7 +99,7 @@ def _train(learner: Any, known: Known) -> Reading:
             first[key] = 0.9 * first.get(key, 0) + 0.1 * slope
             second[key] = 0.98 * second.get(key, 0) + 0.02 * slope**2
             size_of = np.sqrt(second[key] / (1 - 0.98**step)) + 1e-8
-            params[key] = params[key] - rate * first[key] / (1 - 0.9**step) / size_of
+            params[key] = params[key] - rate / size_of * first[key] / (1 - 0.9**step)
         model.set_params(params)
     wrong: tuple[str, ...] = ()
     if not losses[-1] < 0.8 * losses[0]:

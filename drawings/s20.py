@@ -31,10 +31,10 @@ MODEL = f"ViT((1, {SIDE}, {SIDE}), {SIZE}, {CLASSES}, {DIM}, {DEPTH}, {HEADS}, m
 def start(example: None, seed: int, files: Mapping[str, bytes]) -> Known:
     """Return the digits, those to train with and those held out, and one of each that is looked at."""
     lines = [line.split() for line in files["digits.txt"].decode("ascii").splitlines()]
-    pixels = np.array([[int(pixel, 17) for pixel in drawn] for _, drawn in lines], dtype=np.float64)
+    pixels = np.array([[float(int(letter, 17)) for letter in drawn] for _, drawn in lines])
     images, digits = pixels.reshape(-1, 1, SIDE, SIDE) / 8 - 1, np.array([int(digit) for digit, _ in lines])
     held_out = np.flatnonzero(np.arange(len(images)) % 5 == 0)
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(seed=seed)
     x = images[[int(rng.choice(held_out[digits[held_out] == digit])) for digit in SHOWN]]
     return {"images": images, "digits": digits, "held_out": held_out, "x": x, "seed": seed}
 
@@ -129,12 +129,13 @@ def _trained(learner: Any, known: Known) -> Reading:
         if set(grads) != set(params):
             raise Unfit("grads should have the keys of params after backward")
         losses.append(loss)
-        for name, grad in grads.items():  # Adam
+        for name in grads:  # Adam
+            grad = grads[name]
             first[name] = 0.9 * first[name] + 0.1 * grad
             second[name] = 0.98 * second[name] + 0.02 * grad**2
-            size = np.sqrt(second[name] / (1 - 0.98**step)) + 1e-8
+            length = np.sqrt(second[name] / (1 - 0.98**step)) + 1e-8
             rate = RATE * (1 - 0.9 * step / STEPS_TAKEN)
-            params[name] = params[name] - rate * first[name] / (1 - 0.9**step) / size
+            params[name] = params[name] - rate * first[name] / (1 - 0.9**step) / length
         vit.load(params)
     held_out = known["held_out"]
     logits = array(vit.forward(known["images"][held_out]), (len(held_out), CLASSES), name="logits")

@@ -16,8 +16,8 @@ SEATS = 1.25  # capacity_factor
 COLLAPSED = 8.0  # what the last feature, always 1, adds to the logit of expert 0
 WEIGHTS: Mapping[str, float] = {"alone": 0.0, "balanced": 0.5}
 ROUNDS, RATE = 60, 0.05
-SIGNS = np.array([[1, 1], [1, -1], [-1, 1], [-1, -1]])
-KEYS = ("W1", "b1", "W2", "b2")
+CORNERS = np.array([[1, 1], [1, -1], [-1, 1], [-1, -1]])
+OF_EXPERT = ("W1", "b1", "W2", "b2")
 OF_TOKENS, OF_CHOICES = ("token", "expert"), ("token", "choice")
 SLOPE_STEP, OFF = 1e-5, 1e-6
 GIVEN = f"{TOKENS} tokens in four groups · {EXPERTS} experts"
@@ -28,7 +28,7 @@ def start(example: None, seed: int) -> Known:
     rng = np.random.default_rng(seed=seed)
     group = np.repeat(np.arange(4), TOKENS // 4)
     x = rng.standard_normal((TOKENS, DIM))
-    x[:, :2] = 2 * SIGNS[group] + 0.3 * x[:, :2]
+    x[:, :2] = 2 * CORNERS[group] + 0.3 * x[:, :2]
     x[:, 3] = 1
     matrices = rng.standard_normal((4, DIM, DIM))
     target = np.einsum("td,tdf->tf", x, matrices[group])
@@ -63,7 +63,7 @@ def _gates(learner: Any, known: Known) -> Reading:
     first, second = pair(learner.top_k_gating(probabilities, CHOICES), ("indices", "gates"))
     indices = _experts(first)
     gates = bounded(array(second, (TOKENS, CHOICES), OF_CHOICES, name="gates"))
-    chosen = np.take_along_axis(probabilities, indices, axis=1)
+    chosen = np.take_along_axis(probabilities, indices, axis=-1)
     wrong = []
     if not np.array_equal(chosen, -np.sort(-probabilities, axis=1)[:, :CHOICES]):
         wrong.append(f"the {CHOICES} most probable experts of each token should come first")
@@ -148,17 +148,17 @@ def _train(name: str) -> Run:
             output, places, facts = _served(layer, x)
             losses.append(float(((output - target) ** 2).mean()))
             dropped.append(float((places == 1).sum()) / TOKENS)
-            layer.backward(2 * (output - target) / target.size)
+            layer.backward((output - target) * (2 / target.size))
             grads = layer.grads
             for key in p:  # Adam
                 grad = bounded(array(grads[key], p[key].shape, name=f"grads[{key!r}]"))
                 first[key] = 0.9 * first[key] + 0.1 * grad
                 second[key] = 0.98 * second[key] + 0.02 * grad**2
-                size = np.sqrt(second[key] / (1 - 0.98**step)) + 1e-8
-                p[key] = p[key] - RATE * first[key] / (1 - 0.9**step) / size
-            layer.router_weights = p["router_weights"]
+                length = np.sqrt(second[key] / (1 - 0.98**step)) + 1e-8
+                p[key] = p[key] - RATE * first[key] / (1 - 0.9**step) / length
+            layer.router_weights = p.get("router_weights")
             for number_, expert in enumerate(layer.experts):
-                expert.params = {key: p[f"experts.{number_}.{key}"] for key in KEYS}
+                expert.params = {key: p[f"experts.{number_}.{key}"] for key in OF_EXPERT}
         _, places, facts = _served(layer, x)
         values = {f"{name}-after": places, f"{name}-losses": np.array(losses), f"{name}-dropped": np.array(dropped)}
         return Reading(values, None, (), (fall("loss", np.array(losses)), *facts), _wrong(name, losses, places))

@@ -17,5 +17,5 @@ def changed_module(code: bytes, before: Any, learners: types.ModuleType) -> type
     if before is learners:
         module = types.ModuleType(learners.__name__)
         sys.modules[learners.__name__] = module
-    exec(marshal.loads(code), module.__dict__)  # nosec B302 # the grader compiled it
+    exec(marshal.loads(code), module.__dict__)  # nosec B302 # the grader compiled this code itself
     return module  # type: ignore[no-any-return]

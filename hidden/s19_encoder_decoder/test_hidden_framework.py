@@ -35,12 +35,13 @@ PARAMETERS = {
     name: 1.5 + wave(start, *SHAPES[name]) / 2 if name.endswith("gamma") else wave(start, *SHAPES[name])
     for start, name in enumerate(sorted(SHAPES))
 }
+FIRST = "encoder.blocks.0.attention"
 PLACES = {
     "logits": np.s_[1],
     "source_embedding": np.s_[1:5],
     "target_positions": np.s_[:],
     "readout_weights": np.s_[:2],
-    "encoder.blocks.0.attention.output_weights": np.s_[1],
+    f"{FIRST}.output_weights": np.s_[1],
     "encoder.blocks.1.mlp.W2": np.s_[::3],
     "encoder.norm.gamma": np.s_[:],
     "decoder.0.self_attention.qkv_weights": np.s_[2, ::3],
@@ -72,7 +73,7 @@ ERF = {
         [1.30911, 2.67957, 1.10212, 2.61502, 0.81423, -3.28094],
         [0.34469, -0.19408, -0.09742, 0.78794, 0.34198, 0.91569],
     ],
-    "encoder.blocks.0.attention.output_weights": [-0.9137, -1.93499, 0.81351, 2.03518],
+    f"{FIRST}.output_weights": [-0.9137, -1.93499, 0.81351, 2.03518],
     "encoder.blocks.1.mlp.W2": [
         [0.44154, -0.1692, -0.47762, 0.20527],
         [0.21125, -0.60628, 0.15028, 0.24475],
@@ -111,7 +112,7 @@ TANH = {
         [1.30895, 2.67936, 1.10208, 2.61467, 0.81397, -3.28089],
         [0.3446, -0.19414, -0.09767, 0.7877, 0.34235, 0.91593],
     ],
-    "encoder.blocks.0.attention.output_weights": [-0.91368, -1.93491, 0.81324, 2.03536],
+    f"{FIRST}.output_weights": [-0.91368, -1.93491, 0.81324, 2.03536],
     "encoder.blocks.1.mlp.W2": [
         [0.44146, -0.16917, -0.47767, 0.20538],
         [0.21114, -0.60607, 0.1501, 0.24483],

@@ -7,7 +7,8 @@ import numpy as np
 
 def _count(name, value, most=None):
     if not isinstance(value, (int, np.integer)) or value < 1 or value > (most or value):
-        raise ValueError(f"{name}: got {value!r}, want a whole number from 1{f' to {most}' if most else ''}")
+        bound = f" to {most}" if most else ""
+        raise ValueError(f"{name}: got {value!r}, want a whole number from 1{bound}")
     return int(value)
 
 
