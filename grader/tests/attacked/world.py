@@ -192,14 +192,14 @@ class World:
         """Return what reached a service or the grader since the last call."""
         found = [f"signal {number}" for number in self.signals]
         self.signals.clear()
-        ready, _, _ = select.select([*self._services, self._udp], [], [], 0)
-        for service in ready:
-            if service is self._udp:
-                found.append(f"a datagram: {service.recv(1000)!r}")
-            else:
-                connection, _ = service.accept()
-                connection.close()
-                found.append(f"a connection to {service.getsockname()!r}")
+        while ready := select.select([*self._services, self._udp], [], [], 0)[0]:  # one may have come several times
+            for service in ready:
+                if service is self._udp:
+                    found.append(f"a datagram: {service.recv(1000)!r}")
+                else:
+                    connection, _ = service.accept()
+                    connection.close()
+                    found.append(f"a connection to {service.getsockname()!r}")
         return found
 
     def changes(self) -> set[str]:
