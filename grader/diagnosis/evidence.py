@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from grader.course.stage import Stage
 from grader.diagnosis.diagnostician import Diagnostician
 from grader.diagnosis.obvious import OBVIOUS
 from grader.diagnosis.repairs.bench import Bench
 from grader.diagnosis.repairs.search import REPAIR
-from grader.diagnosis.replay import usable
 from grader.diagnosis.slips.probes import Failing
 from grader.diagnosis.slips.telling import Slip
+from grader.diagnosis.weighing import chosen, explained, is_explained, passed_functions, tells, told
 from grader.outcome import Diagnosis, Outcome
 from grader.remote.connection import Connection
 from grader.remote.record import Name, Record
@@ -58,7 +57,7 @@ class Evidence:
             if connection.limits.held <= self._left:
                 self._left -= connection.limits.held
                 self._failed.setdefault(outcome.criterion, []).append(Failing(outcome.test, records, connection.names))
-        elif outcome.status == "passed" and _tells(records) and connection.limits.held <= self._left:
+        elif outcome.status == "passed" and tells(records) and connection.limits.held <= self._left:
             self._left -= connection.limits.held
             self._passed.setdefault(outcome.criterion, []).append(_Seen(records, connection.names))
 
@@ -82,15 +81,15 @@ class Evidence:
             known = self._shown(self._standing(outcomes, answers, ends_at), answers)
             slips = self._searched(known, answers, bench)
             known = [self._noted(each) for each in known]
-            added = [replace(each, explains=(*each.explains, *_told(slips, each))) for each in known]
-            left = _chosen(self._standing(added, answers, ends_at), slips) if slips else known
+            added = [replace(each, explains=(*each.explains, *told(slips, each))) for each in known]
+            left = chosen(self._standing(added, answers, ends_at), slips) if slips else known
             return self._located(left, answers)
 
     def _located(self, outcomes: list[Outcome], answers: Diagnostician) -> list[Outcome]:
         """Return the outcomes with where the answer goes wrong, in rows of which no test has a better explanation."""
         if answers.is_stub:
             return outcomes
-        fine = _passed_functions(outcomes, answers.stage)
+        fine = passed_functions(outcomes, answers.stage)
         told = {each.criterion for each in outcomes if each.explains}
         failed = {each.test: each for row in self._failed.values() for each in row}
         ends_at = time.process_time() + LOCATING
@@ -131,39 +130,44 @@ class Evidence:
         """Return what explains rows that no known mistake explains: repairs, else changes of a right module."""
         if answers.is_stub:
             return []
-        ends_at = time.process_time() + SEARCH_SECONDS
-        passed = _passed_functions(outcomes, answers.stage)
+        fine = passed_functions(outcomes, answers.stage)
         repairs = answers.repairs(bench) if bench is not None else None
-        found: list[Slip] = []
+        repaired: list[Slip] = []
+        changed: list[Slip] = []
+        left = SEARCH_SECONDS
         for row in answers.stage.criteria:
-            failing = self._unexplained(row.id, outcomes)
-            if not failing:
-                continue
-            right = [
-                Failing("", each.records, each.names) for each in self._passed.get(row.id, []) if _tells(each.records)
-            ]
-            try:
-                if repairs is not None:
-                    slips = repairs.explain(row.id, failing, right, passed, frozenset(row.functions))
-                    found += slips
-                    if slips:
-                        continue
-                now = time.process_time()
-                until = now + ROW_SHARE * max(0.0, ends_at - now)
-                found += answers.slips.explain(row.id, failing, passed, frozenset(row.functions), until)
-            except Exception as error:  # of values that a learner's process chose, or a change that cannot be made
-                self.problems[row.id] = f"{type(error).__name__}: {error}"[:PROBLEM]
+            failing, own = self._unexplained(row.id, outcomes), frozenset(row.functions)
+            found: list[Slip] = []
+            if failing and repairs is not None:
+                with self._noting(row.id):
+                    found = repairs.explain(row.id, failing, self._right(row.id), fine, own)
+            repaired += found
+            if failing and not found:
+                began = time.process_time()
+                with self._noting(row.id):
+                    changed += answers.slips.explain(row.id, failing, fine, own, began + ROW_SHARE * left)
+                left = max(0.0, left - (time.process_time() - began))
         failed = [each for row in self._failed.values() for each in row]
-        own = [each for each in found if each.diagnosis.mistake.startswith(REPAIR)]
-        others = [each for each in found if each not in own]
-        return [*own, *answers.slips.everywhere(others, failed)]
+        return [*repaired, *answers.slips.everywhere(changed, failed)]
+
+    @contextmanager
+    def _noting(self, row: str) -> Iterator[None]:
+        """Note why a search broke off: over values that a learner's process chose, or a change that cannot be made."""
+        try:
+            yield
+        except Exception as error:
+            self.problems[row] = f"{type(error).__name__}: {error}"[:PROBLEM]
+
+    def _right(self, row: str) -> list[Failing]:
+        """Return the tests of a row that passed, in the form of those that failed."""
+        return [Failing("", each.records, each.names) for each in self._passed.get(row, []) if tells(each.records)]
 
     def _unexplained(self, row: str, outcomes: list[Outcome]) -> list[Failing]:
         """Return the failing tests of a row that nothing explains for certain; none where a known mistake does."""
         own = [each for each in outcomes if each.criterion == row and each.test in self._called]
         certain = {each.test for each in own if any(found.mistake in OBVIOUS for found in each.explains)}
         failing = [each for each in self._failed.get(row, []) if each.test not in certain]
-        return [] if _is_explained([each for each in own if each.test not in certain]) else failing
+        return [] if is_explained([each for each in own if each.test not in certain]) else failing
 
     def _uncontradicted(self, outcome: Outcome, answers: Diagnostician, ends_at: float) -> Outcome:
         stands = tuple(
@@ -201,59 +205,7 @@ class Evidence:
             if diagnosis.mistake in OBVIOUS:
                 return True
             own_row = [other for other in asked if other.criterion == diagnosis.criterion]
-            known = not own_row or _explained(diagnosis, own_row) > 0
-            return known and (not peers or _explained(diagnosis, peers) > unexplained)
+            known = not own_row or explained(diagnosis, own_row) > 0
+            return known and (not peers or explained(diagnosis, peers) > unexplained)
 
         return replace(outcome, explains=tuple(filter(stands, outcome.explains)))
-
-
-def _passed_functions(outcomes: list[Outcome], stage: Stage) -> frozenset[str]:
-    """Return the functions of which every row that names them passed, but for refusals and the like."""
-    wrong = {each.criterion for each in outcomes if each.status != "passed" and each.kind in ("", "values")}
-    seen = {each.criterion for each in outcomes}
-    failed = {name for row in stage.criteria if row.id in wrong or row.id not in seen for name in row.functions}
-    owners = {name.partition(".")[0] for name in failed}
-    return frozenset({name for row in stage.criteria for name in row.functions} - failed - owners)
-
-
-def _is_explained(outcomes: list[Outcome]) -> bool:
-    """Say whether a known mistake explains all of a row's tests that were replayed; of two, neither is told."""
-    shared = [{found.mistake for found in outcome.explains} for outcome in outcomes if outcome.status == "failed"]
-    return bool(shared) and bool(set.intersection(*shared))
-
-
-def _told(slips: list[Slip], outcome: Outcome) -> list[Diagnosis]:
-    return list({slip.diagnosis.mistake: slip.diagnosis for slip in slips if outcome.test in slip.tests}.values())
-
-
-def _chosen(outcomes: list[Outcome], slips: list[Slip]) -> list[Outcome]:
-    """Return the outcomes of each row with the one explanation that answers for the most of its failing tests."""
-    rank: dict[str, tuple[int, ...]] = {}
-    for slip in slips:
-        rank.setdefault(slip.diagnosis.mistake, slip.rank[1:])
-    rows: dict[str, Counter[str]] = {}
-    for outcome in outcomes:
-        rows.setdefault(outcome.criterion, Counter()).update(each.mistake for each in outcome.explains)
-    total = sum(rows.values(), Counter[str]())
-
-    def chosen(outcome: Outcome) -> Outcome:
-        counts = rows[outcome.criterion]
-        order = sorted(
-            outcome.explains,
-            key=lambda each: (-counts[each.mistake], -total[each.mistake], rank.get(each.mistake, (-1,))),
-        )
-        if not any(each.mistake in rank for each in order):
-            return outcome
-        return replace(outcome, explains=tuple(order[:1]))
-
-    return [chosen(outcome) for outcome in outcomes]
-
-
-def _tells(records: list[Record]) -> bool:
-    """Say whether what passed may speak against a mistake: refusals do not, since mistakes may leave them out."""
-    return usable(records) and all(record.error is None for record in records)
-
-
-def _explained(diagnosis: Diagnosis, outcomes: list[Outcome]) -> int:
-    """Return how many outcomes a mistake explains."""
-    return sum(any(diagnosis.mistake == found.mistake for found in other.explains) for other in outcomes)

@@ -30,24 +30,11 @@ def described(
     last line there follows as file, line, function.
     """
     earlier = lent or {}
-    files = set(earlier.values())
     try:
         message = str(error)[:TEXT_LIMIT]
     except BaseException as inner:
         message = f"<its message could not be made: {type(inner).__name__}>"
-    frames = []
-    deeper: list[Any] = []
-    last = None
-    trace = error.__traceback__
-    while trace is not None:
-        code = trace.tb_frame.f_code
-        if code.co_filename == label:
-            last = trace.tb_frame
-            frames.append([trace.tb_lineno, getattr(code, "co_qualname", code.co_name)])
-            deeper = []
-        elif code.co_filename in files:
-            deeper = [[code.co_filename, trace.tb_lineno, getattr(code, "co_qualname", code.co_name)]]
-        trace = trace.tb_next
+    frames, deeper, last = _frames(error, label, set(earlier.values()))
     args = list(error.args) if all(map(_is_short, error.args)) else None
     own = type(error).__module__ in {module, *earlier}
     handle = number(type(error)) if own else 0
@@ -63,6 +50,24 @@ def described(
         _seen(last) if last is not None else [],
         *deeper,
     ]
+
+
+def _frames(error: BaseException, label: str, files: set[str]) -> tuple[list[Any], list[Any], FrameType | None]:
+    """Return the learner's lines, the last line in an earlier module that came after them, and the last own frame."""
+    frames: list[Any] = []
+    deeper: list[Any] = []
+    last = None
+    trace = error.__traceback__
+    while trace is not None:
+        code = trace.tb_frame.f_code
+        if code.co_filename == label:
+            last = trace.tb_frame
+            frames.append([trace.tb_lineno, getattr(code, "co_qualname", code.co_name)])
+            deeper = []
+        elif code.co_filename in files:
+            deeper = [[code.co_filename, trace.tb_lineno, getattr(code, "co_qualname", code.co_name)]]
+        trace = trace.tb_next
+    return frames, deeper, last
 
 
 def _seen(frame: FrameType) -> list[Any]:

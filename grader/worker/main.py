@@ -137,7 +137,7 @@ def main() -> None:
     import numpy.random  # noqa: F401  (both before the limits and the drop: the interpreter may be unreadable afterwards)
 
     from grader.protocol import codec
-    from grader.protocol.channel import Channel, ChannelClosed
+    from grader.protocol.channel import Channel
     from grader.worker.confine import confine
     from grader.worker.kernel import Unconfined
     from grader.worker.lent import Lent
@@ -157,8 +157,14 @@ def main() -> None:
     if lent:
         sys.meta_path.insert(0, Lent(lent))
     server = Server(types.ModuleType("learner_module"), label, {name: file for name, file, _ in lent})
-    if not _loaded(server, channel, source):
-        return
+    if _loaded(server, channel, source):
+        _serve(control, server, channel, children)
+
+
+def _serve(control: socket.socket, server: Any, channel: Any, children: Any) -> None:
+    """Serve tests until the grader goes: each in a process of its own, where the system can fork."""
+    from grader.protocol.channel import ChannelClosed
+
     gc.freeze()  # what is loaded now stays: the collector need not touch, and so copy, its pages after each fork
     with contextlib.suppress(ChannelClosed, OSError):
         if children is not None:

@@ -14,7 +14,7 @@ from grader.course.changes import replaced
 from grader.diagnosis.repairs.around import biased, wrapped
 from grader.diagnosis.repairs.seen import EXPRESSIONS
 from grader.diagnosis.slips.changes import Scope, natural_changes
-from grader.diagnosis.slips.formulas import number_node
+from grader.diagnosis.slips.formulas import last_axes_swapped, number_node
 from grader.diagnosis.slips.wording.names import are_kin
 from grader.diagnosis.slips.wording.phrases import constant_of
 
@@ -64,7 +64,7 @@ class Missing:
         if isinstance(node, ast.Subscript):
             yield node.value
         if isinstance(node, ast.Attribute) and node.attr == "T":
-            yield transposed_again(node.value)
+            yield last_axes_swapped(node.value)
 
     def _around(self, node: ast.expr, holder: ast.AST) -> Iterator[ast.AST]:
         """Yield an expression with what may be missing around it."""
@@ -240,9 +240,3 @@ def _fits(term: Any, value: Any) -> bool:
 
 def _sqrt(node: ast.expr) -> ast.expr:
     return ast.BinOp(node, ast.Pow(), ast.Constant(0.5))
-
-
-def transposed_again(node: ast.expr) -> ast.expr:
-    """Return an expression with its last two axes swapped, where all were reversed."""
-    swap = ast.Attribute(ast.Name("np", ast.Load()), "swapaxes", ast.Load())
-    return ast.Call(swap, [node, number_node(-1), number_node(-2)], [])

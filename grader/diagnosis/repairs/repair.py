@@ -44,7 +44,7 @@ def refuses(node: ast.FunctionDef) -> bool:
     return (
         all(isinstance(each, (ast.If, ast.Raise, ast.Return, ast.Expr, ast.Assign)) for each in node.body)
         and any(isinstance(each, ast.If) and isinstance(each.body[0], ast.Raise) for each in node.body)
-        and len(node.body) < 5
+        and len(node.body) < MOST_OF_A_CHECK
     )
 
 

@@ -97,23 +97,14 @@ class Trial:
         With last, only the last request is made once more, as if those before it had just been made.
         BenchGone where no process is left.
         """
-        if self.bench.is_gone():
-            self.bench.restart()
-        if self.start is None or self.loads != self.bench.loads:
-            self.begin()
-        assert self.start is not None
-        if last and self.before is None:
-            self.prepare()
+        replay, records = self._ready(last)
         self.bench.choose(numbers)
         with np.errstate(all="ignore"):
-            if last and self.before is not None:
-                replay = self.before.copied()
-                return len(self.right) - 1 + self._answered(replay, self.right[-1:]), replay.agreed
-            replay = self.start.copied()
-            return self._answered(replay, self.right), replay.agreed
+            done = self._answered(replay, records)
+        return len(self.right) - len(records) + done, replay.agreed
 
-    def scores(self, groups: Sequence[Sequence[int]], last: bool = False) -> list[tuple[int, int]]:
-        """Return the score of each of several groups of changes, in one exchange where the requests allow it."""
+    def _ready(self, last: bool) -> tuple[Remote, Sequence[Record]]:
+        """Return a replay to go on with, and the requests that it has still to make: all, or the last."""
         if self.bench.is_gone():
             self.bench.restart()
         if self.start is None or self.loads != self.bench.loads:
@@ -122,7 +113,11 @@ class Trial:
             self.prepare()
         replay = self.before if last else self.start
         assert replay is not None
-        records = self.right[-1:] if last else self.right
+        return replay.copied(), self.right[-1:] if last else self.right
+
+    def scores(self, groups: Sequence[Sequence[int]], last: bool = False) -> list[tuple[int, int]]:
+        """Return the score of each of several groups of changes, in one exchange where the requests allow it."""
+        replay, records = self._ready(last)
         requests = requests_of(records, {n: each for n, each in replay.objects.items() if n})
         told = None if requests is None else self.bench.attempt(groups, requests)
         if not isinstance(told, list) or len(told) != len(groups):

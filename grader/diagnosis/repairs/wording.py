@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import replace
 
 from grader.diagnosis.slips.schema import Change
 from grader.diagnosis.slips.wording.clause import Clause
@@ -157,22 +156,21 @@ def _operation(whole: ast.BinOp, kept: ast.AST, what: str | None, say: Vocabular
         return None
     other = whole.right if kept is whole.left else whole.left
     said, of = say.term(other) or "a term", what or "a value"
-    lesser = replace(Clause("", "", 0), rank=0 if say.phrase(other) else 1)
     match whole.op:
         case ast.Add():
-            clause = f"{said} were added to {of}, where {of} alone belongs"
+            done = f"{said} were added to {of}, where {of} alone belongs"
         case ast.Sub() if kept is whole.left:
-            clause = f"{said} were subtracted from {of}, where {of} alone belongs"
+            done = f"{said} were subtracted from {of}, where {of} alone belongs"
         case ast.Mult():
-            clause = f"{of} were multiplied by {said}, where {of} alone belongs"
+            done = f"{of} were multiplied by {said}, where {of} alone belongs"
         case ast.Div() if kept is whole.left:
-            clause = f"{of} were divided by {said}, where {of} alone belongs"
+            done = f"{of} were divided by {said}, where {of} alone belongs"
         case ast.Pow() if kept is whole.left:
             power = constant_of(whole.right)
-            done = {2: "squared", 0.5: "rooted"}.get(power if isinstance(power, (int, float)) else 0)
-            clause = f"{of} were {done or f'raised to the power {said}'}, where {of} itself belongs"
+            raised = {2: "squared", 0.5: "rooted"}.get(power if isinstance(power, (int, float)) else 0)
+            done = f"{of} were {raised or f'raised to the power {said}'}, where {of} itself belongs"
         case ast.MatMult():
-            clause = f"{of} were multiplied by the matrix {said}, where {of} alone belongs"
+            done = f"{of} were multiplied by the matrix {said}, where {of} alone belongs"
         case _:
             return None
-    return replace(lesser, said=clause, fix=f"Use {of} alone." if what else "Leave that out.")
+    return Clause(done, f"Use {of} alone." if what else "Leave that out.", 0 if say.phrase(other) else 1)

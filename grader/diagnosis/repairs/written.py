@@ -88,10 +88,8 @@ class Written(Source):
     def numbers_of(self, statement: ast.stmt) -> frozenset[int]:
         """Return the numbers of a statement's expressions; of a compound one, those of its head."""
         if id(statement) not in self._heads:
-            heads = [getattr(statement, name, None) for name in ("test", "iter", "value", "target", "targets", "exc")]
-            nodes = [
-                each for head in heads if head is not None for each in (head if isinstance(head, list) else [head])
-            ]
+            heads = [getattr(statement, name, None) for name in HEADS]
+            nodes = [each for head in heads if head for each in (head if isinstance(head, list) else [head])]
             own = [self.numbers[id(n)] for each in nodes for n in ast.walk(each) if id(n) in self.numbers]
             self._heads[id(statement)] = frozenset(own)
         return self._heads[id(statement)]

@@ -87,6 +87,11 @@ def transposed(node: ast.expr) -> ast.expr:
     function = getattr(node.func, "attr", "") if isinstance(node, ast.Call) else ""
     if isinstance(node, ast.Call) and function == "swapaxes" and node.args:
         return node.args[0] if len(node.args) == 3 else getattr(node.func, "value", node)
+    return last_axes_swapped(node)
+
+
+def last_axes_swapped(node: ast.expr) -> ast.expr:
+    """Return an expression with its last two axes swapped, whatever it is."""
     swap = ast.Attribute(ast.Name("np", ast.Load()), "swapaxes", ast.Load())
     return ast.Call(swap, [node, number_node(-1), number_node(-2)], [])
 

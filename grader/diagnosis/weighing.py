@@ -1,0 +1,65 @@
+"""Explanations weighed against one another: which tests they answer for, and which one of a row's is left."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+
+from grader.course.stage import Stage
+from grader.diagnosis.replay import usable
+from grader.diagnosis.slips.telling import Slip
+from grader.outcome import Diagnosis, Outcome
+from grader.remote.record import Record
+
+
+def passed_functions(outcomes: list[Outcome], stage: Stage) -> frozenset[str]:
+    """Return the functions of which every row that names them passed, but for refusals and the like."""
+    wrong = {each.criterion for each in outcomes if each.status != "passed" and each.kind in ("", "values")}
+    seen = {each.criterion for each in outcomes}
+    failed = {name for row in stage.criteria if row.id in wrong or row.id not in seen for name in row.functions}
+    owners = {name.partition(".")[0] for name in failed}
+    return frozenset({name for row in stage.criteria for name in row.functions} - failed - owners)
+
+
+def is_explained(outcomes: list[Outcome]) -> bool:
+    """Say whether a known mistake explains all of a row's tests that were replayed; of two, neither is told."""
+    shared = [{found.mistake for found in outcome.explains} for outcome in outcomes if outcome.status == "failed"]
+    return bool(shared) and bool(set.intersection(*shared))
+
+
+def told(slips: list[Slip], outcome: Outcome) -> list[Diagnosis]:
+    """Return what slips say of a test that they answer for, each thing once."""
+    return list({slip.diagnosis.mistake: slip.diagnosis for slip in slips if outcome.test in slip.tests}.values())
+
+
+def chosen(outcomes: list[Outcome], slips: list[Slip]) -> list[Outcome]:
+    """Return the outcomes of each row with the one explanation that answers for the most of its failing tests."""
+    rank: dict[str, tuple[int, ...]] = {}
+    for slip in slips:
+        rank.setdefault(slip.diagnosis.mistake, slip.rank[1:])
+    rows: dict[str, Counter[str]] = {}
+    for outcome in outcomes:
+        rows.setdefault(outcome.criterion, Counter()).update(each.mistake for each in outcome.explains)
+    total = sum(rows.values(), Counter[str]())
+
+    def one_left(outcome: Outcome) -> Outcome:
+        counts = rows[outcome.criterion]
+        order = sorted(
+            outcome.explains,
+            key=lambda each: (-counts[each.mistake], -total[each.mistake], rank.get(each.mistake, (-1,))),
+        )
+        if not any(each.mistake in rank for each in order):
+            return outcome
+        return replace(outcome, explains=tuple(order[:1]))
+
+    return list(map(one_left, outcomes))
+
+
+def tells(records: list[Record]) -> bool:
+    """Say whether what passed may speak against a mistake: refusals do not, since mistakes may leave them out."""
+    return usable(records) and all(record.error is None for record in records)
+
+
+def explained(diagnosis: Diagnosis, outcomes: list[Outcome]) -> int:
+    """Return how many outcomes a mistake explains."""
+    return sum(any(diagnosis.mistake == found.mistake for found in other.explains) for other in outcomes)
