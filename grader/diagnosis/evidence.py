@@ -142,7 +142,7 @@ class Evidence:
                 with self._noting(row.id):
                     found = repairs.explain(row.id, failing, self._right(row.id), fine, own)
             repaired += found
-            if failing and not found:
+            if failing and not found and left > 0:
                 began = time.process_time()
                 with self._noting(row.id):
                     changed += answers.slips.explain(row.id, failing, fine, own, began + ROW_SHARE * left)

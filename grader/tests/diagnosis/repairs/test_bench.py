@@ -54,7 +54,8 @@ def test_a_change_that_ends_the_process_costs_that_change(course: SmallCourse) -
     assert found == {"spread": {"spread answers as if the mean of x were not subtracted from x (line 22)."}}
 
 
-def test_a_change_that_hangs_is_given_up(course: SmallCourse) -> None:
+def test_a_change_that_hangs_is_given_up(course: SmallCourse, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("grader.diagnosis.repairs.bench.CALL_SECONDS", 0.25)
     hanging = """
     def spread(x):
         left, total = len(x), 0.0
