@@ -16,7 +16,7 @@ from grader.diagnosis.repairs.bench import Bench
 from grader.diagnosis.repairs.search import REPAIR
 from grader.diagnosis.slips.probes import Failing
 from grader.diagnosis.slips.telling import Slip
-from grader.diagnosis.weighing import chosen, explained, is_explained, passed_functions, tells, told
+from grader.diagnosis.weighing import chosen, explained, is_explained, is_own, passed_functions, tells, told
 from grader.outcome import Diagnosis, Outcome
 from grader.remote.connection import Connection
 from grader.remote.record import Name, Record
@@ -33,6 +33,7 @@ ROW_SHARE = 0.6  # of what is left of it, for one row: the first that fails is t
 class _Seen:
     """What a test that passed asked of the learner's module; right says whether the reference answers alike."""
 
+    test: str
     records: list[Record]
     names: dict[str, Name]
     right: bool | None = None
@@ -59,7 +60,7 @@ class Evidence:
                 self._failed.setdefault(outcome.criterion, []).append(Failing(outcome.test, records, connection.names))
         elif outcome.status == "passed" and tells(records) and connection.limits.held <= self._left:
             self._left -= connection.limits.held
-            self._passed.setdefault(outcome.criterion, []).append(_Seen(records, connection.names))
+            self._passed.setdefault(outcome.criterion, []).append(_Seen(outcome.test, records, connection.names))
 
     @property
     def is_asked(self) -> bool:
@@ -137,16 +138,23 @@ class Evidence:
         left = SEARCH_SECONDS
         for row in answers.stage.criteria:
             failing, own = self._unexplained(row.id, outcomes), frozenset(row.functions)
+            elsewhere = frozenset(each for each in fine if not is_own(each, own))
             found: list[Slip] = []
             if failing and repairs is not None:
                 with self._noting(row.id):
-                    found = repairs.explain(row.id, failing, self._right(row.id), fine, own)
+                    found = repairs.explain(row.id, failing, self._right(row.id), elsewhere, own)
             repaired += found
             if failing and not found and left > 0:
                 began = time.process_time()
                 with self._noting(row.id):
-                    changed += answers.slips.explain(row.id, failing, fine, own, began + ROW_SHARE * left)
+                    changed += answers.slips.explain(row.id, failing, elsewhere, own, began + ROW_SHARE * left)
                 left = max(0.0, left - (time.process_time() - began))
+        if repairs is not None and repaired:
+            told_of = {test for slip in (*repaired, *changed) for test in slip.tests}
+            for row in answers.stage.criteria:
+                failing = [each for each in self._unexplained(row.id, outcomes) if each.test not in told_of]
+                with self._noting(row.id):
+                    repaired += repairs.recall(row.id, failing, self._right(row.id))
         failed = [each for row in self._failed.values() for each in row]
         return [*repaired, *answers.slips.everywhere(changed, failed)]
 
@@ -160,7 +168,9 @@ class Evidence:
 
     def _right(self, row: str) -> list[Failing]:
         """Return the tests of a row that passed, in the form of those that failed."""
-        return [Failing("", each.records, each.names) for each in self._passed.get(row, []) if tells(each.records)]
+        return [
+            Failing(each.test, each.records, each.names) for each in self._passed.get(row, []) if tells(each.records)
+        ]
 
     def _unexplained(self, row: str, outcomes: list[Outcome]) -> list[Failing]:
         """Return the failing tests of a row that nothing explains for certain; none where a known mistake does."""

@@ -21,10 +21,15 @@ def passed_functions(outcomes: list[Outcome], stage: Stage) -> frozenset[str]:
     return frozenset({name for row in stage.criteria for name in row.functions} - failed - owners)
 
 
+def is_own(name: str, functions: frozenset[str]) -> bool:
+    """Say whether a function is one of a row's, or the class of one."""
+    return any(name == each or each.startswith(f"{name}.") for each in functions)
+
+
 def is_explained(outcomes: list[Outcome]) -> bool:
-    """Say whether a known mistake explains all of a row's tests that were replayed; of two, neither is told."""
+    """Say whether one known mistake, and no other, explains all of a row's tests that were replayed."""
     shared = [{found.mistake for found in outcome.explains} for outcome in outcomes if outcome.status == "failed"]
-    return bool(shared) and bool(set.intersection(*shared))
+    return bool(shared) and len(set.intersection(*shared)) == 1
 
 
 def told(slips: list[Slip], outcome: Outcome) -> list[Diagnosis]:
@@ -44,8 +49,11 @@ def chosen(outcomes: list[Outcome], slips: list[Slip]) -> list[Outcome]:
 
     def one_left(outcome: Outcome) -> Outcome:
         counts = rows[outcome.criterion]
+        known = [each for each in outcome.explains if each.mistake not in rank]
+        most = max((counts[each.mistake] for each in known), default=0)
+        tied = [each for each in known if counts[each.mistake] == most]
         order = sorted(
-            outcome.explains,
+            [each for each in outcome.explains if len(tied) < 2 or each not in known],  # of two that tie, neither
             key=lambda each: (-counts[each.mistake], -total[each.mistake], rank.get(each.mistake, (-1,))),
         )
         if not any(each.mistake in rank for each in order):

@@ -47,6 +47,9 @@ class Bench(Protocol):
     def attempt(self, groups: Sequence[Sequence[int]], requests: Sequence[Any]) -> Any:
         """Make requests with each group of changes in force; None where one hung, ended the process, or was refused."""
 
+    def passes(self, numbers: Sequence[int], test: str) -> bool:
+        """Run a test of the suite with the changes of these numbers in force, and say whether it passes."""
+
     def named(self, name: str) -> Any:
         """Return what stands for a function, a class or a plain value of it."""
 
@@ -57,13 +60,28 @@ class Bench(Protocol):
         """Say whether the process has ended or hung, so that its last answers say nothing."""
 
 
+class Module:
+    """Stands for the module on a bench: for a test's `learner`, or where a test asked for a plain value of it."""
+
+    def __init__(self, bench: Bench) -> None:
+        self._bench = bench
+
+    def __getattr__(self, name: str) -> Any:
+        return self._bench.named(name)
+
+
 class RemoteBench:
     """A bench in a process of the learner's, one of those that run tests; started anew when a change ends it."""
 
     def __init__(
-        self, start: Callable[[], Connection], end: Callable[[Connection], object], ends_at: float = math.inf
+        self,
+        start: Callable[[], Connection],
+        end: Callable[[Connection], object],
+        ends_at: float = math.inf,
+        run: Callable[[str, Any], bool] = lambda test, learner: False,
     ) -> None:
         self._start = start
+        self._run = run
         self._end = end
         self._ends_at = ends_at  # by time.monotonic
         self._before = self._taken = 0.0
@@ -140,6 +158,13 @@ class RemoteBench:
             return None
         except Exception:  # an answer that cannot be sent, or a lie
             return None
+
+    def passes(self, numbers: Sequence[int], test: str) -> bool:
+        """Run a test of the suite with the changes of these numbers in force, and say whether it passes."""
+        if self.is_gone():
+            self.restart()
+        self.choose(numbers)
+        return self._run(test, Module(self))
 
     def named(self, name: str) -> Any:
         """Return what stands for a function, a class or a plain value of it."""

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from grader.course.stage import Stage
 from grader.diagnosis.repairs.bench import Bench
+from grader.diagnosis.repairs.relevance import FAR, Relevance
 from grader.diagnosis.repairs.repair import Repair, likelihood
 from grader.diagnosis.repairs.seen import Seen
 from grader.diagnosis.repairs.trial import Trial
@@ -59,19 +61,31 @@ class Forms:
         written.seen = Seen.of(self.bench.noted())
         return written
 
-    def made(self, written: Written, name: str, level: int) -> list[Repair]:
-        """Have the bench hold a function's changes of one level; return them, the likeliest first."""
+    def made(self, written: Written, name: str, level: int, depths: Mapping[int, int], ring: range) -> list[Repair]:
+        """Have the bench hold a function's changes of one level; return them, the likeliest first.
+
+        depths say how far a statement is from what is wrong: those are changed that are as far as a ring is.
+        """
+
+        def wanted(statement: ast.stmt) -> bool:
+            return depths.get(id(statement), FAR) in ring
+
         if sum(1 for _ in ast.walk(written.definitions[name])) > MOST_NODES:
             return []
+        if not any(isinstance(each, ast.stmt) and wanted(each) for each in ast.walk(written.definitions[name])):
+            return []
         try:
-            definition, changes = written.schema(name, level, self._next, self.constants)
+            definition, changes = written.schema(name, level, self._next, self.constants, wanted)
+            if not changes:
+                return []
             code = written.code_of(name, definition)
         except (SyntaxError, ValueError, RecursionError):
             return []
         self._next += len(changes)
         written.codes.append(code)
         self.bench.extend(code)
-        ran = sorted((each for each in changes if written.did_run(each.statement)), key=likelihood)
+        ran = [each for each in changes if written.did_run(each.statement)]
+        ran.sort(key=lambda each: (likelihood(each), depths.get(id(each.statement), FAR)))
         return [Repair((change,), written) for change in ran]
 
     def hold(self, written: Written) -> None:
@@ -82,3 +96,7 @@ class Forms:
             for code in written.codes:
                 self.bench.extend(code)
             self._held = written
+
+    def depths(self, written: Written, label: str, parts: Sequence[int | str]) -> dict[int, int]:
+        """Return by the id of each statement how far it is from an answer of which some parts are wrong."""
+        return Relevance(written.definitions).depths(label, parts)

@@ -12,6 +12,17 @@ import numpy as np
 
 from grader.course.changes import replaced
 from grader.diagnosis.repairs.around import biased, wrapped
+from grader.diagnosis.repairs.misplaced import (
+    indexed,
+    multiplied,
+    named_numbers,
+    plain_numbers,
+    put_in,
+    regrouped,
+    slopes,
+    unused_names,
+    with_entry,
+)
 from grader.diagnosis.repairs.seen import EXPRESSIONS
 from grader.diagnosis.slips.changes import Scope, natural_changes
 from grader.diagnosis.slips.formulas import last_axes_swapped, number_node
@@ -51,8 +62,14 @@ class Missing:
             if _is_far(node, change) == (self.level == 1):
                 yield change
         if self.level:
+            yield from with_entry(node)
+            if isinstance(node, ast.Constant):
+                yield from named_numbers(node, holder, self.scope.values)
             return
         yield from biased(node, holder, self.value_of(node), self.terms)
+        yield from put_in(node, holder, self.value_of(node), self.unused, self.scope.values)
+        yield from regrouped(node)
+        yield from indexed(node, self.value_of)
         if isinstance(node, ast.Constant):
             yield from self._numbers(node, holder)
         if isinstance(holder, ast.keyword) and constant_of(node) is not None:
@@ -77,6 +94,10 @@ class Missing:
                 yield from wrapped(node, value, not outer)
             if outer or isinstance(holder, ast.Call):
                 yield from self._applied(node)
+                yield from slopes(node, value, self._at_hand(node))
+                yield from multiplied(node, value, self._at_hand(node))
+            if isinstance(node, (ast.BinOp, ast.Call)):
+                yield from plain_numbers(value, self.constants)
         elif outer or isinstance(holder, ast.Call):
             yield from self._terms(node, value, (ast.Add, ast.Sub, ast.Mult, ast.Div))
         elif isinstance(holder, ast.Attribute) and holder.attr in REDUCTIONS:
@@ -129,9 +150,13 @@ class Missing:
                     yield replaced(node, keywords=[*kept, ast.keyword("axis", number_node(axis))])
         if name in ("maximum", "minimum", "where", "clip") and len(node.args) > 1:
             yield from (each for each in node.args[1:] if not isinstance(each, ast.Constant))
+        held = vars(self.scope.values.get("self", Scope({})))
         for each in self._arguments(node, name):
-            if each not in given and each in self.scope.values:
-                yield replaced(node, keywords=[*node.keywords, ast.keyword(each, ast.Name(each, ast.Load()))])
+            if each not in given and (each in self.scope.values or each in held):
+                load: ast.expr = ast.Name(each, ast.Load())
+                if each not in self.scope.values:
+                    load = ast.Attribute(ast.Name("self", ast.Load()), each, ast.Load())
+                yield replaced(node, keywords=[*node.keywords, ast.keyword(each, load)])
 
     def _arguments(self, node: ast.Call, name: str) -> list[str]:
         """Return the arguments that a call of a function of the module, or of a method of its classes, leaves out."""
@@ -168,12 +193,7 @@ class Missing:
     def _terms(self, node: ast.expr, value: Any, operators: tuple[type[ast.operator], ...]) -> Iterator[ast.AST]:
         """Yield an expression with a term or a factor more."""
         text = ast.unparse(node)
-        line = getattr(node, "lineno", 0)
-        fitting = [
-            each
-            for each in self.terms
-            if _fits(each[1], value) and ast.unparse(each[0]) != text and self._is_set(each[0], line)
-        ]
+        fitting = [each for each in self._at_hand(node) if _fits(each[1], value) and ast.unparse(each[0]) != text]
         shape = getattr(value, "shape", None)
         fitting.sort(key=lambda each: (getattr(each[1], "shape", None) != shape, not isinstance(each[0], ast.Name)))
         for term, held in fitting[:MOST_TERMS]:
@@ -188,6 +208,15 @@ class Missing:
             if ast.Div in operators and not isinstance(held, np.ndarray):
                 yield ast.BinOp(node, ast.Div(), _sqrt(term))
                 yield ast.BinOp(node, ast.Mult(), _sqrt(term))
+
+    def _at_hand(self, node: ast.AST) -> list[tuple[ast.expr, Any]]:
+        """Return the terms that have their values where an expression stands."""
+        return [each for each in self.terms if self._is_set(each[0], getattr(node, "lineno", 0))]
+
+    @cached_property
+    def unused(self) -> list[str]:
+        """The function's names that it never reads."""
+        return unused_names(self.definition)
 
     def _is_set(self, term: ast.expr, line: int) -> bool:
         """Say whether a name has its value where a line begins."""

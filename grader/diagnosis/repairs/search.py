@@ -5,78 +5,33 @@ from __future__ import annotations
 import hashlib
 import time
 import types
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
-from itertools import groupby
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
 
 from grader.course.stage import Stage
+from grader.diagnosis.repairs.attempts import Candidates, Row
 from grader.diagnosis.repairs.bench import Bench, BenchGone
-from grader.diagnosis.repairs.expected import expected
 from grader.diagnosis.repairs.forms import Forms
-from grader.diagnosis.repairs.repair import Repair, grown, refuses, together
-from grader.diagnosis.repairs.trial import Trial
+from grader.diagnosis.repairs.repair import Repair, grown
+from grader.diagnosis.repairs.trial import Trial, expected
 from grader.diagnosis.repairs.wording import told
 from grader.diagnosis.replay import Replay
 from grader.diagnosis.slips.probes import Failing, size_of
-from grader.diagnosis.slips.telling import Slip, distance, is_fine
+from grader.diagnosis.slips.telling import Slip
 from grader.outcome import Diagnosis
+from grader.remote.record import Record
 
 REPAIR = "repair-"  # how the id of what is told begins
 MOST_BYTES = 100_000  # of a module: to read and compile a longer one takes time that no clock looks into
 SECONDS = 0.45  # of processor time, here and on the bench
 ROW_SHARE = 0.7  # of what is left, for one row
 LEAST = 0.03  # seconds, below which nothing is begun
-AT_ONCE = 16  # changes that are tried in one exchange
-MOST_FOUND = 10  # repairs that are held against a row's other tests
+MOST_RUN_AGAIN = 4  # tests of a row, to see whether they pass with a change
 MOST_CONFIRMED = 6  # of the tests that passed
 ROUNDS = 3  # of one change more
 MOST_TOLD = 1000  # characters: a learner's names may be as long as the module
-
-
-@dataclass(frozen=True)
-class Row:
-    """What a row's search is about: its id, its tests that fail and those that passed, and whose lines are asked.
-
-    fine are the functions of which all rows pass, own those of this row; the search ends at a time of the clock.
-    """
-
-    id: str
-    failing: Sequence[Failing]
-    passed: Sequence[Failing]
-    fine: frozenset[str]
-    own: frozenset[str]
-    ends_at: float = 0.0
-
-
-@dataclass
-class _Tried:
-    """What came of the changes that were tried on one test: those that put it right, and the best that does not."""
-
-    trial: Trial
-    most: tuple[int, int]  # the score of the best
-    ends_at: float
-    clock: Callable[[], float]
-    found: list[Repair] = field(default_factory=list)
-    best: Repair | None = None
-
-    def all(self, candidates: Iterable[Repair]) -> None:
-        """Try changes, some at a time, while there is time."""
-        for late, group in groupby(candidates, key=_is_late):
-            waiting = list(group)
-            while waiting:
-                if self.clock() > self.ends_at or len(self.found) >= MOST_FOUND:
-                    return
-                some, waiting = waiting[:AT_ONCE], waiting[AT_ONCE:]
-                for each, score in zip(some, self.trial.scores([each.numbers for each in some], late), strict=True):
-                    if self.trial.is_right(score):
-                        self.found.append(each)
-                    elif score > self.most:
-                        self.most, self.best = score, each
-
-
-def _is_late(repair: Repair) -> bool:
-    """Say whether what is changed ran in the last request of a test alone."""
-    return not any(repair.written.ran_before(change.statement) for change in repair.changes)
 
 
 @dataclass
@@ -116,11 +71,34 @@ class Repairs:
         finally:
             self.left = max(0.0, self.left - (self.clock() - began))
 
+    def recall(self, row: str, failing: Sequence[Failing], passed: Sequence[Failing]) -> list[Slip]:
+        """Return what of the repairs that other rows needed puts right a row that was asked before they were found."""
+        asked = Row(row, failing, passed, frozenset(), frozenset())
+        try:
+            for each in self._known:
+                self.forms.hold(each.written)
+                probe = next(
+                    (test for test in failing if (trial := self._whole(test)) and self._answers(trial, each)), None
+                )
+                slips = self._confirmed([each], probe, asked) if probe is not None else []
+                if slips:
+                    return [slips[0][0]]
+        except BenchGone:
+            pass
+        return []
+
+    @staticmethod
+    def _answers(trial: Trial, repair: Repair) -> bool:
+        return trial.is_right(trial.score(repair.numbers))
+
     def _explained(self, row: Row) -> list[Slip]:
         """Look for a change that puts a test right, then for another where tests are left or need both."""
         left = sorted(row.failing, key=size_of)
         partial: Repair | None = None
         chosen: list[Slip] = []
+        drawn = bool(left) and (trial := self._trial(left[0])) is not None and _draws(trial.right[-1])
+        if drawn and (passing := self._by_tests(left[0], row)):
+            return passing
         for _ in range(ROUNDS):
             trial = next((made for each in left if (made := self._trial(each)) and made.right[-1].error is None), None)
             if trial is None or row.ends_at - self.clock() < LEAST:
@@ -131,14 +109,42 @@ class Repairs:
                 partial = best.after(partial) if best is not None else None
                 left = left if best is not None else [each for each in left if each is not trial.failing]
                 continue
-            slip, partial = slips[0]
+            slip, repair = slips[0]
+            slip, partial = self._counted(slip, repair, row), repair
             left = [each for each in left if each.test not in slip.tests]
             peers = [each for each in row.failing if trial.right[-1].label in each.called]
             if 2 * len(slip.tests) > len(peers):
                 chosen.append(slip)
-                self._known.append(partial)
+                self._known.append(repair)
                 partial = None
-        return chosen
+        is_over = drawn or "random" not in self.forms.text
+        return chosen if chosen or is_over or not left else self._by_tests(left[0], row)
+
+    def _by_tests(self, failing: Failing, row: Row) -> list[Slip]:
+        """Return what makes tests pass as a whole, where numbers are drawn and several answers are right."""
+        trial = self._trial(failing) or Trial(self.stage, self.bench, failing, failing.records, False)
+        written = self.forms.noted(trial, row.fine, None)
+        self.forms.hold(written)
+        depths = self.forms.depths(written, trial.right[-1].label, ())
+        for each in Candidates(self.forms, row, self.clock).passing(written, trial, depths, self.bench):
+            diagnosis = self._diagnosis(each, row.id)
+            kept = [other.test for other in row.passed if failing.called & other.called][:MOST_RUN_AGAIN]
+            if diagnosis is None or not all(self.bench.passes(each.numbers, test) for test in kept):
+                continue
+            slip = self._counted(Slip(diagnosis, (-1, 1, each.likelihood), frozenset({failing.test})), each, row)
+            if 2 * len(slip.tests) > len(row.failing):
+                self._known.append(each)
+                return [slip]
+        return []
+
+    def _counted(self, slip: Slip, repair: Repair, row: Row) -> Slip:
+        """Return a slip with all failing tests that pass with its repair: an answer may be right and another one."""
+        left = [each.test for each in row.failing if each.test not in slip.tests]
+        if 2 * len(slip.tests) > len(row.failing):
+            return slip
+        more = {test for test in left[:MOST_RUN_AGAIN] if self.bench.passes(repair.numbers, test)}
+        tests = slip.tests | more
+        return Slip(slip.diagnosis, (-len(tests), *slip.rank[1:]), tests)
 
     def _trial(self, failing: Failing) -> Trial | None:
         """Return a failing test up to its first wrong answer; None where the right module cannot repeat it."""
@@ -150,7 +156,7 @@ class Repairs:
             record = failing.records[first]
             records = [record] if replay.stands_alone(record) else failing.records[: first + 1]
             right = expected(Replay(self.reference, self.stage, failing.names, exact, self.learner), records)
-            return None if right is None else Trial(self.stage, self.bench, failing, right, exact)
+            return None if right is None else Trial(self.stage, self.bench, failing, right, exact, first)
         return None
 
     def _found(self, trial: Trial, partial: Repair | None, row: Row) -> tuple[list[Repair], Repair | None]:
@@ -162,25 +168,18 @@ class Repairs:
             self.forms.hold(each.written)
             if trial.is_right(trial.score(each.numbers)):
                 return [each], None
-        label = trial.right[-1].label
         written = self.forms.noted(trial, row.fine, partial)
-        names = [name for name in written.that_ran() if not is_fine(name, row.fine)]
-        names.sort(key=lambda name: (refuses(written.definitions[name]), distance(name, label, row.own)))
-        late = [name for name in names if written.is_late(name)]
-        early = [name for name in names if name not in late]
         self.forms.hold(written)
-        tried = _Tried(trial, trial.score(()), row.ends_at, self.clock)
-        for functions, level in ((late, 0), (late, 1), (early, 0), (early, 1), (late, 2), (early, 2)):
-            for name in functions:
-                if self.clock() > row.ends_at:
-                    return [], tried.best
-                singles = self.forms.made(written, name, level)
-                tried.all(singles)
-                if not tried.found and level == 0:
-                    tried.all(together(singles))
-                if tried.found:
-                    return tried.found, None
-        return [], tried.best
+        if trial.is_right(trial.score(())):  # objects came back, and what is wrong with them shows later
+            whole = self._whole(trial.failing)
+            if whole is None or whole.is_right(score := whole.score(())):
+                return [], None
+            trial = replace(whole, right=whole.right[: score[0] + 1], last=score[0])
+            written = self.forms.noted(trial, row.fine, partial)
+            self.forms.hold(written)
+        depths = self.forms.depths(written, trial.right[-1].label, trial.wrong_parts() if partial is None else ())
+        tried = Candidates(self.forms, row, self.clock).right(written, trial, depths)
+        return tried.found, None if tried.found else tried.best
 
     def _confirmed(self, found: list[Repair], probe: Failing, row: Row) -> list[tuple[Slip, Repair]]:
         """Return what is said of repairs, with the failing tests that each puts right; none breaks what passed."""
@@ -231,3 +230,8 @@ class Repairs:
             return None
         name = REPAIR + hashlib.sha256(text.encode()).hexdigest()[:8]
         return Diagnosis(name, row, text, fixes)
+
+
+def _draws(record: Record) -> bool:
+    """Say whether a request hands a random generator on: what comes back of it is one of several right answers."""
+    return any(isinstance(value, np.random.Generator) for value in (*record.args, *record.kwargs.values()))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,10 +11,11 @@ import numpy as np
 
 from grader.course.stage import Stage
 from grader.diagnosis.repairs.batch import error_of, requests_of, stays_there
-from grader.diagnosis.repairs.bench import Bench, BenchGone
+from grader.diagnosis.repairs.bench import Bench, BenchGone, Module
 from grader.diagnosis.replay import Replay, frozen
 from grader.diagnosis.slips.probes import Failing
 from grader.remote.exceptions import WorkerFailed
+from grader.remote.proxies import RemoteValue
 from grader.remote.record import Record
 from grader.worker.operations import perform
 
@@ -75,6 +77,7 @@ class Trial:
     failing: Failing
     right: Sequence[Record]
     exact: bool
+    last: int = -1  # which of the test's requests is the last of these
     start: Remote | None = None
     before: Remote | None = None  # that has made all requests but the last
     loads: int = 0  # how many texts the bench had loaded when the names were looked up
@@ -82,7 +85,7 @@ class Trial:
     def begin(self) -> None:
         """Look the module's names up; once for each text that is loaded."""
         self.loads = self.bench.loads
-        replay = Remote(_Module(self.bench), self.stage, {}, self.exact)  # type: ignore[arg-type]
+        replay = Remote(Module(self.bench), self.stage, {}, self.exact)  # type: ignore[arg-type]
         replay.floor = NOISE
         wanted = {record.target for record in self.right}
         for name, entry in self.failing.names.items():
@@ -102,6 +105,21 @@ class Trial:
         with np.errstate(all="ignore"):
             done = self._answered(replay, records)
         return len(self.right) - len(records) + done, replay.agreed
+
+    def wrong_parts(self) -> list[int | str]:
+        """Return which entries of a tuple or table a learner answered wrongly; none where it is all of it, or another.
+
+        What was answered has to be of one form with what is right.
+        """
+        a, b = self.right[-1].result, self.failing.records[self.last].result
+        assert self.start is not None
+        if isinstance(a, tuple) and isinstance(b, tuple) and len(a) == len(b):
+            pairs: list[tuple[int | str, Any, Any]] = [(n, *each) for n, each in enumerate(zip(a, b, strict=True))]
+        elif isinstance(a, dict) and isinstance(b, dict) and set(a) == set(b):
+            pairs = [(name, a[name], b[name]) for name in a if isinstance(name, str)]
+        else:
+            return []
+        return [part for part, one, other in pairs if not self.start.copied()._same(one, other)]
 
     def _ready(self, last: bool) -> tuple[Remote, Sequence[Record]]:
         """Return a replay to go on with, and the requests that it has still to make: all, or the last."""
@@ -162,11 +180,26 @@ class Trial:
         return score[0] == len(self.right)
 
 
-class _Module:
-    """Stands for the module on the bench where a test asked for a plain value of it."""
+def expected(replay: Replay, records: Sequence[Record]) -> list[Record] | None:
+    """Return the records with the answers of the module that a replay is on; None where it cannot repeat them."""
+    found = []
+    for record in records:
+        done = replay.perform(record)
+        if done is None:
+            return None
+        result, error, changed, _ = done
+        right = copy.copy(record)
+        right.error, right.changed, right.failed = error, changed, False
+        right.result = _expected(record, result)
+        found.append(right)
+    return found
 
-    def __init__(self, bench: Bench) -> None:
-        self._bench = bench
 
-    def __getattr__(self, name: str) -> Any:
-        return self._bench.named(name)
+def _expected(record: Record, result: Any) -> Any:
+    """Return the right answer, with the learner's own objects where the right ones stay in their module."""
+    if isinstance(record.result, RemoteValue):
+        return record.result
+    several = isinstance(record.result, (list, tuple)) and isinstance(result, (list, tuple))
+    if several and any(isinstance(each, RemoteValue) for each in record.result):
+        return record.result
+    return result

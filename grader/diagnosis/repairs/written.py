@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import marshal
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -110,12 +110,17 @@ class Written(Source):
         return any(number in self.seen.expressions and number not in self.early for number in own)
 
     def schema(
-        self, function: str, level: int, first: int, constants: frozenset[float]
+        self,
+        function: str,
+        level: int,
+        first: int,
+        constants: frozenset[float],
+        wanted: Callable[[ast.stmt], bool] = lambda statement: True,
     ) -> tuple[ast.FunctionDef, list[Change]]:
-        """Return a function's definition with every change of one level behind a switch, and the changes."""
+        """Return a function's definition with each change of one level of some statements behind a switch."""
         scope = Scope(self.seen.names.get(function, {}), self.functions)
         missing = Missing(scope, self.definitions, constants, self.definitions[function], level, self.value_of)
-        made = Schema(function, scope, first, repairs=missing, statements=level == 0)
+        made = Schema(function, scope, first, repairs=missing, statements=level == 0, wanted=wanted)
         return made.definition(self.definitions[function]), made.changes
 
     def compiled(self, changed: Mapping[str, ast.FunctionDef], prelude: str = "") -> bytes:

@@ -80,6 +80,7 @@ class Schema:
     changes: list[Change] = field(default_factory=list)
     repairs: Callable[[ast.AST, ast.AST, Scope], Iterator[ast.AST]] | None = None  # in a learner's own function
     statements: bool = True  # whether statements are changed, too
+    wanted: Callable[[ast.stmt], bool] = lambda statement: True  # which of them are changed
 
     def definition(self, node: ast.FunctionDef) -> ast.FunctionDef:
         """Return the definition with a switch wherever something may be changed."""
@@ -98,7 +99,7 @@ class Schema:
         plain = [each for statement in body for each in self._statement(statement, holder)]
         for kind, where, place, changed in natural_orders(holder) if self.statements else ():
             statement = body[place] if where == name else None
-            if statement is None:
+            if statement is None or not self.wanted(statement):
                 continue
             number = self._add(statement, changed, holder, statement, kind)
             plain = [ast.If(_chosen(number), changed, plain or [ast.Pass()])]
@@ -113,11 +114,11 @@ class Schema:
         for name, value in ast.iter_fields(node):
             if name in ("body", "orelse", "finalbody") and value:
                 fields[name] = self._body(node, name)
-            elif name not in UNCHANGED and isinstance(value, ast.expr):
+            elif name not in UNCHANGED and isinstance(value, ast.expr) and self.wanted(node):
                 fields[name] = self._expression(value, node, node)
         result: list[ast.stmt] = [replaced(node, **fields)]
         other = natural_statements if self.repairs is None else repaired_statements
-        for kind, change in other(node) if self.statements else ():
+        for kind, change in other(node) if self.statements and self.wanted(node) else ():
             number = self._add(node, change, holder, node, kind)
             result = [ast.If(_chosen(number), [change], result)]
         return result

@@ -1,0 +1,125 @@
+"""What is tried on one failing test: changes of the lines that its wrong answer can come from, the nearest first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby, product
+
+from grader.diagnosis.repairs.bench import Bench
+from grader.diagnosis.repairs.forms import Forms
+from grader.diagnosis.repairs.relevance import FAR
+from grader.diagnosis.repairs.repair import Repair, refuses, together
+from grader.diagnosis.repairs.trial import Trial
+from grader.diagnosis.repairs.written import Written
+from grader.diagnosis.slips.probes import Failing
+from grader.diagnosis.slips.telling import distance, is_fine
+
+AT_ONCE = 16  # changes that are tried in one exchange
+MOST_FOUND = 10  # repairs that are held against a row's other tests
+MOST_RUNS = 120  # of a test, with one change after the other
+MOST_PASSED = 3  # changes with which it passes
+RINGS = (range(1), range(1, 3), range(3, FAR), range(FAR, FAR + 1))  # how far statements are from what is wrong
+
+
+@dataclass(frozen=True)
+class Row:
+    """What a row's search is about: its id, its tests that fail and those that passed, and whose lines are asked.
+
+    fine are the functions of which all rows pass, own those of this row; the search ends at a time of the clock.
+    """
+
+    id: str
+    failing: Sequence[Failing]
+    passed: Sequence[Failing]
+    fine: frozenset[str]
+    own: frozenset[str]
+    ends_at: float = 0.0
+
+
+@dataclass
+class Tried:
+    """What came of the changes that were tried on one test: those that put it right, and the best that does not."""
+
+    trial: Trial
+    most: tuple[int, int]  # the score of the best
+    ends_at: float
+    clock: Callable[[], float]
+    found: list[Repair] = field(default_factory=list)
+    best: Repair | None = None
+
+    def all(self, candidates: Iterable[Repair]) -> None:
+        """Try changes, some at a time, while there is time."""
+        for late, group in groupby(candidates, key=_is_late):
+            waiting = list(group)
+            while waiting:
+                if self.clock() > self.ends_at or len(self.found) >= MOST_FOUND:
+                    return
+                some, waiting = waiting[:AT_ONCE], waiting[AT_ONCE:]
+                for each, score in zip(some, self.trial.scores([each.numbers for each in some], late), strict=True):
+                    if self.trial.is_right(score):
+                        self.found.append(each)
+                    elif score > self.most:
+                        self.most, self.best = score, each
+
+
+def _is_late(repair: Repair) -> bool:
+    """Say whether what is changed ran in the last request of a test alone."""
+    return not any(repair.written.ran_before(change.statement) for change in repair.changes)
+
+
+@dataclass
+class Candidates:
+    """The changes of a learner's functions, some after the other, as a bench has them."""
+
+    forms: Forms
+    row: Row
+    clock: Callable[[], float]
+
+    def of(self, written: Written, trial: Trial, depths: dict[int, int]) -> Iterator[tuple[int, list[Repair]]]:
+        """Yield changes with their level, until the time is over: those near to what is wrong first."""
+        label = trial.right[-1].label
+        names = [name for name in written.that_ran() if not is_fine(name, self.row.fine)]
+        names.sort(key=lambda name: _place(name, written, label, self.row.own))
+        late = [name for name in names if written.is_late(name)]
+        early = [name for name in names if name not in late]
+        order = [(late, 0), (late, 1), (early, 0), (early, 1), (late, 2), (early, 2)]
+        for ring, (functions, level) in product(RINGS, order):
+            for name in functions:
+                if self.clock() > self.row.ends_at:
+                    return
+                singles = self.forms.made(written, name, level, depths, ring)
+                if singles:
+                    yield level, singles
+
+    def right(self, written: Written, trial: Trial, depths: dict[int, int]) -> Tried:
+        """Return what came of them all by a test's answers; it ends with the first that put it right."""
+        tried = Tried(trial, trial.score(()), self.row.ends_at, self.clock)
+        for level, singles in self.of(written, trial, depths):
+            tried.all(singles)
+            if not tried.found and level == 0:
+                tried.all(together(singles))
+            if tried.found:
+                break
+        return tried
+
+    def passing(self, written: Written, trial: Trial, depths: dict[int, int], bench: Bench) -> list[Repair]:
+        """Return those with which a test passes as a whole: where numbers are drawn, no answer is the right one."""
+        found: list[Repair] = []
+        runs = 0
+        for level, singles in self.of(written, trial, depths):
+            for each in singles if level < 2 else ():
+                runs += 1
+                if self.clock() > self.row.ends_at or runs > MOST_RUNS or len(found) == MOST_PASSED:
+                    return found
+                if bench.passes(each.numbers, trial.failing.test):
+                    found.append(each)
+            if found:
+                break
+        return found
+
+
+def _place(name: str, written: Written, label: str, own: frozenset[str]) -> tuple[object, ...]:
+    """Return when a function is asked: those that only refuse are late, and so is what sets up an object."""
+    is_setup = name.endswith(".__init__") and "." in label
+    return refuses(written.definitions[name]), distance(name, label, own), is_setup

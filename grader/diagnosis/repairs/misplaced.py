@@ -1,0 +1,189 @@
+"""What stands in the wrong place: operations in another order, a name that is never used, an entry of a list."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from grader.course.changes import replaced
+from grader.diagnosis.slips.formulas import number_node, transposed
+
+GROUPED = (ast.Add, ast.Sub, ast.Mult, ast.Div)
+SUMS = (ast.Add, ast.Sub)
+PRODUCTS = (ast.Mult, ast.Div, ast.FloorDiv)
+MOST_SCALARS = 8
+MOST_PLACES = 20
+MOST_MATRICES = 6
+
+
+def regrouped(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield an expression with its operations in another order: f(a) + b for f(a + b), a @ (b + c) for a @ b + c."""
+    if isinstance(node, ast.Call) and len(node.args) == 1 and isinstance(node.args[0], ast.BinOp):
+        inner = node.args[0]
+        if isinstance(inner.op, GROUPED):
+            yield replaced(inner, left=replaced(node, args=[inner.left]))
+            if isinstance(inner.op, (ast.Add, ast.Mult)):
+                yield replaced(inner, right=replaced(node, args=[inner.right]))
+    if not isinstance(node, ast.BinOp):
+        return
+    left, right = node.left, node.right
+    if isinstance(node.op, GROUPED):
+        for side, other in (("left", right), ("right", left)):
+            call = getattr(node, side)
+            if isinstance(call, ast.Call) and len(call.args) == 1 and _is_applied(call):
+                inside = [call.args[0], other] if side == "left" else [other, call.args[0]]
+                yield replaced(call, args=[ast.BinOp(inside[0], node.op, inside[1])])
+    if isinstance(node.op, ast.MatMult) and isinstance(right, ast.BinOp) and isinstance(right.op, SUMS):
+        yield replaced(right, left=replaced(node, right=right.left))
+    if isinstance(node.op, PRODUCTS):
+        if isinstance(left, ast.BinOp) and isinstance(left.op, SUMS):
+            yield replaced(left, right=replaced(node, left=left.right))
+        if isinstance(right, ast.BinOp) and isinstance(right.op, (*SUMS, *PRODUCTS)):
+            yield replaced(right, left=replaced(node, right=right.left))
+        if isinstance(left, ast.BinOp) and isinstance(left.op, PRODUCTS) and isinstance(node.op, ast.Mult):
+            yield replaced(left, right=replaced(node, left=left.right))
+    if isinstance(node.op, SUMS):
+        if isinstance(right, ast.BinOp) and isinstance(right.op, PRODUCTS):
+            yield replaced(right, left=replaced(node, right=right.left))
+        if isinstance(left, ast.BinOp) and isinstance(left.op, PRODUCTS):
+            yield replaced(left, right=replaced(node, left=left.right))
+
+
+def _is_applied(node: ast.Call) -> bool:
+    """Say whether a call is that of a plain function, of NumPy or the module."""
+    return isinstance(node.func, ast.Name) or isinstance(getattr(node.func, "value", None), ast.Name)
+
+
+def indexed(node: ast.AST, value_of: Callable[[ast.AST], Any]) -> Iterator[ast.AST]:
+    """Yield a row for a column and a column for a row, and a slice that begins further on."""
+    if not isinstance(node, ast.Subscript):
+        return
+    everything = ast.Slice()
+    if isinstance(node.slice, ast.Tuple) and len(node.slice.elts) == 2:
+        first, second = node.slice.elts
+        if _is_everything(first) or _is_everything(second):
+            yield replaced(node, slice=ast.Tuple([second, first], ast.Load()))
+    elif getattr(value_of(node.value), "ndim", 0) == 2 and isinstance(node.slice, (ast.Name, ast.Constant)):
+        yield replaced(node, slice=ast.Tuple([everything, node.slice], ast.Load()))
+
+
+def _is_everything(node: ast.expr) -> bool:
+    return isinstance(node, ast.Slice) and node.lower is node.upper is node.step is None
+
+
+def unused_names(definition: ast.FunctionDef) -> list[str]:
+    """Return the arguments and names that a function sets and never reads: where they belong, something is missing."""
+    loaded = {each.id for each in ast.walk(definition) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load)}
+    given = [*definition.args.posonlyargs, *definition.args.args, *definition.args.kwonlyargs]
+    names = [each.arg for each in given]
+    names += [
+        each.id for each in ast.walk(definition) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)
+    ]
+    return [each for each in dict.fromkeys(names) if each not in loaded and each not in ("self", "_")]
+
+
+def put_in(
+    node: ast.AST, holder: ast.AST, value: Any, unused: Iterable[str], values: Mapping[str, Any]
+) -> Iterator[ast.AST]:
+    """Yield what is never used in the place of an expression, or beside it."""
+    if not isinstance(node, ast.expr) or (isinstance(holder, ast.Call) and holder.func is node):
+        return
+    for name in unused:
+        held, load = values.get(name), ast.Name(name, ast.Load())
+        if held is None:
+            continue
+        number = node.value if isinstance(node, ast.Constant) else None
+        plain = number is not None
+        if (_is_scalar(number) and _is_scalar(held)) if plain else (value is not None and _alike(value, held)):
+            yield load
+        fits = isinstance(value, (np.ndarray, int, float)) and not isinstance(value, bool)
+        if fits and (_is_scalar(held) or _broadcasts(held, value)) and not plain:
+            for operator in (ast.Mult, ast.Add, ast.Sub, ast.Div):
+                yield ast.BinOp(node, operator(), load)
+
+
+def _is_scalar(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def _alike(value: Any, held: Any) -> bool:
+    if isinstance(value, np.ndarray) and isinstance(held, np.ndarray):
+        return bool(value.shape == held.shape)
+    return type(value).__name__ == type(held).__name__ and not isinstance(value, np.ndarray)
+
+
+def _broadcasts(held: Any, value: Any) -> bool:
+    if not isinstance(held, np.ndarray) or not isinstance(value, np.ndarray):
+        return False
+    try:
+        return bool(np.broadcast_shapes(held.shape, value.shape) == value.shape)
+    except ValueError:
+        return False
+
+
+def named_numbers(node: ast.Constant, holder: ast.AST, values: Mapping[str, Any]) -> Iterator[ast.AST]:
+    """Yield the plain numbers that a function has at hand, in the place of one that is written out."""
+    if not _is_scalar(node.value) or (isinstance(holder, ast.keyword) and holder.arg in ("axis", "keepdims")):
+        return
+    names = [name for name, held in values.items() if _is_scalar(held)][:MOST_SCALARS]
+    for name in names:
+        yield ast.Name(name, ast.Load())
+        if isinstance(holder, ast.Call):
+            yield ast.UnaryOp(ast.USub(), ast.Name(name, ast.Load()))
+
+
+def with_entry(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield a list with one of its entries that takes nothing, as an activation, once more elsewhere, or once less."""
+    if not isinstance(node, ast.List) or len(node.elts) < 3:
+        return
+    plain = {ast.unparse(each): each for each in node.elts if isinstance(each, ast.Call) and not each.args}
+    yielded = 0
+    for text, entry in plain.items():
+        for place in range(len(node.elts) + 1):
+            beside = [ast.unparse(other) for other in node.elts[max(0, place - 1) : place + 1]]
+            if text not in beside and yielded < MOST_PLACES:
+                yielded += 1
+                yield replaced(node, elts=[*node.elts[:place], entry, *node.elts[place:]])
+    for place, each in enumerate(node.elts[:MOST_PLACES]):
+        if ast.unparse(each) in plain:
+            yield replaced(node, elts=[*node.elts[:place], *node.elts[place + 1 :]])
+
+
+def slopes(node: ast.expr, value: Any, terms: Sequence[tuple[ast.expr, Any]]) -> Iterator[ast.AST]:
+    """Yield an expression times the slope of a sigmoid or of tanh at a value of its shape, as t * (1 - t)."""
+    shape = getattr(value, "shape", ())
+    for term, held in terms:
+        if shape and getattr(held, "shape", None) == shape:
+            one_less = ast.BinOp(ast.Constant(1), ast.Sub(), term)
+            square = ast.BinOp(ast.Constant(1), ast.Sub(), ast.BinOp(term, ast.Pow(), ast.Constant(2)))
+            yield ast.BinOp(node, ast.Mult(), ast.BinOp(term, ast.Mult(), one_less))
+            yield ast.BinOp(node, ast.Mult(), square)
+            yield ast.BinOp(node, ast.Mult(), one_less)
+
+
+def multiplied(node: ast.expr, value: Any, terms: Sequence[tuple[ast.expr, Any]]) -> Iterator[ast.AST]:
+    """Yield an expression multiplied by a matrix, from the left or from the right, as it is or transposed."""
+    if getattr(value, "ndim", 0) == 0:
+        return
+    matrices = [(term, held) for term, held in terms if getattr(held, "ndim", 0) == 2 and held.dtype.kind == "f"]
+    rows = value.shape[0] if value.ndim == 1 else value.shape[-2]
+    for term, held in matrices[:MOST_MATRICES]:
+        if ast.unparse(term) == ast.unparse(node):
+            continue
+        if held.shape[1] == rows:
+            yield ast.BinOp(term, ast.MatMult(), node)
+        if held.shape[0] == rows:
+            yield ast.BinOp(transposed(term), ast.MatMult(), node)
+        if held.shape[0] == value.shape[-1]:
+            yield ast.BinOp(node, ast.MatMult(), term)
+        if held.shape[1] == value.shape[-1]:
+            yield ast.BinOp(node, ast.MatMult(), transposed(term))
+
+
+def plain_numbers(value: Any, constants: Iterable[float]) -> Iterator[ast.AST]:
+    """Yield the numbers of the right module in the place of a number that is computed."""
+    if isinstance(value, float):
+        yield from (number_node(each) for each in sorted(constants) if each != value)
