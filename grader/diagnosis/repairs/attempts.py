@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import groupby, product
+from itertools import groupby
 
 from grader.diagnosis.repairs.bench import Bench
 from grader.diagnosis.repairs.forms import Forms
@@ -19,7 +19,8 @@ AT_ONCE = 16  # changes that are tried in one exchange
 MOST_FOUND = 10  # repairs that are held against a row's other tests
 MOST_RUNS = 120  # of a test, with one change after the other
 MOST_PASSED = 3  # changes with which it passes
-RINGS = (range(1), range(1, 3), range(3, FAR), range(FAR, FAR + 1))  # how far statements are from what is wrong
+NEAR, DEEP, NO_PART = range(3), range(3, FAR), range(FAR, FAR + 1)  # how far statements are from what is wrong
+ORDER = ((NEAR, 0), (NEAR, 1), (DEEP, 0), (DEEP, 1), (NEAR, 2), (DEEP, 2), *((NO_PART, level) for level in range(3)))
 
 
 @dataclass(frozen=True)
@@ -83,8 +84,7 @@ class Candidates:
         names.sort(key=lambda name: _place(name, written, label, self.row.own))
         late = [name for name in names if written.is_late(name)]
         early = [name for name in names if name not in late]
-        order = [(late, 0), (late, 1), (early, 0), (early, 1), (late, 2), (early, 2)]
-        for ring, (functions, level) in product(RINGS, order):
+        for ring, level, functions in ((ring, level, each) for ring, level in ORDER for each in (late, early)):
             for name in functions:
                 if self.clock() > self.row.ends_at:
                     return
@@ -92,16 +92,15 @@ class Candidates:
                 if singles:
                     yield level, singles
 
-    def right(self, written: Written, trial: Trial, depths: dict[int, int]) -> Tried:
-        """Return what came of them all by a test's answers; it ends with the first that put it right."""
-        tried = Tried(trial, trial.score(()), self.row.ends_at, self.clock)
-        for level, singles in self.of(written, trial, depths):
+    def right(self, written: Written, tried: Tried, depths: dict[int, int]) -> Iterator[list[Repair]]:
+        """Yield those that put a test right, as soon as there are some; what comes closest is left in tried."""
+        for level, singles in self.of(written, tried.trial, depths):
             tried.all(singles)
             if not tried.found and level == 0:
                 tried.all(together(singles))
             if tried.found:
-                break
-        return tried
+                yield tried.found
+                tried.found = []
 
     def passing(self, written: Written, trial: Trial, depths: dict[int, int], bench: Bench) -> list[Repair]:
         """Return those with which a test passes as a whole: where numbers are drawn, no answer is the right one."""

@@ -14,6 +14,7 @@ from grader.diagnosis.repairs.repair import Repair, likelihood
 from grader.diagnosis.repairs.seen import Seen
 from grader.diagnosis.repairs.trial import Trial
 from grader.diagnosis.repairs.written import Written
+from grader.diagnosis.slips.source import Source
 from grader.diagnosis.slips.telling import is_fine
 
 MOST_CONSTANTS = 12
@@ -37,6 +38,11 @@ class Forms:
         return self.learner.decode("utf-8-sig", "replace")
 
     @cached_property
+    def right(self) -> dict[str, ast.FunctionDef]:
+        """The right module's functions and methods by full name."""
+        return Source(self.stage, self.reference_text).definitions
+
+    @cached_property
     def constants(self) -> frozenset[float]:
         """Numbers that stand in the right module, without the commonest."""
         nodes = (each for each in ast.walk(ast.parse(self.reference_text)) if isinstance(each, ast.Constant))
@@ -50,7 +56,11 @@ class Forms:
 
         What is known of a slip is put right before.
         """
-        written = Written(self.stage, self.text) if partial is None else partial.written.applied(partial.changes)
+        written = (
+            Written(self.stage, self.text, right=self.right)
+            if partial is None
+            else partial.written.applied(partial.changes)
+        )
         reached = [name for name in written.reached(trial.right[-1].label) if not is_fine(name, fine)]
         self._held = None
         self.bench.load(written.taking_notes(reached))

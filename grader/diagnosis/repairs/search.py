@@ -7,16 +7,17 @@ import time
 import types
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 
 import numpy as np
 
 from grader.course.stage import Stage
-from grader.diagnosis.repairs.attempts import Candidates, Row
+from grader.diagnosis.repairs.attempts import Candidates, Row, Tried
 from grader.diagnosis.repairs.bench import Bench, BenchGone
 from grader.diagnosis.repairs.forms import Forms
 from grader.diagnosis.repairs.repair import Repair, grown
 from grader.diagnosis.repairs.trial import Trial, expected
-from grader.diagnosis.repairs.wording import told
+from grader.diagnosis.repairs.words.told import told
 from grader.diagnosis.replay import Replay
 from grader.diagnosis.slips.probes import Failing, size_of
 from grader.diagnosis.slips.telling import Slip
@@ -28,6 +29,7 @@ MOST_BYTES = 100_000  # of a module: to read and compile a longer one takes time
 SECONDS = 0.45  # of processor time, here and on the bench
 ROW_SHARE = 0.7  # of what is left, for one row
 LEAST = 0.03  # seconds, below which nothing is begun
+MOST_BATCHES = 4  # of changes that put a test right and do not stand
 MOST_RUN_AGAIN = 4  # tests of a row, to see whether they pass with a change
 MOST_CONFIRMED = 6  # of the tests that passed
 ROUNDS = 3  # of one change more
@@ -96,15 +98,14 @@ class Repairs:
         left = sorted(row.failing, key=size_of)
         partial: Repair | None = None
         chosen: list[Slip] = []
-        drawn = bool(left) and (trial := self._trial(left[0])) is not None and _draws(trial.right[-1])
+        drawn = bool(left) and (trial := self._trial(left[0])) is not None and _is_drawn(trial.right)
         if drawn and (passing := self._by_tests(left[0], row)):
             return passing
         for _ in range(ROUNDS):
             trial = next((made for each in left if (made := self._trial(each)) and made.right[-1].error is None), None)
             if trial is None or row.ends_at - self.clock() < LEAST:
                 break
-            found, best = self._found(trial, partial, row)
-            slips = self._confirmed([each.after(partial) for each in found], trial.failing, row)
+            slips, best = self._repaired(trial, partial, row)
             if not slips:
                 partial = best.after(partial) if best is not None else None
                 left = left if best is not None else [each for each in left if each is not trial.failing]
@@ -117,8 +118,7 @@ class Repairs:
                 chosen.append(slip)
                 self._known.append(repair)
                 partial = None
-        is_over = drawn or "random" not in self.forms.text
-        return chosen if chosen or is_over or not left else self._by_tests(left[0], row)
+        return chosen
 
     def _by_tests(self, failing: Failing, row: Row) -> list[Slip]:
         """Return what makes tests pass as a whole, where numbers are drawn and several answers are right."""
@@ -159,15 +159,17 @@ class Repairs:
             return None if right is None else Trial(self.stage, self.bench, failing, right, exact, first)
         return None
 
-    def _found(self, trial: Trial, partial: Repair | None, row: Row) -> tuple[list[Repair], Repair | None]:
-        """Return the changes with which a test is answered rightly, and the one with which more of it is.
+    def _repaired(
+        self, trial: Trial, partial: Repair | None, row: Row
+    ) -> tuple[list[tuple[Slip, Repair]], Repair | None]:
+        """Return what is said of the changes with which a test is answered rightly, and that with which more of it is.
 
         Where a part of what is wrong is known, it is put right before.
         """
         for each in self._known if partial is None else ():
             self.forms.hold(each.written)
             if trial.is_right(trial.score(each.numbers)):
-                return [each], None
+                return self._confirmed([each], trial.failing, row), None
         written = self.forms.noted(trial, row.fine, partial)
         self.forms.hold(written)
         if trial.is_right(trial.score(())):  # objects came back, and what is wrong with them shows later
@@ -178,8 +180,12 @@ class Repairs:
             written = self.forms.noted(trial, row.fine, partial)
             self.forms.hold(written)
         depths = self.forms.depths(written, trial.right[-1].label, trial.wrong_parts() if partial is None else ())
-        tried = Candidates(self.forms, row, self.clock).right(written, trial, depths)
-        return tried.found, None if tried.found else tried.best
+        tried = Tried(trial, trial.score(()), row.ends_at, self.clock)
+        batches = Candidates(self.forms, row, self.clock).right(written, tried, depths)
+        for found in islice(batches, MOST_BATCHES):
+            if slips := self._confirmed([each.after(partial) for each in found], trial.failing, row):
+                return slips, None
+        return [], tried.best
 
     def _confirmed(self, found: list[Repair], probe: Failing, row: Row) -> list[tuple[Slip, Repair]]:
         """Return what is said of repairs, with the failing tests that each puts right; none breaks what passed."""
@@ -232,6 +238,13 @@ class Repairs:
         return Diagnosis(name, row, text, fixes)
 
 
-def _draws(record: Record) -> bool:
-    """Say whether a request hands a random generator on: what comes back of it is one of several right answers."""
-    return any(isinstance(value, np.random.Generator) for value in (*record.args, *record.kwargs.values()))
+def _is_drawn(records: Sequence[Record]) -> bool:
+    """Say whether answers come of draws: a generator is handed on, and no array but with it."""
+    plain = True
+    drawn = False
+    for record in records:
+        given = (*record.args, *record.kwargs.values())
+        has_generator = any(isinstance(value, np.random.Generator) for value in given)
+        drawn = drawn or has_generator
+        plain = plain and (has_generator or not any(isinstance(value, np.ndarray) for value in given))
+    return drawn and plain

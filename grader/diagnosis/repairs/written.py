@@ -7,12 +7,13 @@ import marshal
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 from grader.course.changes import replaced
 from grader.diagnosis.repairs.batch import DRIVER
-from grader.diagnosis.repairs.missing import Missing
+from grader.diagnosis.repairs.kinds.analogy import defaults, inserted
+from grader.diagnosis.repairs.kinds.missing import Missing
 from grader.diagnosis.repairs.seen import CLOCK, PRELUDE, Seen, noting, numbered
 from grader.diagnosis.slips.changes import Scope
 from grader.diagnosis.slips.schema import SWITCH, Change, Schema
@@ -32,6 +33,7 @@ class Written(Source):
     seen: Seen = field(default_factory=Seen)
     early: frozenset[int] = frozenset()  # the expressions that ran before the last request
     base: frozenset[str] = frozenset()  # the functions with changes that were made for good
+    right: Mapping[str, ast.FunctionDef] = field(default_factory=dict)  # the right module's, for their defaults
     codes: list[bytes] = field(default_factory=list)  # of the changes that were made of it
     _heads: dict[int, frozenset[int]] = field(default_factory=dict)
 
@@ -121,6 +123,9 @@ class Written(Source):
         scope = Scope(self.seen.names.get(function, {}), self.functions)
         missing = Missing(scope, self.definitions, constants, self.definitions[function], level, self.value_of)
         made = Schema(function, scope, first, repairs=missing, statements=level == 0, wanted=wanted)
+        if level == 0:
+            made.inserted = partial(inserted, definition=self.definitions[function])
+            made.arguments = partial(defaults, right=self.right.get(function))
         return made.definition(self.definitions[function]), made.changes
 
     def compiled(self, changed: Mapping[str, ast.FunctionDef], prelude: str = "") -> bytes:

@@ -80,11 +80,13 @@ class Schema:
     changes: list[Change] = field(default_factory=list)
     repairs: Callable[[ast.AST, ast.AST, Scope], Iterator[ast.AST]] | None = None  # in a learner's own function
     statements: bool = True  # whether statements are changed, too
+    inserted: Callable[[ast.AST], Iterator[tuple[Kind, str, int, list[ast.stmt]]]] = lambda holder: iter(())
+    arguments: Callable[[ast.FunctionDef], Iterator[tuple[Kind, ast.Assign]]] = lambda definition: iter(())
     wanted: Callable[[ast.stmt], bool] = lambda statement: True  # which of them are changed
 
     def definition(self, node: ast.FunctionDef) -> ast.FunctionDef:
         """Return the definition with a switch wherever something may be changed."""
-        arguments = argument_changes(node, self.scope) if self.repairs is None else ()
+        arguments = argument_changes(node, self.scope) if self.repairs is None else self.arguments(node)
         before = [each for kind, change in arguments for each in self._before(node, kind, change)]
         result: ast.FunctionDef = replaced(node, body=[*before, *self._body(node)])
         return result
@@ -97,7 +99,8 @@ class Schema:
         """Return the statements of a holder's list, each behind its switches, then those of the list's order."""
         body: list[ast.stmt] = getattr(holder, name)
         plain = [each for statement in body for each in self._statement(statement, holder)]
-        for kind, where, place, changed in natural_orders(holder) if self.statements else ():
+        orders = (*natural_orders(holder), *self.inserted(holder)) if self.statements else ()
+        for kind, where, place, changed in orders:
             statement = body[place] if where == name else None
             if statement is None or not self.wanted(statement):
                 continue

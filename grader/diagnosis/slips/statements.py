@@ -15,7 +15,7 @@ from grader.diagnosis.slips.formulas import transposed
 
 Kind = Literal[
     "", "order", "reset", "return_within", "overwrites", "accumulates", "indented", "after",
-    "ignored", "inverted", "transposed", "exchanged", "fixed", "thrown_away",
+    "ignored", "inverted", "transposed", "exchanged", "fixed", "thrown_away", "missing", "default",
 ]  # fmt: skip
 BODIES = ("body", "orelse")
 

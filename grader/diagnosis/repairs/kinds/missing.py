@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from grader.course.changes import replaced
-from grader.diagnosis.repairs.around import biased, wrapped
-from grader.diagnosis.repairs.misplaced import (
+from grader.diagnosis.repairs.kinds.analogy import alike
+from grader.diagnosis.repairs.kinds.around import biased, wrapped
+from grader.diagnosis.repairs.kinds.misplaced import (
     indexed,
     multiplied,
     named_numbers,
@@ -61,6 +62,8 @@ class Missing:
         for change in natural_changes(node, holder, self.scope):
             if _is_far(node, change) == (self.level == 1):
                 yield change
+        if not self.level:
+            yield from alike(node, holder, self.definition)
         if self.level:
             yield from with_entry(node)
             if isinstance(node, ast.Constant):

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
-import re
+from dataclasses import replace
 
+from grader.diagnosis.repairs.words.moved import moved, narrowed, quoted
 from grader.diagnosis.slips.schema import Change
 from grader.diagnosis.slips.wording.clause import Clause
 from grader.diagnosis.slips.wording.expressions import expression
@@ -12,14 +13,18 @@ from grader.diagnosis.slips.wording.nouns import NOUNS, axis_named
 from grader.diagnosis.slips.wording.phrases import Vocabulary, called, constant_of
 from grader.diagnosis.slips.wording.sentences import statement, targets
 
-MOST_QUOTED = 90  # characters
 DONE = {ast.Add: "added to", ast.Sub: "subtracted from"}
 
 
 def told(change: Change, say: Vocabulary) -> Clause | None:
     """Return what stands in the learner's line, where the change is what would put it right; None without words."""
+    if change.kind == "missing":
+        return _line(change, say)
     if isinstance(change.new, list):
         return _order(change, say)
+    if change.kind == "default" and isinstance(change.new, ast.Assign) and isinstance(change.new.value, ast.IfExp):
+        name, belongs = ast.unparse(change.old), ast.unparse(change.new.value.body)
+        return Clause(f"the default of {name} were another than {belongs}", f"Give {name} the default {belongs}.", 0)
     if change.kind in ("accumulates", "overwrites"):
         return _assignment(change, say)
     if change.kind == "thrown_away" and isinstance(change.old, ast.Expr):
@@ -31,7 +36,12 @@ def told(change: Change, say: Vocabulary) -> Clause | None:
         return None
     if _holds(change.old, change.new) and not _holds(change.new, change.old):
         return _extra(change.old, change.new, say)
-    return _special(change, say) or expression(change.new, change.old, change.holder, say)
+    if (special := _special(change, say)) is not None:
+        return special
+    old, new, holder = narrowed(change.old, change.new, change.holder)
+    if old is not change.old:
+        return told(replace(change, old=old, new=new, holder=holder), say) or quoted(change.old, change.new)
+    return expression(new, old, holder, say) or quoted(old, new)
 
 
 def _special(change: Change, say: Vocabulary) -> Clause | None:
@@ -44,69 +54,14 @@ def _special(change: Change, say: Vocabulary) -> Clause | None:
         was = constant_of(old)
         fix = f"Use -np.inf: next to large numbers {was} is not low."
         return Clause(f"{was} stood where minus infinity belongs", fix, 0)
-    if isinstance(right, ast.AST) and (moved := _moved(old, right, say)) is not None:
-        return moved
+    if isinstance(right, ast.AST) and (clause := moved(old, right, say)) is not None:
+        return clause
     if not isinstance(right, ast.Call):
         return None
     if called(right) == "copy" and _holds(right, old):
         what = say.phrase(old) or "an array"
         return Clause(f"{what} were not copied", f"Copy {what}: what stands there is a view.", 0)
     return _layer(right, old, say) or _along(right, old, say)
-
-
-def _moved(old: ast.AST, right: ast.AST, say: Vocabulary) -> Clause | None:
-    """Return the clause of what stands in another place, or is missing as a whole: the learner's own text says it."""
-    if isinstance(old, ast.List) and isinstance(right, ast.List) and len(old.elts) != len(right.elts):
-        return _entry(old, right)
-    if isinstance(old, ast.Subscript) and isinstance(right, ast.Subscript) and old.value is right.value:
-        return _quoted(old, right) if isinstance(right.slice, ast.Tuple) else None
-    both = isinstance(old, (ast.BinOp, ast.Call)) and isinstance(right, (ast.BinOp, ast.Call))
-    if both and len(_leaves(old)) > 2 and _leaves(old) == _leaves(right) and _order_of(old) == _order_of(right):
-        return _quoted(old, right)
-    if isinstance(right, ast.BinOp) and right.left is old and isinstance(right.right, ast.BinOp):
-        factor = right.right
-        if isinstance(factor.op, ast.Mult) or isinstance(factor.left, ast.Constant):
-            what = say.term(old) or "what stands there"
-            return Clause(f"the factor {ast.unparse(factor)} were left out of {what}", "Multiply by it.", 1)
-    return None
-
-
-def _leaves(node: ast.AST) -> list[str]:
-    """Return the names, numbers and operators of an expression, sorted."""
-    kept = (ast.Name, ast.Constant, ast.Attribute, ast.operator)
-    return sorted(
-        getattr(each, "id", None) or getattr(each, "attr", None) or str(getattr(each, "value", type(each).__name__))
-        for each in ast.walk(node)
-        if isinstance(each, kept)
-    )
-
-
-def _order_of(node: ast.AST) -> list[str]:
-    """Return the names and numbers of an expression from left to right."""
-    return re.findall(r"\w+", ast.unparse(node))
-
-
-def _quoted(old: ast.AST, right: ast.AST) -> Clause | None:
-    """Return the clause of two short texts of a learner's own names."""
-    stood, belongs = ast.unparse(old), ast.unparse(right)
-    if max(len(stood), len(belongs)) > MOST_QUOTED:
-        return None
-    return Clause(f"`{stood}` stood where `{belongs}` belongs", f"Write `{belongs}`.", 1)
-
-
-def _entry(old: ast.List, right: ast.List) -> Clause | None:
-    """Return the clause of an entry of a list that is missing, or one too many."""
-    texts, others = ([ast.unparse(each) for each in node.elts] for node in (old, right))
-    longer = max(texts, others, key=len)
-    place = next(
-        (n for n, (a, b) in enumerate(zip(texts, others, strict=False)) if a != b), min(len(texts), len(others))
-    )
-    after = f" behind {longer[place - 1]}" if place else ""
-    if len(after) > MOST_QUOTED:
-        return None
-    if len(texts) < len(others):
-        return Clause(f"{longer[place]} were left out{after}", "Put it in.", 0)
-    return Clause(f"{longer[place]}{after} were one too many", "Leave it out.", 0)
 
 
 def _layer(right: ast.Call, learners: ast.AST, say: Vocabulary) -> Clause | None:
@@ -153,6 +108,18 @@ def _order(change: Change, say: Vocabulary) -> Clause | None:
     if not first or not second or first == second:
         return Clause("two steps were done in the other order", "Look at which value each step needs.", 2)
     return Clause(f"{first} were computed before {second} had its new value", f"Compute {second} first.", 1)
+
+
+def _line(change: Change, say: Vocabulary) -> Clause | None:
+    """Return the clause of a line that is missing beside one of its kind."""
+    body = change.new if isinstance(change.new, list) else []
+    held = [*getattr(change.holder, "body", []), *getattr(change.holder, "orelse", [])]
+    line = next((each for each in body if not any(each is other for other in held)), None)
+    what = None if line is None else targets(line, say) or say.phrase(getattr(line, "value", line))
+    if what is None:
+        return None
+    like = targets(change.statement, say) or "the line before"
+    return Clause(f"a line for {what} were missing beside that of {like}", f"Treat {what} as {like}.", 1)
 
 
 def _assignment(change: Change, say: Vocabulary) -> Clause | None:

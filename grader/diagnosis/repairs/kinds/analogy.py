@@ -1,0 +1,127 @@
+"""What a function's other lines show: of lines that are made alike, one differs or is missing; a default is another."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from grader.course.changes import replaced
+from grader.diagnosis.slips.statements import Kind
+
+MOST_LIKE = 6  # lines that one is compared with
+BODIES = ("body", "orelse")
+_WORD = re.compile(r"[A-Za-z_]\w*")
+
+
+def alike(value: ast.AST, holder: ast.AST, definition: ast.FunctionDef) -> Iterator[ast.AST]:
+    """Yield how a line's value would be made if it were made as those of its likes: keys as queries and values."""
+    target = _target(holder)
+    if target is None or getattr(holder, "value", None) is not value:
+        return
+    words = set(_WORD.findall(ast.unparse(definition)))
+    own = ast.dump(value)
+    found: dict[str, ast.AST] = {}
+    likes = [each for each in ast.walk(definition) if isinstance(each, ast.Assign) and each is not holder]
+    for other in likes:
+        edit = _edit(_target(other), target)
+        if edit is None or len(found) == MOST_LIKE:
+            continue
+        for changed in (_renamed(other.value, *edit, words), other.value):
+            text = ast.dump(changed)
+            if text != own and type(changed) is type(other.value) and _is_near(changed, value):
+                found.setdefault(text, changed)
+    yield from found.values()
+
+
+def inserted(holder: ast.AST, definition: ast.FunctionDef) -> Iterator[tuple[Kind, str, int, list[ast.stmt]]]:
+    """Yield a body with a line more, made as one that is there: the variance is updated as the mean is."""
+    loaded = _names(definition, ast.Load)
+    given = {each.arg for each in (*definition.args.args, *definition.args.kwonlyargs)}
+    words = set(_WORD.findall(ast.unparse(definition)))
+    for name in BODIES:
+        body = getattr(holder, name, None)
+        if not isinstance(body, list) or not body or not isinstance(body[0], ast.stmt):
+            continue
+        for place, statement in enumerate(body):
+            if not isinstance(statement, (ast.Assign, ast.AugAssign, ast.Expr)):
+                continue
+            for other in _counterparts(statement, words, given | loaded):
+                yield "missing", name, place, [*body[: place + 1], other, *body[place + 1 :]]
+
+
+def _counterparts(statement: ast.stmt, words: set[str], known: set[str]) -> Iterator[ast.stmt]:
+    """Yield a statement with other names that are its own's kin, as var for mean; each name has to be known."""
+    own = {each.id for each in ast.walk(statement) if isinstance(each, ast.Name)}
+    edits: dict[tuple[str, str], None] = {}
+    for name in sorted(own):
+        for other in sorted(known - own):
+            edit = _edit(name, other)
+            if edit is not None and min(map(len, edit)) > 1:
+                edits[edit] = None
+    for old, new in list(edits)[:MOST_LIKE]:
+        changed = _renamed(statement, old, new, words)
+        if isinstance(changed, ast.stmt) and ast.dump(changed) != ast.dump(statement):
+            yield changed
+
+
+def defaults(node: ast.FunctionDef, right: ast.FunctionDef | None) -> Iterator[tuple[Kind, ast.Assign]]:
+    """Yield what gives an argument the right module's default where it has another."""
+    theirs = {} if right is None else _defaults(right)
+    for name, value in _defaults(node).items():
+        other = theirs.get(name)
+        if isinstance(value, ast.Constant) and isinstance(other, ast.Constant) and value.value != other.value:
+            load = ast.Name(name, ast.Load())
+            kept = ast.IfExp(ast.Compare(load, [ast.Eq()], [value]), other, load)
+            yield "default", ast.Assign([ast.Name(name, ast.Store())], kept)
+
+
+def _defaults(node: ast.FunctionDef) -> dict[str, ast.expr]:
+    found = [*node.args.posonlyargs, *node.args.args]
+    plain = dict(zip(reversed([each.arg for each in found]), reversed(node.args.defaults), strict=False))
+    only = zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True)
+    return plain | {each.arg: value for each, value in only if value is not None}
+
+
+def _target(node: ast.AST) -> str | None:
+    """Return what one plain assignment sets, as a text."""
+    if not isinstance(node, ast.Assign) or len(node.targets) != 1 or isinstance(node.targets[0], ast.Tuple):
+        return None
+    return ast.unparse(node.targets[0])
+
+
+def _edit(one: str | None, other: str | None) -> tuple[str, str] | None:
+    """Return what has to be replaced in one name, and by what, to have the other; None for names that are no kin."""
+    if one is None or other is None or one == other:
+        return None
+    start = next((n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
+    end = 0
+    while end < min(len(one), len(other)) - start and one[-1 - end] == other[-1 - end]:
+        end += 1
+    old, new = one[start : len(one) - end], other[start : len(other) - end]
+    shared = start + end
+    return (old, new) if old and new and shared >= min(len(old), len(new)) else None
+
+
+def _renamed(node: ast.AST, old: str, new: str, words: set[str]) -> ast.AST:
+    """Return a tree with a part of its names replaced, wherever the text knows the name that comes of it."""
+    fields: dict[str, object] = {}
+    for name, value in ast.iter_fields(node):
+        if isinstance(value, str) and name in ("id", "attr", "arg", "value") and old in value:
+            other = value.replace(old, new, 1)
+            fields[name] = other if other in words else value
+        elif isinstance(value, list):
+            fields[name] = [_renamed(each, old, new, words) if isinstance(each, ast.AST) else each for each in value]
+        elif isinstance(value, ast.AST):
+            fields[name] = _renamed(value, old, new, words)
+    return replaced(node, **fields) if fields else node
+
+
+def _is_near(one: ast.AST, other: ast.AST) -> bool:
+    """Say whether two expressions have names in common, or are calls of one function."""
+    ours, theirs = (set(_WORD.findall(ast.unparse(each))) for each in (one, other))
+    return len(ours & theirs) * 2 >= min(len(ours), len(theirs))
+
+
+def _names(node: ast.AST, context: type[ast.expr_context]) -> set[str]:
+    return {each.id for each in ast.walk(node) if isinstance(each, ast.Name) and isinstance(each.ctx, context)}

@@ -1,0 +1,88 @@
+"""What is said of a line by its own text: operations in another order, an entry of a list, a line unlike its likes."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+from grader.diagnosis.slips.wording.clause import Clause
+from grader.diagnosis.slips.wording.phrases import Vocabulary
+
+MOST_QUOTED = 90  # characters
+
+
+def narrowed(old: ast.AST, new: ast.AST, holder: ast.AST) -> tuple[ast.AST, ast.AST, ast.AST]:
+    """Return the smallest part in which two expressions differ, as it is in both, and what holds it."""
+    while type(old) is type(new):
+        pairs = list(zip(_children(old), _children(new), strict=False))
+        other = [(a, b) for a, b in pairs if ast.dump(a) != ast.dump(b)]
+        if len(other) != 1 or not all(isinstance(each, ast.expr) for each in other[0]):
+            break
+        if len(_children(old)) != len(_children(new)) or _plain(old) != _plain(new):
+            break
+        holder, (old, new) = old, other[0]
+    return old, new, holder
+
+
+def _children(node: ast.AST) -> list[ast.AST]:
+    return list(ast.iter_child_nodes(node))
+
+
+def _plain(node: ast.AST) -> list[object]:
+    """Return what an expression holds beside other expressions: a name, a number."""
+    return [value for _, value in ast.iter_fields(node) if not isinstance(value, (ast.AST, list))]
+
+
+def moved(old: ast.AST, right: ast.AST, say: Vocabulary) -> Clause | None:
+    """Return the clause of what stands in another place, or is missing as a whole: the learner's own text says it."""
+    if isinstance(old, ast.List) and isinstance(right, ast.List) and len(old.elts) != len(right.elts):
+        return _entry(old, right)
+    if isinstance(old, ast.Subscript) and isinstance(right, ast.Subscript) and old.value is right.value:
+        return quoted(old, right) if isinstance(right.slice, ast.Tuple) else None
+    both = isinstance(old, (ast.BinOp, ast.Call)) and isinstance(right, (ast.BinOp, ast.Call))
+    if both and len(_leaves(old)) > 2 and _leaves(old) == _leaves(right) and _order_of(old) == _order_of(right):
+        return quoted(old, right)
+    if isinstance(right, ast.BinOp) and right.left is old and isinstance(right.right, ast.BinOp):
+        factor = right.right
+        if isinstance(factor.op, ast.Mult) or isinstance(factor.left, ast.Constant):
+            what = say.term(old) or "what stands there"
+            return Clause(f"the factor {ast.unparse(factor)} were left out of {what}", "Multiply by it.", 1)
+    return None
+
+
+def _leaves(node: ast.AST) -> list[str]:
+    """Return the names, numbers and operators of an expression, sorted."""
+    kept = (ast.Name, ast.Constant, ast.Attribute, ast.operator)
+    return sorted(
+        getattr(each, "id", None) or getattr(each, "attr", None) or str(getattr(each, "value", type(each).__name__))
+        for each in ast.walk(node)
+        if isinstance(each, kept)
+    )
+
+
+def _order_of(node: ast.AST) -> list[str]:
+    """Return the names and numbers of an expression from left to right."""
+    return re.findall(r"\w+", ast.unparse(node))
+
+
+def quoted(old: ast.AST, right: ast.AST) -> Clause | None:
+    """Return the clause of two short texts of a learner's own names."""
+    stood, belongs = ast.unparse(old), ast.unparse(right)
+    if max(len(stood), len(belongs)) > MOST_QUOTED:
+        return None
+    return Clause(f"`{stood}` stood where `{belongs}` belongs", f"Write `{belongs}`.", 1)
+
+
+def _entry(old: ast.List, right: ast.List) -> Clause | None:
+    """Return the clause of an entry of a list that is missing, or one too many."""
+    texts, others = ([ast.unparse(each) for each in node.elts] for node in (old, right))
+    longer = max(texts, others, key=len)
+    place = next(
+        (n for n, (a, b) in enumerate(zip(texts, others, strict=False)) if a != b), min(len(texts), len(others))
+    )
+    after = f" behind {longer[place - 1]}" if place else ""
+    if len(after) > MOST_QUOTED:
+        return None
+    if len(texts) < len(others):
+        return Clause(f"{longer[place]} were left out{after}", "Put it in.", 0)
+    return Clause(f"{longer[place]}{after} were one too many", "Leave it out.", 0)
