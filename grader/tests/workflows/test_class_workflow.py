@@ -137,4 +137,4 @@ def test_a_roster_that_cannot_be_used_grades_nobody(
 
 def test_an_expression_without_a_value_is_not_passed_over() -> None:
     with pytest.raises(KeyError):
-        filled("verdict-${{ matrix.student.nmae }}", {})
+        filled("verdict-${{ matrix.student.unknown }}", {})
