@@ -24,6 +24,22 @@ app = typer.Typer(
 MAX_STAGES = 50
 Repository = Annotated[str, typer.Argument(metavar="OWNER/NAME", help="The student's repository.")]
 Revision = Annotated[str, typer.Argument(metavar="REVISION", help="The full name of a commit.")]
+Verdicts = Annotated[
+    Path, typer.Argument(metavar="DIR", help="Holds verdict-STAGE; of a class, verdict-STUDENT-STAGE-GROUP.")
+]
+Least = Annotated[
+    str, typer.Option("--require-isolation", metavar="TIER", help="Reject verdicts from weaker isolation.")
+]
+Results = Annotated[
+    Path | None, typer.Option("--results", metavar="FILE", help="Write the results of a class to this CSV file.")
+]
+Receipts = Annotated[
+    Path | None,
+    typer.Option("--receipts", metavar="DIR", help="Write a signed receipt for each stage into this folder."),
+]
+SigningKey = Annotated[
+    Path | None, typer.Option("--signing-key", metavar="KEY", help="Signs receipts; `grader keys new` makes it.")
+]
 Stages = Annotated[str, typer.Option("--stages", metavar="JSON", help='The stages, as in ["STAGE", "STAGE"].')]
 
 
@@ -85,28 +101,17 @@ def pull(
 
 @app.command()
 def publish(
-    folder: Annotated[
-        Path, typer.Argument(metavar="DIR", help="Holds verdict-STAGE; of a class, verdict-STUDENT-STAGE-GROUP.")
-    ],
+    folder: Verdicts,
     stages: Stages,
     repository: Annotated[str, typer.Argument(metavar="[OWNER/NAME]", help="The student's repository.")] = "",
     revision: Annotated[str, typer.Argument(metavar="[REVISION]", help="The full name of a commit.")] = "",
     students: Annotated[
         str, typer.Option("--students", metavar="JSON", help="A class, as `grader ci roster` prints it.")
     ] = "",
-    least: Annotated[
-        str, typer.Option("--require-isolation", metavar="TIER", help="Reject verdicts from weaker isolation.")
-    ] = "bubblewrap",
-    results: Annotated[
-        Path | None, typer.Option("--results", metavar="FILE", help="Write the results of a class to this CSV file.")
-    ] = None,
-    receipts: Annotated[
-        Path | None,
-        typer.Option("--receipts", metavar="DIR", help="Write a signed receipt for each stage into this folder."),
-    ] = None,
-    signing_key: Annotated[
-        Path | None, typer.Option("--signing-key", metavar="KEY", help="Signs receipts; `grader keys new` makes it.")
-    ] = None,
+    least: Least = "bubblewrap",
+    results: Results = None,
+    receipts: Receipts = None,
+    signing_key: SigningKey = None,
 ) -> None:
     """Write verdicts into the job's summary, and publish a status for each stage on the student's commit.
 

@@ -19,23 +19,22 @@ if TYPE_CHECKING:
 NOTED = 10
 
 
-def similar(
-    submissions: Annotated[
-        Path, typer.Argument(metavar="SUBMISSIONS", help="A folder with a file, folder or archive for each student.")
-    ],
-    stage: Annotated[
-        str, typer.Option("--stage", metavar="STAGE", help="Whose modules to compare.", autocompletion=stage_names)
-    ],
-    out: Annotated[
-        Path | None, typer.Option("--out", metavar="FILE", help="Write the pairs side by side as HTML (extra `class`).")
-    ] = None,
-    least: Annotated[
-        int, typer.Option("--least", min=1, max=100, metavar="PERCENT", help="The share from which a pair is listed.")
-    ] = 30,
-    most: Annotated[
-        int, typer.Option("--most", min=1, max=1000, metavar="N", help="List at most so many pairs.")
-    ] = 100,
-) -> None:
+Submissions = Annotated[
+    Path, typer.Argument(metavar="SUBMISSIONS", help="A folder with a file, folder or archive for each student.")
+]
+Whose = Annotated[
+    str, typer.Option("--stage", metavar="STAGE", help="Whose modules to compare.", autocompletion=stage_names)
+]
+Out = Annotated[
+    Path | None, typer.Option("--out", metavar="FILE", help="Write the pairs side by side as HTML (extra `class`).")
+]
+Least = Annotated[
+    int, typer.Option("--least", min=1, max=100, metavar="PERCENT", help="The share from which a pair is listed.")
+]
+Most = Annotated[int, typer.Option("--most", min=1, max=1000, metavar="N", help="List at most so many pairs.")]
+
+
+def similar(submissions: Submissions, stage: Whose, out: Out = None, least: Least = 30, most: Most = 100) -> None:
     """List the pairs of submissions that share unusually much. Nothing is graded by it.
 
     Names, numbers, comments and layout make no difference. What the stub holds does not count, nor does what more than
@@ -47,7 +46,7 @@ def similar(
     from grader.progress.actions import open_workspace
     from grader.report.terminal.screen import say
     from grader.similarity.gather import handed_in
-    from grader.similarity.page import page, shown
+    from grader.similarity.page import page
 
     course = open_workspace(Path.cwd()).course
     target = course.find(stage)
@@ -63,14 +62,22 @@ def similar(
         except OSError as error:
             raise GraderError(f"{out} cannot be written: {error.strerror}") from error
     _tell(comparison, least)
+    _note(comparison, lacking, out)
+    if out is not None:
+        say(f"The pairs stand side by side in {out}.")
+
+
+def _note(comparison: Comparison, lacking: list[HandedIn], out: Path | None) -> None:
+    """Say what was not compared, or not as usual."""
+    from grader.report.terminal.screen import say
+    from grader.similarity.page import shown
+
     notes = [(each.student, f"was not compared: {each.why}") for each in lacking]
     notes += [(each.name, each.tokens.note) for each in comparison.texts if each.tokens.note]
     for name, note in notes[:NOTED]:
         say(f"{shown(name)} {shown(note)}.", style="yellow")
     if len(notes) > NOTED:
         say(f"and {len(notes) - NOTED} more notes{'' if out is None else f', which are in {out}'}", style="yellow")
-    if out is not None:
-        say(f"The pairs stand side by side in {out}.")
 
 
 def _compared(stage: Stage, found: list[HandedIn], folder: Path, least: int, most: int) -> Comparison:

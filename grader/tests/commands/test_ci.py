@@ -1,4 +1,4 @@
-"""`grader ci roster`, `pull` and `publish`, as a workflow types them: exit codes, summary, statuses."""
+"""`grader ci pull` and `grader ci publish`, as a workflow types them: exit codes, summary, statuses."""
 
 from __future__ import annotations
 
@@ -191,56 +191,6 @@ def test_receipts_that_cannot_be_written_are_a_fault(command: Command, course: C
 def test_a_receipt_needs_folder_and_key(option: str, command: Command, tmp_path: Path) -> None:
     assert command("publish", "--stages", '["s01"]', option, "x", "--", str(tmp_path), "class/ada", SHA) == 2
     assert "--receipts and --signing-key need each other" in command.err
-
-
-STUDENTS = json.dumps(
-    [{"student": name, "repository": f"class/{name}", "revision": SHA} for name in ("Ada", "bob")],
-)
-
-
-def test_a_roster_is_printed_as_outputs_of_a_step(command: Command) -> None:
-    assert command("roster", "--stages", '["s01"]', "--students", STUDENTS, "--file", "") == 0
-    students, group = command.out.splitlines()
-    assert [each["name"] for each in json.loads(students.removeprefix("students="))] == ["ada", "bob"]
-    assert len(group.removeprefix("group=")) == 8
-
-
-@pytest.mark.parametrize(
-    ("arguments", "what"),
-    [
-        ((), "0 are given"),
-        (("--students", STUDENTS, "--file", "x"), "2 are given"),
-        (("--revision", SHA), "'' is not a repository"),
-        (("--students", "["), "is not a list in JSON"),
-    ],
-)
-def test_a_roster_of_another_form_is_refused(arguments: tuple[str, ...], what: str, command: Command) -> None:
-    assert command("roster", "--stages", '["s01"]', *arguments) == 2
-    assert what in command.err
-    assert command.out == ""
-
-
-def test_a_class_is_published_under_its_names(command: Command, course: Course, tmp_path: Path) -> None:
-    sent: list[str] = []
-    command.context.setattr(gathered, "post", lambda _, commit, *rest: sent.append(commit.repository))
-    command.context.setenv("PUBLISH_TOKEN", "secret")
-    command("roster", "--stages", '["s01"]', "--students", STUDENTS)
-    students, group = (line.split("=", 1)[1] for line in command.out.splitlines())
-    for name in ("ada", "bob"):
-        leave(tmp_path, course, "s01")
-        (tmp_path / "verdict-s01").rename(tmp_path / f"verdict-{name}-s01-{group}")
-    table = tmp_path / "new" / "results.csv"
-    arguments = ("--stages", '["s01"]', "--students", students, "--results", str(table), "--", str(tmp_path))
-    assert command("publish", *arguments) == 0
-    assert sent == ["class/Ada", "class/bob"]
-    assert "ada, grader/s01: success." in command.err
-    assert [line.split(",")[0] for line in table.read_text("utf-8").splitlines()] == ["student", "ada", "bob"]
-
-
-@pytest.mark.parametrize("whose", [(), ("--students", STUDENTS, "--", "x", "class/ada", SHA)])
-def test_one_student_or_a_class_is_published(whose: tuple[str, ...], command: Command) -> None:
-    assert command("publish", "--stages", '["s01"]', *(whose or ("x",))) == 2
-    assert "or --students, and not both" in command.err
 
 
 @needs_git
