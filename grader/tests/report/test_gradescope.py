@@ -112,7 +112,7 @@ def test_a_module_that_is_not_there_is_a_result_of_no_points_with_the_reason() -
 
 @pytest.mark.parametrize(
     "verdicts",
-    [(replace(UNMARKED["not taken"], faults=("broken",)),), (PASSED, UNMARKED["not taken"]), ()],
+    [(replace(UNMARKED["not taken"], faults=("broken",)),), (UNMARKED["not taken"], PASSED), ()],
     ids=["a fault of ours as well", "one stage of several", "nothing"],
 )
 def test_no_points_are_taken_for_anything_else(verdicts: tuple[Verdict, ...]) -> None:
