@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from grader.similarity.gather import HandedIn
 
 NOTED = 10
+MANY = 100  # take a while
 
 
 Submissions = Annotated[
@@ -54,6 +55,8 @@ def similar(submissions: Submissions, stage: Whose, out: Out = None, least: Leas
         expect_writable(out)
     found = handed_in(submissions, target, course.root)
     lacking = [each for each in found if each.why]
+    if len(found) > MANY:
+        say(f"Comparing {len(found)} submissions.")
     comparison = _compared(target, [each for each in found if not each.why], submissions, least, most)
     if out is not None:
         text = page(comparison, lacking, f"{target.id} · {target.title}", least / 100)
