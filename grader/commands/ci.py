@@ -1,4 +1,4 @@
-"""`grader ci pull` and `grader ci publish`: what the jobs before and after a grading job do, on GitHub's runners."""
+"""`grader ci roster`, `pull` and `publish`: what the jobs before and after a grading job do, on GitHub's runners."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ import typer
 from grader.errors import GraderFault, UsageError
 
 if TYPE_CHECKING:
-    from grader.classroom.publish import Commit
-    from grader.classroom.results import Result
+    from grader.classroom.gathered import Graded
     from grader.course.stage import Stage
 
 app = typer.Typer(
@@ -25,6 +24,59 @@ app = typer.Typer(
 MAX_STAGES = 50
 Repository = Annotated[str, typer.Argument(metavar="OWNER/NAME", help="The student's repository.")]
 Revision = Annotated[str, typer.Argument(metavar="REVISION", help="The full name of a commit.")]
+Verdicts = Annotated[
+    Path, typer.Argument(metavar="DIR", help="Holds verdict-STAGE; of a class, verdict-STUDENT-STAGE-GROUP.")
+]
+Least = Annotated[
+    str, typer.Option("--require-isolation", metavar="TIER", help="Reject verdicts from weaker isolation.")
+]
+Results = Annotated[
+    Path | None, typer.Option("--results", metavar="FILE", help="Write the results of a class to this CSV file.")
+]
+Receipts = Annotated[
+    Path | None,
+    typer.Option("--receipts", metavar="DIR", help="Write a signed receipt for each stage into this folder."),
+]
+SigningKey = Annotated[
+    Path | None, typer.Option("--signing-key", metavar="KEY", help="Signs receipts; `grader keys new` makes it.")
+]
+Stages = Annotated[str, typer.Option("--stages", metavar="JSON", help='The stages, as in ["STAGE", "STAGE"].')]
+
+
+@app.command()
+def roster(
+    stages: Stages,
+    file: Annotated[
+        str, typer.Option("--file", metavar="CSV", help="A file with the columns student, repository and revision.")
+    ] = "",
+    students: Annotated[
+        str, typer.Option("--students", metavar="JSON", help="The same as a list of objects in JSON.")
+    ] = "",
+    repository: Annotated[str, typer.Option("--repository", metavar="OWNER/NAME", help="One student's.")] = "",
+    revision: Annotated[str, typer.Option("--revision", metavar="REVISION", help="The full name of a commit.")] = "",
+) -> None:
+    """Check who is graded, and print it as two outputs of a step: students (JSON) and group (a short digest).
+
+    Give one of --file, --students, and --repository with --revision; an empty one counts as not given. Names are made
+    of small letters, digits, - and _. Nothing is printed if any entry has another form or stands there twice.
+    """
+    from grader.classroom import roster as reading
+    from grader.report.terminal.screen import say, write
+
+    given = [file, students, repository or revision]
+    if sum(map(bool, given)) != 1:
+        raise UsageError(
+            "a grading needs one of --file, --students, and --repository with --revision",
+            f"{sum(map(bool, given))} are given.",
+        )
+    if file:
+        found = reading.read_csv(Path(file))
+    else:
+        found = reading.read_json(students) if students else reading.one(repository, revision)
+    names = [stage.id for _, stage in _stages(stages)]
+    reading.expect_room(found, names)
+    write(f"students={reading.document(found)}\ngroup={reading.group(found, names)}")
+    say(f"{len(found)} to grade: {', '.join(each.name for each in found[:10])}{', …' if len(found) > 10 else ''}")
 
 
 @app.command()
@@ -49,44 +101,49 @@ def pull(
 
 @app.command()
 def publish(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Holds a folder verdict-STAGE for each stage.")],
-    repository: Repository,
-    revision: Revision,
-    stages: Annotated[str, typer.Option("--stages", metavar="JSON", help='The stages, as in ["STAGE", "STAGE"].')],
-    least: Annotated[
-        str, typer.Option("--require-isolation", metavar="TIER", help="Reject verdicts from weaker isolation.")
-    ] = "bubblewrap",
-    receipts: Annotated[
-        Path | None,
-        typer.Option("--receipts", metavar="DIR", help="Write a signed receipt for each stage into this folder."),
-    ] = None,
-    signing_key: Annotated[
-        Path | None, typer.Option("--signing-key", metavar="KEY", help="Signs receipts; `grader keys new` makes it.")
-    ] = None,
+    folder: Verdicts,
+    stages: Stages,
+    repository: Annotated[str, typer.Argument(metavar="[OWNER/NAME]", help="The student's repository.")] = "",
+    revision: Annotated[str, typer.Argument(metavar="[REVISION]", help="The full name of a commit.")] = "",
+    students: Annotated[
+        str, typer.Option("--students", metavar="JSON", help="A class, as `grader ci roster` prints it.")
+    ] = "",
+    least: Least = "bubblewrap",
+    results: Results = None,
+    receipts: Receipts = None,
+    signing_key: SigningKey = None,
 ) -> None:
     """Write verdicts into the job's summary, and publish a status for each stage on the student's commit.
 
-    Verdicts come from an untrusted job, so all names are taken from the course. PUBLISH_TOKEN in the environment, if
-    set, needs the right to write commit statuses and no other. Exit code 4 if a stage was not graded.
+    With --students those of a whole class. Verdicts come from untrusted jobs, so all names are taken from the course
+    and the roster. PUBLISH_TOKEN in the environment, if set, needs the right to write commit statuses and no other.
+    Exit code 4 if a stage was not graded.
     """
-    from grader.classroom import results
-    from grader.classroom.publish import Commit
-    from grader.classroom.pull import expect_repository, expect_revision
+    from grader.classroom import gathered, roster
+    from grader.classroom.results import read
 
-    expect_repository(repository)
-    expect_revision(revision)
+    if bool(students) == bool(repository or revision):
+        raise UsageError("publish needs OWNER/NAME and REVISION, or --students, and not both", "Name whose work it is.")
     if (receipts is None) != (signing_key is None):
         raise UsageError("--receipts and --signing-key need each other", "`grader keys new DIR` makes keys.")
-    tiers = _at_least(least)
-    found = [results.read(folder / f"verdict-{name}", stage, tiers) for name, stage in _stages(stages)]
+    whose = roster.read_json(students) if students else roster.one(repository, revision)
+    tiers, asked = _at_least(least), [stage for _, stage in _stages(stages)]
+    if students:
+        group = roster.group(whose, [stage.id for stage in asked])
+        found = gathered.gather(folder, whose, asked, tiers, group)
+    else:
+        alone = tuple(read(folder / f"verdict-{stage.id}", stage, tiers) for stage in asked)
+        found = (gathered.Graded(whose[0], alone),)
     if receipts is not None and signing_key is not None:
-        _sign(found, Commit(repository, revision), receipts, signing_key)
-    _tell(found, Commit(repository, revision))
-    results.expect_graded(found)
+        _sign(found, receipts, signing_key, by_student=bool(students))
+    if results is not None:
+        _put(results, gathered.results_csv(found))
+    _tell(found)
+    gathered.expect_all_graded(found)
 
 
-def _sign(found: list[Result], commit: Commit, folder: Path, key_file: Path) -> None:
-    """Write the receipt of each stage that was graded."""
+def _sign(found: tuple[Graded, ...], folder: Path, key_file: Path, by_student: bool) -> None:
+    """Write the receipt of each stage that was graded; those of a class into a folder for each student."""
     from grader.classroom.publish import receipt
     from grader.classroom.receipt import signed
     from grader.classroom.signing import read_signing_key
@@ -96,35 +153,43 @@ def _sign(found: list[Result], commit: Commit, folder: Path, key_file: Path) -> 
     key = read_signing_key(key_file)
     course = provenance_of(open_workspace(Path.cwd()).course)
     now = datetime.now(UTC)
+    for each in found:
+        place = folder / each.student.name if by_student else folder
+        for result in (result for result in each.results if not result.why):
+            text = signed(receipt(result, each.student.commit, course, now), key)
+            _put(place / f"{result.stage.id}.receipt.json", text)
+
+
+def _put(path: Path, text: str) -> None:
+    """Write a file and the folders that it lies in."""
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for result in found:
-            if not result.why:
-                path = folder / f"{result.stage.id}.receipt.json"
-                path.write_text(signed(receipt(result, commit, course, now), key), encoding="utf-8", newline="\n")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8", newline="\n")
     except OSError as error:
-        raise GraderFault(f"{folder} cannot be written to: {error.strerror}") from error
+        raise GraderFault(f"{path} cannot be written to: {error.strerror}") from error
 
 
-def _tell(found: list[Result], commit: Commit) -> None:
+def _tell(found: tuple[Graded, ...]) -> None:
     """Put results everywhere; the summary first, since it cannot be refused by anyone."""
-    from grader.classroom.publish import TOKEN, post, status, summary
+    from grader.classroom.gathered import class_summary, post_all
+    from grader.classroom.publish import TOKEN, status
     from grader.report.github import SUMMARY
     from grader.report.terminal.screen import say
 
     if path := os.environ.get(SUMMARY):
         try:
             with Path(path).open("a", encoding="utf-8", newline="\n") as file:
-                file.write(summary(found, commit))
+                file.write(class_summary(found))
         except OSError as error:
             raise GraderFault(f"{path}, which {SUMMARY} names, cannot be written: {error.strerror}") from error
-    statuses = [status(result) for result in found]
-    for each in statuses:
-        say(f"{each.context}: {each.state}. {each.description}")
+    for each in found:
+        whose = f"{each.student.name}, " if len(found) > 1 else ""
+        for told in map(status, each.results):
+            say(f"{whose}{told.context}: {told.state}. {told.description}")
     if (token := _secret(TOKEN)) is None:
         say(f"{TOKEN} is not set: no status is published.")
         return
-    post(statuses, commit, os.environ.get("GITHUB_API_URL") or "https://api.github.com", token)
+    post_all(found, os.environ.get("GITHUB_API_URL") or "https://api.github.com", token)
 
 
 def _secret(name: str) -> str | None:

@@ -1,8 +1,9 @@
 """A run as Gradescope's results.json: a test for each row of the checklist, each worth one point.
 
 Source: https://gradescope-autograders.readthedocs.io/en/latest/specs/ ; schemas/gradescope.schema.json is that in JSON
-Schema. A run without marks has neither a score nor tests, which is not a result: docs/gradescope/run_autograder then
-leaves no file, so that Gradescope shows an error and not a zero.
+Schema. A hand-in without a module that can be read is a result of no points, with the reason. A run that must not
+count has neither a score nor tests, which is not a result: docs/gradescope/run_autograder then leaves no file, so that
+Gradescope shows an error and not a zero.
 """
 
 from __future__ import annotations
@@ -27,9 +28,17 @@ def gradescope(report: Report, scene: Scene) -> str:
         "extra_data": {verdict.stage: facts(verdict) for verdict in report.verdicts},
     }
     if (why := unmarked(report)) is not None:
-        return dumps({"output": why, **shared})
+        return dumps({"output": why, **shared} | ({"score": 0.0} if _is_submissions(report) else {}))
     tests = [_test(row, verdict, report.every) for verdict in report.verdicts for row in verdict.criteria]
     return dumps({"output": "\n\n".join(map(_head, report.verdicts)), **shared, "tests": tests})
+
+
+def _is_submissions(report: Report) -> bool:
+    """Say whether there are no marks because of what was handed in, and of nothing else."""
+    (verdict, *others) = report.verdicts or (None,)
+    if verdict is None or others or verdict.grader_fault or verdict.locked:
+        return False
+    return verdict.problem is not None and not verdict.criteria
 
 
 def _head(verdict: Verdict) -> str:

@@ -28,7 +28,7 @@ ROOMS = (
     ("report",),
     ("explore",),
     ("setup",),
-    ("authoring", "classroom", "doctor"),
+    ("authoring", "classroom", "doctor", "similarity"),
     ("commands", "cli", "__main__"),
 )
 FREE = {"__version__"}

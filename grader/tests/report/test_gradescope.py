@@ -93,12 +93,30 @@ def test_a_module_that_cannot_be_read_has_no_points_and_says_why() -> None:
     assert "expected ':'" in document["output"]
 
 
-@pytest.mark.parametrize("verdict", UNMARKED.values(), ids=list(UNMARKED))
+OURS = {name: verdict for name, verdict in UNMARKED.items() if name != "not taken"}
+
+
+@pytest.mark.parametrize("verdict", OURS.values(), ids=list(OURS))
 def test_what_gives_no_marks_has_no_score_anywhere(verdict: Verdict) -> None:
     document = read(verdict)
     assert document["output"]
     assert "score" not in json.dumps(document)
     assert "tests" not in document
+
+
+def test_a_module_that_is_not_there_is_a_result_of_no_points_with_the_reason() -> None:
+    document = read(UNMARKED["not taken"])
+    assert document["score"] == 0
+    assert "attention.py does not exist" in document["output"]
+
+
+@pytest.mark.parametrize(
+    "verdicts",
+    [(replace(UNMARKED["not taken"], faults=("broken",)),), (UNMARKED["not taken"], PASSED), ()],
+    ids=["a fault of ours as well", "one stage of several", "nothing"],
+)
+def test_no_points_are_taken_for_anything_else(verdicts: tuple[Verdict, ...]) -> None:
+    assert "score" not in json.dumps(read(*verdicts))
 
 
 @given(TEXTS)

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import http.server
 import json
-import shutil
 import stat
-import subprocess
-import threading
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import jsonschema
 import pytest
@@ -22,9 +17,10 @@ from grader.tests.conftest import need
 from grader.tests.support import workflows
 from grader.tests.support.authors_copy import AuthorsCopy
 from grader.tests.support.places import HIDDEN, ROOT
-from grader.tests.support.repositories import commit, make, needs_git
+from grader.tests.support.repositories import needs_git
 from grader.tests.support.verdicts import obeyed_by_a_runner
-from grader.tests.support.workflows import FILES, GRADE, Document, Runner, carry, needs_bash, read, step
+from grader.tests.support.workflows import FILES, GRADE, Document, Runner, needs_bash, read, step
+from grader.tests.workflows.classroom import Class, Completed, Played, github
 
 SCHEMAS = ROOT / "grader" / "report"
 S01 = "stages/s01_matrix_operations/matrices.py"
@@ -53,7 +49,11 @@ exit "$FAKE_CODE"
 def test_the_step_fails_where_nothing_was_graded(tmp_path: Path, code: str, text: str, expected: int) -> None:
     (tmp_path / "workspace").mkdir()
     runner = Runner(tmp_path / "workspace", tmp_path / "temp", FAKE)
-    values = {"${{ matrix.stage }}": "s15", "${{ inputs.isolation }}": "bubblewrap", "${{ inputs.revision }}": "a" * 40}
+    values = {
+        "${{ matrix.stage }}": "s15",
+        "${{ inputs.isolation }}": "bubblewrap",
+        "${{ matrix.student.revision }}": "a" * 40,
+    }
     done = runner.run(step(read(GRADE), "grade"), values, FAKE_CODE=code, FAKE_TEXT=text)
     assert done.returncode == expected
     asked = runner.said("asked")
@@ -74,64 +74,6 @@ def test_the_key_is_a_file_of_its_owner_and_not_in_the_environment(tmp_path: Pat
     assert "very-secret" not in runner.said("environment") + done.stdout + done.stderr
 
 
-class _GitHub(http.server.BaseHTTPRequestHandler):
-    statuses: list[dict[str, str]] = []  # noqa: RUF012  # each fixture makes a class of its own
-
-    def do_POST(self) -> None:
-        self.statuses.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
-        self.send_response(201)
-        self.send_header("Content-Length", "0")
-        self.end_headers()
-
-    def log_message(self, *_: object) -> None:
-        """Say nothing."""
-
-
-class Class:
-    """A student's repository on a server, and the three jobs on runners of their own."""
-
-    def __init__(self, folder: Path, course: AuthorsCopy, api: str, statuses: list[dict[str, str]]) -> None:
-        self.folder, self.course, self.api, self.statuses = folder, course, api, statuses
-        self.workflow = read(GRADE)
-        self.ada = make(folder / "server" / "class" / "ada.git")
-        self.left = folder / "verdict"
-        self.signing_key = ""
-
-    def job(self, name: str, revision: str, **environment: str) -> tuple[Runner, subprocess.CompletedProcess[str]]:
-        runner = Runner(self.course.root, self.folder / f"runner-{name}")
-        values = {
-            "${{ inputs.repository }}": "class/ada",
-            "${{ inputs.revision }}": revision,
-            "${{ inputs.stages }}": '["s01"]',
-            "${{ inputs.isolation }}": "bubblewrap",
-            "${{ inputs.feedback }}": "hint",
-            "${{ matrix.stage }}": "s01",
-            "${{ secrets.PUBLISH_TOKEN }}": "publish-secret",
-            "${{ secrets.SIGNING_KEY }}": self.signing_key,
-        }
-        return runner, runner.run(step(self.workflow, name), values, **environment)
-
-    def grade(self, source: dict[str, bytes]) -> tuple[Runner, Runner, list[subprocess.CompletedProcess[str]]]:
-        """Let the three jobs run for a commit; return the runners of the last two, and how each step ended."""
-        for name in ("submission.git", "verdict", "verdicts", "receipts"):
-            shutil.rmtree(self.course.root / name, ignore_errors=True)
-        revision = commit(self.ada, source)
-        _, pulled = self.job("pull", revision, GITHUB_SERVER_URL=(self.folder / "server").as_uri())
-        assert pulled.returncode == 0, pulled.stderr
-        self._carry("submission.git", "submission.git")
-        grading, graded = self.job("grade", revision)
-        shutil.rmtree(self.course.root / "submission.git")
-        carry(self.course.root / "verdict", self.left)
-        self._carry("verdict", "verdicts/verdict-s01")
-        publishing, published = self.job("publish", revision, GITHUB_API_URL=self.api)
-        return grading, publishing, [pulled, graded, published]
-
-    def _carry(self, source: str, target: str) -> None:
-        carry(self.course.root / source, self.folder / "artifact" / source)
-        shutil.rmtree(self.course.root / source)
-        carry(self.folder / "artifact" / source, self.course.root / target)
-
-
 @pytest.fixture(scope="module")
 def course(tmp_path_factory: pytest.TempPathFactory) -> AuthorsCopy:
     return AuthorsCopy(tmp_path_factory.mktemp("checkout"))
@@ -140,11 +82,15 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> AuthorsCopy:
 @pytest.fixture
 def classroom(course: AuthorsCopy, tmp_path: Path) -> Iterator[Class]:
     need("bubblewrap")
-    handler: Any = type("Handler", (_GitHub,), {"statuses": []})
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as httpd:
-        threading.Thread(target=httpd.serve_forever, daemon=True).start()
-        yield Class(tmp_path, course, f"http://127.0.0.1:{httpd.server_port}", handler.statuses)
-        httpd.shutdown()
+    with github() as (api, statuses):
+        yield Class(tmp_path, course, api, statuses)
+
+
+def grade(classroom: Class, files: dict[str, bytes]) -> tuple[Played, Played, list[Completed]]:
+    """Grade a commit of one student; return the last two jobs, and how each ended."""
+    played = classroom.run(repository="class/ada", revision=classroom.push("ada", files))
+    ended = [played[name].done for name in ("roster", "pull class-ada", "grade class-ada s01", "publish")]
+    return played["grade class-ada s01"], played["publish"], [done for done in ended if done is not None]
 
 
 @needs_git
@@ -154,11 +100,11 @@ def test_a_verdict_is_signed_where_no_student_s_code_has_run(classroom: Class) -
     private, public = new_signing_key()
     (classroom.folder / "pub").write_bytes(public)
     classroom.signing_key = private.decode().strip()  # as whoever pastes it into a form
-    grading, _, ended = classroom.grade({S01: solution()})
-    assert [done.returncode for done in ended] == [0, 0, 0], [done.stderr for done in ended]
-    file = classroom.course.root / "receipts" / "s01.receipt.json"
+    grading, _, ended = grade(classroom, {S01: solution()})
+    assert [done.returncode for done in ended] == [0, 0, 0, 0], [done.stderr for done in ended]
+    file = classroom.artifact("results") / "receipts" / "class-ada" / "s01.receipt.json"
     assert verified(file.read_bytes(), read_public_key(classroom.folder / "pub")).passed
-    assert not (grading.temp / "signing.key").exists()
+    assert not (grading.runner.temp / "signing.key").exists()
 
 
 def solution() -> bytes:
@@ -168,19 +114,20 @@ def solution() -> bytes:
 @needs_git
 @needs_bash
 def test_a_right_module_goes_from_its_repository_to_a_green_status(classroom: Class) -> None:
-    grading, publishing, ended = classroom.grade({S01: solution()})
-    assert [done.returncode for done in ended] == [0, 0, 0], [done.stderr for done in ended]
+    grading, publishing, ended = grade(classroom, {S01: solution()})
+    assert [done.returncode for done in ended] == [0, 0, 0, 0], [done.stderr for done in ended]
     (status,) = classroom.statuses
     assert (status["context"], status["state"]) == ("grader/s01", "success")
-    verdict = json.loads((classroom.left / "verdict.json").read_text("utf-8"))
+    left = classroom.artifact("verdict-class-ada")
+    verdict = json.loads((left / "verdict.json").read_text("utf-8"))
     jsonschema.validate(verdict, json.loads((SCHEMAS / "verdict.schema.json").read_text("utf-8")))
     assert (verdict["passed"], verdict["isolation"], verdict["feedback"]) == (True, "bubblewrap", "hint")
-    (suite,) = JUnitXml.fromstring((classroom.left / "junit.xml").read_bytes())
+    (suite,) = JUnitXml.fromstring((left / "junit.xml").read_bytes())
     assert (suite.failures, suite.errors) == (0, 0)
-    results = json.loads((classroom.left / "results.json").read_text("utf-8"))
+    results = json.loads((left / "results.json").read_text("utf-8"))
     jsonschema.validate(results, json.loads((SCHEMAS / "schemas" / "gradescope.schema.json").read_text("utf-8")))
-    for runner in (grading, publishing):
-        assert "Matrix operations" in runner.said("GITHUB_STEP_SUMMARY").replace("&#32;", " ")
+    for job in (grading, publishing):
+        assert "Matrix operations" in job.runner.said("GITHUB_STEP_SUMMARY").replace("&#32;", " ")
 
 
 EVIL = """
@@ -203,21 +150,22 @@ def matmul(*given):
 @needs_git
 @needs_bash
 def test_a_hostile_module_moves_nothing_on_the_runner(classroom: Class) -> None:
-    temp = classroom.folder / "runner-grade"
+    temp = classroom.folder / "runner-grade-class-ada-s01"
     paths = [str(temp / name) for name in (*FILES, "GITHUB_STEP_SUMMARY")]
     paths += [str(classroom.course.root / "verdict" / "verdict.json"), str(classroom.course.root / S01)]
     before = (classroom.course.root / S01).read_bytes()
-    grading, publishing, ended = classroom.grade({S01: EVIL.format(paths=paths).encode(), "conftest.py": b"1/0"})
-    assert [done.returncode for done in ended] == [0, 0, 0], [done.stderr for done in ended]
+    files = {S01: EVIL.format(paths=paths).encode(), "conftest.py": b"1/0"}
+    grading, publishing, ended = grade(classroom, files)
+    assert [done.returncode for done in ended] == [0, 0, 0, 0], [done.stderr for done in ended]
     assert classroom.statuses[0]["state"] == "failure"
-    for runner in (grading, publishing):
-        assert [runner.said(name) for name in FILES] == [""] * len(FILES)
+    for job in (grading, publishing):
+        assert [job.runner.said(name) for name in FILES] == [""] * len(FILES)
     log = "".join(done.stdout + done.stderr for done in ended)
     assert not [line for line in obeyed_by_a_runner(log) if not line.startswith("::error title=s01 ")]
-    told = log + "".join(path.read_text("utf-8") for path in classroom.left.iterdir())
+    told = log + "".join(path.read_text("utf-8") for path in classroom.artifact("verdict-class-ada").iterdir())
     assert "RUNNER_TEMP" not in told
     assert "publish-secret" not in told
-    assert "<img" not in grading.said("GITHUB_STEP_SUMMARY") + publishing.said("GITHUB_STEP_SUMMARY")
+    assert "<img" not in grading.runner.said("GITHUB_STEP_SUMMARY") + publishing.runner.said("GITHUB_STEP_SUMMARY")
     assert "taken" not in told
     assert (classroom.course.root / S01).read_bytes() == before
 
@@ -225,15 +173,15 @@ def test_a_hostile_module_moves_nothing_on_the_runner(classroom: Class) -> None:
 @needs_git
 @needs_bash
 def test_a_revision_without_the_module_is_an_error_and_no_failure(classroom: Class) -> None:
-    _, publishing, ended = classroom.grade({"README.md": b"later"})
-    assert [done.returncode for done in ended] == [0, 0, 4], [done.stderr for done in ended]
+    _, publishing, ended = grade(classroom, {"README.md": b"later"})
+    assert [done.returncode for done in ended] == [0, 0, 0, 4], [done.stderr for done in ended]
     assert classroom.statuses[0]["state"] == "error"
-    assert "cannot be accepted" in publishing.said("GITHUB_STEP_SUMMARY")
+    assert "cannot be accepted" in publishing.runner.said("GITHUB_STEP_SUMMARY")
 
 
 def test_the_steps_that_are_run_here_are_those_of_the_workflow() -> None:
     found: Document = read(GRADE)
-    assert [job for job in found["jobs"] if step(found, job)] == ["pull", "grade", "publish"]
+    assert [job for job in found["jobs"] if step(found, job)] == ["roster", "pull", "grade", "publish"]
     assert workflows.UV.startswith("#!/bin/sh\nshift 3 # run --no-sync grader\n")
     for job in found["jobs"]:
         assert "uv run --no-sync grader " in step(found, job)["run"]

@@ -85,11 +85,13 @@ class TestGrade:
             for job, each in steps(self.workflow)
             if each.get("uses", "").startswith("actions/download-artifact@")
         }
-        assert taken == {("grade", "submission"), ("publish", "verdict-*")}
+        group = "${{ needs.roster.outputs.group }}"
+        submission = f"submission-${{{{ matrix.student.name }}}}-{group}"
+        assert taken == {("grade", submission), ("publish", f"verdict-*-{group}")}
 
     def test_no_job_writes_what_another_one_reads_from_a_cache(self) -> None:
         found = [each["with"] for _, each in steps(self.workflow) if "setup-uv" in each.get("uses", "")]
-        assert found == [{"enable-cache": False}] * 3
+        assert found == [{"enable-cache": False}] * 4
 
     def test_isolation_is_required_in_both_jobs_that_see_a_verdict(self) -> None:
         for job in ("grade", "publish"):
@@ -104,13 +106,26 @@ class TestGrade:
         assert plain[0]["isolation"] == "bubblewrap"
 
     def test_values_from_outside_come_through_the_environment(self) -> None:
-        for job in ("pull", "grade", "publish"):
+        known = r"\$\{\{ (inputs|secrets|matrix|matrix\.student|needs\.roster\.outputs)\.\w+ \}\}"
+        for job in ("roster", "pull", "grade", "publish"):
             for text in step(self.workflow, job)["env"].values():
-                assert re.fullmatch(r"\$\{\{ (inputs|secrets|matrix)\.\w+ \}\}", text)
+                assert re.fullmatch(known, text)
 
     def test_results_are_published_also_where_one_stage_could_not_be_graded(self) -> None:
         assert "!cancelled()" in self.workflow["jobs"]["publish"]["if"]
         assert self.workflow["jobs"]["grade"]["strategy"]["fail-fast"] is False
+
+    def test_the_others_are_graded_where_one_commit_cannot_be_fetched(self) -> None:
+        assert self.workflow["jobs"]["pull"]["strategy"]["fail-fast"] is False
+        assert "!cancelled()" in self.workflow["jobs"]["grade"]["if"]
+
+    def test_a_pattern_never_matches_one_artifact_only_while_there_is_a_verdict(self) -> None:
+        uploads = [
+            each["with"]["name"]
+            for job, each in steps(self.workflow)
+            if "upload-artifact@" in each.get("uses", "") and job in ("roster", "grade")
+        ]
+        assert [name.split("${{")[0] for name in uploads] == ["verdict-roster-", "verdict-"]
 
 
 @pytest.mark.parametrize("path", THEIRS, ids=lambda path: path.name)

@@ -1,0 +1,165 @@
+"""A class as a list: each student's repository and commit, under a name that may stand in a file's name and a command.
+
+The list is a CSV file (`student,repository,revision`) or the same in JSON, as an event brings it. Students choose the
+names of repositories, and perhaps their own: what does not have the expected form is refused, and a student's name is
+made of small letters, digits, `-` and `_` before anything sees it. Two that become one are refused.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import json
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from grader.classroom.publish import Commit
+from grader.classroom.pull import expect_repository, expect_revision
+from grader.errors import UsageError
+from grader.report.escape import one_line
+
+COLUMNS = ("student", "repository", "revision")
+MAX_BYTES = 1 << 20
+MAX_JOBS = 256  # that GitHub makes of one matrix
+MAX_NAME = 60
+SHOWN = 8
+_FORM = 'Expected [{"student": "ada", "repository": "OWNER/NAME", "revision": "<40 digits>"}, …].'
+
+
+@dataclass(frozen=True)
+class Student:
+    """A student by the name that files and jobs bear, and the commit to grade."""
+
+    name: str
+    repository: str
+    revision: str
+
+    @property
+    def commit(self) -> Commit:
+        """Where the results belong."""
+        return Commit(self.repository, self.revision)
+
+
+def read_csv(path: Path) -> tuple[Student, ...]:
+    """Return the students of a CSV file with a header; raises UsageError, with the lines that are wrong."""
+    try:
+        with path.open("rb") as file:
+            data = file.read(MAX_BYTES + 1)
+    except OSError as error:
+        raise UsageError(f"the roster {path} cannot be read: {error.strerror}") from error
+    if len(data) > MAX_BYTES:
+        raise UsageError(f"the roster {path} has more than {MAX_BYTES >> 20} MB", "Expected a line for each student.")
+    try:
+        text = data.decode("utf-8-sig")
+        lines = list(csv.reader(io.StringIO(text, newline=""), strict=True))
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise UsageError(f"the roster {path} is not CSV in UTF-8: {error}") from error
+    header = tuple(cell.strip().lower() for cell in lines[0]) if lines else ()
+    if header != COLUMNS:
+        raise UsageError(
+            f"the roster {path} begins with {one_line(','.join(header))[:80]!r}", f"Expected {','.join(COLUMNS)}."
+        )
+    rows = [(f"line {at}", cells) for at, cells in enumerate(lines[1:], 2) if any(map(str.strip, cells))]
+    return _students(rows, f"the roster {path}")
+
+
+def read_json(text: str) -> tuple[Student, ...]:
+    """Return the students of a list in JSON; raises UsageError, with the entries that are wrong."""
+    try:
+        found = json.loads(text) if len(text) <= MAX_BYTES else None
+    except (ValueError, RecursionError):
+        found = None
+    if not isinstance(found, list):
+        raise UsageError("the list of students is not a list in JSON", _FORM)
+    return _students([(f"entry {at}", _cells(each)) for at, each in enumerate(found, 1)], "the list of students")
+
+
+def one(repository: str, revision: str) -> tuple[Student, ...]:
+    """Return a class of one student, named after the repository; raises UsageError."""
+    return (_student(["", repository, revision]),)
+
+
+def expect_room(students: Sequence[Student], stages: Sequence[str]) -> None:
+    """Raise UsageError where a run cannot have a job for each student and stage."""
+    jobs = len(students) * len(stages)
+    if jobs > MAX_JOBS:
+        what = f"{len(students)} students with {len(stages)} stages are {jobs} jobs"
+        raise UsageError(what, f"GitHub takes {MAX_JOBS} in a run: grade fewer students, or fewer stages, at once.")
+
+
+def document(students: Sequence[Student]) -> str:
+    """Return a class as JSON on one line in ASCII; read_json reads the same class of it."""
+    return json.dumps([asdict(each) for each in students], separators=(",", ":"))
+
+
+def group(students: Sequence[Student], stages: Sequence[str]) -> str:
+    """Return eight digits for what is graded together, which tell artifacts of two gradings in one run apart."""
+    return hashlib.sha256(json.dumps([document(students), *stages]).encode()).hexdigest()[:8]
+
+
+def slug(name: str) -> str:
+    """Return a name in small letters, digits, - and _; empty where nothing of it is left.
+
+    Example:
+        >>> slug("Zoë O'Hara")
+        'zoe-o-hara'
+    """
+    plain = unicodedata.normalize("NFKD", name[: 4 * MAX_NAME]).encode("ascii", "ignore").decode().lower()
+    return re.sub(r"[^a-z0-9_]+", "-", plain).strip("-_")[:MAX_NAME].strip("-_")
+
+
+def _cells(entry: Any) -> list[str]:
+    """Return an entry as a line of the roster; one of another form as a line that is refused."""
+    named: dict[str, Any] = entry if isinstance(entry, dict) else {"": None}
+    if not set(named) <= {*COLUMNS, "name"} or not all(isinstance(value, str) for value in named.values()):
+        return []
+    name = named.get("student") or named.get("name", "")
+    return [name, named.get("repository", ""), named.get("revision", "")]
+
+
+def _students(rows: Sequence[tuple[str, Sequence[str]]], what: str) -> tuple[Student, ...]:
+    """Return the students of numbered lines; UsageError names all lines that are wrong, as far as they fit."""
+    found: list[tuple[str, Student]] = []
+    wrong: list[str] = []
+    for place, cells in rows:
+        try:
+            found.append((place, _student(cells)))
+        except UsageError as error:
+            wrong.append(f"{place}: {one_line(error.message)[:200]}. {error.hint}")
+    wrong += _twice(found)
+    if wrong:
+        more = [f"and {len(wrong) - SHOWN} more"] if len(wrong) > SHOWN else []
+        raise UsageError(
+            "\n".join([f"{what} cannot be used as it is:", *wrong[:SHOWN], *more]),
+            "Correct them first: nothing is graded while one is wrong.",
+        )
+    if not found:
+        raise UsageError(f"{what} names no student", "Expected at least one.")
+    return tuple(student for _, student in found)
+
+
+def _student(cells: Sequence[str]) -> Student:
+    if len(cells) != len(COLUMNS):
+        raise UsageError(f"not {len(COLUMNS)} values", f"Expected {', '.join(COLUMNS)}.")
+    given, repository, revision = (cell.strip() for cell in cells)
+    expect_repository(repository)
+    if repository.startswith("-"):
+        raise UsageError(f"{repository!r} is not a repository", "An owner's name does not begin with -.")
+    expect_revision(revision)
+    if not (name := slug(given or repository)):
+        raise UsageError(f"{given!r} has no letter or digit of ASCII", "Give a name such as a user name.")
+    return Student(name, repository, revision)
+
+
+def _twice(found: Sequence[tuple[str, Student]]) -> Iterator[str]:
+    """Yield what is wrong with students that another line names already, by name or by repository."""
+    seen: dict[str, str] = {}
+    for place, student in found:
+        for kind, key in (("student", student.name), ("repository", student.repository.lower())):
+            if (first := seen.setdefault(f"{kind} {key}", place)) != place:
+                yield f"{place}: the {kind} {key!r} is in {first} already. Each is graded once."

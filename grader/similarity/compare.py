@@ -1,0 +1,113 @@
+"""A class compared: which pairs of submissions share much that few others have, found without looking at every pair.
+
+What the stub holds counts nothing. What more than a quarter of the class (and of the course's own solutions) wrote
+counts nothing either, and of the rest the rarer counts more: the logarithm of 1 + how seldom it is. The share of a
+pair is the weight of what both have, relative to all that the smaller of the two has.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+from grader.similarity.fingerprints import fingerprints, runs
+from grader.similarity.tokens import Tokens, decoded, tokens
+
+LEAST_SHARE = 0.3  # in every stage, solutions written apart share less (0.27), and disguised copies more (0.76)
+MOST_PAIRS = 100  # that anyone looks at
+LEAST_COMMON = 6  # fingerprints that a pair has to share: fewer are a line or two
+USUAL = 0.25  # what so many wrote is how it is written
+FEW = 4  # so many may share something in any class before it is taken for usual
+
+
+@dataclass(frozen=True)
+class Text:
+    """A submission as it is compared: its lines, its tokens, and its fingerprints with their places."""
+
+    name: str
+    lines: tuple[str, ...]
+    tokens: Tokens
+    prints: Mapping[int, tuple[int, ...]]
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two submissions that share much: the share of each side (0 to 1), and the fingerprints that both have."""
+
+    left: Text
+    right: Text
+    of_left: float
+    of_right: float
+    common: tuple[int, ...]
+
+    @property
+    def share(self) -> float:
+        """The share of the side of which more is shared."""
+        return max(self.of_left, self.of_right)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What came of a class: all that was compared, the pairs to look at, the most first, and how many there are."""
+
+    texts: tuple[Text, ...]
+    pairs: tuple[Pair, ...]
+    count: int
+
+
+def text(name: str, source: bytes, stub: Iterable[int] = ()) -> Text:
+    """Return a submission as it is compared; stub holds the runs of tokens that everybody was given."""
+    given = frozenset(stub)
+    written = decoded(source)
+    found = tokens(written)
+    prints = {value: places for value, places in fingerprints(found.kinds).items() if value not in given}
+    return Text(name, tuple(written.split("\n")), found, prints)
+
+
+def given(stub: str) -> frozenset[int]:
+    """Return the runs of tokens of what everybody was given."""
+    return frozenset(runs(tokens(stub).kinds))
+
+
+def compared(
+    texts: Sequence[Text], own: Sequence[Text] = (), least: float = LEAST_SHARE, most: int = MOST_PAIRS
+) -> Comparison:
+    """Return the pairs that share unusually much, as many as most; own holds solutions of the course."""
+    having: dict[int, list[int]] = defaultdict(list)
+    for place, each in enumerate(texts):
+        for value in each.prints:
+            having[value].append(place)
+    ours = Counter(value for each in own for value in each.prints)
+    weights = _weights(having, ours, len(texts) + len(own))
+    wholes = [sum(weights.get(value, 0.0) for value in each.prints) for each in texts]
+    shared: dict[tuple[int, int], float] = defaultdict(float)
+    counts: dict[tuple[int, int], int] = defaultdict(int)
+    for value, weight in weights.items():
+        for pair in combinations(having[value], 2):
+            shared[pair] += weight
+            counts[pair] += 1
+    ranked = sorted(
+        (-weight / min(wholes[a], wholes[b]), texts[a].name, texts[b].name, a, b)
+        for (a, b), weight in shared.items()
+        if counts[a, b] >= LEAST_COMMON and weight >= least * min(wholes[a], wholes[b])
+    )
+    found = (
+        _pair(texts[a], texts[b], shared[a, b] / wholes[a], shared[a, b] / wholes[b], weights)
+        for *_, a, b in ranked[:most]
+    )
+    return Comparison(tuple(texts), tuple(found), len(ranked))
+
+
+def _weights(having: Mapping[int, Sequence[int]], ours: Mapping[int, int], count: int) -> dict[int, float]:
+    """Return what each fingerprint counts; the usual ones are left out."""
+    most = max(FEW, int(USUAL * count))
+    frequencies = {value: len(places) + ours.get(value, 0) for value, places in having.items()}
+    return {value: math.log1p(count / max(times, 2)) for value, times in frequencies.items() if times <= most}
+
+
+def _pair(left: Text, right: Text, of_left: float, of_right: float, weights: Mapping[int, float]) -> Pair:
+    common = tuple(value for value in left.prints if value in right.prints and value in weights)
+    return Pair(left, right, of_left, of_right, common)

@@ -1,0 +1,99 @@
+"""Pairs side by side as one HTML file without scripts, which a browser opens from anywhere.
+
+All text of students goes through Jinja2's escaping, after characters that only pretend to be shown are spelt out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from grader.errors import UsageError
+from grader.report.terminal.layout import printable
+from grader.similarity.compare import Comparison, Pair, Text
+from grader.similarity.gather import HandedIn
+from grader.similarity.passages import Passage, passages
+
+if TYPE_CHECKING:
+    from jinja2 import Template
+
+TEMPLATE = Path(__file__).with_name("page.html")
+MOST_LINES = 120  # of one passage
+MOST_COLUMNS = 400  # of one line
+
+
+@dataclass(frozen=True)
+class Side:
+    """A passage on one side: its first line, its lines as they are shown, and how many more there are."""
+
+    first: int
+    lines: tuple[str, ...]
+    more: int
+
+    @property
+    def last(self) -> int:
+        """The last line of the whole passage."""
+        return self.first + len(self.lines) + self.more - 1
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A pair as the page shows it."""
+
+    pair: Pair
+
+    @cached_property
+    def passages(self) -> tuple[tuple[Passage, Side, Side], ...]:
+        """Each passage with both of its sides."""
+        return tuple(
+            (each, side(self.pair.left, *each.left), side(self.pair.right, *each.right)) for each in passages(self.pair)
+        )
+
+    @property
+    def names(self) -> tuple[str, str]:
+        """Both students, as they can be shown."""
+        return shown(self.pair.left.name), shown(self.pair.right.name)
+
+    @property
+    def shares(self) -> tuple[int, int]:
+        """The share of each side in percent, rounded down."""
+        return int(100 * self.pair.of_left), int(100 * self.pair.of_right)
+
+
+def page(comparison: Comparison, lacking: Sequence[HandedIn], title: str, least: float) -> str:
+    """Return the file's text; lacking holds what could not be compared. Raises UsageError without Jinja2."""
+    notes = [(shown(each.name), each.tokens.note) for each in comparison.texts if each.tokens.note]
+    return _template().render(
+        title=title,
+        pairs=[Shown(pair) for pair in comparison.pairs],
+        count=comparison.count,
+        students=len(comparison.texts),
+        least=round(100 * least),
+        notes=notes + [(shown(each.student), f"was not compared: {shown(each.why)}") for each in lacking],
+    )
+
+
+def side(text: Text, first: int, last: int) -> Side:
+    """Return the lines of a passage as far as they are shown."""
+    lines = text.lines[first - 1 : last]
+    kept = tuple(shown(line, MOST_COLUMNS) for line in lines[:MOST_LINES])
+    return Side(first, kept, len(lines) - len(kept))
+
+
+def shown(text: str, most: int = 200) -> str:
+    """Return text on one line as it can be shown, cut where it is long."""
+    plain = printable(text[:most]).replace("\n", " ")
+    return plain if len(text) <= most else f"{plain}…"
+
+
+def _template() -> Template:
+    try:
+        from jinja2 import Environment, StrictUndefined
+    except ImportError as error:
+        message = "a page cannot be written without Jinja2"
+        raise UsageError(message, "Install the extra `class`, as in `uv sync --extra class`.") from error
+    made = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    return made.from_string(TEMPLATE.read_text(encoding="utf-8"))
