@@ -4,7 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from drawings import pictures, s04, s05, s06, s07, s09, s10, s11, s12, s13, s14, s15, s17, s18, s19, s20, s21, s22
+from drawings import (
+    pictures,
+    s04,
+    s05,
+    s06,
+    s07,
+    s09,
+    s10,
+    s11,
+    s12,
+    s13,
+    s14,
+    s15,
+    s16,
+    s17,
+    s18,
+    s19,
+    s20,
+    s21,
+    s22,
+)
 from grader.explore.model import Plan
 
 PLANS: Mapping[str, Plan] = {
@@ -19,6 +39,7 @@ PLANS: Mapping[str, Plan] = {
     "s13": Plan(s13.STEPS, s13.start, random=True, given=s13.GIVEN, drawings=pictures.s13.drawings),
     "s14": Plan(s14.STEPS, s14.start, random=True, given=s14.GIVEN, drawings=pictures.s14.drawings),
     "s15": Plan(s15.STEPS, s15.start, random=False, of_sentence=True, maps=s15.maps),
+    "s16": Plan(s16.STEPS, s16.start, random=True, of_sentence=True, maps=s16.maps, drawings=pictures.s16.drawings),
     "s17": Plan(s17.STEPS, s17.start, random=True, of_sentence=True, maps=s17.maps),
     "s18": Plan(
         s18.STEPS, s18.start, random=True, given=s18.GIVEN, prompt=s18.PROMPT, data=True, drawings=pictures.s18.drawings

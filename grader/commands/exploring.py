@@ -164,7 +164,7 @@ def _what_next(stage: Stage, found: Exploration, pictures: tuple[str, ...], want
     if wanted is not None and not pictures:
         screen.say("There is nothing to draw yet, so no picture was written.")
     if found.look_at is not None:
-        row = stage.criterion_of(found.look_at)
+        row = next((each for each in stage.criteria if each.id == found.look_row), stage.criterion_of(found.look_at))
         only = f" --only {row.id}" if row is not None else ""
         screen.say(f"{found.look_at}: `grader check {stage.id}{only}` says more.")
     if found.next_function is not None:

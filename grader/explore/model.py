@@ -50,13 +50,17 @@ Run = Callable[[Any, Known], Reading]
 
 @dataclass(frozen=True)
 class Call:
-    """One call of a learner's function: code as a learner would write it, needs the values that it starts from."""
+    """One call of a learner's function: code as a learner would write it, needs the values that it starts from.
+
+    row is the row of the checklist that it is about, where the function alone does not tell.
+    """
 
     id: str
     code: str
     function: str
     needs: tuple[str, ...]
     run: Run
+    row: str = ""
 
 
 @dataclass(frozen=True)
@@ -129,7 +133,8 @@ def weight_map(title: str, causal: bool, head: int | None, weights: Array) -> We
 class Example:
     """What is explored: words, and for each a row of Q, K and V, (seq, d_k), (seq, d_k) and (seq, d_v).
 
-    is_lesson says that it is the sentence of the lesson; source says in words where the numbers come from.
+    is_lesson says that it is the sentence of the lesson; source says in words where the numbers come from. Where keys
+    and values are about other words than the queries, key_words are theirs, one for each row of K and V.
     """
 
     words: tuple[str, ...]
@@ -139,6 +144,12 @@ class Example:
     heads: int
     is_lesson: bool
     source: str
+    key_words: tuple[str, ...] | None = None
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The words of the keys: those of the queries where there are no others."""
+        return self.words if self.key_words is None else self.key_words
 
     @property
     def is_self(self) -> bool:
@@ -161,6 +172,7 @@ class Ran:
 class Exploration:
     """All of it; next_function comes next, and look_at is the first function that does not do what it should.
 
+    look_row is the row of the checklist that this function fails, where the step says which.
     example is the sentence that was explored; where a stage has its own data instead, given says which.
     """
 
@@ -172,6 +184,7 @@ class Exploration:
     maps: tuple[WeightMap, ...] = ()
     next_function: str | None = None
     look_at: str | None = None
+    look_row: str = ""
     problem: Problem | None = None
     given: str = ""
     drawings: tuple[Drawing, ...] = ()

@@ -92,8 +92,10 @@ def _put_together(base: Exploration, plan: Plan, stage: Stage, found: Bounded) -
         steps += [_never_begun(step, steps[-1]) for step in plan.steps[len(steps) :]]
     shown = next((fields for kind, *fields in told if kind == "shown"), ((), (), None))
     maps, drawings, following = shown
-    look_at = first_faulty(tuple(steps))
-    return replace(base, steps=tuple(steps), maps=maps, drawings=drawings, next_function=following, look_at=look_at)
+    faulty = first_faulty(tuple(steps))
+    rows = {call.id: call.row for step in plan.steps for call in step.calls}
+    whole = replace(base, steps=tuple(steps), maps=maps, drawings=drawings, next_function=following)
+    return whole if faulty is None else replace(whole, look_at=faulty.function, look_row=rows[faulty.id])
 
 
 def _ended(step: Step, death: Death) -> StepResult:
@@ -124,7 +126,7 @@ def next_function(stage: Stage, unwritten: Collection[str]) -> str | None:
     return min(sorted(unwritten), key=place, default=None)
 
 
-def first_faulty(steps: tuple[StepResult, ...]) -> str | None:
-    """Return the function of the first part that gave something else than it should."""
+def first_faulty(steps: tuple[StepResult, ...]) -> Part | None:
+    """Return the first part that gave something else than it should."""
     parts = [part for step in steps for part in step.parts]
-    return next((part.function for part in parts if part.status not in ("passed", "not_started", "blocked")), None)
+    return next((part for part in parts if part.status not in ("passed", "not_started", "blocked")), None)

@@ -59,8 +59,7 @@ def drawn(found: Exploration, kind: str) -> bytes:
     """Return the picture as bytes; it needs no display, and nobody's settings change it."""
     import matplotlib
 
-    from grader.explore.picture.painting import painted
-    from grader.explore.picture.panels import drawn_panels
+    from grader.explore.picture.panels import drawn_all
 
     data = io.BytesIO()
     metadata: dict[str, Any] = {"Date": None} if kind == "svg" else {"Software": None}
@@ -69,7 +68,7 @@ def drawn(found: Exploration, kind: str) -> bytes:
         matplotlib.rcdefaults()
         matplotlib.rc("svg", fonttype="none", hashsalt="grader")  # text stays text, and equal pictures are equal files
         matplotlib.rc("font", family="DejaVu Sans")  # it comes with matplotlib
-        figure = painted(found) if found.maps else drawn_panels(found)
+        figure = drawn_all(found)
         width, height = figure.get_size_inches()
         figure.savefig(data, format=kind, dpi=min(DOTS, sqrt(MAX_DOTS / (width * height))), metadata=metadata)
     return data.getvalue()

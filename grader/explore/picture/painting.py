@@ -1,4 +1,4 @@
-"""Weights as a figure: plain and causal side by side, the heads below."""
+"""Weights as a figure: plain and causal side by side, the heads below, and room below them for drawings."""
 
 from __future__ import annotations
 
@@ -33,23 +33,37 @@ NOTE = "Rows are queries, columns are keys: how much the word on the left attend
 
 @dataclass(frozen=True)
 class Plan:
-    """Where everything stands, in inches."""
+    """Where everything stands, in inches; room is what drawings below the maps take, wide and high.
+
+    words are those of the queries, which stand beside the rows, and keys those below the columns, by default the same.
+    """
 
     rows: tuple[tuple[WeightMap, ...], ...]
     words: tuple[str, ...]
+    keys: tuple[str, ...] = ()
+    room: tuple[float, float] = (0.0, 0.0)
+
+    @property
+    def below_words(self) -> tuple[str, ...]:
+        return self.keys or self.words
 
     @property
     def cell(self) -> float:
-        return min(max(MAP / len(self.words), CELL[0]), CELL[1])
+        return min(max(MAP / max(len(self.words), len(self.below_words)), CELL[0]), CELL[1])
 
     @property
     def side(self) -> float:
+        """The width of a map's cells."""
+        return self.cell * len(self.below_words)
+
+    @property
+    def high(self) -> float:
         return self.cell * len(self.words)
 
     @property
     def word(self) -> float:
-        """The length of the longest word."""
-        return max(map(len, self.words)) * TEXT * LETTER
+        """The length of the longest word below the maps."""
+        return max(map(len, self.below_words)) * TEXT * LETTER
 
     @property
     def is_upright(self) -> bool:
@@ -58,7 +72,7 @@ class Plan:
 
     @property
     def left(self) -> float:
-        return 0.55 + self.word
+        return 0.55 + max(map(len, self.words)) * TEXT * LETTER
 
     @property
     def below(self) -> float:
@@ -71,29 +85,31 @@ class Plan:
     @cached_property
     def size(self) -> tuple[float, float]:
         width = self.across * (self.left + self.side + 0.3) + 0.95
-        return max(width, 6.2), HEAD + len(self.rows) * (self.side + self.below + ABOVE) + FOOT
+        height = HEAD + len(self.rows) * (self.high + self.below + ABOVE) + FOOT
+        return max(width, 6.2, self.room[0]), height + self.room[1]
 
     def corner(self, row: int, column: int) -> tuple[float, float]:
         """Return where the lower left corner of a map's cells is."""
         left = 0.15 + column * (self.left + self.side + 0.3) + self.left
-        top = self.size[1] - HEAD - row * (self.side + self.below + ABOVE) - ABOVE
-        return left, top - self.side
+        top = self.size[1] - HEAD - row * (self.high + self.below + ABOVE) - ABOVE
+        return left, top - self.high
 
 
 HEAD, ABOVE, FOOT = 0.85, 0.42, 0.4
 
 
-def painted(found: Exploration) -> Figure:
-    """Return the figure of an exploration that has maps."""
+def painted(found: Exploration, room: tuple[float, float] = (0.0, 0.0)) -> Figure:
+    """Return the figure of an exploration that has maps, with so much room below them, in inches."""
     assert found.example is not None
-    plan = Plan(arranged(found.maps), tuple(_label(word) for word in found.example.words))
+    words, keys = (tuple(map(_label, names)) for names in (found.example.words, found.example.keys))
+    plan = Plan(arranged(found.maps), words, keys, room)
     figure = Figure(figsize=plan.size, facecolor="white")
     FigureCanvasAgg(figure)
     _title(figure, found, plan)
     for row, maps in enumerate(plan.rows):
         for column, each in enumerate(maps):
             left, bottom = plan.corner(row, column)
-            _map(_axes(figure, plan, left, bottom, plan.side, plan.side), each, plan)
+            _map(_axes(figure, plan, left, bottom, plan.side, plan.high), each, plan)
     _scale(figure, plan)
     return figure
 
@@ -116,14 +132,19 @@ def _title(figure: Figure, found: Exploration, plan: Plan) -> None:
     across, up = plan.size
     example = found.example
     assert example is not None
-    facts = f"{len(example.words)} words, {example.Q.shape[1]} features, {example.heads} heads"
+    count = (
+        f"{len(example.words)} words"
+        if example.key_words is None
+        else f"{len(example.words)} queries, {len(example.keys)} keys"
+    )
+    facts = f"{count}, {example.Q.shape[1]} features, {example.heads} heads"
     room = int((across - 0.4) / (TEXT * LETTER)) - len(facts) - 8
     sentence = printable(" ".join(example.words))
     shown = sentence if len(sentence) <= room else f"{sentence[: max(room, 8)]}…"
     lines = (
         (0.32, f"Weights · {found.stage} {found.title}", TITLE, INK, "bold"),
         (0.60, f"“{shown}” · {facts}", TEXT, QUIET, "normal"),
-        (up - 0.2, NOTE, SMALL, QUIET, "normal"),
+        (up - plan.room[1] - 0.2, NOTE, SMALL, QUIET, "normal"),
     )
     for down, text, size, colour, weight in lines:
         figure.text(
@@ -133,17 +154,16 @@ def _title(figure: Figure, found: Exploration, plan: Plan) -> None:
 
 
 def _map(axes: Axes, each: WeightMap, plan: Plan) -> None:
-    count = len(plan.words)
+    count = len(plan.below_words)
     cells = [(row, column, w) for row, weights in enumerate(each.weights) for column, w in enumerate(weights)]
     paints = [_paint(weight, count) for _, _, weight in cells]
     squares = [Rectangle((column, row), 1, 1) for row, column, _ in cells]
     axes.add_collection(PatchCollection(squares, facecolors=[p[1] for p in paints], edgecolors="white", linewidths=1.2))
     for (row, column, weight), (text, _) in zip(cells, paints, strict=True):
         _number(axes, (column + 0.5, row + 0.52), weight, text, plan)
-    axes.set(xlim=(0, count), ylim=(count, 0))
-    places = [place + 0.5 for place in range(count)]
-    axes.set_xticks(places, plan.words, fontsize=TEXT, color=INK, parse_math=False)
-    axes.set_yticks(places, plan.words, fontsize=TEXT, color=INK, parse_math=False)
+    axes.set(xlim=(0, count), ylim=(len(plan.words), 0))
+    for ticks, words in ((axes.set_xticks, plan.below_words), (axes.set_yticks, plan.words)):
+        ticks([place + 0.5 for place in range(len(words))], words, fontsize=TEXT, color=INK, parse_math=False)
     axes.tick_params(length=0, pad=5)
     axes.tick_params(axis="x", rotation=90 if plan.is_upright else 0)
     axes.set_xlabel("key", fontsize=SMALL, color=QUIET, labelpad=4)
@@ -160,7 +180,7 @@ def _paint(weight: float, count: int) -> tuple[str, str]:
 
 def _number(axes: Axes, place: tuple[float, float], weight: float, colour: str, plan: Plan) -> None:
     """Write a weight into its cell, in a size that fits; many zeros would only be noise."""
-    if weight == 0 and len(plan.words) > ZEROS:
+    if weight == 0 and len(plan.below_words) > ZEROS:
         return
     shown = cell_text(weight, FULL[0])
     shown = shown.removeprefix("0") if plan.cell < NARROW and weight else shown
@@ -170,9 +190,9 @@ def _number(axes: Axes, place: tuple[float, float], weight: float, colour: str, 
 
 def _scale(figure: Figure, plan: Plan) -> None:
     """Draw which colour is which weight, beside the first row."""
-    count = len(plan.words)
+    count = len(plan.below_words)
     left, bottom = plan.corner(0, len(plan.rows[0]) - 1)
-    axes = _axes(figure, plan, left + plan.side + 0.32, bottom, 0.16, plan.side)
+    axes = _axes(figure, plan, left + plan.side + 0.32, bottom, 0.16, plan.high)
     colormap = LinearSegmentedColormap.from_list("weights", [[part / 255 for part in colour] for colour in SCALE])
     bar = figure.colorbar(ScalarMappable(FuncNorm(_norm(count), 0, 1), colormap), cax=axes)
     far = [tick for tick in TICKS if tick in (0, 1) or min(depth(tick, count), 1 - depth(tick, count)) > 0.08]

@@ -12,18 +12,19 @@ from matplotlib.figure import Figure
 
 from grader.explore.drawing import Curves, Drawing, Image, Images, Map, Panel, Plane, names_of, panels_of, shares_names
 from grader.explore.model import Exploration
-from grader.explore.picture.painting import FAINT, INK, LETTER, QUIET, SMALL, TEXT, TITLE
-from grader.explore.picture.strokes import chart, image, plane
+from grader.explore.picture.painting import FAINT, INK, LETTER, QUIET, SMALL, TEXT, TITLE, painted
+from grader.explore.picture.strokes import chart, image, name_width, plane
 from grader.report.terminal.layout import printable
 
 WIDTH = 12.0  # inches of a figure
 EDGE, GAP = 0.3, 0.16  # inches around it, and between blocks
-HEAD, FOOT = 0.95, 0.1
+HEAD, FOOT, APART = 0.95, 0.1, 0.2  # APART: between maps and drawings
 FEW = 5  # columns of an image of a few cells
 LEAST_STEP = 1.3  # inches that an image takes, so that its title fits
 LINE = 0.2  # inches of a line of text
 LEFT, BELOW, ABOVE = 0.56, 0.56, 0.3  # inches beside, below and above the axes of a panel
 MOST_IMAGES, IMAGE_SIDE, LARGEST_CELL = 6, 1.9, 0.42  # in a row; inches of an image's shorter side, and of a cell
+LEAST_CELL = 0.2  # inches of a cell, as far as fewer images in a row can help
 SLIM = 0.12  # beside images without names
 LEGEND: dict[str, Any] = {"fontsize": SMALL, "handlelength": 2.4, "borderpad": 0.2, "columnspacing": 1.6}
 ALONE = 0.5  # share of a row that a drawing with one panel takes
@@ -57,9 +58,15 @@ class Block:
 
     @property
     def below(self) -> float:
-        if isinstance(self.drawing, Images) and not any(each.column_names for each in self.drawing.panels):
+        if not isinstance(self.drawing, Images):
+            return BELOW
+        names = [name for each in self.drawing.panels for name in each.column_names]
+        if not names:
             return 0.3
-        return BELOW
+        longest = name_width(names)
+        return BELOW + (
+            longest - SMALL * LETTER if longest > self.cell[0] / len(self.drawing.panels[0].values[0]) else 0
+        )
 
     @property
     def height(self) -> float:
@@ -67,23 +74,42 @@ class Block:
         return self.head + rows * (self.cell[1] + ABOVE + self.below)
 
 
+def drawn_all(found: Exploration) -> Figure:
+    """Return the figure of an exploration: its maps, and its drawings below them."""
+    if not found.maps:
+        return drawn_panels(found)
+    below = room(found.drawings)
+    figure = painted(found, below)
+    draw_below(figure, found.drawings, figure.get_size_inches()[1] - below[1] + APART)
+    return figure
+
+
 def drawn_panels(found: Exploration) -> Figure:
-    """Return the figure of an exploration that has drawings."""
-    rows = arranged(found.drawings)
-    height = HEAD + FOOT + sum(max(block.height for block in row) for row in rows)
-    figure = Figure(figsize=(WIDTH, height), facecolor="white")
+    """Return the figure of an exploration that has drawings alone."""
+    figure = Figure(figsize=(WIDTH, HEAD - APART + room(found.drawings)[1]), facecolor="white")
     FigureCanvasAgg(figure)
     seed = "" if found.ran.seed is None else f" · drawn with seed {found.ran.seed}"
     _text(figure, EDGE, 0.38, f"{found.stage} · {printable(found.title)}", TITLE + 2, INK, "bold")
     _text(figure, EDGE, 0.68, f"{found.given}{seed}", TEXT, QUIET)
-    top = HEAD
-    for row in rows:
+    draw_below(figure, found.drawings, HEAD)
+    return figure
+
+
+def room(drawings: tuple[Drawing, ...]) -> tuple[float, float]:
+    """Return how wide and how high drawings are, in inches; nothing where there are none."""
+    if not drawings:
+        return 0.0, 0.0
+    return WIDTH, APART + FOOT + sum(max(block.height for block in row) for row in arranged(drawings))
+
+
+def draw_below(figure: Figure, drawings: tuple[Drawing, ...], top: float) -> None:
+    """Draw into a figure that has room for it, so many inches from its top."""
+    for row in arranged(drawings):
         left = EDGE
         for block in row:
             _block(figure, block, left, top)
             left += block.width + GAP
         top += max(block.height for block in row)
-    return figure
 
 
 def arranged(drawings: tuple[Drawing, ...]) -> list[list[Block]]:
@@ -100,9 +126,11 @@ def arranged(drawings: tuple[Drawing, ...]) -> list[list[Block]]:
 
 
 def _is_slim(drawing: Drawing) -> bool:
-    """Say whether a drawing takes half of a row: one panel, or a few images of a few cells."""
-    few = isinstance(drawing, Images) and len(drawing.panels) <= 4 and len(drawing.panels[0].values[0]) <= FEW
-    return len(drawing.panels) == 1 or few
+    """Say whether a drawing takes half of a row: one panel, or a few images of a few cells, fewer if they are named."""
+    if not isinstance(drawing, Images) or len(drawing.panels) == 1:
+        return len(drawing.panels) == 1
+    most = 2 if drawing.panels[0].row_names else 4
+    return len(drawing.panels) <= most and len(drawing.panels[0].values[0]) <= FEW
 
 
 def _planned(drawing: Drawing, width: float) -> Block:
@@ -126,7 +154,8 @@ def _notice(drawing: Drawing) -> str:
 def _planned_images(drawing: Images, width: float, notice: tuple[str, ...]) -> Block:
     lines, columns = len(drawing.panels[0].values), len(drawing.panels[0].values[0])
     left = Block(drawing, width, 1, (1.0, 1.0), notice).left
-    across = min(len(drawing.panels), MOST_IMAGES)
+    fits = [n for n in range(MOST_IMAGES, 1, -1) if (width + GAP) / n - GAP - left >= LEAST_CELL * columns]
+    across = min(len(drawing.panels), next(iter(fits), 1))
     cell = min((width + GAP) / across - GAP - left, IMAGE_SIDE * max(columns / lines, 1.0)) / columns
     cell = min(cell, LARGEST_CELL if len(drawing.panels) > 1 else 1.6 * LARGEST_CELL)
     return Block(drawing, width, across, (columns * cell, lines * cell), notice)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
@@ -103,7 +105,16 @@ def image(axes: Axes, panel: Image, drawing: Images) -> None:
     axes.set_yticks(range(len(panel.row_names)), panel.row_names, fontsize=SMALL, color=INK)
     axes.tick_params(length=0, pad=3)
     if panel.column_names:
+        figure = axes.figure
+        assert isinstance(figure, Figure)
+        cell = axes.get_position().width * figure.get_size_inches()[0] / values.shape[1]
+        axes.tick_params(axis="x", rotation=90 if name_width(panel.column_names) > cell else 0)
         axes.set_xlabel(drawing.x_name, fontsize=SMALL, color=QUIET, labelpad=2)
+
+
+def name_width(names: Iterable[str]) -> float:
+    """Return how many inches the longest name takes below a column."""
+    return max(map(len, names)) * SMALL * LETTER
 
 
 def _named(axes: Axes, drawing: Curves | Plane) -> None:

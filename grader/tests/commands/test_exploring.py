@@ -200,7 +200,7 @@ def test_half_written_activations_lead_on(run: Grader, tmp_path: Path) -> None:
         (("s01",), "s01 has nothing to draw or explore", "s15 (Attention mechanisms)"),
         (
             ("s11", "--words", "a b"),
-            "--words is about a sentence, which s15, s17 and s19 explore",
+            "--words is about a sentence, which s15, s16, s17 and s19 explore",
             "`grader explore s11` alone shows it",
         ),
         (("s11", "--input", "a.npz"), "--input is about a sentence", "`grader explore s11` alone shows it"),

@@ -10,7 +10,7 @@ import pytest
 from grader.course.manifest import load_course
 from grader.course.stage import Limits
 from grader.explore.drawing import Chart, Curves, Drawing, Image, Images, Map, Plane
-from grader.explore.model import Exploration, Part
+from grader.explore.model import Example, Exploration, Part
 from grader.explore.session import explore
 from grader.submission import take
 from grader.submission.earlier import used_modules
@@ -27,14 +27,17 @@ def reference(stage: str) -> str:
     return (HIDDEN / COURSE.find(stage).name / "solution.py").read_text(encoding="utf-8")
 
 
-def explored(folder: Path, stage: str, text: str | None = None, seed: int = 0, seconds: float = 20) -> Exploration:
-    """Explore a module's text, by default the reference, in a plain process."""
+def explored(
+    folder: Path, stage: str, text: str | None = None, seed: int = 0, seconds: float = 20,
+    sentence: Example | None = None,
+) -> Exploration:  # fmt: skip
+    """Explore a module's text, by default the reference, in a plain process; sentence is what a stage asks for."""
     text = reference(stage) if text is None else text
     chosen = replace(COURSE.find(stage), limits=Limits(120, seconds, 1024))
     file = folder / chosen.module
     file.write_text(text, encoding="utf-8")
     snapshot = replace(take(chosen, file, COURSE.root), uses=used_modules(chosen))
-    return explore(COURSE, chosen, snapshot, None, seed, "process")
+    return explore(COURSE, chosen, snapshot, sentence, seed, "process")
 
 
 def stubbed(folder: Path, stage: str) -> Exploration:
