@@ -38,7 +38,7 @@ PLANS: Mapping[str, Plan] = {
     "s12": Plan(s12.STEPS, s12.start, random=True, given=s12.GIVEN, drawings=pictures.s12.drawings),
     "s13": Plan(s13.STEPS, s13.start, random=True, given=s13.GIVEN, drawings=pictures.s13.drawings),
     "s14": Plan(s14.STEPS, s14.start, random=True, given=s14.GIVEN, drawings=pictures.s14.drawings),
-    "s15": Plan(s15.STEPS, s15.start, random=False, of_sentence=True, maps=s15.maps),
+    "s15": Plan(s15.STEPS, s15.start, random=True, of_sentence=True, maps=s15.maps, drawings=pictures.s15.drawings),
     "s16": Plan(s16.STEPS, s16.start, random=True, of_sentence=True, maps=s16.maps, drawings=pictures.s16.drawings),
     "s17": Plan(s17.STEPS, s17.start, random=True, of_sentence=True, maps=s17.maps),
     "s18": Plan(

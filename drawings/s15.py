@@ -1,15 +1,21 @@
-"""Stage 15 step by step: scores, scaled, masked, weights, output, and what each head attends to."""
+"""Stage 15 step by step: scores, scaled, masked, weights, output, and what each head attends to.
+
+Words that attend to themselves have the causal mask; where queries meet other keys, the last key is taken for padding.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from drawings.notices import S15 as NOTICES
+from drawings.noticing import OWN
+from drawings.s15_projections import PROJECTIONS
 from grader.explore.model import Array, Call, Example, Fact, Known, Reading, Run, Step, WeightMap, weight_map
-from grader.explore.values import Unfit, agree, array, number, pair, span, sums, wrong_weights
+from grader.explore.values import CLOSE, Unfit, agree, array, number, pair, span, sums, wrong_weights
 
 SCORES = ("seq_q", "seq_k")
 OUTPUT = ("seq_q", "d_v")
@@ -19,7 +25,17 @@ MASKED = -1e3  # a score below this is as good as none: values are bounded, see 
 
 def start(example: Example, seed: int) -> Known:
     """Return what the steps begin with."""
-    return {"Q": example.Q, "K": example.K, "V": example.V, "num_heads": example.heads}
+    return {
+        "Q": example.Q,
+        "K": example.K,
+        "V": example.V,
+        "num_heads": example.heads,
+        "seed": seed,
+        "words": example.words,
+        "keys": example.keys,
+        "is_self": example.is_self,
+        "is_causal": example.key_words is None,
+    }
 
 
 def _raw(learner: Any, known: Known) -> Reading:
@@ -37,16 +53,38 @@ def _scaled(learner: Any, known: Known) -> Reading:
 
 
 def _mask(learner: Any, known: Known) -> Reading:
+    if not known["is_causal"]:
+        return _padding(learner, known)
     length = len(known["Q"])
     returned = learner.create_causal_mask(length)
-    numbers = array(returned, _square(known), SCORES)
-    if not np.isin(numbers, (0, 1)).all():
-        raise Unfit("a mask holds True and False (or 1 and 0) only")
+    numbers = _booleans(returned, _square(known), SCORES)
     right = np.array_equal(numbers, np.tril(np.ones_like(numbers)))
     wrong = () if right else ("the causal mask should be True on and below the diagonal, False above it",)
-    may, all_pairs = int(numbers.sum()), length * length
-    fact = Fact("allowed", (may, all_pairs), f"{may} of {all_pairs} pairs allowed")
-    return Reading({"mask": np.array(returned)}, numbers.shape, SCORES, (fact,), wrong)
+    return Reading({"mask": np.array(returned)}, numbers.shape, SCORES, (_allowed(numbers),), wrong)
+
+
+def _padding(learner: Any, known: Known) -> Reading:
+    """Take the last key for padding: True for all others, a row for each query."""
+    rows, length = _square(known)
+    real = max(1, length - 1)
+    returned = learner.create_padding_mask([real], length)
+    numbers = _booleans(returned, (1, length), ("batch", "seq_k"))
+    wrong = () if np.array_equal(numbers[0], np.arange(length) < real) else ("the mask should be True at real keys",)
+    mask = np.repeat(np.array(returned), rows, axis=0)
+    code = f"mask = create_padding_mask([{real}], {length}), a row for each query"
+    return Reading({"mask": mask}, mask.shape, SCORES, (_allowed(mask),), wrong, code)
+
+
+def _booleans(returned: object, shape: tuple[int, ...], axes: tuple[str, ...]) -> Array:
+    numbers = array(returned, shape, axes)
+    if not np.isin(numbers, (0, 1)).all():
+        raise Unfit("a mask holds True and False (or 1 and 0) only")
+    return numbers
+
+
+def _allowed(mask: Array) -> Fact:
+    may, all_pairs = int(mask.sum()), mask.size
+    return Fact("allowed", (may, all_pairs), f"{may} of {all_pairs} pairs allowed")
 
 
 def _masked(learner: Any, known: Known) -> Reading:
@@ -70,9 +108,17 @@ def _masked(learner: Any, known: Known) -> Reading:
 def _weights(scores: str, key: str, causal: bool) -> Run:
     def run(learner: Any, known: Known) -> Reading:
         weights = array(learner.attention_weights(known[scores]), _square(known), SCORES)
-        return Reading({key: weights}, weights.shape, SCORES, (sums(weights),), wrong_weights(weights, causal))
+        return Reading({key: weights}, weights.shape, SCORES, (sums(weights),), _wrong(weights, causal, known))
 
     return run
+
+
+def _wrong(weights: Array, masked: bool, known: Known) -> tuple[str, ...]:
+    """Return what is not as it always is with weights, under the mask or without it."""
+    found = wrong_weights(weights, masked and known["is_causal"])
+    if masked and not known["is_causal"] and np.abs(weights[~known["mask"].astype(bool)]).max(initial=0.0) > CLOSE:
+        return (*found, "the weights of the masked key should be 0")
+    return found
 
 
 def _output(key: str, earlier: str, causal: bool) -> Run:
@@ -81,9 +127,9 @@ def _output(key: str, earlier: str, causal: bool) -> Run:
         attend = learner.scaled_dot_product_attention
         returned = attend(Q, K, V, mask=known["mask"]) if causal else attend(Q, K, V)
         first, second = pair(returned, ("output", "weights"))
-        output = array(first, V.shape, OUTPUT, name="output")
+        output = array(first, (len(Q), V.shape[1]), OUTPUT, name="output")
         weights = array(second, _square(known), SCORES, name="weights")
-        wrong = list(wrong_weights(weights, causal))
+        wrong = list(_wrong(weights, causal, known))
         if earlier in known and not agree(known[earlier], weights):
             wrong.append("the weights should be those of step 4")
         if not agree(weights @ V, output):
@@ -111,7 +157,7 @@ def _split(learner: Any, known: Known) -> Reading:
 def _heads(learner: Any, known: Known) -> Reading:
     Q, K, V = (known["split"][name] for name in "QKV")
     first, second = pair(learner.scaled_dot_product_attention(Q, K, V), ("output", "weights"))
-    array(first, V.shape, HEAD_AXES, name="output")
+    array(first, (*Q.shape[:3], V.shape[3]), HEAD_AXES, name="output")
     axes = ("batch", "heads", *SCORES)
     weights = array(second, (*Q.shape[:2], *_square(known)), axes, name="weights")
     return Reading({"head-weights": weights[0]}, weights.shape, axes, (sums(weights),), wrong_weights(weights, False))
@@ -122,11 +168,17 @@ def _square(known: Known) -> tuple[int, int]:
 
 
 def maps(known: Known) -> tuple[WeightMap, ...]:
-    """Return the maps that can be drawn: plain, causal, and one a head."""
-    both = [("weights", "Plain", False), ("causal-weights", "Causal", True)]
+    """Return the maps that can be drawn: plain, masked, one a head, and one a head of the layer's own projections."""
+    mask = "Causal" if known["is_causal"] else "Last key masked"
+    both = [("weights", "Plain", False), ("causal-weights", mask, known["is_causal"])]
     found = [weight_map(title, causal, None, known[name]) for name, title, causal in both if name in known]
-    heads = enumerate(known.get("head-weights", ()), start=1)
-    return (*found, *(weight_map(f"Head {head}", False, head, weights) for head, weights in heads))
+    kinds = [("head-weights", ""), ("projected-weights", ", projected")]
+    heads = [
+        weight_map(f"Head {head}{kind}", False, head, weights)
+        for name, kind in kinds
+        for head, weights in enumerate(known.get(name, ()), start=1)
+    ]
+    return (*found, *heads)
 
 
 _CAUSAL = _weights("masked", "causal-weights", True)
@@ -146,7 +198,7 @@ _PLANNED: Mapping[str, tuple[str, str, tuple[Call, ...]]] = {
     ),
     "masked-scores": (
         "Masked scores",
-        "For causal attention, scores of words that come later are made so low that no weight is left for them.",
+        "Scores of words that come later, or of padding, are made so low that no weight is left for them.",
         (
             Call("mask", "mask = create_causal_mask(seq)", "create_causal_mask", (), _mask),
             Call("masked", f"{MASK}(scaled, mask)", MASK, ("scaled", "mask"), _masked),
@@ -177,4 +229,7 @@ _PLANNED: Mapping[str, tuple[str, str, tuple[Call, ...]]] = {
         ),
     ),
 }
-STEPS = tuple(Step(name, *planned, NOTICES[name]) for name, planned in _PLANNED.items())
+STEPS = (
+    *(Step(name, *planned, NOTICES[name], own_notice=OWN[name]) for name, planned in _PLANNED.items()),
+    replace(PROJECTIONS, notice=OWN[PROJECTIONS.id], own_notice=OWN[PROJECTIONS.id]),
+)

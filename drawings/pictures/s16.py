@@ -20,11 +20,11 @@ def drawings(known: Known) -> tuple[Drawing, ...]:
     found: list[Drawing | None] = [
         _heads("projections", "Queries, keys and values", "Each head has its own features of every word.", known,
                tuple(zip(SPLIT, "QKV", strict=True)), "feature", (words, keys, keys)),
-        _heads("scores", "Scores", "Scaled, they lie nearer together; which of two is higher stays as it was.", known,
+        _heads("scores", "Scores", _nearer(known), known,
                (("attention_scores", "scores"), ("scaled_scores", "scaled")), "key", (words, words), keys),
         _joined(known, words),
         _heads("gradients-of-scores", "Gradients of weights and scores",
-               "The rows of dS sum to 0: what one score gains, the others of its row lose.", known,
+               _balance(known), known,
                (("gradient_attention_weights", "dA"), ("gradient_attention_scores", "dS")), "key",
                (words, words), keys),
         _heads("gradients-of-heads", "Gradients of queries, keys and values",
@@ -35,6 +35,21 @@ def drawings(known: Known) -> tuple[Drawing, ...]:
         _errors(known),
     ]  # fmt: skip
     return tuple(each for each in found if each is not None)
+
+
+def _nearer(known: Known) -> str:
+    """Return what to notice of the scores, as far as they show it."""
+    both = "attention_scores" in known and "scaled_scores" in known
+    if both and np.ptp(known["scaled_scores"]) < np.ptp(known["attention_scores"]):
+        return "Both on one scale: divided by √head_dimension, they lie nearer together."
+    return "A row for each query, a column for each key."
+
+
+def _balance(known: Known) -> str:
+    scores = known.get("gradient_attention_scores")
+    if scores is not None and np.abs(scores.sum(axis=-1)).max() < 1e-6 * max(1.0, float(np.abs(scores).max())):
+        return "The rows of dS sum to 0: what one score gains, the others of its row lose."
+    return "How the loss changes with each weight, and with each score."
 
 
 def _images(name: str, title: str, caption: str, names: tuple[str, str], panels: list[Image]) -> Images | None:
@@ -75,7 +90,7 @@ def _joined(known: Known, words: tuple[str, ...]) -> Images | None:
     there = [(known[key][0], title) for key, title in (("concatenated_heads", "heads joined"), ("output", "output"))
              if key in known]  # fmt: skip
     panels = [Image(title, rows(values), words) for values, title in there]
-    caption = "Joined, the first features are head 1's; W_O mixes what the heads have found."
+    caption = "Joined, head 1's features should come first; W_O mixes what the heads have found."
     return _images("output", "Heads joined, and the output", caption, ("feature", "word"), panels)
 
 

@@ -31,6 +31,10 @@ def explore(
         Path | None,
         typer.Option("--input", metavar="FILE.npz", help="Your own embeddings, or Q, K and V; and words."),
     ] = None,
+    name: Annotated[
+        str | None,
+        typer.Option("--example", metavar="NAME", help="An example that comes along: lesson, identity or banks."),
+    ] = None,
     heads: Annotated[
         int | None,
         typer.Option("--heads", metavar="N", min=1, help="How many heads share the features; by default 2."),
@@ -54,7 +58,7 @@ def explore(
     from grader.report.terminal import screen
 
     files.expect_possible(png, svg)
-    target, found = _explored(stage, (words, arrays, heads), seed, isolation, submission)
+    target, found = _explored(stage, (words, arrays, heads, name), seed, isolation, submission)
     pictures = _drawn(found, png, svg)
     _show(found, pictures, as_json)
     _what_next(target, found, pictures, png or svg)
@@ -66,12 +70,12 @@ def explore(
 
 def _explored(
     name: str | None,
-    sentence: tuple[str | None, Path | None, int | None],
+    sentence: tuple[str | None, Path | None, int | None, str | None],
     seed: int | None,
     isolation: str,
     submission: Path | None,
 ) -> tuple[Stage, Exploration]:
-    """Run the steps of the stage that is meant; sentence holds what --words, --input and --heads gave."""
+    """Run the steps of the stage that is meant; sentence holds what --words, --input, --heads and --example gave."""
     from grader.explore.example import example
     from grader.explore.plans import plans
     from grader.explore.session import explore as explored
@@ -84,7 +88,7 @@ def _explored(
     known = plans(workspace.course)
     target = _stage(workspace, name, tuple(known))
     plan = known[target.id]
-    given = dict(zip(("--words", "--input", "--heads"), sentence, strict=True))
+    given = dict(zip(("--words", "--input", "--heads", "--example"), sentence, strict=True))
     _expect_sentence(target, known, [option for option, value in given.items() if value is not None])
     made = example(*sentence) if plan.of_sentence else None
     if plan.prompt:

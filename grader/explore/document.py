@@ -40,9 +40,10 @@ def exploration_document(found: Exploration, pictures: tuple[str, ...] = ()) -> 
 
 def _sentence(example: Example | None) -> Document:
     if example is None:
-        return {"words": [], "source": None, "inputs": None, "heads": None}
+        return {"words": [], "key_words": None, "source": None, "inputs": None, "heads": None}
     return {
         "words": [plain_text(word) for word in example.words],
+        "key_words": None if example.key_words is None else [plain_text(word) for word in example.key_words],
         "source": plain_text(example.source),
         "inputs": {"Q": example.Q.tolist(), "K": example.K.tolist(), "V": example.V.tolist()},
         "heads": example.heads,

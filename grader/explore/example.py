@@ -19,6 +19,8 @@ LESSON = {
     "sat": (0.0, 0.0, 0.5, 1.0, 1.0, 0.5),
     "down": (0.5, 0.0, 0.0, 0.5, 1.0, 1.0),
 }
+BANKS = "The bank by the river was closed because the bank couldn't process loans"
+EXAMPLES = ("lesson", "identity", "banks")
 FEATURES = 6
 HEADS = 2
 MAX_WORDS = 32
@@ -27,12 +29,32 @@ MAX_HEADS = 16
 _KNOWN = {word.casefold(): row for word, row in LESSON.items()}
 
 
-def example(words: str | None, file: Path | None, heads: int | None) -> Example:
-    """Return what is to be explored; UsageError where words, arrays and heads do not fit together."""
+def example(words: str | None, file: Path | None, heads: int | None, name: str | None = None) -> Example:
+    """Return what is to be explored; UsageError where words, arrays and heads do not fit together.
+
+    name is that of an example that comes with the grader, in place of words and arrays.
+    """
+    if name is not None:
+        return _named(name, heads, [option for option, given in (("--words", words), ("--input", file)) if given])
     spoken = None if words is None else _split(words)
     if file is None:
         return _of_words(tuple(LESSON) if spoken is None else spoken, heads)
     return _of_arrays(read(file), spoken, heads, file.name)
+
+
+def _named(name: str, heads: int | None, others: list[str]) -> Example:
+    """Return an example that comes with the grader."""
+    if others:
+        raise UsageError(f"--example {name} and {others[0]} both say what is explored", "Give one of them.")
+    if name not in EXAMPLES:
+        raise UsageError(f"there is no example {name!r}", f"--example may be {', '.join(EXAMPLES)}.")
+    if name == "lesson":
+        return _of_words(tuple(LESSON), heads)
+    if name == "banks":
+        return _of_words(tuple(BANKS.split()), heads)
+    rows, values = np.eye(3, 4), np.array([[2.0, 1.0], [1.0, 3.0], [3.0, 2.0]])
+    found = _heads(heads or 1, rows.shape[1], values.shape[1])
+    return Example(("1", "2", "3"), rows, rows, values, found, False, "the identity: each query is one of the keys")
 
 
 def vector(word: str) -> tuple[float, ...]:
@@ -73,14 +95,21 @@ def _of_words(words: tuple[str, ...], heads: int | None) -> Example:
 
 
 def _of_arrays(arrays: Arrays, words: tuple[str, ...] | None, heads: int | None, name: str) -> Example:
-    length = len(arrays.Q)
-    _expect_length(length, f"{name} has")
+    for rows in (arrays.Q, arrays.K):
+        _expect_length(len(rows), f"{name} has")
     given, whence = (words, "--words has") if words is not None else (arrays.words, f"the words of {name} are")
+    shown = _labels(given, len(arrays.Q), whence, name)
+    apart = arrays.key_words is not None or len(arrays.K) != len(arrays.Q)
+    keys = _labels(arrays.key_words, len(arrays.K), f"the key_words of {name} are", name) if apart else None
+    found = _heads(heads, arrays.Q.shape[1], arrays.V.shape[1])
+    return Example(shown, arrays.Q, arrays.K, arrays.V, found, False, f"arrays of {name}", keys)
+
+
+def _labels(given: tuple[str, ...] | None, length: int, whence: str, name: str) -> tuple[str, ...]:
+    """Return a word for each row, numbers where none were given; UsageError where they are more or fewer."""
     if given is not None and len(given) != length:
         raise UsageError(f"{whence} {len(given)}, but the arrays of {name} have {length} rows: one word each")
-    shown = given or tuple(str(place + 1) for place in range(length))
-    found = _heads(heads, arrays.Q.shape[1], arrays.V.shape[1])
-    return Example(shown, arrays.Q, arrays.K, arrays.V, found, False, f"arrays of {name}")
+    return given or tuple(str(place + 1) for place in range(length))
 
 
 def _expect_length(length: int, what: str) -> None:

@@ -65,7 +65,7 @@ class Call:
 
 @dataclass(frozen=True)
 class Step:
-    """A step and what it means; notice says what to see in the lesson's own example.
+    """A step and what it means; notice says what to see in the lesson's own example, own_notice in any other.
 
     Steps that follow each other and share a process work with the same objects of the learner's; else each call has a
     process of its own.
@@ -77,6 +77,7 @@ class Step:
     calls: tuple[Call, ...]
     notice: Callable[[Known], str | None] = lambda known: None
     process: str = ""
+    own_notice: Callable[[Known], str | None] = lambda known: None
 
 
 @dataclass(frozen=True)

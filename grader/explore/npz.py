@@ -18,17 +18,24 @@ MAX_BYTES = 4 << 20  # of the file, and of all that it unpacks to
 MAX_FEATURES = 1024
 MAX_SIZE = 1000.0  # of a number: far below the -1e9 that marks a masked score
 UNREADABLE = (ValueError, OSError, EOFError, KeyError, MemoryError, RuntimeError, zipfile.BadZipFile, zlib.error)
-HINT = 'np.savez("mine.npz", embeddings=E, words=["The", "cat"]) writes one; Q, K and V may stand in for embeddings.'
+HINT = (
+    'np.savez("mine.npz", embeddings=E, words=["The", "cat"]) writes one; Q, K and V may stand in for embeddings, and '
+    "K and V may have other rows than Q, named by key_words."
+)
 
 
 @dataclass(frozen=True)
 class Arrays:
-    """Queries, keys and values, one array three times where the file holds embeddings, and words if it has them."""
+    """Queries, keys and values, one array three times where the file holds embeddings, and words if it has them.
+
+    words are those of the queries, key_words those of the keys where the file names them apart.
+    """
 
     Q: Array
     K: Array
     V: Array
     words: tuple[str, ...] | None
+    key_words: tuple[str, ...] | None = None
 
 
 def read(path: Path) -> Arrays:
@@ -37,13 +44,13 @@ def read(path: Path) -> Arrays:
         names = sorted(set(found.files) & {"embeddings", "Q", "K", "V"})
         if names == ["embeddings"]:
             rows = _matrix(found, "embeddings", path)
-            return Arrays(rows, rows, rows, _words(found, path))
+            return Arrays(rows, rows, rows, _words(found, "words", path))
         if names != ["K", "Q", "V"]:
             held = ", ".join(found.files[:8]) or "nothing"
             raise UsageError(f"{path.name} holds {held}: expected embeddings, or Q, K and V", HINT)
         Q, K, V = (_matrix(found, name, path) for name in ("Q", "K", "V"))
         _expect_fit(Q, K, V, path)
-        return Arrays(Q, K, V, _words(found, path))
+        return Arrays(Q, K, V, _words(found, "words", path), _words(found, "key_words", path))
 
 
 def _opened(path: Path) -> NpzFile:
@@ -103,17 +110,17 @@ def _matrix(found: NpzFile, name: str, path: Path) -> Array:
 
 
 def _expect_fit(Q: Array, K: Array, V: Array, path: Path) -> None:
-    if not len(Q) == len(K) == len(V):
-        rows = f"{len(Q)}, {len(K)} and {len(V)}"
-        raise UsageError(f"Q, K and V in {path.name} have {rows} rows: expected as many each, one a word")
+    if len(K) != len(V):
+        raise UsageError(f"K and V in {path.name} have {len(K)} and {len(V)} rows: expected a value for each key")
     if Q.shape[1] != K.shape[1]:
         raise UsageError(f"Q and K in {path.name} have {Q.shape[1]} and {K.shape[1]} features: expected as many each")
 
 
-def _words(found: NpzFile, path: Path) -> tuple[str, ...] | None:
-    if "words" not in found.files:
+def _words(found: NpzFile, name: str, path: Path) -> tuple[str, ...] | None:
+    if name not in found.files:
         return None
-    value = _loaded(found, "words", path)
+    value = _loaded(found, name, path)
     if value.dtype.kind != "U" or value.ndim != 1:
-        raise UsageError(f"words in {path.name} has dtype {value.dtype}, shape {value.shape}: expected a list of texts")
+        shown = f"dtype {value.dtype}, shape {value.shape}"
+        raise UsageError(f"{name} in {path.name} has {shown}: expected a list of texts")
     return tuple(str(word) for word in value)

@@ -44,7 +44,7 @@ class Walk:
             self.close()
         parts = tuple(self._part(call, step.process) for call in step.calls)
         done = all(part.status == "passed" for part in parts)
-        notice = step.notice(self.known) if done and self._is_lesson else None
+        notice = (step.notice if self._is_lesson else step.own_notice)(self.known) if done else None
         return StepResult(step.id, step.title, step.meaning, parts, notice)
 
     def close(self) -> tuple[Status, str] | None:

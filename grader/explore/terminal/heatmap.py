@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 FULL, PERCENT, SHADES = (7, 6), (4, 3), (2,)  # columns of a cell: 0.46, 46 (percent), a shade alone
+NARROWEST = 3  # columns of a cell that 100 fills whole: where nothing else sets it apart, shades stand there
 GAP = 4
 MARKED = 5  # columns from which a word that is cut is marked
 FEW = 4  # words, up to which an equal share counts as a quarter
@@ -38,60 +39,75 @@ class Grid:
     across: int
 
 
-def map_lines(maps: tuple[WeightMap, ...], words: tuple[str, ...], view: View) -> list[Text]:
-    """Return maps side by side as far as they fit, else below each other; where none fits, a line that says so."""
+def map_lines(
+    maps: tuple[WeightMap, ...], words: tuple[str, ...], view: View, keys: tuple[str, ...] = ()
+) -> list[Text]:
+    """Return maps side by side as far as they fit, else below each other; where none fits, a line that says so.
+
+    words are those of the queries, keys those of the columns, by default the same.
+    """
     from rich.text import Text
 
     labels = tuple(view.look.clean(word) for word in words)
-    grid = fitting(len(maps), labels, view.look.detail - INDENT)
+    columns = tuple(view.look.clean(word) for word in keys) or labels
+    grid = fitting(len(maps), labels, view.look.detail - INDENT, len(columns))
     if grid is None:
         return paragraph("The maps need a wider terminal; --json has the numbers.", view.look, "yellow")
     pairs = any(each.causal for each in maps) and grid.across > 1
     across = grid.across - grid.across % 2 if pairs else grid.across  # plain and causal stay together
     lines: list[Text] = []
     for first in range(0, len(maps), across):
-        blocks = [_block(each, labels, grid, view) for each in maps[first : first + across]]
+        blocks = [_block(each, (labels, columns), grid, view) for each in maps[first : first + across]]
         lines += [Text(" " * INDENT) + Text(" " * GAP).join(row) for row in zip(*blocks, strict=True)]
         lines.append(Text(""))
     return lines
 
 
-def fitting(count: int, labels: tuple[str, ...], room: int) -> Grid | None:
+def fitting(count: int, labels: tuple[str, ...], room: int, columns: int = 0) -> Grid | None:
     """Return the widest cells that fit: with the maps side by side where whole numbers allow it; None if none fit."""
     from rich.cells import cell_len
 
     label = min(max(LABEL[0], *map(cell_len, labels)), LABEL[1])
     for least, cells in ((min(count, 2), FULL), (1, (*FULL, *PERCENT, *SHADES))):
         for cell in cells:
-            across = (room + GAP) // (label + 1 + len(labels) * cell + GAP)
+            across = (room + GAP) // (label + 1 + (columns or len(labels)) * cell + GAP)
             if across >= least:
                 return Grid(cell, label, min(across, count))
     return None
 
 
-def legend(count: int, words: tuple[str, ...], view: View) -> str:
+def legend(count: int, words: tuple[str, ...], view: View, keys: tuple[str, ...] = ()) -> str:
     """Return what rows, columns, cells and shades stand for."""
-    grid = fitting(count, tuple(view.look.clean(word) for word in words), view.look.detail - INDENT)
-    cells = "weights in percent" if grid is not None and grid.cell in PERCENT else "weights"
+    columns = len(keys or words)
+    grid = fitting(count, tuple(view.look.clean(word) for word in words), view.look.detail - INDENT, columns)
+    percent = grid is not None and grid.cell not in FULL
+    cells = "weights in percent" if percent else "weights"
     if grid is not None and grid.cell in SHADES:
         cells = "weights as shades (a wider terminal, or --json, shows the numbers)"
     text = f"Rows are queries, columns are keys; cells are {cells}, 0 is none at all."
     if view.palette:
         return f"{text} Darker means more."
     darks = DARKS[view.look.ascii]
-    steps = ", ".join(f"{darks[level]} from {level / 2 / max(len(words), FEW):.3f}" for level in range(1, len(darks)))
-    return f"{text} Shades: {steps}."
+    if grid is not None and grid.cell == NARROWEST:
+        text += f" A cell that is all {darks[-1]} is 100."
+    halves = [level / 2 / max(columns, FEW) for level in range(1, len(darks))]
+    steps = ", ".join(
+        f"{darks[level]} from {f'{100 * half:.1f} %' if percent else f'{half:.3f}'}"
+        for level, half in enumerate(halves, 1)
+    )
+    return f"{text} Shades: {steps}: one more for each half of an equal share."
 
 
-def _block(each: WeightMap, labels: tuple[str, ...], grid: Grid, view: View) -> list[Text]:
+def _block(each: WeightMap, words: tuple[tuple[str, ...], tuple[str, ...]], grid: Grid, view: View) -> list[Text]:
     """Return the lines of one map, all of one width: title, words of the keys, a row for each query."""
     from rich.text import Text
 
-    width = grid.label + 1 + len(labels) * grid.cell
-    keys = "".join(_key(label, grid.cell, view.look) for label in labels)
+    labels, columns = words
+    width = grid.label + 1 + len(columns) * grid.cell
+    keys = "".join(_key(label, grid.cell, view.look) for label in columns)
     lines = [Text(fitted(each.title, width, view.look), "bold"), Text(" " * (grid.label + 1) + keys, "bold")]
     for label, weights in zip(labels, each.weights, strict=True):
-        cells = [_cell(weight, len(labels), grid.cell, view) for weight in weights]
+        cells = [_cell(weight, len(columns), grid.cell, view) for weight in weights]
         lines.append(Text.assemble((fitted(label, grid.label, view.look) + " ", "bold"), *cells))
     return lines
 
@@ -122,7 +138,7 @@ def cell_text(weight: float, cell: int) -> str:
     """Return a weight in a cell of so many columns: as a number, in percent, or not at all.
 
     >>> cell_text(0.456, 7), cell_text(0.456, 4), cell_text(0.0, 7), cell_text(1.0, 3), cell_text(-2.0, 7)
-    ('0.46', '46', '0', '1.', '<0')
+    ('0.46', '46', '0', '100', '<0')
     """
     if cell in SHADES:
         return ""
@@ -131,15 +147,18 @@ def cell_text(weight: float, cell: int) -> str:
     if weight == 0:
         return "0"
     percent = round(100 * abs(weight))
-    return f"{abs(weight):.2f}" if cell in FULL else {0: "<1", 100: "1."}.get(percent, f"{percent}")
+    return f"{abs(weight):.2f}" if cell in FULL else "<1" if percent == 0 else f"{percent}"
 
 
 def _cell(weight: float, count: int, cell: int, view: View) -> tuple[str, str]:
     """Return a cell's text and style; the number stands at the same place with colour and without."""
-    room = 0 if cell in SHADES else 4 if cell in FULL else 2
+    number = cell_text(weight, cell)
+    room = 0 if cell in SHADES else 4 if cell in FULL else max(2, len(number))
     shade = " " if view.palette else shade_of(weight, count, view.look.ascii)
     behind = 1 if cell in FULL or cell == PERCENT[0] else 0
-    text = shade * (cell - room - behind) + f"{cell_text(weight, cell):>{room or 1}}"[:room] + " " * behind
+    text = shade * (cell - room - behind) + f"{number:>{room or 1}}"[:room] + " " * behind
+    if room == cell and not view.palette:
+        text = shade * cell  # 100 would run into the number before it
     if view.palette is None:
         return text, ""
     return text, "dim" if weight == 0 else "{} on {}".format(*colours(weight, count, view.palette))

@@ -62,11 +62,14 @@ def _example_lines(example: Example, found: Exploration, look: Look) -> list[Tex
     features = f"{_count(example.Q.shape[1], 'feature')} each"
     roles = "words are queries, keys and values" if example.is_self else "Q, K and V are given"
     if found.ran.seed is not None:
-        roles = f"weights drawn with seed {found.ran.seed}"
-    words = " ".join(example.words)
-    told = f"{_count(len(example.words), 'word')} · {features} · {_count(example.heads, 'head')} · {roles}"
+        roles += f" · weights drawn with seed {found.ran.seed}"
+    words, count = f"“{' '.join(example.words)}”", _count(len(example.words), "word")
+    if example.key_words is not None:
+        words = f"{words} looks at “{' '.join(example.key_words)}”"
+        count = f"{_count(len(example.words), 'query', 'queries')} · {_count(len(example.keys), 'key')}"
+    told = f"{count} · {features} · {_count(example.heads, 'head')} · {roles}"
     return [
-        *paragraph(f"“{words}”", look, "bold"),
+        *paragraph(words, look, "bold"),
         *paragraph(told, look),
         *paragraph(f"from {example.source}", look, "dim"),
         *_table_lines(example, look),
@@ -135,19 +138,19 @@ def _map_lines(found: Exploration, view: View) -> list[Text]:
     from rich.text import Text
 
     assert found.example is not None
-    words = found.example.words
+    words, keys = found.example.words, found.example.keys
     lines = [Text(""), Text("Who attends to whom", "bold")]
-    lines += paragraph(legend(2, words, view), view.look, "dim")
+    lines += paragraph(legend(2, words, view, keys), view.look, "dim")
     whole = tuple(each for each in found.maps if each.head is None)
     heads = tuple(each for each in found.maps if each.head is not None)
     for group in (whole, heads):
         if group:
-            lines += [Text(""), *map_lines(group, words, view)[:-1]]
+            lines += [Text(""), *map_lines(group, words, view, keys)[:-1]]
     return lines
 
 
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun if number == 1 else f'{noun}s'}"
+def _count(number: int, noun: str, several: str = "") -> str:
+    return f"{number} {noun if number == 1 else several or f'{noun}s'}"
 
 
 def _short(text: str) -> str:

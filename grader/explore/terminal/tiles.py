@@ -23,8 +23,14 @@ SIGNED = {False: "=- ▒█", True: "=- +#"}  # from -1 to 1
 def image_width(image: Image) -> int:
     """Return how many columns an image takes."""
     count = len(image.values[0])
-    names = max(map(len, image.row_names), default=-1) + 1
-    return max(names + count * cell_width(image), len(image.title))
+    return max(_names(image) + count * cell_width(image), len(image.title))
+
+
+def _names(image: Image) -> int:
+    """Return how many columns the names of the rows take, with a space behind them."""
+    from rich.cells import cell_len
+
+    return max(map(cell_len, image.row_names), default=-1) + 1
 
 
 def cell_width(image: Image) -> int:
@@ -40,14 +46,16 @@ def image_block(image: Image, drawing: Images, view: View) -> list[Text]:
 
     width, cell = image_width(image), cell_width(image)
     shares, whole = shown(image, drawing), is_whole(drawing)
-    names = max(map(len, image.row_names), default=-1) + 1
+    names = _names(image)
     lines = [Text(fitted(image.title, width, view.look), "bold")]
     if image.column_names:
-        heads = "".join(f"{view.look.clean(name)[:cell]:<{cell}}" for name in image.column_names)
+        least = cell - 1 if cell == NUMBER else cell
+        heads = "".join(fitted(view.look.clean(name), least, view.look) + " " * (cell - least)
+                        for name in image.column_names)  # fmt: skip
         lines.append(Text((" " * names + heads).ljust(width), "bold"))
     rows = range(0, len(shares), 2) if cell == NARROW else range(len(shares))
     for row in rows:
-        name = f"{view.look.clean(image.row_names[row]):<{names}}" if image.row_names else ""
+        name = fitted(view.look.clean(image.row_names[row]), names, view.look) if image.row_names else ""
         if cell == NARROW:
             below = shares[row + 1] if row + 1 < len(shares) else shares[row]
             cells = [_half(top, low, drawing.signed, view) for top, low in zip(shares[row], below, strict=True)]

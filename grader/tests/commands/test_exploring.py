@@ -110,7 +110,7 @@ def test_pictures_are_drawn_and_named(run: Grader, tmp_path: Path) -> None:
 
 def test_the_document_holds_words_steps_ranges_and_weights(run: Grader) -> None:
     found = run("s15", *PLAIN, "--json").json
-    assert (found["schema"], found["stage"], found["fine"], found["seed"]) == (2, "s15", True, None)
+    assert (found["schema"], found["stage"], found["fine"], found["seed"]) == (2, "s15", True, 0)
     assert found["words"] == ["The", "cat", "sat", "down"]
     assert found["inputs"]["Q"][0] == [1.0, 0.5, 0.0, 0.5, 0.0, 0.0]
     first = found["steps"][0]["parts"][0]
@@ -136,15 +136,46 @@ def test_words_heads_and_files_of_ones_own(run: Grader, tmp_path: Path) -> None:
     file = tmp_path / "mine.npz"
     np.savez(file, embeddings=np.eye(3), words=["x", "y", "z"])
     found = run("s15", *PLAIN, "--input", str(file), "--heads", "3", "--json").json
-    assert (found["words"], found["heads"], len(found["maps"])) == (["x", "y", "z"], 3, 5)
+    assert (found["words"], found["heads"], len(found["maps"])) == (["x", "y", "z"], 3, 8)
     found = run("s15", *PLAIN, "--words", "a b", "--json").json
-    assert (found["words"], found["heads"]) == (["a", "b"], 2)
+    assert (found["words"], found["key_words"], found["heads"]) == (["a", "b"], None, 2)
+
+
+def test_queries_that_meet_other_keys_are_shown_and_drawn(run: Grader, tmp_path: Path) -> None:
+    file, svg = tmp_path / "cross.npz", tmp_path / "a.svg"
+    np.savez(file, Q=np.eye(3, 4), K=np.eye(5, 4), V=np.eye(5, 4), words=list("abc"), key_words=list("vwxyz"))
+    done = run("s15", *PLAIN, "--input", str(file), "--svg", str(svg))
+    assert done.code == 0
+    assert "“a b c” looks at “v w x y z”" in done.out
+    assert "3 queries · 5 keys · 4 features each · 2 heads" in done.out
+    drawn = svg.read_text(encoding="utf-8")
+    assert "3 queries, 5 keys, 4 features" in drawn
+    for text in ("Last key masked", "Head 2, projected", "Scores", "Mask"):
+        assert f">{text}</text>" in drawn
+    found = run("s15", *PLAIN, "--example", "identity", "--json").json
+    assert found["words"] == ["1", "2", "3"]
+    assert "each query matches its own key best: 0.45." in found["steps"][3]["notice"]
+
+
+def test_words_that_stand_twice_are_told_apart_by_nothing(run: Grader) -> None:
+    done = run("s15", *PLAIN, "--example", "banks")
+    assert "cannot tell one bank from the other" in " ".join(done.out.split())
+    assert max(map(len, done.out.splitlines())) <= 80
+
+
+def test_a_layer_is_explored_step_by_step_within_80_columns(run: Grader, tmp_path: Path) -> None:
+    png, solution = tmp_path / "a.png", next(ROOT.glob("hidden/s16_*/solution.py"))
+    done = run("s16", *PLAIN, "--png", str(png), submission=solution)
+    assert (done.code, png.read_bytes()[:4]) == (0, b"\x89PNG")
+    assert "20 of 20 steps" in done.out
+    assert done.out.count("relative error ") >= 13
+    assert max(map(len, done.out.splitlines())) <= 80
 
 
 def test_a_seed_where_nothing_is_random_is_told_to_change_nothing(run: Grader) -> None:
-    done = run("s15", *PLAIN, "--seed", "3")
+    done = run("s11", *PLAIN, "--seed", "3", submission=next(ROOT.glob("hidden/s11_*/solution.py")))
     assert done.code == 0
-    assert "Nothing in s15 is drawn at random: --seed 3 changes nothing." in done.err
+    assert "Nothing in s11 is drawn at random: --seed 3 changes nothing." in done.err
 
 
 def test_blocks_are_explored_with_a_seed(run: Grader) -> None:
@@ -205,6 +236,8 @@ def test_half_written_activations_lead_on(run: Grader, tmp_path: Path) -> None:
         ),
         (("s11", "--input", "a.npz"), "--input is about a sentence", "`grader explore s11` alone shows it"),
         (("s11", "--heads", "2"), "--heads is about a sentence", "`grader explore s11` alone shows it"),
+        (("s11", "--example", "banks"), "--example is about a sentence", "`grader explore s11` alone shows it"),
+        (("s15", "--example", "cats"), "there is no example 'cats'", "lesson, identity, banks"),
         (("s18", "--words", "the horse"), "do not use the word horse", "They use ., bark, barks, barn"),
         (("s18", "--heads", "2"), "--heads is about a sentence", "`grader explore s18` alone shows it"),
         (("s18", "--words", ""), "--words holds no word", "--words"),

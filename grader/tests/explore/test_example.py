@@ -86,6 +86,37 @@ def test_queries_keys_and_values_come_from_a_file(tmp_path: Path) -> None:
         example(None, tmp_path / "mine.npz", 4)
 
 
+def test_keys_may_be_other_words_than_the_queries(tmp_path: Path) -> None:
+    Q, K = np.ones((3, 4)), np.ones((5, 4))
+    found = example("a b c", save(tmp_path, Q=Q, K=K, V=K, key_words=list("vwxyz")), None)
+    assert (found.words, found.keys, found.is_self) == (("a", "b", "c"), tuple("vwxyz"), False)
+    found = example(None, save(tmp_path, Q=Q, K=K, V=K), None)
+    assert (found.words, found.key_words) == (("1", "2", "3"), ("1", "2", "3", "4", "5"))
+    with pytest.raises(UsageError, match="needs embeddings"):
+        embeddings(found)
+    found = example(None, save(tmp_path, Q=Q, K=Q, V=Q), None)
+    assert (found.key_words, found.keys) == (None, found.words)
+
+
+def test_examples_come_along_by_name() -> None:
+    found = example(None, None, None, "identity")
+    assert (found.Q.tolist(), found.V.tolist()) == (np.eye(3, 4).tolist(), [[2, 1], [1, 3], [3, 2]])
+    assert (found.heads, found.is_lesson, found.is_self) == (1, False, False)
+    assert example(None, None, None, "lesson").is_lesson
+    banks = example(None, None, None, "banks")
+    places = [place for place, word in enumerate(banks.words) if word == "bank"]
+    assert len(places) == 2 and np.array_equal(*banks.Q[places])
+
+
+@pytest.mark.parametrize(
+    ("words", "name", "message"),
+    [("a b", "banks", "--example banks and --words both say what is explored"), (None, "cats", "no example 'cats'")],
+)
+def test_an_example_that_is_not_there_or_not_alone_is_refused(words: str | None, name: str, message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        example(words, None, None, name)
+
+
 ROWS = np.ones((2, 4))
 
 
@@ -110,7 +141,10 @@ ROWS = np.ones((2, 4))
         ({"embeddings": ROWS, "words": ["one"]}, "the words of mine.npz are 1, but the arrays of mine.npz have 2 rows"),
         ({"embeddings": ROWS, "words": [1, 2]}, "words in mine.npz has dtype int64"),
         ({"embeddings": ROWS, "words": [["a", "b"]]}, r"shape \(1, 2\): expected a list of texts"),
-        ({"Q": ROWS, "K": ROWS, "V": np.ones((3, 4))}, "have 2, 2 and 3 rows"),
+        ({"Q": ROWS, "K": ROWS, "V": np.ones((3, 4))}, "K and V in mine.npz have 2 and 3 rows: expected a value for"),
+        ({"Q": ROWS, "K": ROWS, "V": ROWS, "key_words": ["a"]}, "the key_words of mine.npz are 1, but the arrays"),
+        ({"Q": ROWS, "K": ROWS, "V": ROWS, "key_words": [1]}, "key_words in mine.npz has dtype int64"),
+        ({"Q": ROWS, "K": np.ones((33, 4)), "V": np.ones((33, 4))}, "mine.npz has 33 words: at most 32"),
         ({"Q": ROWS, "K": np.ones((2, 5)), "V": ROWS}, "have 4 and 5 features"),
     ],
 )

@@ -25,6 +25,7 @@ FUNCTIONS = (
     "compute_attention_scores", "attention_weights", "scaled_dot_product_attention", "apply_attention_mask",
     "split_heads", "create_causal_mask",
 )  # fmt: skip
+PROJECTED = ["head-1-projected", "head-2-projected"]
 Explore = Callable[..., Exploration]
 
 
@@ -103,19 +104,23 @@ def test_the_maps_are_plain_causal_and_one_a_head(walk: Explore) -> None:
     later = np.triu(np.ones((4, 4), dtype=bool), 1)
     heads = [softmax(E[:, part] @ E[:, part].T / np.sqrt(3)) for part in (slice(0, 3), slice(3, 6))]
     found = {each.id: each for each in walk(REFERENCE).maps}
-    assert list(found) == ["plain", "causal", "head-1", "head-2"]
+    assert list(found) == ["plain", "causal", "head-1", "head-2", *PROJECTED]
     expected = [softmax(scores), softmax(np.where(later, -np.inf, scores)), *heads]
-    for each, weights in zip(found.values(), expected, strict=True):
+    for each, weights in zip(found.values(), expected, strict=False):
         np.testing.assert_allclose(each.weights, weights, atol=1e-12)
-    assert [each.head for each in found.values()] == [None, None, 1, 2]
-    assert [each.causal for each in found.values()] == [False, True, False, False]
+    assert [each.head for each in found.values()] == [None, None, 1, 2, 1, 2]
+    assert [each.causal for each in found.values()] == [False, True, *[False] * 4]
 
 
-def test_a_sentence_of_ones_own_has_no_notices(walk: Explore) -> None:
+def test_a_sentence_of_ones_own_has_notices_of_its_own(walk: Explore) -> None:
     found = walk(REFERENCE, example("a dog sat", None, 3))
     assert found.fine
-    assert not any(step.notice for step in found.steps)
-    assert [each.id for each in found.maps] == ["plain", "causal", "head-1", "head-2", "head-3"]
+    notices = {step.id: step.notice or "" for step in found.steps}
+    assert "more than any other two words" in notices["raw-scores"]
+    assert "3 of 9 scores go." in notices["masked-scores"]
+    assert "features 4 to 6" not in notices["raw-scores"]
+    heads = [f"head-{head}" for head in (1, 2, 3)]
+    assert [each.id for each in found.maps] == ["plain", "causal", *heads, *(f"{head}-projected" for head in heads)]
 
 
 def test_one_word_can_be_explored(walk: Explore) -> None:
@@ -128,6 +133,7 @@ def test_queries_keys_and_values_may_differ(walk: Explore) -> None:
     found = walk(REFERENCE, Example(("a", "b", "c"), Q, K, V, 2, False, "arrays"))
     assert found.fine
     assert parts(found)["output"].shape == (3, 6)
+    assert parts(found)["projections"].facts[0].text == "left out: a layer takes 4 features of V too, not 6"
     np.testing.assert_allclose(found.maps[0].weights, softmax(Q @ K.T / 2), atol=1e-12)
 
 
@@ -153,8 +159,8 @@ def test_a_function_that_is_missing_comes_next_and_what_needs_it_waits(walk: Exp
 @pytest.mark.parametrize(
     ("missing", "maps"),
     [
-        ("create_causal_mask", ["plain", "head-1", "head-2"]),
-        ("apply_attention_mask", ["plain", "head-1", "head-2"]),
+        ("create_causal_mask", ["plain", "head-1", "head-2", *PROJECTED]),
+        ("apply_attention_mask", ["plain", "head-1", "head-2", *PROJECTED]),
         ("split_heads", ["plain", "causal"]),
         ("scaled_dot_product_attention", ["plain", "causal"]),
         ("attention_weights", []),
@@ -176,7 +182,7 @@ def scaled_dot_product_attention(Q, K, V, mask=None):
 """
     found = walk(without("compute_attention_scores", "attention_weights") + alone)
     assert statuses(found)["output"] == "passed"
-    assert [each.id for each in found.maps] == ["plain", "causal", "head-1", "head-2"]
+    assert [each.id for each in found.maps] == ["plain", "causal", "head-1", "head-2", *PROJECTED]
     assert found.next_function == "compute_attention_scores"
 
 

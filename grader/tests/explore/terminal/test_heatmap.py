@@ -137,7 +137,9 @@ def test_weights_that_are_none_do_not_break_their_cells() -> None:
         (0.0, 7, "0"),
         (0.004, 7, "0.00"),
         (0.004, 4, "<1"),
-        (1.0, 4, "1."),
+        (1.0, 4, "100"),
+        (1.0, 3, "100"),
+        (0.994, 3, "99"),
         (0.5, 3, "50"),
         (0.5, 2, ""),
         (1.004, 6, "1.00"),
@@ -147,12 +149,38 @@ def test_a_cell_shows_its_weight_as_far_as_there_is_room(weight: float, cell: in
     assert cell_text(weight, cell) == text
 
 
+@pytest.mark.parametrize("ascii_only", [True, False])
+def test_all_of_a_row_stands_apart_from_its_neighbours(ascii_only: bool) -> None:
+    weights = np.full((20, 20), 0.0)
+    weights[:, 1], weights[:, 0] = 0.998, 0.002
+    wide, narrow = (
+        map_lines((weight_map("One", False, None, weights),), ("w",) * 20, View(Look(width, ascii=ascii_only), None))
+        for width in (100, 80)
+    )
+    block = "###" if ascii_only else "███"
+    assert plain(wide)[2].split()[:4] == ["w", "<1", "100", "0"]
+    assert plain(narrow)[2].strip().startswith(f"w    <1{block}  0  0")
+    assert f"A cell that is all {block[0]} is 100." in legend(1, ("w",) * 20, View(Look(80, ascii=ascii_only), None))
+    coloured = map_lines((weight_map("One", False, None, weights),), ("w",) * 20, View(Look(80), "truecolor"))
+    assert plain(coloured)[2].strip().startswith("w    <1100  0")
+
+
+def test_queries_stand_beside_rows_and_keys_above_columns() -> None:
+    weights = weight_map("Cross", False, None, np.full((2, 3), 1 / 3))
+    lines = plain(map_lines((weights,), ("who", "what"), View(Look(80), None), ("the", "dog", "bit")))
+    assert [line.split() for line in lines[1:4]] == [
+        ["the", "dog", "bit"], ["who", *["▒▒0.33"] * 3], ["what", *["▒▒0.33"] * 3],
+    ]  # fmt: skip
+
+
 def test_shades_follow_an_equal_share() -> None:
     assert [shade_of(weight / 8, 4, False) for weight in range(6)] == [" ", "░", "▒", "▓", "█", "█"]
     assert shade_of(1.0, 32, True) == "#"
     assert "░ from 0.125, ▒ from 0.250, ▓ from 0.375, █ from 0.500" in legend(2, WORDS, View(Look(80), None))
     assert "Darker" in legend(2, WORDS, View(Look(80), "truecolor"))
-    assert "in percent" in legend(2, WORDS * 3, View(Look(80), None))
+    assert "in percent" in legend(2, WORDS * 3, View(Look(70), None))
+    assert "░ from 4.2 %, ▒ from 8.3 %" in legend(2, WORDS * 3, View(Look(70), None))
+    assert "each half of an equal share" in legend(2, WORDS * 3, View(Look(70), None))
     assert "as shades" in legend(2, WORDS * 8, View(Look(80), None))
 
 
