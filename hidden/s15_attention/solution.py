@@ -668,6 +668,7 @@ class TransformerEncoderBlock:
     both gammas are ones, betas and biases are zeros, and W1, W2 are normally distributed with mean 0 and standard
     deviation 1/sqrt(number of inputs). After backward, grad_gamma1, grad_beta1, grad_W1, grad_b1, grad_W2, grad_b2,
     grad_gamma2 and grad_beta2 hold the gradients, and grad_attention the dict attention.get_gradients().
+    The sizes d_model, num_heads and d_ff may stay as attributes too, as is usual; no test asks for them.
 
     Raises:
         ValueError: d_model, num_heads or d_ff is not a positive integer, or num_heads does not divide d_model.
@@ -682,12 +683,12 @@ class TransformerEncoderBlock:
 
     def __init__(self, d_model, num_heads, d_ff=None, rng=None):
         rng = np.random.default_rng() if rng is None else rng
-        self.attention = MultiHeadAttention(d_model, num_heads, rng)
-        d_ff = 4 * d_model if d_ff is None else d_ff
-        _require_positive("d_ff", d_ff)
+        self.d_model, self.num_heads, self.d_ff = d_model, num_heads, 4 * d_model if d_ff is None else d_ff
+        self.attention = MultiHeadAttention(self.d_model, self.num_heads, rng)
+        _require_positive("d_ff", self.d_ff)
         self.gamma1, self.beta1 = np.ones(d_model), np.zeros(d_model)
-        self.W1, self.b1 = _normal_weights(rng, d_model, d_ff), np.zeros(d_ff)
-        self.W2, self.b2 = _normal_weights(rng, d_ff, d_model), np.zeros(d_model)
+        self.W1, self.b1 = _normal_weights(rng, d_model, self.d_ff), np.zeros(self.d_ff)
+        self.W2, self.b2 = _normal_weights(rng, self.d_ff, d_model), np.zeros(d_model)
         self.gamma2, self.beta2 = np.ones(d_model), np.zeros(d_model)
         self._cache = None
 

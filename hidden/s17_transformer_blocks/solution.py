@@ -385,6 +385,7 @@ class Block:
         norm1, norm2: LayerNorm(dim), before the attention and before the MLP.
         attention: MultiheadSelfAttention(dim, num_heads).
         mlp: MLP(dim, int(dim * mlp_ratio), dropout).
+        dim, num_heads, hidden_dim: the sizes, which may stay here as is usual; no test asks for them.
 
     Raises:
         ValueError: what the attention and the MLP refuse.
@@ -398,10 +399,11 @@ class Block:
     """
 
     def __init__(self, dim, num_heads, mlp_ratio=4.0, dropout=0.0, rng=None):
-        self.norm1 = LayerNorm(dim)
-        self.attention = MultiheadSelfAttention(dim, num_heads, rng)
+        self.dim, self.num_heads, self.hidden_dim = dim, num_heads, int(dim * mlp_ratio)
+        self.norm1 = LayerNorm(self.dim)
+        self.attention = MultiheadSelfAttention(dim, self.num_heads, rng)
         self.norm2 = LayerNorm(dim)
-        self.mlp = MLP(dim, int(dim * mlp_ratio), dropout, rng)
+        self.mlp = MLP(dim, self.hidden_dim, dropout, rng)
 
     def forward(self, x, mask=None, training=False):
         """Return the block's output, shape (batch, seq, dim).
@@ -459,6 +461,7 @@ class PostNormBlock:
         norm1, norm2: LayerNorm(dim), after the attention and after the MLP.
         attention: MultiheadSelfAttention(dim, num_heads).
         mlp: MLP(dim, int(dim * mlp_ratio), dropout).
+        dim, num_heads, hidden_dim: the sizes, which may stay here as is usual; no test asks for them.
 
     Raises:
         ValueError: what the attention and the MLP refuse.
@@ -473,10 +476,11 @@ class PostNormBlock:
     """
 
     def __init__(self, dim, num_heads, mlp_ratio=4.0, dropout=0.0, rng=None):
-        self.norm1 = LayerNorm(dim)
-        self.attention = MultiheadSelfAttention(dim, num_heads, rng)
+        self.dim, self.num_heads, self.hidden_dim = dim, num_heads, int(dim * mlp_ratio)
+        self.norm1 = LayerNorm(self.dim)
+        self.attention = MultiheadSelfAttention(dim, self.num_heads, rng)
         self.norm2 = LayerNorm(dim)
-        self.mlp = MLP(dim, int(dim * mlp_ratio), dropout, rng)
+        self.mlp = MLP(dim, self.hidden_dim, dropout, rng)
 
     def forward(self, x, mask=None, training=False):
         """Return the block's output, shape (batch, seq, dim).

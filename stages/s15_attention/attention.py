@@ -568,6 +568,7 @@ class TransformerEncoderBlock:
     both gammas are ones, betas and biases are zeros, and W1, W2 are normally distributed with mean 0 and standard
     deviation 1/sqrt(number of inputs). After backward, grad_gamma1, grad_beta1, grad_W1, grad_b1, grad_W2, grad_b2,
     grad_gamma2 and grad_beta2 hold the gradients, and grad_attention the dict attention.get_gradients().
+    The sizes d_model, num_heads and d_ff may stay as attributes too, as is usual; no test asks for them.
 
     Raises:
         ValueError: d_model, num_heads or d_ff is not a positive integer, or num_heads does not divide d_model.

