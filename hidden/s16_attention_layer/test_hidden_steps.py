@@ -1,9 +1,11 @@
 """Hidden tests of stage s16: what forward leaves to be read, step by step, and the masks."""
 
+import warnings
+
 import numpy as np
 import pytest
 
-from grader.testing import assert_array, assert_shape, unchanged
+from grader.testing import assert_array, assert_equal, assert_shape, unchanged
 from hidden.s16_attention_layer import oracles
 from hidden.s16_attention_layer.oracles import after_forward, allowed_places, build, draw_case, own_scale, steps
 
@@ -339,6 +341,16 @@ class TestLargeInputs:
         case = oracles.Case(1, arrays, case.given, case.causal, case.padding_mask, case.options)
         output = build(learner, case).forward(*case.inputs, **case.options)
         assert_array(output, steps(case)["output"], rtol=1e-6, axes="batch seq embedding")
+
+    @pytest.mark.parametrize("size", [1.0, 1e4])
+    def test_none_of_the_masks_makes_forward_warn(self, learner, rng, size):
+        case = draw_case(rng, given=3, size=size, causal=True, padded=True, empty=True)
+        layer = build(learner, case)
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            layer.forward(*case.inputs, **case.options)
+            layer.forward(*case.inputs)
+        assert_equal(sorted({str(warned.message) for warned in told}), [], name="warnings of forward")
 
     def test_equal_large_scores_share_equally(self, learner, rng):
         case = draw_case(rng, heads=1, given=3)

@@ -1,6 +1,7 @@
 """Public tests of stage s16: one small layer with the numbers written out, and the shapes of the guide."""
 
 import math
+import warnings
 
 import numpy as np
 import pytest
@@ -398,6 +399,13 @@ class TestLargeInputs:
         keys = 3e3 * np.array([[[-1.0, 0.0, 0.0, 0.0], [1.0, 0.0, 0.0, 0.0], [0.5, 0.0, 0.0, 0.0]]])
         output = layer.forward(queries, keys, padding_mask=np.array([[True, False, False]]))
         assert_array(output, [[[-12000.0, 0.0, 0.0, 0.0]] * 2], axes="batch seq_q embedding")
+
+    def test_neither_they_nor_a_query_without_keys_give_a_warning(self, learner, tokens):
+        layer = small_layer(learner)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            layer.forward(1e4 * tokens, causal=True, padding_mask=np.array([[False, True]]))  # token 0 may see nothing
+        assert_equal([str(each.message) for each in caught], [], name="warnings")
 
 
 def run_backward(learner, tokens, grad_output):
