@@ -13,15 +13,15 @@ import numpy as np
 
 from drawings.s16_forward import (
     EMBEDDED,
+    GIVEN,
     HEADS,
-    INPUTS,
+    MATRICES,
     SCORES,
     SPLIT,
-    WEIGHTS,
     forward,
     joined,
     norm,
-    softmax,
+    shares_of,
     stopped,
     transposed,
 )
@@ -125,7 +125,7 @@ def _inner(known: Known) -> dict[str, Loss]:
         return float((joined(output) @ known["output_weights"] * known["grad_output"]).sum())
 
     def of_scores(scores: Array) -> float:
-        return of_output(softmax(np.where(known["allowed"], scores, -np.inf)) @ V)
+        return of_output(shares_of(np.where(known["allowed"], scores, -np.inf)) @ V)
 
     return {
         "attention_output": of_output,
@@ -142,12 +142,12 @@ def _through(known: Known, name: str) -> Loss:
     probe = known["probe"]
 
     def loss(values: Array) -> float:
-        if name in WEIGHTS:
+        if name in MATRICES:
             setattr(probe, name, values)
             output: object = forward(probe, known)
         else:
-            given = {**{each: known[each] for each in INPUTS}, name: values}
-            output = probe.forward(*(given[each] for each in INPUTS), causal=known["causal"])
+            given = {**{each: known[each] for each in GIVEN}, name: values}
+            output = probe.forward(*(given[each] for each in GIVEN), causal=known["causal"])
         shape = known["grad_output"].shape
         return float((array(output, shape, EMBEDDED, name="output") * known["grad_output"]).sum())
 
@@ -159,12 +159,12 @@ def _measured(name: str, of: str, axes: tuple[str, ...]) -> Run:
 
     def run(learner: Any, known: Known) -> Reading:
         found, at = known[name], known[of]
-        loss = _through(known, of) if of in (*WEIGHTS, *INPUTS) else _inner(known)[of]
+        loss = _through(known, of) if of in (*MATRICES, *GIVEN) else _inner(known)[of]
         no_mask = known["allowed"] if axes == SCORES else np.True_
         places = _places(found, np.asarray(no_mask), known["seed"])
         step = NUDGE * max(float(np.abs(at).max()), 1e-3)
         slopes = [_slope(loss, at, place, step) for place in places]
-        if of in WEIGHTS:
+        if of in MATRICES:
             setattr(known["probe"], of, at)
         return _compared(name, places, np.array([found[place] for place in places]), np.array(slopes), known)
 
@@ -205,7 +205,7 @@ def _calls(
 ) -> tuple[Call, Call]:
     name, formula, of, axes, row = entry
     inner = ("scaled_scores", "attention_output", "attention_weights", *SPLIT)
-    needs = (name, "output") if of in (*WEIGHTS, *INPUTS) else (name, *inner)
+    needs = (name, "output") if of in (*MATRICES, *GIVEN) else (name, *inner)
     return (
         Call(name, f"{name} = {formula}", function, ("left", of), _read(name, of, axes), row),
         Call(f"{name}-measured", "central differences", function, needs, _measured(name, of, axes), row),

@@ -18,8 +18,8 @@ from grader.remote.proxies import RemoteValue
 EMBEDDED = ("batch", "seq", "embedding")
 HEADS = ("batch", "heads", "seq", "head_dimension")
 SCORES = ("batch", "heads", "seq_q", "seq_k")
-WEIGHTS = ("query_weights", "key_weights", "value_weights", "output_weights")
-INPUTS = ("query_input", "key_input", "value_input")
+MATRICES = ("query_weights", "key_weights", "value_weights", "output_weights")
+GIVEN = ("query_input", "key_input", "value_input")
 SPLIT = ("queries_multihead", "keys_multihead", "values_multihead")
 SHARP = 1.5  # about the spread of the scaled scores that the weights are drawn for
 MARKED = -1e8  # a score that marks a forbidden place is no higher
@@ -31,15 +31,15 @@ def start(example: Example, seed: int) -> Known:
     if V.shape[1] != Q.shape[1]:
         message = f"the layer takes inputs of one width, but Q and K have {Q.shape[1]} features and V has {V.shape[1]}"
         raise UsageError(message, "Give V as many features, or put one array named embeddings into the file.")
-    rng = np.random.default_rng(seed)
+    drawing = np.random.default_rng(seed)
     norm = max(float(np.sqrt((np.concatenate([Q, K]) ** 2).sum(axis=1).mean())), 1e-3)
     spread = float(np.sqrt(SHARP)) / norm, 1 / float(np.sqrt(Q.shape[1]))
     shape = (Q.shape[1], Q.shape[1])
-    drawn = {name: rng.normal(size=shape) * spread[place > 1] for place, name in enumerate(WEIGHTS)}
-    inputs = dict(zip(INPUTS, (each[np.newaxis] for each in (Q, K, V)), strict=True))
+    drawn = {name: drawing.normal(size=shape) * spread[place > 1] for place, name in enumerate(MATRICES)}
+    inputs = dict(zip(GIVEN, (each[np.newaxis] for each in (Q, K, V)), strict=True))
     causal = example.is_self
     allowed = np.tril(np.ones((len(Q), len(K)), dtype=bool)) if causal else np.full((len(Q), len(K)), True)
-    grad_output = rng.normal(size=(1, len(Q), Q.shape[1]))
+    grad_output = drawing.normal(size=(1, len(Q), Q.shape[1]))
     return {**inputs, **drawn, "heads": example.heads, "seed": seed, "causal": causal, "allowed": allowed,
             "grad_output": grad_output, "words": example.words, "keys": example.keys}  # fmt: skip
 
@@ -57,7 +57,7 @@ def forward(layer: Any, known: Known, causal: bool | None = None) -> object:
     """Call forward on the inputs; one array is given once where it is query, key and value."""
     if known["causal"]:
         return layer.forward(known["query_input"], causal=known["causal"] if causal is None else causal)
-    return layer.forward(*(known[name] for name in INPUTS))
+    return layer.forward(*(known[name] for name in GIVEN))
 
 
 def norm(values: Array) -> Fact:
@@ -76,23 +76,23 @@ def joined(x: Array) -> Array:
     return x.swapaxes(1, 2).reshape(x.shape[0], x.shape[2], -1)
 
 
-def softmax(scores: Array) -> Array:
+def shares_of(scores: Array) -> Array:
     """Return the softmax along the last axis; a row has a score that is finite."""
-    powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
-    return np.asarray(powers / powers.sum(axis=-1, keepdims=True))
+    grown = np.exp(scores - np.amax(scores, axis=-1, keepdims=True))
+    return np.asarray(grown / np.sum(grown, axis=-1, keepdims=True))
 
 
 def transposed(x: Array) -> Array:
-    """Return x with its last two axes exchanged."""
+    """Return each table of x turned over: rows become columns."""
     return np.swapaxes(x, -1, -2)
 
 
 def run_layer(learner: Any, known: Known) -> Reading:
     """Make two layers, one of them to be nudged, and give both the same weights."""
     layer, probe = made(learner, known), made(learner, known)
-    shape = known[WEIGHTS[0]].shape
-    spreads = [float(array(getattr(layer, name), shape, name=name).std()) for name in WEIGHTS]
-    for name in WEIGHTS:
+    shape = known[MATRICES[0]].shape
+    spreads = [float(array(getattr(layer, name), shape, name=name).std()) for name in MATRICES]
+    for name in MATRICES:
         setattr(layer, name, known[name])
         setattr(probe, name, known[name])
     return Reading({"layer": layer, "probe": probe}, None, (), (told("std of each of its weights", spreads),))
@@ -134,7 +134,7 @@ def _attribute(known: Known, name: str, shape: tuple[int, ...], axes: tuple[str,
 
 def projections(known: Known) -> list[Array]:
     """Return queries, keys and values, (batch, seq, embedding)."""
-    return [known[x] @ known[w] for x, w in zip(INPUTS, WEIGHTS[:3], strict=True)]
+    return [known[x] @ known[w] for x, w in zip(GIVEN, MATRICES[:3], strict=True)]
 
 
 def run_project(learner: Any, known: Known) -> Reading:
@@ -180,7 +180,7 @@ def run_step(name: str, wrong: str) -> Run:
         if name == "masked_scores":
             out = int((~known["allowed"]).sum())
             facts.append(Fact("masked", (out,), f"{out} of {known['allowed'].size} pairs masked"))
-        if name == "attention_weights":
+        if name.endswith("weights"):
             facts, off = [norm(found), sums(found)], off or wrong_weights(found, known["causal"])
         return Reading({name: found}, found.shape, axes, tuple(facts), off)
 
@@ -194,7 +194,7 @@ _EXPECTED: Mapping[str, Callable[[Known], Array]] = {
         split(projections(known)[0], known["heads"]) @ transposed(split(projections(known)[1], known["heads"]))
     ) * (known["query_input"].shape[2] // known["heads"]) ** -0.5,
     "masked_scores": lambda known: np.where(known["allowed"], known["scaled_scores"], -np.inf),
-    "attention_weights": lambda known: softmax(known["masked_scores"]),
+    "attention_weights": lambda known: shares_of(known["masked_scores"]),
     "attention_output": lambda known: known["attention_weights"] @ known[SPLIT[2]],
     "concatenated_heads": lambda known: joined(known["attention_output"]),
 }  # fmt: skip
