@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 FEW = 5  # columns up to which numbers are written
-MANY = 10  # rows from which two stand in one line
+MANY, NAMED = 10, 20  # rows above which two stand in one line; so many where rows have names
 NUMBER, WIDE, NARROW = 6, 2, 1  # columns of a cell
 SHADES = {False: " ░▒▓█", True: " .:*#"}
 SIGNED = {False: "=- ▒█", True: "=- +#"}  # from -1 to 1
@@ -37,7 +37,7 @@ def cell_width(image: Image) -> int:
     """Return how many columns a cell takes."""
     if len(image.values[0]) <= FEW and len(image.values) <= FEW:
         return NUMBER
-    return NARROW if len(image.values) > MANY else WIDE
+    return NARROW if len(image.values) > (NAMED if image.row_names else MANY) else WIDE
 
 
 def image_block(image: Image, drawing: Images, view: View) -> list[Text]:
