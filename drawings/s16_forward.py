@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from grader.errors import UsageError
+from grader.explore.example import of_one_width
 from grader.explore.model import Array, Example, Fact, Known, Reading, Run
 from grader.explore.values import Unfit, agree, array, number, span, sums, told, wrong_weights
 from grader.remote.proxies import RemoteValue
@@ -27,10 +27,7 @@ MARKED = -1e8  # a score that marks a forbidden place is no higher
 
 def start(example: Example, seed: int) -> Known:
     """Return what the steps begin with; UsageError where the three inputs have not the same features."""
-    Q, K, V = example.Q, example.K, example.V
-    if V.shape[1] != Q.shape[1]:
-        message = f"the layer takes inputs of one width, but Q and K have {Q.shape[1]} features and V has {V.shape[1]}"
-        raise UsageError(message, "Give V as many features, or put one array named embeddings into the file.")
+    Q, K, V = of_one_width(example)
     drawing = np.random.default_rng(seed)
     norm = max(float(np.sqrt((np.concatenate([Q, K]) ** 2).sum(axis=1).mean())), 1e-3)
     spread = float(np.sqrt(SHARP)) / norm, 1 / float(np.sqrt(Q.shape[1]))

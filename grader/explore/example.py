@@ -137,6 +137,15 @@ def embeddings(found: Example) -> Array:
     return found.Q
 
 
+def of_one_width(found: Example) -> tuple[Array, Array, Array]:
+    """Return Q, K and V as the inputs of one layer; UsageError where V has another number of features."""
+    wide, values = found.Q.shape[1], found.V.shape[1]
+    if wide != values:
+        message = f"the layer takes inputs of one width, but Q and K have {wide} features and V has {values}"
+        raise UsageError(message, "Give V as many features, or put one array named embeddings into the file.")
+    return found.Q, found.K, found.V
+
+
 def beginning(found: Example, known: Collection[str], most: int) -> tuple[str, ...]:
     """Return the words that a text begins with; UsageError for one that is not known, or for too many to go on."""
     unknown = [word for word in found.words if word not in known]

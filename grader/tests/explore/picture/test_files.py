@@ -14,10 +14,12 @@ import numpy as np
 import pytest
 
 from grader.errors import UsageError
+from grader.explore.drawing import Image, Images
 from grader.explore.example import example
 from grader.explore.model import Exploration, Ran, WeightMap, weight_map
 from grader.explore.picture import files
 from grader.explore.picture.painting import Plan, arranged, painted
+from grader.explore.picture.panels import drawn_all, room
 
 RAN = Ran("attention.py", "0" * 64, "process", None, None)
 
@@ -190,3 +192,25 @@ def test_without_matplotlib_it_is_said_what_to_install(tmp_path: Path, monkeypat
     with pytest.raises(UsageError, match="pictures need matplotlib") as refused:
         files.expect_possible(tmp_path / "a.png", None)
     assert "uv sync --extra plot" in str(refused.value.hint)
+
+
+def test_maps_and_drawings_share_a_picture_with_room_for_both() -> None:
+    image = Image("small", ((0.0, 1.0), (1.0, 0.0)), ("one", "two"), ("extraordinarily", "long"))
+    drawings = (Images("small", "Small images", "See.", "key", "query", (image,) * 7, 0.0, 1.0),)
+    found = replace(exploration(), drawings=drawings)
+    data = texts(files.drawn(found, "svg"))
+    assert {"Plain", "Small images", "extraordinarily", "See. Darker means more."} <= set(data)
+    alone, both = painted(exploration()), drawn_all(found)
+    assert both.get_size_inches()[1] == pytest.approx(alone.get_size_inches()[1] + room(drawings)[1])
+    boxes = [axes.get_position() for axes in both.axes]
+    assert all(box.x0 >= 0 and box.x1 <= 1 and box.y0 >= 0 and box.y1 <= 1 for box in boxes)
+    assert not any(one.overlaps(other) for place, one in enumerate(boxes) for other in boxes[:place])
+
+
+def test_keys_of_other_words_stand_below_their_columns() -> None:
+    words = example("who did", None, None)
+    found = replace(exploration(), example=replace(words, key_words=("the", "dog", "bit")),
+                    maps=(weight_map("Plain", False, None, np.full((2, 3), 1 / 3)),))  # fmt: skip
+    data = texts(files.drawn(found, "svg"))
+    assert (data.count("who"), data.count("dog"), data.count("0.33")) == (1, 1, 6)
+    assert any("2 queries, 3 keys" in text for text in data)

@@ -142,3 +142,12 @@ def test_points_lie_on_lines(view: View) -> None:
     lines = plain(drawing_lines(Curves("a", "A", "", "step", "size", (Chart("a", series),)), view))
     mark = mark_of(1, view.look.ascii)
     assert any(mark in line.partition("|" if view.look.ascii else "│")[2] for line in lines)
+
+
+@pytest.mark.parametrize("view", [COLOUR, NONE, ASCII])
+def test_rows_with_names_have_a_line_each_and_stand_in_line(view: View) -> None:
+    names = tuple(f"{'日本' if row % 2 else 'word'}{row}" for row in range(12))
+    image = Image("named", tuple((0.0, 1.0) for _ in names), names, ("a", "b"))
+    lines = drawing_lines(Images("named", "Named", "See.", "x", "y", (image,), 0.0, 1.0), view)[-12:]
+    assert [line.plain.split()[0] for line in lines] == [view.look.clean(name) for name in names]
+    assert len({line.cell_len for line in lines}) == 1
