@@ -99,7 +99,9 @@ def run_forward(learner: Any, known: Known) -> Reading:
     """Run forward, and keep what it left where it is not finished."""
     layer = known["layer"]
     try:
-        return Reading({"forward": True, "failure": None, "returned": forward(layer, known)})
+        returned: object = forward(layer, known)
+        code = "" if known["causal"] else "layer.forward(query_input, key_input, value_input)"
+        return Reading({"forward": True, "failure": None, "returned": returned}, code=code)
     except Exception as error:
         if not hasattr(error, "learner_frames") or _left(layer, SPLIT[0]) is None:
             raise
@@ -179,7 +181,8 @@ def run_step(name: str, wrong: str) -> Run:
             facts.append(Fact("masked", (out,), f"{out} of {known['allowed'].size} pairs masked"))
         if name.endswith("weights"):
             facts, off = [norm(found), sums(found)], off or wrong_weights(found, known["causal"])
-        return Reading({name: found}, found.shape, axes, tuple(facts), off)
+        free = name == "masked_scores" and not known["causal"]
+        return Reading({name: found}, found.shape, axes, tuple(facts), off, f"{name} = scaled_scores" if free else "")
 
     return run
 

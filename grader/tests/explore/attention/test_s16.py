@@ -71,6 +71,8 @@ def test_queries_may_meet_keys_of_other_words(tmp_path: Path) -> None:
     assert found.fine, parts(found)
     assert [each.id for each in found.maps] == ["head-1-plain", "head-2-plain"]
     assert parts(found)["gradient_key"].shape == (1, 2, 5, 2)
+    assert parts(found)["forward"].code == "layer.forward(query_input, key_input, value_input)"
+    assert parts(found)["masked_scores"].code == "masked_scores = scaled_scores"
     assert images(found, "scores")["scores, head 1"].column_names == ("v", "w", "x", "y", "z")
 
 
