@@ -137,7 +137,7 @@ def embeddings(found: Example) -> Array:
     return found.Q
 
 
-def of_one_width(found: Example) -> tuple[Array, Array, Array]:
+def of_one_width(found: Example) -> tuple[Array, ...]:
     """Return Q, K and V as the inputs of one layer; UsageError where V has another number of features."""
     wide, values = found.Q.shape[1], found.V.shape[1]
     if wide != values:
