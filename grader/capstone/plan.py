@@ -45,7 +45,7 @@ class Plan:
     def parts(self) -> tuple[str, str]:
         """The text that is trained on, and the one that is held out: whole lines, if there is a line's end."""
         middle = int(len(self.text) * (1 - self.held_out))
-        cut = self.text.find("\n", middle) + 1 or middle
+        cut = self.text.rfind("\n", 0, middle) + 1 or middle
         return self.text[:cut], self.text[cut:]
 
 

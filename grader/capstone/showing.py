@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 LINES = 20  # of a training that nobody watches
 HEIGHT, WIDEST = 8, 76  # of the live curve
 POINTS = 200  # of a curve
+NAME, NUMBER = 33, 9  # columns of a table's name, and of its perplexity
 WHOSE = {"own": "yours", "reference": "the reference's", "given": "given by the course"}
 
 
@@ -113,13 +114,13 @@ def outcome_lines(setting: Setting, outcome: Outcome, view: View) -> list[Text]:
     lines = heading(setting.plan.title, f"{moment.step} steps", look.bar(moment.step, moment.total), look)
     lines += [*paragraph(whose(setting), look), *paragraph(f"Trained in {span(moment.seconds)}.", look)]
     lines += [*drawing_lines(curve(moment), view), Text("")]
-    lines += [
-        Text(f"Perplexity on {outcome.tokens} held-out tokens of {outcome.vocabulary_size} different ones", "bold")
-    ]
+    what = f"Perplexity on {outcome.tokens} held-out tokens of {outcome.vocabulary_size} different ones"
+    lines += paragraph(what, look, "bold", indent=0)
     tables = outcome.baselines
-    rows = (("table of single tokens (unigram)", tables.unigram), ("table of pairs (bigram)", tables.bigram),
-            ("table of triples (trigram)", tables.trigram), ("your model", outcome.perplexity))  # fmt: skip
-    lines += [Text(f"{' ' * INDENT}{name:<34}{value:>9.2f}") for name, value in rows]
+    rows = {"table of single tokens (unigram)": tables.unigram, "table of pairs (bigram)": tables.bigram,
+            "table of triples (trigram)": tables.trigram, "your model": outcome.perplexity}  # fmt: skip
+    wide = NAME if look.detail >= INDENT + NAME + NUMBER else 0
+    lines += [line for name, value in rows.items() for line in paragraph(f"{name:<{wide}} {value:>8.2f}", look)]
     lines += paragraph(_verdict(outcome), look, "green" if outcome.perplexity < tables.trigram else "yellow")
     return [*lines, Text(""), Text("What it writes", "bold"), *paragraph(outcome.text, look)]
 
