@@ -23,7 +23,6 @@ from grader.submission import Snapshot
 
 Clock = Callable[[], float]
 MOST_TEXT = 1_000_000  # characters that one call may write
-AGAIN = "`grader capstone --fresh` keeps the checkpoint under another name and begins anew."
 
 
 @dataclass(frozen=True)
@@ -102,7 +101,8 @@ def fitting(setting: Setting, found: Checkpoint) -> None:
     """Raise UsageError unless a checkpoint was made with the capstone's present files."""
     if found.fingerprint != setting.plan.fingerprint:
         what = f"{setting.checkpoints.shown} was made with another capstone.toml, script or text"
-        raise UsageError(what, f"Put them back, or begin anew: {AGAIN}")
+        hint = "Put them back, or begin anew: `grader capstone --fresh` keeps the checkpoint under another name."
+        raise UsageError(what, hint)
 
 
 def kept(setting: Setting) -> str:

@@ -72,15 +72,14 @@ class Trainee:
     def _raised(self, name: str, error: Exception) -> TrainingFailed:
         place = deeper(error)
         shown = getattr(error, "learner_type", type(error).__name__)
-        found = (each.use for each in self._snapshot.uses if place and each.label == place.file)
-        use = next((each for each in found if each.source == "own"), None)
-        hint = f"`grader check {use.stage}` tells what is missing there." if use else None
         if isinstance(error, NotImplementedError) and place:
+            stage = next((each.use.stage for each in self._snapshot.uses if each.label == place.file), None)
+            hint = f"`grader check {stage}` tells how far it is." if stage else None
             return TrainingFailed(f"{place.function} is not written yet ({place.file}, line {place.line})", hint)
         if isinstance(error, MemoryError):
             error = MemoryError(f"more than the {self._stage.limits.memory_mb} MB that one call may take")
         where = f" ({place.file}, line {place.line}, in {place.function})" if place else ""
-        return TrainingFailed(f"{name} of {self._snapshot.label}: {shown}: {str(error)[:TEXT_LIMIT]}{where}", hint)
+        return TrainingFailed(f"{name} of {self._snapshot.label}: {shown}: {str(error)[:TEXT_LIMIT]}{where}")
 
 
 @contextmanager

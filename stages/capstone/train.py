@@ -46,13 +46,14 @@ def advance(state, prepared, settings, seed, first, count, total):
     """
     model = _with(state["params"], prepared, settings)
     params, optimizer, losses = state["params"], state["optimizer"], []
+    warmup = min(settings["warmup"], total // 10)
     for step in range(first, first + count):
         rng = np.random.default_rng([seed, step])
         inputs, targets = _batch(prepared["training"], settings["context_length"], settings["batch"], rng)
         loss, grad_logits = cross_entropy_loss(model.forward(inputs), targets)
         model.backward(grad_logits)
         grads, _ = clip_by_global_norm(model.grads, settings["clip"])
-        rate = warmup_cosine(step + 1, settings["rate"], settings["warmup"], total)
+        rate = warmup_cosine(step + 1, settings["rate"], warmup, total)
         decay = settings["weight_decay"]
         params, optimizer = adamw_step(params, grads, optimizer, learning_rate=rate, weight_decay=decay)
         model.params = params
