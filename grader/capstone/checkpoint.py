@@ -10,7 +10,6 @@ import io
 import json
 import os
 import zipfile
-import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -21,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from grader.capstone.flat import Array, Misshapen, Unkept, flattened, restored
+from grader.capstone.flat import KINDS, Array, Misshapen, Unkept, flattened, restored
 from grader.capstone.trainee import TrainingFailed
 from grader.errors import ProgressError
 from grader.submission.used import Use, uses_in
@@ -29,8 +28,6 @@ from grader.submission.used import Use, uses_in
 VERSION = 1
 MAX_BYTES = 1 << 30
 HEADER = "header"
-_BROKEN = (ValueError, KeyError, TypeError, EOFError, OSError, zipfile.BadZipFile, zlib.error, NotImplementedError,
-           RecursionError, Misshapen)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -162,8 +159,12 @@ def _parsed(data: bytes) -> Checkpoint:
         with np.load(io.BytesIO(data), allow_pickle=False) as found:
             header = json.loads(found[HEADER].tobytes())
             arrays = [found[f"a{place}"] for place in range(len(found.files) - 1)]
+        if any(type(each) is not np.ndarray or each.dtype.kind not in KINDS for each in arrays):
+            raise Misshapen("it holds something else than arrays of numbers")
         return _checked(header, arrays)
-    except _BROKEN as error:
+    except Damaged:
+        raise
+    except Exception as error:  # a damaged header makes NumPy raise whatever its parser does
         raise Damaged(f"is damaged: {type(error).__name__}: {str(error)[:100]}") from error
 
 

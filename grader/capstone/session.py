@@ -195,6 +195,7 @@ def _moment(plan: Plan, reached: Checkpoint) -> Moment:
 
 def _outcome(plan: Plan, process: Trainee, reached: Checkpoint) -> Outcome:
     """Measure the model and the tables on the same tokens, and have the model write."""
+    _expect_tokens(reached.prepared)
     mean = process.call("measure", reached.state, reached.prepared, dict(plan.settings))
     if type(mean) not in (int, float) or not 0 <= mean < 100:
         raise TrainingFailed(f"measure returned {str(mean)[:50]}, which is no mean of -log p")

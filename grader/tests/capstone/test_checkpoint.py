@@ -122,6 +122,32 @@ def test_a_header_of_another_form_is_damaged(kept: Checkpoints, changes: dict[st
         kept.read()
 
 
+def test_any_bytes_in_a_sound_archive_are_a_checkpoint_or_damaged(kept: Checkpoints) -> None:
+    rng = np.random.default_rng(5)
+    with zipfile.ZipFile(kept.file) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    outcomes: set[type] = set()
+    for _ in range(100):
+        name = str(rng.choice(sorted(parts)))
+        changed = bytearray(parts[name])
+        for place in rng.integers(0, min(len(changed), 130), size=2):
+            changed[place] = rng.integers(0, 256)
+        with zipfile.ZipFile(kept.file, "w") as archive:
+            for each, data in {**parts, name: bytes(changed)}.items():
+                archive.writestr(each, data)
+        try:
+            outcomes.add(type(kept.read()))
+        except Damaged:
+            outcomes.add(Damaged)
+    assert Damaged in outcomes and outcomes <= {Checkpoint, Damaged}
+
+
+def test_what_is_no_array_of_numbers_is_damaged(kept: Checkpoints) -> None:
+    kept.file.write_bytes(stored(header=header(), a0=np.array(["a"])))
+    with pytest.raises(Damaged, match="something else than arrays of numbers"):
+        kept.read()
+
+
 def test_a_newer_graders_file_is_told_apart(kept: Checkpoints) -> None:
     kept.file.write_bytes(stored(header=header(version=2)))
     with pytest.raises(Damaged, match="from a newer grader: it has version 2"):
