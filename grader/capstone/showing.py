@@ -126,7 +126,7 @@ def outcome_lines(setting: Setting, outcome: Outcome, view: View) -> list[Text]:
 
 
 def whose(setting: Setting) -> str:
-    """Return whose modules are used, in words: yours s05 and s10, the reference's s18."""
+    """Return whose modules are used, in words: which are the learner's, and which the reference's."""
     found = {label: [each.use.stage for each in setting.snapshot.uses if each.use.source == kind]
              for kind, label in WHOSE.items()}  # fmt: skip
     told = " · ".join(f"{', '.join(names)}: {label}" for label, names in found.items() if names)
