@@ -11,7 +11,8 @@ from typing import Annotated
 import typer
 
 from grader import __version__
-from grader.commands import capstone, ci, class_, classroom, course, exploring, learning, setup
+from grader.commands import ci, class_, classroom, course, exploring, learning, setup
+from grader.commands.capstone import commands as capstone
 from grader.commands.learning import open_here
 from grader.commands.options import (
     AnyStage,
