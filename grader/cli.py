@@ -12,6 +12,7 @@ import typer
 
 from grader import __version__
 from grader.commands import ci, class_, classroom, course, exploring, learning, setup
+from grader.commands.capstone import commands as capstone
 from grader.commands.learning import open_here
 from grader.commands.options import (
     AnyStage,
@@ -51,6 +52,7 @@ app = typer.Typer(
 )
 app.add_typer(course.app, name="course", hidden=_IN_COPY)
 app.add_typer(classroom.keys, name="keys")
+app.add_typer(capstone.app, name="capstone")
 app.add_typer(ci.app, name="ci", hidden=_IN_COPY)
 app.add_typer(class_.app, name="class", hidden=_IN_COPY)
 

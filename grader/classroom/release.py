@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from grader import __version__
+from grader.capstone.plan import FOLDER as CAPSTONE
+from grader.capstone.plan import has_capstone, read_plan
 from grader.classroom.leaks import leaks
 from grader.classroom.paperwork import folder_paperwork, paperwork
 from grader.course.answers import ALTERNATIVES, hidden_folder, reference_source
@@ -91,11 +93,22 @@ def copied(course: Course, stages: tuple[Stage, ...]) -> dict[str, bytes]:
         files |= {
             f"stages/{stage.name}/{FOLDER}/{name}": stage.folder / FOLDER / name for name in data_beside(stage.folder)
         }
+    files |= _capstone(course, stages)
     found = {name: _read(path) for name, path in sorted(files.items())}
     for stage in stages:
         stub = stub_of(reference_source(stage), stage.importable).encode()
         found |= {f"stages/{stage.name}/{stage.module}": stub, f"{course.settings.hidden}/{stage.name}.stub": stub}
     return found
+
+
+def _capstone(course: Course, stages: tuple[Stage, ...]) -> dict[str, Path]:
+    """Return the files of the course's capstone, if all that it builds on is released."""
+    if not has_capstone(course) or not {each.id for each in read_plan(course).stage.builds_on} <= {
+        s.id for s in stages
+    }:
+        return {}
+    folder = course.root / CAPSTONE
+    return {f"{CAPSTONE}/{path.relative_to(folder).as_posix()}": path for path in _below(folder, STAGE_KINDS)}
 
 
 def sealed(stage: Stage, key: SealKey) -> bytes:

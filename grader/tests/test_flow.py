@@ -27,6 +27,7 @@ ROOMS = (
     ("progress",),
     ("report",),
     ("explore",),
+    ("capstone",),
     ("setup",),
     ("authoring", "classroom", "doctor", "similarity"),
     ("commands", "cli", "__main__"),

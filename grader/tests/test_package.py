@@ -60,9 +60,10 @@ def author(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def _others(folder: str, names: list[str]) -> set[str]:
-    """Return what a copy of two stages goes without."""
+    """Return what a copy of two stages goes without: all that others are needed for."""
     stages = {name for name in names if name[:1] == "s" and name[1:3].isdigit() and not name.endswith(".py")}
-    return (stages - set(STAGES)) | {"__pycache__"} | ({"attacks"} if Path(folder).name == "tests" else set())
+    more = {"tests": "attacks", "stages": "capstone", "hidden": "capstone"}.get(Path(folder).name, "__pycache__")
+    return (stages - set(STAGES)) | {"__pycache__", more}
 
 
 @pytest.fixture(scope="module")

@@ -61,6 +61,14 @@ def test_a_copy_holds_stubs_public_tests_and_bundles(course: Course, target: Pat
     assert {"README.md", "LICENSE", "pyproject.toml", ".gitignore", "grader/judging/pytest.ini"} <= found
 
 
+def test_a_capstone_goes_along_with_all_that_it_builds_on() -> None:
+    course = load_course(ROOT)
+    found = releasing._capstone(course, whole(course, [course.find("s18")]))
+    names = ("README.md", "capstone.toml", "data/README.md", "data/stories.txt", "train.py")
+    assert set(found) == {f"stages/capstone/{name}" for name in names}
+    assert releasing._capstone(course, whole(course, [course.find("s17")])) == {}
+
+
 def test_what_the_author_has_written_into_the_stub_is_not_released(course: Course) -> None:
     path = course.stages[0].module_path
     path.write_text(SOLUTION)

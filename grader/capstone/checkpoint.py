@@ -1,0 +1,189 @@
+"""What training has reached, in .grader/capstone/checkpoint.npz: written whole or not at all, and read without pickle.
+
+The archive holds numbered arrays and, as bytes of JSON, a header: version, fingerprint of the capstone, step, seconds,
+whose modules it was trained with, and the structure of the state. A file that is damaged is kept under another name.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import zipfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from grader.capstone.flat import KINDS, Array, Misshapen, Unkept, flattened, restored
+from grader.capstone.trainee import TrainingFailed
+from grader.errors import ProgressError
+from grader.submission.used import Use, uses_in
+
+VERSION = 1
+MAX_BYTES = 1 << 30
+HEADER = "header"
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """A training at one step: the script's own values, the loss of each step, and what they were made with."""
+
+    fingerprint: str
+    step: int
+    seconds: float
+    uses: tuple[Use, ...]
+    prepared: Any
+    state: Any
+    losses: tuple[float, ...]
+
+
+class Damaged(Exception):
+    """The file is no checkpoint; the message completes `checkpoint.npz …`."""
+
+
+class Checkpoints:
+    """The checkpoint of one course folder, and those that were set aside."""
+
+    def __init__(self, root: Path) -> None:
+        self.folder = root / ".grader" / "capstone"
+        self.file = self.folder / "checkpoint.npz"
+
+    @property
+    def shown(self) -> str:
+        """What messages call the file."""
+        return f".grader/capstone/{self.file.name}"
+
+    def read(self) -> Checkpoint | None:
+        """Return what was reached last, None where nothing was; Damaged where the file is no checkpoint."""
+        try:
+            if self.file.stat().st_size > MAX_BYTES:
+                raise Damaged("is damaged: it is larger than any checkpoint")
+            data = self.file.read_bytes()
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise ProgressError(f"{self.file} cannot be read: {error.strerror}") from error
+        return _parsed(data)
+
+    def write(self, reached: Checkpoint) -> None:
+        """Replace the checkpoint in one step; the one before stays where that fails. ProgressError says why."""
+        data = _packed(reached)
+        temporary = self.folder / f"checkpoint.{os.getpid()}.tmp"
+        try:
+            with open(temporary, "wb") as target:
+                target.write(data)
+                target.flush()
+                os.fsync(target.fileno())
+            os.replace(temporary, self.file)
+        except OSError as error:
+            hint = "Make room there. What was trained up to the checkpoint before is kept: `grader capstone` goes on."
+            raise ProgressError(f"{self.file} cannot be written: {error.strerror}", hint) from error
+        finally:
+            with suppress(OSError):
+                temporary.unlink(missing_ok=True)
+
+    def set_aside(self, why: str, when: datetime) -> Path | None:
+        """Give the checkpoint another name, which is returned; None where there is none."""
+        stem = f"checkpoint.{why}-{when.astimezone(UTC).strftime('%Y%m%dT%H%M%SZ')}"
+        names = (f"{stem}{f'-{n}' if n else ''}.npz" for n in count())
+        aside = next(self.folder / name for name in names if not os.path.lexists(self.folder / name))
+        try:
+            os.replace(self.file, aside)
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise ProgressError(f"{self.file} cannot be renamed: {error.strerror}") from error
+        return aside
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Keep other graders from training here; ProgressError where one does."""
+        import filelock
+
+        lock = filelock.FileLock(self.folder / "training.lock", timeout=0)
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            lock.acquire()
+        except filelock.Timeout as error:
+            raise ProgressError("another `grader capstone` is training here", "Wait for it, or end it.") from error
+        except OSError as error:
+            raise ProgressError(f"{self.folder} cannot be written: {error.strerror}") from error
+        try:
+            for left in self.folder.glob("checkpoint.*.tmp"):  # of one that was killed while it wrote
+                with suppress(OSError):
+                    left.unlink()
+            yield
+        finally:
+            lock.release()
+
+
+def plain_copy(value: Any, name: str) -> Any:
+    """Return a value as a checkpoint would give it back; TrainingFailed where it cannot hold it."""
+    try:
+        structure, arrays = flattened(value, name)
+    except Unkept as unkept:
+        hint = "An optimiser's state has to be made of dicts, lists, numbers and arrays, so that it can be saved."
+        raise TrainingFailed(f"a checkpoint cannot hold {unkept.place}: it is {unkept.kind}", hint) from None
+    return restored(structure, arrays)
+
+
+def _packed(reached: Checkpoint) -> bytes:
+    value = {"prepared": reached.prepared, "state": reached.state, "losses": np.array(reached.losses)}
+    structure, arrays = flattened(value, "checkpoint")
+    header = {
+        "version": VERSION,
+        "fingerprint": reached.fingerprint,
+        "step": reached.step,
+        "seconds": reached.seconds,
+        "uses": [[use.stage, use.source, use.digest] for use in reached.uses],
+        "structure": structure,
+    }
+    text = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
+    out = io.BytesIO()
+    np.savez(out, allow_pickle=False, **{HEADER: text, **{f"a{place}": each for place, each in enumerate(arrays)}})
+    return out.getvalue()
+
+
+def _parsed(data: bytes) -> Checkpoint:
+    """Return the checkpoint that some bytes are; Damaged where they are none."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            if sum(member.file_size for member in archive.infolist()) > MAX_BYTES:
+                raise Damaged("is damaged: it holds more than any checkpoint")
+        with np.load(io.BytesIO(data), allow_pickle=False) as found:
+            header = json.loads(found[HEADER].tobytes())
+            arrays = [found[f"a{place}"] for place in range(len(found.files) - 1)]
+        if any(type(each) is not np.ndarray or each.dtype.kind not in KINDS for each in arrays):
+            raise Misshapen("it holds something else than arrays of numbers")
+        return _checked(header, arrays)
+    except Damaged:
+        raise
+    except Exception as error:  # a damaged header makes NumPy raise whatever its parser does
+        raise Damaged(f"is damaged: {type(error).__name__}: {str(error)[:100]}") from error
+
+
+def _checked(header: Any, arrays: Sequence[Array]) -> Checkpoint:
+    """Return the checkpoint of a header and its arrays; Misshapen where a part is missing or of another form."""
+    match header:
+        case {"version": int(version), **_more} if version > VERSION:
+            raise Damaged(f"is from a newer grader: it has version {version}, this one knows {VERSION}")
+        case {
+            "version": 1, "fingerprint": str(fingerprint), "step": int(step), "seconds": int() | float() as seconds,
+            "uses": list(uses), "structure": structure,
+        } if step >= 0:  # fmt: skip
+            pass
+        case _:
+            raise Misshapen("its header has another form")
+    found = uses_in([dict(zip(("stage", "source", "digest"), each, strict=True)) for each in uses])
+    value = restored(structure, arrays)
+    losses = value["losses"]
+    if found is None or losses.ndim != 1 or losses.dtype != np.float64 or len(losses) != step:
+        raise Misshapen("its parts do not fit together")
+    return Checkpoint(fingerprint, step, float(seconds), found, value["prepared"], value["state"],
+                      tuple(losses.tolist()))  # fmt: skip

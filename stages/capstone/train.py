@@ -1,0 +1,109 @@
+"""A language model from the tokenizer to the last word, made of your own stages: what `grader capstone` runs.
+
+The grader calls these five functions in the sandbox, each call in a fresh process, and keeps in a checkpoint what they
+return. So nothing is remembered between calls but what stands in their results: plain numbers, texts, arrays, lists and
+dicts. settings is the table of that name in capstone.toml.
+"""
+
+import numpy as np
+
+from stages.s05_optimization.optimizers import adamw_step, clip_by_global_norm, warmup_cosine
+from stages.s10_tokens_and_embeddings.tokens import bpe_decode, bpe_encode, byte_pair_merges
+from stages.s18_decoder_and_generation.decoder import GPT, cross_entropy_loss, generate, sample
+
+BYTES = 256
+
+
+def prepare(training, held_out, settings):
+    """Return what both texts are as tokens.
+
+    Returns:
+        A dict: "tokenizer" is whatever `write` needs to know, "training" and "held_out" are integers of one axis, all
+        of them from 0 to "vocabulary_size" - 1.
+    """
+    merges = [tuple(pair) for pair in byte_pair_merges(training[: settings["merges_from"]], settings["merges"])]
+    return {
+        "tokenizer": merges,
+        "vocabulary_size": BYTES + len(merges),
+        "training": np.asarray(bpe_encode(training, merges)),
+        "held_out": np.asarray(bpe_encode(held_out, merges)),
+    }
+
+
+def begin(prepared, settings, seed):
+    """Return the state before the first step: the parameters of a new model, and an optimiser that has seen nothing."""
+    model = _model(prepared["vocabulary_size"], settings, np.random.default_rng(seed))
+    return {"params": model.params, "optimizer": {}}
+
+
+def advance(state, prepared, settings, seed, first, count, total):
+    """Take the steps first, first + 1, …, of which there are count, out of total.
+
+    A step's batch follows from the seed and its number alone, so that it does not matter how often training stopped.
+
+    Returns:
+        (state, losses): the state after the last step, and the loss of each.
+    """
+    model = _with(state["params"], prepared, settings)
+    params, optimizer, losses = state["params"], state["optimizer"], []
+    warmup = min(settings["warmup"], total // 10)
+    for step in range(first, first + count):
+        rng = np.random.default_rng([seed, step])
+        inputs, targets = _batch(prepared["training"], settings["context_length"], settings["batch"], rng)
+        loss, grad_logits = cross_entropy_loss(model.forward(inputs), targets)
+        model.backward(grad_logits)
+        grads, _ = clip_by_global_norm(model.grads, settings["clip"])
+        rate = warmup_cosine(step + 1, settings["rate"], warmup, total)
+        decay = settings["weight_decay"]
+        params, optimizer = adamw_step(params, grads, optimizer, learning_rate=rate, weight_decay=decay)
+        model.params = params
+        losses.append(float(loss))
+    return {"params": params, "optimizer": optimizer}, losses
+
+
+def measure(state, prepared, settings):
+    """Return the mean of -log p(token | tokens before it) over every held-out token but the first.
+
+    The model sees at most context_length tokens. Windows overlap by half, and in each but the first only the second
+    half counts: every token is guessed once, and none from fewer than half a context if there is as much before it.
+    """
+    model = _with(state["params"], prepared, settings)
+    ids, length = prepared["held_out"], settings["context_length"]
+    total, counted = 0.0, 1
+    while counted < len(ids):
+        start = max(0, min(counted + length // 2, len(ids)) - 1 - length) if counted > 1 else 0
+        window = ids[start : start + length + 1]
+        mask = np.arange(start + 1, start + len(window)) >= counted
+        loss, _ = cross_entropy_loss(model.forward(window[None, :-1]), window[None, 1:], mask[None])
+        total += float(loss) * int(mask.sum())
+        counted = start + len(window)
+    return total / (len(ids) - 1)
+
+
+def write(state, prepared, settings, prompt, tokens, temperature, seed):
+    """Return the prompt, continued by so many tokens; an empty prompt begins a new line."""
+    model = _with(state["params"], prepared, settings)
+    merges, rng = [tuple(pair) for pair in prepared["tokenizer"]], np.random.default_rng(seed)
+    ids = np.asarray(bpe_encode(prompt or "\n", merges))
+    written = generate(model, ids[None], tokens, lambda logits: sample(logits, temperature=temperature, rng=rng))
+    return bpe_decode(written[0], merges)
+
+
+def _model(vocabulary_size, settings, rng):
+    return GPT(
+        vocabulary_size, settings["context_length"], settings["depth"], settings["dim"], settings["heads"], rng=rng
+    )
+
+
+def _with(params, prepared, settings):
+    """The model with these parameters."""
+    model = _model(prepared["vocabulary_size"], settings, np.random.default_rng(0))
+    model.params = params
+    return model
+
+
+def _batch(ids, length, count, rng):
+    """(inputs, targets): stretches of the text from places drawn at random, and the same one token later."""
+    starts = rng.integers(0, len(ids) - length, size=count)
+    stretches = ids[starts[:, None] + np.arange(length + 1)]
+    return stretches[:, :-1], stretches[:, 1:]
