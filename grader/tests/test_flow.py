@@ -28,7 +28,7 @@ ROOMS = (
     ("report",),
     ("explore",),
     ("setup",),
-    ("authoring", "classroom", "doctor", "similarity"),
+    ("authoring", "classroom", "doctor", "gradebook", "similarity"),
     ("commands", "cli", "__main__"),
 )
 FREE = {"__version__"}
