@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from grader.gradebook.credit import Counted, credit, marks, points
-from grader.gradebook.policy import Policy, StagePolicy, seed_for
 from grader.gradebook.records import Attempt, Key, Outcome, Result
+from grader.gradebook.worth.credit import Counted, credit, marks, points
+from grader.gradebook.worth.policy import Policy, StagePolicy, seed_for
 
 DUE = datetime(2026, 11, 30, 23, 59, tzinfo=UTC)
 

@@ -15,7 +15,7 @@ from grader.course.manifest import read_toml
 from grader.course.stage import FEEDBACK, Course, Feedback, Stage
 from grader.course.table import Table, did_you_mean, listed
 from grader.errors import CourseError, UsageError
-from grader.gradebook.policy import PARTIAL, WHICH, Policy, StagePolicy
+from grader.gradebook.worth.policy import PARTIAL, WHICH, Policy, StagePolicy
 from grader.judging.grading import MAX_SEED
 from grader.outcome import KINDS
 

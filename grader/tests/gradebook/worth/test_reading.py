@@ -10,8 +10,8 @@ import pytest
 from grader.course.manifest import load_course
 from grader.course.stage import Course
 from grader.errors import UsageError
-from grader.gradebook.policy import Policy, StagePolicy
-from grader.gradebook.reading import read_policy
+from grader.gradebook.worth.policy import Policy, StagePolicy
+from grader.gradebook.worth.reading import read_policy
 from grader.tests.support.places import ROOT
 
 GOOD = """

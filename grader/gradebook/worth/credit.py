@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from grader.gradebook.policy import Policy, StagePolicy
 from grader.gradebook.records import Attempt, Mark, Result
+from grader.gradebook.worth.policy import Policy, StagePolicy
 
 _NEVER = datetime.max.replace(tzinfo=UTC)
 DIGITS = 2  # of points
