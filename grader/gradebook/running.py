@@ -107,7 +107,8 @@ class Coordinator:
                 if more := job is not None:
                     assert job is not None
                     running[self._executor.submit(grade_job, job)] = job, 1
-            for future in wait(running, timeout=0.5, return_when=FIRST_COMPLETED).done:
+            done = wait(running, timeout=0.5, return_when=FIRST_COMPLETED).done
+            for future in [future for future in running if future in done]:
                 job, tries = running.pop(future)
                 error = future.exception()
                 if isinstance(error, WorkerDied) and tries < TRIES:

@@ -67,7 +67,7 @@ class Tally:
         found = [f"{self.passed} passed", f"{self.failed} did not"]
         found += [f"{self.missing} handed in nothing"] if self.missing else []
         found += [f"{self.rejected} cannot be accepted"] if self.rejected else []
-        found += [f"{len(self.faults)} grader faults"] if self.faults else []
+        found += [_faults(len(self.faults), "grader fault")] if self.faults else []
         return ", ".join(found) + (f"; {self.kept} had a result before" if self.kept else "")
 
     def words(self, seconds: float) -> str:
@@ -76,13 +76,17 @@ class Tally:
             return f"{self.stage}: {self.kept} kept"
         rate = self.graded / seconds if seconds > 0 else 0.0
         left = (self.total - self.done) / rate if rate else 0.0
-        counts = f"{self.passed} passed, {self.total_failed} not, {len(self.faults)} faults"
+        counts = f"{self.passed} passed, {self.total_failed} not, {_faults(len(self.faults), 'fault')}"
         return f"{self.stage}: {counts}, {rate:.1f}/s, {_duration(left)} left"
 
     @property
     def total_failed(self) -> int:
         """How many have a result that is no pass, of what was handed in or not."""
         return self.failed + self.missing + self.rejected
+
+
+def _faults(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"
 
 
 def _duration(seconds: float) -> str:
