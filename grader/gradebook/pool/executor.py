@@ -114,6 +114,7 @@ class _Process:
         self._first = first
         self._process: SpawnProcess | None = None
         self._pipe: Connection | None = None
+        self._is_busy = False
 
     def call(
         self, function: Callable[..., Any], arguments: tuple[Any, ...], seconds: float, stopped: threading.Event
@@ -124,8 +125,10 @@ class _Process:
                 self._start()
                 self._wait(START_SECONDS, stopped)
             assert self._pipe is not None
+            self._is_busy = True
             self._pipe.send((function, arguments))
             answer: tuple[bool, Any] = self._wait(seconds, stopped)
+            self._is_busy = False
             return answer
         except (EOFError, OSError) as error:
             code = self.end()
@@ -136,6 +139,7 @@ class _Process:
 
     def _start(self) -> None:
         self.end()
+        self._is_busy = True  # with its own start
         context = get_context("spawn")
         self._pipe, theirs = context.Pipe()
         self._process = context.Process(target=serve, args=(theirs, *self._first), daemon=False)
@@ -161,7 +165,7 @@ class _Process:
             self._pipe = None
         if process is None:
             return None
-        process.join(0.1)
+        process.join(0 if self._is_busy else END_SECONDS)  # one that waits ends as its pipe closes
         for stop in (process.terminate, process.kill):
             if process.is_alive():
                 stop()

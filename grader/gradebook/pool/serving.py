@@ -31,8 +31,10 @@ def serve(pipe: Connection, prepare: Callable[..., None], given: tuple[Any, ...]
             except Exception as error:
                 answer = False, error
             pipe.send(answer)
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)  # it ends already, and cleans up
 
 
 def _leave(number: int, frame: FrameType | None) -> None:
     """End as a program that comes to its end, so that what was started is ended, too."""
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
     sys.exit(128 + number)
