@@ -21,9 +21,9 @@ def serve(pipe: Connection, prepare: Callable[..., None], given: tuple[Any, ...]
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT, signal.SIGTERM})
     with suppress(kernel.Unconfined):
         kernel.end_with_parent()
-    prepare(*given)
-    pipe.send(None)
-    with suppress(EOFError, BrokenPipeError, ConnectionResetError):
+    with suppress(EOFError, BrokenPipeError, ConnectionResetError):  # the other end is gone
+        prepare(*given)
+        pipe.send(None)
         while True:
             function, arguments = pipe.recv()
             try:

@@ -43,9 +43,9 @@ def test_every_mistake_is_told_with_its_line(tmp_path: Path) -> None:
     lines = "ada,r,a,\nada,r,b,\n,r,c,\nbob,r\ncy,r,d,yesterday\ndee,r,e,,more\n"
     with pytest.raises(UsageError) as found:
         read(tmp_path, head + lines)
-    assert [line.partition(", ")[2][:24] for line in found.value.message.splitlines()] == [
-        "line 3: ada is there twi", "line 4: student is missi", "line 5: expected 4 colum", "line 6: submitted: 'yest",
-        "line 7: expected 4 colum",
+    assert [line.partition(", ")[2][:27] for line in found.value.message.splitlines()] == [
+        "line 3: ada is there twice;", "line 4: student is missing", "line 5: expected 4 columns,", "line 6: submitted: 'yesterd",
+        "line 7: expected 4 columns,",
     ]  # fmt: skip
     assert found.value.hint == "Nothing was graded."
 
@@ -59,7 +59,7 @@ def test_students_that_differ_in_case_only_are_told(tmp_path: Path) -> None:
     ("text", "told"),
     [
         ("", "column 'student' is missing"),
-        ("student,repositry,revision\n", "'repositry' is not a column of a list; did you mean 'repository'"),
+        ("student,repositories,revision\n", "'repositories' is not a column of a list; did you mean 'repository'"),
         ("student,student,repository,revision\n", "column 'student' is there twice"),
         (HEAD, "lists no student"),
         ("student,repository,revision\n" + "x" * 140_000, "field larger than field limit"),
