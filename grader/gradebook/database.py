@@ -43,8 +43,11 @@ class Database:
             raise GradebookError(f"{folder} holds no gradebook: expected {FILE} in it", hint)
         try:
             folder.mkdir(parents=True, exist_ok=True)
+            path.touch(0o600)  # it holds students' work; SQLite gives the files beside it the same rights
         except OSError as error:
-            raise GradebookError(f"{folder} cannot be made: {error.strerror}", "Name another --out.") from error
+            raise GradebookError(
+                f"{path} cannot be made: {error.strerror}", "Name another folder with --out."
+            ) from error
         with _told(path):
             connection = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
         book = cls(path, connection)

@@ -70,14 +70,14 @@ class Tally:
         found += [_faults(len(self.faults), "grader fault")] if self.faults else []
         return ", ".join(found) + (f"; {self.kept} had a result before" if self.kept else "")
 
-    def words(self, seconds: float) -> str:
-        """How far it is after so many seconds, in words: what came of it, the rate, and the time that is left."""
+    def words(self, seconds: float, with_rest: bool = True) -> str:
+        """What came of it after so many seconds, in words, and the rate; with_rest, the time that is left, too."""
         if not self.graded:
             return f"{self.stage}: {self.kept} kept"
         rate = self.graded / seconds if seconds > 0 else 0.0
         left = (self.total - self.done) / rate if rate else 0.0
         counts = f"{self.passed} passed, {self.total_failed} not, {_faults(len(self.faults), 'fault')}"
-        return f"{self.stage}: {counts}, {rate:.1f}/s, {_duration(left)} left"
+        return f"{self.stage}: {counts}, {rate:.1f}/s" + (f", {_duration(left)} left" if with_rest else "")
 
     @property
     def total_failed(self) -> int:

@@ -134,25 +134,26 @@ def _course(names: list[str] | None, key_file: Path | None) -> tuple[Course, tup
 @contextmanager
 def _progress() -> Iterator[Told]:
     """Show how far a run is; where it is stopped, say what is kept."""
+    import sys
     import time
 
     from grader.report.terminal.screen import counting
 
     started: dict[str, float] = {}
     last: list[Tally] = []
-    with counting() as count:
+    try:
+        with counting() as count:
 
-        def told(tally: Tally) -> None:
-            begun = started.setdefault(tally.stage, time.monotonic())
-            last[:] = [tally]
-            count(tally.done, tally.total, tally.words(time.monotonic() - begun))
+            def told(tally: Tally) -> None:
+                begun = started.setdefault(tally.stage, time.monotonic())
+                last[:] = [tally]
+                count(tally.done, tally.total, tally.words(time.monotonic() - begun, not sys.stderr.isatty()))
 
-        try:
             yield told
-        except KeyboardInterrupt:
-            kept = f"{last[0].stage}: {last[0].done} of {last[0].total} have a result. " if last else ""
-            _say(f"Stopped. {kept}The same command goes on from here.")
-            raise
+    except KeyboardInterrupt:
+        kept = f"{last[0].stage}: {last[0].done} of {last[0].total} have a result. " if last else ""
+        _say(f"Stopped. {kept}The same command goes on from here.")
+        raise
 
 
 def _tell(tallies: tuple[Tally, ...], quietly: bool) -> None:

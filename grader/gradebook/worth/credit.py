@@ -63,7 +63,8 @@ def marks(policy: Policy, counted: Iterable[Counted]) -> tuple[Mark, ...]:
     left = policy.budget
     found: list[Mark] = []
     for stage in sorted(by_stage, key=lambda stage: (policy.of(stage).deadline or _NEVER, stage)):
-        tries = by_stage[stage][-1:] if policy.of(stage).attempts == "last" else by_stage[stage]
+        handed_in = [each for each in by_stage[stage] if each.result.outcome != "missing"] or by_stage[stage]
+        tries = handed_in[-1:] if policy.of(stage).attempts == "last" else handed_in
         found.append(_best([_mark(policy, each, left) for each in tries]))
         left -= found[-1].budget_days
     return tuple(sorted(found, key=lambda mark: mark.stage))
@@ -84,6 +85,5 @@ def _mark(policy: Policy, each: Counted, left: int) -> Mark:
 
 
 def _best(tries: Sequence[Mark]) -> Mark:
-    """Return the most points; among equals fewer days of the budget, then what was handed in rather than nothing."""
-    best = max((mark.points, -mark.budget_days) for mark in tries)
-    return [mark for mark in tries if (mark.points, -mark.budget_days) == best][-1]
+    """Return the most points; among equals the fewest days of the budget, then the latest."""
+    return max(reversed(tries), key=lambda mark: (mark.points, -mark.budget_days))

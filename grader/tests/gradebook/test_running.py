@@ -226,6 +226,17 @@ def test_another_policy_is_told_by_a_regrade(group: Class) -> None:
     assert told["ada"] == (10.0, "class.toml, or when it was handed in")
 
 
+def test_a_clock_that_jumps_back_changes_no_mark_and_no_order(group: Class) -> None:
+    group.grade(Here())
+    points, before = group.points, [each.number for each in group.book.history()]
+    group.setting = replace(group.setting, now=lambda: datetime(1970, 1, 1, tzinfo=UTC))
+    (group.handed / "bob.py").write_text(NUMBERS)
+    group.grade(Here())
+    assert group.points == points | {"bob": 2.0}
+    later = [each for each in group.book.history() if each.number not in before]
+    assert {each.student for each in later} == {"bob"} and min(each.number for each in later) > max(before)
+
+
 def test_a_tally_says_how_far_it_is_in_words() -> None:
     tally = Tally("s15", 100, kept=10, passed=20, failed=5, rejected=1, missing=2, faults=["ada"])
     assert tally.words(10.0) == "s15: 20 passed, 8 not, 1 fault, 2.9/s, 0 min 21 s left"

@@ -110,6 +110,11 @@ def test_the_table_holds_what_counts(book: Gradebook) -> None:
     assert (bob.points, bob.outcome, bob.verdict) == (None, "fault", None)
 
 
+def test_only_its_owner_reads_a_gradebook(book: Gradebook) -> None:
+    filled(book)
+    assert {path.stat().st_mode & 0o077 for path in book.path.parent.iterdir()} == {0}
+
+
 def test_a_folder_without_a_gradebook_is_told(tmp_path: Path) -> None:
     with pytest.raises(GradebookError, match="holds no gradebook"):
         Gradebook.open(tmp_path)

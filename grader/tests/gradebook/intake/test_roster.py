@@ -44,7 +44,8 @@ def test_every_mistake_is_told_with_its_line(tmp_path: Path) -> None:
     with pytest.raises(UsageError) as found:
         read(tmp_path, head + lines)
     assert [line.partition(", ")[2][:27] for line in found.value.message.splitlines()] == [
-        "line 3: ada is there twice;", "line 4: student is missing", "line 5: expected 4 columns,", "line 6: submitted: 'yesterd",
+        "line 3: ada is there twice;", "line 4: student is missing", "line 5: expected 4 columns,",
+        "line 6: submitted: 'yesterd",
         "line 7: expected 4 columns,",
     ]  # fmt: skip
     assert found.value.hint == "Nothing was graded."

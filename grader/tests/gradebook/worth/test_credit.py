@@ -9,7 +9,7 @@ import pytest
 
 from grader.gradebook.records import Attempt, Key, Outcome, Result
 from grader.gradebook.worth.credit import Counted, credit, marks, points
-from grader.gradebook.worth.policy import Policy, StagePolicy, seed_for
+from grader.gradebook.worth.policy import Policy, StagePolicy, Which, seed_for
 
 DUE = datetime(2026, 11, 30, 23, 59, tzinfo=UTC)
 
@@ -106,6 +106,13 @@ def test_the_best_attempt_counts_or_the_last() -> None:
     best = Policy(factors=(0.8,), stages={"s15": StagePolicy(deadline=DUE)})
     last = Policy(factors=(0.8,), stages={"s15": StagePolicy(deadline=DUE, attempts="last")})
     assert (marks(best, tries)[0].points, marks(last, tries)[0].points) == (9.0, 8.0)
+
+
+@pytest.mark.parametrize("which", ["best", "last"])
+def test_what_was_handed_in_at_an_unknown_time_counts_before_nothing(which: Which) -> None:
+    policy = Policy(stages={"s15": StagePolicy(attempts=which)})
+    (mark,) = marks(policy, [counted(5, None), counted(0, None, outcome="missing")])
+    assert mark.points == 5.0
 
 
 def test_an_attempt_that_earns_nothing_uses_no_budget_and_a_fault_counts_for_nothing() -> None:
