@@ -9,7 +9,7 @@ from pathlib import Path
 
 from grader.course.stage import Course, Stage
 from grader.gradebook import regrade as again
-from grader.gradebook.intake.arrivals import arrivals
+from grader.gradebook.intake.listing import arrivals
 from grader.gradebook.intake.taking import expected, taken
 from grader.gradebook.running import Coordinator
 from grader.gradebook.session import Wishes, opened, policy_of, pool, stoppable

@@ -15,7 +15,7 @@ from grader.course.manifest import load_course
 from grader.course.provenance import Provenance
 from grader.course.stage import Course
 from grader.errors import GraderFault
-from grader.gradebook.intake.arrivals import arrivals
+from grader.gradebook.intake.listing import arrivals
 from grader.gradebook.intake.taking import taken
 from grader.gradebook.job import Done, Job, course_version
 from grader.gradebook.pool.executor import WorkerDied

@@ -9,7 +9,8 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from grader.errors import UsageError
-from grader.gradebook.intake.arrivals import Arrival, Handed, arrivals
+from grader.gradebook.intake.arrivals import Arrival, Handed
+from grader.gradebook.intake.listing import arrivals
 
 HEAD = "student,repository,revision\n"
 

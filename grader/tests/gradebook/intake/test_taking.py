@@ -11,7 +11,8 @@ import pytest
 
 from grader.course.manifest import load_course
 from grader.course.stage import Stage
-from grader.gradebook.intake.arrivals import Arrival, Handed, arrivals
+from grader.gradebook.intake.arrivals import Arrival, Handed
+from grader.gradebook.intake.listing import arrivals
 from grader.gradebook.intake.taking import MISSING, Taken, expected, taken
 from grader.tests.support.places import ROOT
 from grader.tests.support.repositories import commit, git, make, needs_git

@@ -10,7 +10,8 @@ import pytest
 from grader.course.manifest import load_course
 from grader.course.stage import Stage
 from grader.errors import NotHandedIn, UsageError
-from grader.gradebook.intake.arrivals import Arrival, arrivals, chosen
+from grader.gradebook.intake.arrivals import Arrival, chosen
+from grader.gradebook.intake.listing import arrivals
 from grader.tests.support.places import ROOT
 
 
