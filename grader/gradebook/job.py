@@ -80,6 +80,7 @@ def _document(stage: Stage, verdict: Verdict, feedback: Feedback, made: Provenan
 
 _course: list[tuple[Course, Provenance]] = []  # of this process
 _warm: dict[str, Grader] = {}
+_versions: dict[str, str] = {}  # as they were when a stage's tests were loaded
 
 
 def prepare(course: Course, made: Provenance) -> None:
@@ -92,6 +93,10 @@ def grade_job(job: Job) -> Done:
     started = time.monotonic()
     ((course, made),) = _course
     stage = course.find(job.key.stage)
+    if stage.id not in _versions:
+        _versions[stage.id] = course_version(stage)
+    if _versions[stage.id] != job.key.course:
+        raise GraderFault(f"the course here is {_versions[stage.id]}, expected {job.key.course}")
     options = Options(job.key.seed, job.key.isolation)
     verdict = _grader(course, stage).grade(job.snapshot, options)
     seconds = time.monotonic() - started

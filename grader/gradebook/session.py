@@ -14,11 +14,14 @@ from types import FrameType
 
 from filelock import FileLock, Timeout
 
+from grader import __version__
 from grader.course.provenance import provenance_of
 from grader.course.sealed import expect_key
 from grader.course.stage import Course, Stage
 from grader.errors import GradebookError
 from grader.gradebook.job import prepare
+from grader.gradebook.pool.bundle import packed
+from grader.gradebook.pool.cluster import Cluster, Order
 from grader.gradebook.pool.executor import Pool
 from grader.gradebook.setting import Setting
 from grader.gradebook.store import Gradebook
@@ -32,13 +35,14 @@ SPARE_SECONDS = 60.0  # beyond a stage's own time, until a process that grades i
 
 @dataclass(frozen=True)
 class Wishes:
-    """What a command asks for: the folder of the gradebook, class.toml, isolation and the number of jobs."""
+    """What a command asks for: the gradebook's folder, class.toml, isolation, the number of jobs or a cluster."""
 
     folder: Path
     policy: Path | None = None
     isolation: str = "auto"
     require: str = "landlock"
     jobs: int | None = None
+    cluster: str | None = None
 
 
 def policy_of(course: Course, wishes: Wishes) -> Policy:
@@ -71,10 +75,15 @@ def opened(
 
 
 @contextmanager
-def pool(course: Course, setting: Setting, stages: tuple[Stage, ...], jobs: int | None) -> Iterator[Pool]:
-    """Give a pool of processes that know the course; all of them are ended when the block is left, however it is."""
+def pool(course: Course, setting: Setting, stages: tuple[Stage, ...], wishes: Wishes) -> Iterator[Pool | Cluster]:
+    """Give processes that know the course, here or on a cluster; they end with the block."""
     seconds = max(stage.limits.stage_seconds for stage in stages) + SPARE_SECONDS
-    found = Pool(jobs or os.cpu_count() or 1, seconds, prepare, (course, setting.made))
+    found: Pool | Cluster
+    if wishes.cluster is None:
+        found = Pool(wishes.jobs or os.cpu_count() or 1, seconds, prepare, (course, setting.made))
+    else:
+        order = Order(__version__, setting.isolation, seconds, prepare, (setting.made,))
+        found = Cluster(wishes.cluster, packed(course), order)
     try:
         yield found
     finally:

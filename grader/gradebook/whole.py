@@ -69,5 +69,5 @@ def regrade(
 def _coordinator(
     course: Course, stages: tuple[Stage, ...], wishes: Wishes, book: Gradebook, setting: Setting, told: Told
 ) -> Iterator[Coordinator]:
-    with stoppable(), pool(course, setting, stages, wishes.jobs) as executor:
+    with stoppable(), pool(course, setting, stages, wishes) as executor:
         yield Coordinator(book, setting, executor, executor.width, told)

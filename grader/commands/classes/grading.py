@@ -33,6 +33,10 @@ Jobs = Annotated[
     int | None,
     typer.Option("--jobs", metavar="N", min=1, max=256, help="Gradings that compute at once; by default one a core."),
 ]
+Cluster = Annotated[
+    str | None,
+    typer.Option("--cluster", metavar="ADDRESS", help="Grade on a Dask cluster (extra `cluster`), as tcp://HOST:PORT."),
+]
 
 
 def grade(
@@ -43,6 +47,7 @@ def grade(
     stage: Stages = None,
     policy: PolicyFile = None,
     jobs: Jobs = None,
+    cluster: Cluster = None,
     isolation: Isolation = "auto",
     require_isolation: RequireIsolation = "landlock",
     key_file: KeyFile = None,
@@ -57,7 +62,7 @@ def grade(
     from grader.gradebook.whole import grade as grade_all
 
     course, stages = _course(stage, key_file)
-    wishes = Wishes(out, policy, isolation, require_isolation, jobs)
+    wishes = Wishes(out, policy, isolation, require_isolation, jobs, cluster)
     with _progress() as told:
         done = grade_all(course, stages, submissions, wishes, told)
     if as_json:
@@ -75,6 +80,7 @@ def regrade(
     stage: Stages = None,
     policy: PolicyFile = None,
     jobs: Jobs = None,
+    cluster: Cluster = None,
     isolation: Isolation = "auto",
     require_isolation: RequireIsolation = "landlock",
     key_file: KeyFile = None,
@@ -92,7 +98,7 @@ def regrade(
     if not reason.strip():
         raise UsageError("--reason is empty", "Say why the marks change.")
     course, stages = _course(stage, key_file)
-    wishes = Wishes(out, policy, isolation, require_isolation, jobs)
+    wishes = Wishes(out, policy, isolation, require_isolation, jobs, cluster)
     with _progress() as told:
         done = regrade_all(course, stages, wishes, told, reason if apply else None)
     _tell_differences(done.differences, apply)
