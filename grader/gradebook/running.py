@@ -192,7 +192,8 @@ class Coordinator:
 
 
 def _made(setting: Setting, worker: str) -> Made:
-    return Made(setting.made.python or "", setting.made.numpy or "", setting.made.commit or "", worker)
+    made = setting.made
+    return Made(made.python or "", made.numpy or "", made.commit or made.release or "", worker)
 
 
 def _is_of(attempt: Attempt, stage: Stage) -> bool:

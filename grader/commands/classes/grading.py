@@ -53,10 +53,10 @@ def grade(
     key_file: KeyFile = None,
     as_json: Json = False,
 ) -> None:
-    """Grade what a class handed in; marks go into DIR/gradebook.sqlite.
+    """Grade what a class handed in.
 
-    What has a result is not graded again, so a run that was stopped goes on where it was. Exit codes: 0 all is graded,
-    whatever the marks; 4 the grader failed for some; 130 stopped.
+    Marks go into DIR/gradebook.sqlite. What has a result is not graded again, so a run that was stopped goes on where
+    it was. Exit codes: 0 all is graded, whatever the marks; 4 the grader failed for some; 130 stopped.
     """
     from grader.gradebook.session import Wishes
     from grader.gradebook.whole import grade as grade_all
@@ -69,9 +69,9 @@ def grade(
         write_table(out, "json")
     _tell(done.tallies, as_json)
     if done.outdated:
-        _say(
-            f"{done.outdated} marks are of another class.toml or course: `grader class regrade --out {out}` shows them."
-        )
+        named = " ".join(f"--stage {each.id}" for each in stages)
+        shown = f"`grader class regrade {named} --out {out}` shows them."
+        _say(f"{done.outdated} marks would differ with the class.toml of now. {shown}")
     raise typer.Exit(FAULTS if any(each.faults for each in done.tallies) else GRADED)
 
 
@@ -87,10 +87,11 @@ def regrade(
     apply: Annotated[bool, typer.Option("--apply", help="Change the marks; without it nothing changes.")] = False,
     reason: Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why; the history keeps it.")] = "regraded",
 ) -> None:
-    """Grade again with the course and class.toml of now, and show whose marks change, by how much and why.
+    """Grade again, and show whose marks change.
 
-    Nothing is changed without --apply; points that were given by hand stay. Exit codes: 0 done; 4 the grader failed for
-    some, whose marks stay; 130 stopped.
+    The course and class.toml are those of now. Each change is shown with its size and its reason, and nothing is
+    changed without --apply; points that were given by hand stay. Exit codes: 0 done; 4 the grader failed for some, whose
+    marks stay; 130 stopped.
     """
     from grader.gradebook.session import Wishes
     from grader.gradebook.whole import regrade as regrade_all

@@ -32,7 +32,10 @@ def override(
     clear: Annotated[bool, typer.Option("--clear", help="Let the automatic points count again.")] = False,
     reason: Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why; the history keeps it.")] = "",
 ) -> None:
-    """Give points by hand; they count instead of the automatic ones, and a regrade leaves them alone."""
+    """Give points by hand, with a reason.
+
+    They count instead of the automatic ones, and a regrade leaves them alone.
+    """
     from grader.gradebook.records import Override
     from grader.gradebook.store import Gradebook
 
@@ -61,7 +64,7 @@ def export(
     form: Annotated[str, typer.Option("--format", metavar="NAME", help="csv, json, canvas, moodle or junit.")] = "csv",
     stage: OneStage = None,
 ) -> None:
-    """Write the table of marks for a spreadsheet, a learning platform, or a program."""
+    """Write the marks for other programs."""
     write_table(out, form, file, None if stage is None else _stage_id(stage))
 
 
@@ -95,7 +98,7 @@ def history(
     out: Annotated[Path, typer.Option("--out", metavar="DIR", help="The folder of the gradebook.")] = Path(),
     stage: OneStage = None,
 ) -> None:
-    """Show every change of every mark, the first one first."""
+    """Show every change of every mark."""
     from grader.gradebook.store import Gradebook
     from grader.report.terminal.screen import look, write
 
