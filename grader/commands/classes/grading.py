@@ -90,8 +90,8 @@ def regrade(
     """Grade again, and show whose marks change.
 
     The course and class.toml are those of now. Each change is shown with its size and its reason, and nothing is
-    changed without --apply; points that were given by hand stay. Exit codes: 0 done; 4 the grader failed for some, whose
-    marks stay; 130 stopped.
+    changed without --apply; points that were given by hand stay. Exit codes: 0 done; 4 the grader failed for some,
+    whose marks stay; 130 stopped.
     """
     from grader.gradebook.session import Wishes
     from grader.gradebook.whole import regrade as regrade_all
