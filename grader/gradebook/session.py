@@ -80,7 +80,7 @@ def pool(course: Course, setting: Setting, stages: tuple[Stage, ...], wishes: Wi
     seconds = max(stage.limits.stage_seconds for stage in stages) + SPARE_SECONDS
     found: Pool | Cluster
     if wishes.cluster is None:
-        found = Pool(wishes.jobs or os.cpu_count() or 1, seconds, prepare, (course, setting.made))
+        found = Pool(wishes.jobs or _cores(), seconds, prepare, (course, setting.made))
     else:
         order = Order(__version__, setting.isolation, seconds, prepare, (setting.made,))
         found = Cluster(wishes.cluster, packed(course), order)
@@ -88,6 +88,11 @@ def pool(course: Course, setting: Setting, stages: tuple[Stage, ...], wishes: Wi
         yield found
     finally:
         found.shutdown(cancel_futures=True)
+
+
+def _cores() -> int:
+    """Return how many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 @contextmanager

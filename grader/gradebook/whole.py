@@ -19,10 +19,11 @@ from grader.gradebook.store import Gradebook
 
 @dataclass(frozen=True)
 class Graded:
-    """What a run did, by stage, and how many marks would change with the course and the policy of now."""
+    """What a run did, by stage; how many marks would change with the policy of now; and whom it names in vain."""
 
     tallies: tuple[Tally, ...]
     outdated: int
+    strangers: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,9 @@ def grade(course: Course, stages: tuple[Stage, ...], submissions: Path, wishes: 
             for stage in stages:
                 attempts = (each for arrival in found for each in taken(arrival, stage, course.root, only))
                 tallies.append(coordinator.grade(stage, attempts, expected(found, stage, only)))
-        return Graded(tuple(tallies), len(list(again.differences(book, setting, {}))))
+        known = {each.student for each in book.attempts()}
+        strangers = tuple(name for name in setting.policy.extensions if name not in known)
+        return Graded(tuple(tallies), len(list(again.differences(book, setting, {}))), strangers)
 
 
 def regrade(

@@ -68,6 +68,9 @@ def grade(
     if as_json:
         write_table(out, "json")
     _tell(done.tallies, as_json)
+    if done.strangers:
+        named = _some(list(done.strangers))
+        _say(f"warning: class.toml extends deadlines of {named}, who handed in nothing under that name.")
     if done.outdated:
         named = " ".join(f"--stage {each.id}" for each in stages)
         shown = f"`grader class regrade {named} --out {out}` shows them."
