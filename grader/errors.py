@@ -78,6 +78,12 @@ class OutputError(GraderError):
     exit_code = 4
 
 
+class GradebookError(GraderError):
+    """The marks of a class cannot be read or written."""
+
+    exit_code = 4
+
+
 class GraderFault(GraderError):
     """The grader itself failed; it costs the learner nothing."""
 

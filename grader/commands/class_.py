@@ -1,15 +1,16 @@
-"""`grader class`: what is done with the submissions of a whole class."""
+"""`grader class`: the group of commands that grade a class and keep its marks; most stand in `classes/`."""
 
 from __future__ import annotations
 
 import typer
 
+from grader.commands.classes import grading, marks
 from grader.commands.similar import similar
 
-app = typer.Typer(help="For instructors: the submissions of a whole class.", no_args_is_help=True)
-app.command()(similar)
-
-
-@app.callback()
-def _class() -> None:
-    """For instructors: the submissions of a whole class."""
+app = typer.Typer(
+    help="For instructors: grade a class, and keep its marks (docs/class.md).",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+for _command in (grading.grade, grading.regrade, marks.override, marks.export, marks.history, similar):
+    app.command()(_command)

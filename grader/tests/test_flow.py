@@ -29,7 +29,7 @@ ROOMS = (
     ("explore",),
     ("capstone",),
     ("setup",),
-    ("authoring", "classroom", "doctor", "similarity"),
+    ("authoring", "classroom", "doctor", "gradebook", "similarity"),
     ("commands", "cli", "__main__"),
 )
 FREE = {"__version__"}

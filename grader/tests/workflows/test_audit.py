@@ -46,6 +46,7 @@ def test_what_bandit_passes_over_everywhere_stands_in_few_files() -> None:
             "worker/main.py",
         },
         "B108": {"isolation/bubblewrap.py", "isolation/leftovers.py", "isolation/tiers.py"},
+        "B608": {"gradebook/schema.py", "gradebook/store.py"},
     }
     left_out = str(ROOT / "grader" / "tests")
     rules = ("--tests", ",".join(allowed), "--exclude", left_out, "--format", "json", "--quiet")

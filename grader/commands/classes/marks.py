@@ -1,0 +1,151 @@
+"""`grader class override`, `export` and `history`: what is done with marks that are there."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from grader.commands.options import stage_names
+from grader.course.table import did_you_mean, listed
+from grader.errors import GraderFault, UsageError
+
+if TYPE_CHECKING:
+    from grader.gradebook.records import Change
+    from grader.gradebook.store import Gradebook
+    from grader.gradebook.table import Entry
+
+MOST_POINTS = 1e6
+Folder = Annotated[Path, typer.Option("--out", metavar="DIR", help="The folder of the gradebook.")]
+OneStage = Annotated[
+    str | None, typer.Option("--stage", metavar="STAGE", help="Only this stage.", autocompletion=stage_names)
+]
+
+
+def override(
+    student: Annotated[str, typer.Argument(metavar="STUDENT", help="The name in the gradebook.")],
+    stage: Annotated[str, typer.Argument(metavar="STAGE", autocompletion=stage_names)],
+    out: Folder,
+    points: Annotated[float | None, typer.Option("--points", metavar="N", help="What counts from now on.")] = None,
+    clear: Annotated[bool, typer.Option("--clear", help="Let the automatic points count again.")] = False,
+    reason: Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why; the history keeps it.")] = "",
+) -> None:
+    """Give points by hand, with a reason.
+
+    They count instead of the automatic ones, and a regrade leaves them alone.
+    """
+    from grader.gradebook.records import Override
+    from grader.gradebook.store import Gradebook
+
+    if clear == (points is not None):
+        raise UsageError("expected either --points N or --clear", "--clear lets the automatic points count again.")
+    if points is not None and not 0 <= points <= MOST_POINTS:
+        raise UsageError(f"--points {points:g} is out of range", f"Expected 0 to {MOST_POINTS:g}.")
+    if points is not None and not reason.strip():
+        raise UsageError("--reason is missing", "Say why, as in --reason 'oral exam'; the history keeps it.")
+    stage_id = _stage_id(stage)
+    with Gradebook.open(out) as book, book.changing():
+        _expect_student(book, student)
+        if points is None:
+            if not book.drop_override(student, stage_id):
+                raise UsageError(f"{student} has no points by hand for {stage_id}", "There is nothing to clear.")
+        else:
+            book.keep_override(Override(student, stage_id, points, reason.strip(), _user(), datetime.now(UTC)))
+    _say(f"{student} {stage_id}: {'the automatic points count again' if points is None else f'{points:g} points'}.")
+
+
+def export(
+    file: Annotated[
+        Path | None, typer.Argument(metavar="[FILE]", help="Where to write; without it, the table is printed.")
+    ] = None,
+    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="The folder of the gradebook.")] = Path(),
+    form: Annotated[str, typer.Option("--format", metavar="NAME", help="csv, json, canvas, moodle or junit.")] = "csv",
+    stage: OneStage = None,
+) -> None:
+    """Write the marks for other programs."""
+    write_table(out, form, file, None if stage is None else _stage_id(stage))
+
+
+def write_table(out: Path, form: str, file: Path | None = None, stage: str | None = None) -> None:
+    """Write the marks in one of the formats into a file, or to stdout."""
+    from grader.commands.publishing import expect_writable, replace
+    from grader.gradebook.exports.formats import RENDER
+    from grader.gradebook.store import Gradebook
+    from grader.gradebook.table import table
+    from grader.report.terminal.screen import write
+
+    if form not in RENDER:
+        raise UsageError(f"{form!r} is not a format{did_you_mean(form, RENDER)}", f"Choose {listed(RENDER)}.")
+    with Gradebook.open(out) as book:
+        entries: tuple[Entry, ...] = tuple(each for each in table(book) if stage in (None, each.stage))
+    text = RENDER[form](entries)
+    if file is None:
+        write(text)
+        return
+    expect_writable(file)
+    try:
+        replace(file, text)
+    except OSError as error:
+        raise GraderFault(f"{file} cannot be written: {error.strerror}") from error
+    unknown = sum(entry.points is None for entry in entries)
+    _say(f"Wrote {len(entries)} marks to {file}" + (f"; {unknown} are not known yet." if unknown else "."))
+
+
+def history(
+    student: Annotated[str | None, typer.Argument(metavar="[STUDENT]", help="Only this student.")] = None,
+    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="The folder of the gradebook.")] = Path(),
+    stage: OneStage = None,
+) -> None:
+    """Show every change of every mark."""
+    from grader.gradebook.store import Gradebook
+    from grader.report.terminal.screen import look, write
+
+    stage_id = None if stage is None else _stage_id(stage)
+    with Gradebook.open(out) as book:
+        if student is not None:
+            _expect_student(book, student)
+        changes = [
+            each for each in book.history() if student in (None, each.student) and stage_id in (None, each.stage)
+        ]
+    for each in changes:
+        write(look().clean(f"{each.at}  {each.student} {each.stage}  {each.what}: {_told(each)}  ({each.why})"))
+
+
+def _told(change: Change) -> str:
+    """Return what a change did, in words."""
+    if change.what == "result":
+        after = change.after or {}
+        seed = f"seed {after.get('seed')}, {after.get('isolation')}, course {after.get('course')}"
+        return f"{'passed' if after.get('passed') else 'did not pass'}, {seed}"
+    points = ["none" if document is None else f"{document['points']:g}" for document in (change.before, change.after)]
+    return " → ".join(points)
+
+
+def _stage_id(name: str) -> str:
+    from grader.progress.actions import open_workspace
+
+    return open_workspace(Path.cwd()).course.find(name).id
+
+
+def _expect_student(book: Gradebook, student: str) -> None:
+    known = list(dict.fromkeys(attempt.student for attempt in book.attempts()))
+    if student not in known:
+        hint = f"The gradebook has {len(known)} students; `grader class export` lists them."
+        raise UsageError(f"{student!r} is not in the gradebook{did_you_mean(student, known)}", hint)
+
+
+def _user() -> str:
+    import getpass
+
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError, ImportError):  # a user without a name
+        return "unknown"
+
+
+def _say(message: str) -> None:
+    from grader.report.terminal.screen import say
+
+    say(message)

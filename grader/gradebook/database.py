@@ -1,0 +1,125 @@
+"""A gradebook's file: opened, brought up to date, and changed in transactions, so that a sudden end loses nothing.
+
+Whatever SQLite raises ends as GradebookError, which says what to do.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, Self
+
+from grader.errors import GradebookError
+from grader.gradebook.schema import STEPS
+
+FILE = "gradebook.sqlite"
+BUSY_SECONDS = 15.0
+_ADVICE = {
+    sqlite3.SQLITE_BUSY: "Another program holds it; close that program, and run the command again.",
+    sqlite3.SQLITE_FULL: "The disk is full. All results so far are kept: free some space, and run the command again.",
+    sqlite3.SQLITE_READONLY: "It, or its folder, is read-only: change that, or name another folder with --out.",
+    sqlite3.SQLITE_CANTOPEN: "Its folder has to be writable: SQLite keeps two more files beside it.",
+    sqlite3.SQLITE_NOTADB: "Name another folder with --out, or put a copy of the gradebook there.",
+    sqlite3.SQLITE_CORRUPT: "Put a copy of it back; `sqlite3 FILE .recover` saves what can be read.",
+    sqlite3.SQLITE_IOERR: "The disk may be full, or fail. What was recorded before is kept.",
+}
+
+
+class Database:
+    """The file of a gradebook; used as a context manager."""
+
+    def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
+        self.path = path
+        self._connection = connection
+
+    @classmethod
+    def open(cls, folder: Path, create: bool = False) -> Self:
+        """Open the gradebook in a folder, and bring it up to date; create makes both where they are missing."""
+        path = folder / FILE
+        if not create and not path.is_file():
+            hint = "`grader class grade SUBMISSIONS --stage STAGE --out DIR` makes one."
+            raise GradebookError(f"{folder} holds no gradebook: expected {FILE} in it", hint)
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            path.touch(0o600)  # it holds students' work; SQLite gives the files beside it the same rights
+        except OSError as error:
+            raise GradebookError(
+                f"{path} cannot be made: {error.strerror}", "Name another folder with --out."
+            ) from error
+        with _told(path):
+            connection = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
+        book = cls(path, connection)
+        try:
+            with _told(path):
+                connection.execute("PRAGMA foreign_keys = ON")
+                connection.execute("PRAGMA journal_mode = WAL")
+                connection.execute("PRAGMA synchronous = FULL")
+            book._migrate()
+        except BaseException:
+            connection.close()
+            raise
+        return book
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        with suppress(sqlite3.Error):
+            self._connection.close()
+
+    @contextmanager
+    def changing(self) -> Iterator[None]:
+        """Make all changes in the block, or none of them."""
+        with _told(self.path):
+            self._connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+            except BaseException:
+                with suppress(sqlite3.Error):  # some failures have rolled it back already
+                    self._connection.execute("ROLLBACK")
+                raise
+            try:
+                self._connection.execute("COMMIT")
+            except sqlite3.Error:
+                with suppress(sqlite3.Error):
+                    self._connection.execute("ROLLBACK")
+                raise
+
+    def fact(self, name: str, default: str | None = None) -> str | None:
+        """Return what is noted under a name; with a default, note that where nothing is."""
+        if default is not None:
+            self._run("INSERT OR IGNORE INTO facts VALUES (?, ?)", (name, default))
+        rows = self._run("SELECT value FROM facts WHERE name = ?", (name,))
+        return rows[0][0] if rows else None
+
+    def _run(self, statement: str, values: Iterable[object] = ()) -> list[Any]:
+        with _told(self.path):
+            return self._connection.execute(statement, tuple(values)).fetchall()
+
+    def _migrate(self) -> None:
+        if self._version() == len(STEPS):
+            return
+        with self.changing():
+            version = self._version()  # another process may have been faster
+            if version > len(STEPS):
+                what = f"{self.path} has version {version}, and this grader knows versions up to {len(STEPS)}"
+                raise GradebookError(what, "Use the grader that wrote it, or a newer one.")
+            for step in STEPS[version:]:
+                for statement in step:
+                    self._run(statement)
+            self._run(f"PRAGMA user_version = {len(STEPS)}")
+
+    def _version(self) -> int:
+        return int(self._run("PRAGMA user_version")[0][0])
+
+
+@contextmanager
+def _told(path: Path) -> Iterator[None]:
+    """Turn SQLite's errors into ones that say what to do."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        code = getattr(error, "sqlite_errorcode", 0) & 0xFF  # extended codes keep the plain one in their last byte
+        raise GradebookError(f"{path} cannot be used: {error}", _ADVICE.get(code)) from error

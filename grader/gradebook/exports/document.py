@@ -1,0 +1,50 @@
+"""The table of marks as a JSON document of a published shape (marks.schema.json)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from grader.gradebook.records import Override
+from grader.gradebook.table import Entry
+from grader.report.document import dumps
+
+SCHEMA = 1
+
+
+def as_json(entries: Iterable[Entry]) -> str:
+    """Return the document."""
+    return dumps({"schema": SCHEMA, "marks": [_mark(entry) for entry in entries]})
+
+
+def _mark(entry: Entry) -> dict[str, Any]:
+    mark, verdict = entry.mark, entry.verdict or {}
+    problem = verdict.get("problem")
+    return {
+        "student": entry.student,
+        "identity": entry.identity,
+        "stage": entry.stage,
+        "outcome": entry.outcome,
+        "passed": entry.passed,
+        "points": entry.points,
+        "out_of": mark.out_of if mark else None,
+        "automatic": mark.points if mark else None,
+        "before_lateness": mark.raw if mark else None,
+        "late_days": mark.late_days if mark else 0,
+        "budget_days": mark.budget_days if mark else 0,
+        "submitted": entry.submitted.isoformat() if entry.submitted else None,
+        "attempts": entry.attempts,
+        "override": _override(entry.override),
+        "reason": problem["message"] if problem else None,
+        "rows": {row["id"]: row["status"] for row in verdict.get("criteria", ())},
+        "seed": verdict.get("seed"),
+        "isolation": verdict.get("isolation"),
+        "submission": verdict.get("submission"),
+    }
+
+
+def _override(override: Override | None) -> dict[str, Any] | None:
+    if override is None:
+        return None
+    at = override.at.isoformat()
+    return {"points": override.points, "reason": override.reason, "by": override.by, "at": at}

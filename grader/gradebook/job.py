@@ -1,0 +1,111 @@
+"""One grading as data, and the function that does it in a process of the pool: nothing of it needs a shared disk.
+
+An executor as in concurrent.futures calls `grade_job` in processes that `prepare` has told the course.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import platform
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from grader import __version__
+from grader.course.provenance import Provenance
+from grader.course.stage import Course, Feedback, Stage
+from grader.errors import GraderError, GraderFault
+from grader.gradebook.records import Attempt, Key
+from grader.judging.grading import Grader, Options
+from grader.report.document import verdict_document
+from grader.report.feedback import known_names, lower, shown
+from grader.submission import Snapshot
+from grader.submission.source import Problem
+from grader.verdict import Run, Verdict, decide
+
+DIGEST = 12  # characters of a stage's digest in a course version
+
+
+@dataclass(frozen=True)
+class Job:
+    """What to grade; the seed and the tier of isolation stand in key."""
+
+    key: Key
+    attempt: Attempt
+    snapshot: Snapshot
+    feedback: Feedback
+
+
+@dataclass(frozen=True)
+class Done:
+    """What came of a job: the verdict's document, whether the grader failed, seconds, and the process that did it."""
+
+    verdict: Mapping[str, Any]
+    is_fault: bool
+    seconds: float
+    worker: str
+
+
+def course_version(stage: Stage) -> str:
+    """Return the version of the grader and a digest of what grades a stage: its manifest, tests, answers and uses."""
+    found = hashlib.sha256()
+    for each in (stage, *stage.builds_on):
+        for folder in (each.folder, each.hidden_root / each.name):
+            for path in sorted(folder.rglob("*")):
+                own = path.name in (each.module, "README.md") and path.parent == each.folder
+                if path.is_file() and not own and "__pycache__" not in path.parts:
+                    found.update(f"{path.relative_to(folder).as_posix()}\0".encode())
+                    found.update(hashlib.sha256(path.read_bytes()).digest())
+    return f"{__version__}+{found.hexdigest()[:DIGEST]}"
+
+
+def ungraded(stage: Stage, key: Key, feedback: Feedback, why: GraderError, made: Provenance) -> Mapping[str, Any]:
+    """Return the document of what could not be graded: by the submission's fault, or by the grader's."""
+    run = Run(key.seed, "none", None, 0.0, __version__, key.digest, f"stages/{stage.name}/{stage.module}")
+    if isinstance(why, GraderFault):
+        verdict = decide(stage, (), (), run, faults=(why.message,))
+    else:
+        problem = Problem("missing", why.message, None, why.hint)
+        verdict = decide(stage, (), (), run, problem=problem)
+    return _document(stage, verdict, feedback, made)
+
+
+def _document(stage: Stage, verdict: Verdict, feedback: Feedback, made: Provenance) -> Mapping[str, Any]:
+    told = shown(verdict, lower(stage.feedback, feedback), known_names(stage))
+    provenance = replace(made, revision=verdict.run.revision)
+    return verdict_document(replace(told, run=replace(told.run, provenance=provenance)))
+
+
+_course: list[tuple[Course, Provenance]] = []  # of this process
+_warm: dict[str, Grader] = {}
+_versions: dict[str, str] = {}  # as they were when a stage's tests were loaded
+
+
+def prepare(course: Course, made: Provenance) -> None:
+    """Tell this process the course that it grades, and what results are made with."""
+    _course[:] = [(course, made)]
+
+
+def grade_job(job: Job) -> Done:
+    """Grade one submission; the tests of the stage stay loaded for the next."""
+    started = time.monotonic()
+    ((course, made),) = _course
+    stage = course.find(job.key.stage)
+    if stage.id not in _versions:
+        _versions[stage.id] = course_version(stage)
+    if _versions[stage.id] != job.key.course:
+        raise GraderFault(f"the course here is {_versions[stage.id]}, expected {job.key.course}")
+    options = Options(job.key.seed, job.key.isolation)
+    verdict = _grader(course, stage).grade(job.snapshot, options)
+    seconds = time.monotonic() - started
+    document = _document(stage, verdict, job.feedback, made)
+    return Done(document, verdict.grader_fault, seconds, f"{platform.node()}:{os.getpid()}")
+
+
+def _grader(course: Course, stage: Stage) -> Grader:
+    """Return the grader of a stage; that of another stage is closed, since a class is graded stage by stage."""
+    for name in [name for name in _warm if name != stage.id]:
+        _warm.pop(name).close()
+    return _warm.setdefault(stage.id, Grader(course, stage, warm=True))

@@ -1,0 +1,124 @@
+"""The same executor on a Dask cluster: course and submissions travel as data, and each worker has a pool of its own.
+
+Workers have the same grader installed, and need no disk in common. Each is asked for its version and its isolation
+before anything is sent.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import threading
+from collections.abc import Callable
+from concurrent.futures import Executor, Future
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from grader import __version__
+from grader.errors import GraderError, GraderFault, IsolationRefused, UsageError
+from grader.gradebook.pool.bundle import Bundle, unpacked
+from grader.gradebook.pool.executor import Pool
+from grader.isolation import tiers
+
+CONNECT_SECONDS = 20
+SHOWN = 5
+
+
+@dataclass(frozen=True)
+class Order:
+    """What a worker has to be able to do, and how it prepares its processes: prepare(course, *given)."""
+
+    version: str
+    isolation: str
+    seconds: float
+    prepare: Callable[..., None]
+    given: tuple[Any, ...]
+
+
+class Cluster(Executor):
+    """Has calls done by the workers of a Dask cluster at an address; UsageError where there is none."""
+
+    def __init__(self, address: str, bundle: Bundle, order: Order) -> None:
+        try:
+            import distributed
+        except ImportError as error:
+            raise UsageError("--cluster needs Dask", "Install the extra: `uv sync --extra cluster`.") from error
+        client: Any = distributed.Client  # it has no types
+        try:
+            self._client = client(address, timeout=CONNECT_SECONDS, set_as_default=False)
+        except (OSError, ValueError, TypeError) as error:
+            raise UsageError(f"no cluster answers at {address}: {error}", "Expected tcp://HOST:PORT.") from error
+        try:
+            threads = self._client.nthreads()
+            _expect_able(self._client.run(why_unable, order.version, order.isolation))
+            self.width = max(1, sum(threads.values()))
+            self._bundle = self._client.scatter(bundle, broadcast=True, hash=False)
+        except BaseException:
+            self._client.close()
+            raise
+        self._order = order
+        self._executor = self._client.get_executor(pure=False)
+
+    def submit(self, function: Callable[..., Any], /, *arguments: Any, **named: Any) -> Future[Any]:
+        """Have a function called in a process of some worker; arguments and result are pickled."""
+        assert not named, "only what stands in place"
+        found: Future[Any] = self._executor.submit(call_there, self._bundle, self._order, function, arguments)
+        return found
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """Cancel what waits, and leave the cluster."""
+        with suppress(Exception):  # a cluster that is gone already
+            self._executor.shutdown(wait=False, cancel_futures=cancel_futures)
+        with suppress(Exception):
+            self._client.close()
+
+
+def why_unable(version: str, isolation: str) -> str | None:
+    """Return why this machine must not grade; None where it may."""
+    if version != __version__:
+        return f"has grader {__version__}, expected {version}"
+    missing = tiers.why_missing(next(tier for tier in tiers.TIERS if tier == isolation))
+    return None if missing is None else f"has no isolation {isolation!r}: {missing}"
+
+
+def _expect_able(found: dict[str, str | None]) -> None:
+    if not found:
+        raise UsageError("the cluster has no workers", "Start some: `dask worker ADDRESS`.")
+    unable = [f"{worker} {why}" for worker, why in sorted(found.items()) if why is not None]
+    if unable:
+        more = f"; and {len(unable) - SHOWN} more" if len(unable) > SHOWN else ""
+        hint = "Every worker needs this grader and this isolation; nothing was sent."
+        raise IsolationRefused("; ".join(unable[:SHOWN]) + more, hint)
+
+
+_pools: dict[tuple[str, bytes | None, Order], Pool] = {}
+_making = threading.Lock()
+
+
+def call_there(bundle: Bundle, order: Order, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+    """Do a call on a worker, in a process beside it, which may die without the worker."""
+    if (why := why_unable(order.version, order.isolation)) is not None:  # it came later than the others
+        raise GraderFault(f"a worker {why}")
+    try:
+        return _pool(bundle, order).submit(function, *arguments).result()
+    except GraderError:
+        raise
+    except Exception as error:  # what its module is, the other side may not know
+        raise GraderFault(f"{type(error).__name__}: {error}") from None
+
+
+def _pool(bundle: Bundle, order: Order) -> Pool:
+    with _making:
+        key = bundle.digest, bundle.key, order
+        if key not in _pools:
+            # Dask's nanny marks its workers as daemons, whose children Python refuses; these end with their pipes.
+            multiprocessing.current_process()._config["daemon"] = False  # type: ignore[attr-defined]
+            _pools[key] = Pool(_threads(), order.seconds, order.prepare, (unpacked(bundle), *order.given))
+        return _pools[key]
+
+
+def _threads() -> int:
+    """Return how many calls this worker does at once."""
+    from distributed import get_worker
+
+    return int(get_worker().state.nthreads)

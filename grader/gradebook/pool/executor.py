@@ -1,0 +1,175 @@
+"""An executor whose processes may die: each call that dies ends as WorkerDied, and the other calls go on.
+
+It stands in for concurrent.futures.ProcessPoolExecutor, which ends as a whole with its first process.
+"""
+
+from __future__ import annotations
+
+import queue
+import signal
+import threading
+from collections.abc import Callable
+from concurrent.futures import Executor, Future
+from contextlib import suppress
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
+from multiprocessing.context import SpawnProcess
+from typing import Any
+
+from grader.errors import GraderFault
+from grader.gradebook.pool.admission import Admission
+from grader.gradebook.pool.serving import serve
+
+EXTRA = 4  # processes for each job, most of which only wait
+START_SECONDS = 120.0
+END_SECONDS = 10.0
+_Call = tuple[Future[Any], Callable[..., Any], tuple[Any, ...]]
+
+
+class WorkerDied(GraderFault):
+    """The process that worked on a call ended, or had to be ended, before it answered."""
+
+
+class Pool(Executor):
+    """Runs calls in processes of its own; `prepare(*given)` is called first in each of them.
+
+    jobs is how many calls run at once while all of them compute; with one, calls run one after the other. A call that
+    takes longer than `seconds` dies.
+    """
+
+    def __init__(self, jobs: int, seconds: float, prepare: Callable[..., None], given: tuple[Any, ...] = ()) -> None:
+        self._seconds = seconds
+        self._first = prepare, given
+        self._calls: queue.SimpleQueue[_Call] = queue.SimpleQueue()
+        self._stopped = threading.Event()
+        most = 1 if jobs == 1 else jobs * EXTRA
+        self._admission = Admission(jobs, most)
+        self._threads = [threading.Thread(target=self._work, daemon=True) for _ in range(most)]
+        self.width = most
+        for thread in self._threads:
+            thread.start()
+
+    def submit(self, function: Callable[..., Any], /, *arguments: Any, **named: Any) -> Future[Any]:
+        """Have a function of a module called in one of the processes; arguments and result are pickled."""
+        assert not named, "only what stands in place"
+        if self._stopped.is_set():
+            raise RuntimeError("the pool is shut down")
+        future: Future[Any] = Future()
+        self._calls.put((future, function, arguments))
+        return future
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """End all processes; calls that run now are cut off, and those that wait are cancelled."""
+        self._stopped.set()
+        self._admission.wake()
+        while True:
+            try:
+                self._calls.get_nowait()[0].cancel()
+            except queue.Empty:
+                break
+        for thread in self._threads if wait else ():
+            thread.join()
+
+    def _work(self) -> None:
+        """Be the thread of one process: give it one call after the other, and start another where it dies."""
+        if hasattr(signal, "pthread_sigmask"):  # a new process inherits it, and is not stopped while it starts
+            signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
+        process = _Process(self._first)
+        try:
+            while (call := self._next()) is not None:
+                future, function, arguments = call
+                try:
+                    if future.set_running_or_notify_cancel():
+                        _answer(future, process.call(function, arguments, self._seconds, self._stopped))
+                except BaseException as error:
+                    future.set_exception(error)
+                finally:
+                    self._admission.leave()
+        finally:
+            process.end()
+
+    def _next(self) -> _Call | None:
+        """Wait for a call and for admission; None once everything is stopped."""
+        while not self._stopped.is_set():
+            with suppress(queue.Empty):
+                call = self._calls.get(timeout=0.2)
+                if self._admission.enter(self._stopped):
+                    return call
+                call[0].cancel()
+        return None
+
+
+def _answer(future: Future[Any], answer: tuple[bool, Any]) -> None:
+    done, value = answer
+    if done:
+        future.set_result(value)
+    else:
+        future.set_exception(value)
+
+
+class _Process:
+    """One process at a time, started when it is needed."""
+
+    def __init__(self, first: tuple[Callable[..., None], tuple[Any, ...]]) -> None:
+        self._first = first
+        self._process: SpawnProcess | None = None
+        self._pipe: Connection | None = None
+        self._is_busy = False
+
+    def call(
+        self, function: Callable[..., Any], arguments: tuple[Any, ...], seconds: float, stopped: threading.Event
+    ) -> tuple[bool, Any]:
+        """Return whether a call ended well, and its result or exception; WorkerDied where the process ends instead."""
+        try:
+            if self._process is None or not self._process.is_alive():
+                self._start()
+                self._wait(START_SECONDS, stopped)
+            assert self._pipe is not None
+            self._is_busy = True
+            self._pipe.send((function, arguments))
+            answer: tuple[bool, Any] = self._wait(seconds, stopped)
+            self._is_busy = False
+            return answer
+        except (EOFError, OSError) as error:
+            code = self.end()
+            raise WorkerDied(f"the process that graded ended unexpectedly (exit code {code})") from error
+        except WorkerDied:
+            self.end()
+            raise
+
+    def _start(self) -> None:
+        self.end()
+        self._is_busy = True  # with its own start
+        context = get_context("spawn")
+        self._pipe, theirs = context.Pipe()
+        self._process = context.Process(target=serve, args=(theirs, *self._first), daemon=False)
+        self._process.start()
+        theirs.close()
+
+    def _wait(self, seconds: float, stopped: threading.Event) -> Any:
+        assert self._pipe is not None
+        left = seconds
+        while not self._pipe.poll(min(0.2, left)):
+            left -= 0.2
+            if stopped.is_set():
+                raise WorkerDied("the grading was stopped")
+            if left <= 0:
+                raise WorkerDied(f"the process that graded did not answer within {seconds:g} s")
+        return self._pipe.recv()
+
+    def end(self) -> int | None:
+        """End the process, if one runs, and return its exit code."""
+        process, self._process = self._process, None
+        if self._pipe is not None:
+            self._pipe.close()
+            self._pipe = None
+        if process is None:
+            return None
+        process.join(0 if self._is_busy else END_SECONDS)  # one that waits ends as its pipe closes
+        for stop in (process.terminate, process.kill):
+            if process.is_alive():
+                stop()
+                process.join(END_SECONDS)
+        code = process.exitcode
+        process.close()
+        return code

@@ -1,0 +1,123 @@
+"""What a gradebook holds: frozen records of what was handed in, what came of it, and what it is worth."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Literal, get_args
+
+# A verdict was reached; nothing was handed in; what was handed in cannot be accepted; the grader failed.
+Outcome = Literal["graded", "missing", "rejected", "fault"]
+OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
+# Who says when something was handed in, the most reliable first.
+Clock = Literal["csv", "commit", "file", "unknown"]
+CLOCKS: tuple[Clock, ...] = get_args(Clock)
+
+
+@dataclass(frozen=True)
+class Key:
+    """What makes a result the same result: it is never graded twice.
+
+    digest is of the module and of all that it is graded with, course the version of the grader and a digest of the
+    stage.
+    """
+
+    student: str
+    stage: str
+    digest: str
+    course: str
+    seed: int
+    isolation: str
+
+
+@dataclass(frozen=True)
+class Made:
+    """What a result was made with, and by which process."""
+
+    python: str = ""
+    numpy: str = ""
+    commit: str = ""
+    worker: str = ""
+
+
+@dataclass(frozen=True)
+class Result:
+    """What came of one grading; verdict is the published document (report/verdict.schema.json)."""
+
+    key: Key
+    outcome: Outcome
+    verdict: Mapping[str, Any]
+    at: datetime
+    seconds: float
+    made: Made = Made()
+
+    @property
+    def passed(self) -> bool:
+        """Whether every row passed."""
+        return self.outcome == "graded" and self.verdict.get("passed") is True
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """Something that a student handed in for a stage.
+
+    digest is the SHA-256 of the module alone, or of the reason why there is none; label says where it was, identity
+    is the number that a learning platform gives the student, clock says where submitted comes from. result is the
+    number of the result that counts for it, if one does.
+    """
+
+    student: str
+    stage: str
+    digest: str
+    submitted: datetime | None
+    clock: Clock
+    label: str
+    identity: str = ""
+    result: int | None = None
+
+
+@dataclass(frozen=True)
+class Mark:
+    """What the grader gives a student for a stage: automatic, never by hand.
+
+    raw is the points of the attempt before lateness, factor what is left of them, late_days how many days late the
+    attempt is, of which budget_days came out of the student's budget.
+    """
+
+    student: str
+    stage: str
+    points: float
+    out_of: float
+    raw: float
+    factor: float
+    late_days: int
+    budget_days: int
+    attempt: str
+    result: int
+
+
+@dataclass(frozen=True)
+class Override:
+    """Points that a person gives instead of the automatic ones; the reason is kept."""
+
+    student: str
+    stage: str
+    points: float
+    reason: str
+    by: str
+    at: datetime
+
+
+@dataclass(frozen=True)
+class Change:
+    """One line of the history; before and after are documents, None where there is nothing."""
+
+    number: int
+    at: str
+    what: str
+    student: str
+    stage: str
+    before: Mapping[str, Any] | None
+    after: Mapping[str, Any] | None
+    why: str

@@ -1,0 +1,209 @@
+"""The coordinator: it takes submissions, has them graded by an executor, and alone writes into the gradebook.
+
+Each result is written in one transaction with its attempt and its marks. Whatever ends the run, the next one begins
+with what is not yet written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from dataclasses import replace
+
+from grader.course.stage import Stage
+from grader.errors import GraderError, GraderFault
+from grader.gradebook.intake.taking import Taken
+from grader.gradebook.job import Done, Job, course_version, grade_job, ungraded
+from grader.gradebook.marking import mark
+from grader.gradebook.pool.executor import WorkerDied
+from grader.gradebook.records import Attempt, Key, Made, Outcome, Result
+from grader.gradebook.setting import Setting, Tally, Told
+from grader.gradebook.store import Gradebook
+from grader.gradebook.worth.policy import key_for
+from grader.submission import Snapshot
+from grader.submission.earlier import used_modules
+
+TRIES = 2  # of a submission whose process dies
+AHEAD = 2  # submissions that are read for each process, before one is free
+
+
+class Coordinator:
+    """Grades the attempts of one stage after the other into a gradebook."""
+
+    def __init__(self, book: Gradebook, setting: Setting, executor: Executor, width: int, told: Told) -> None:
+        self._book, self._setting, self._executor = book, setting, executor
+        self._ahead = width * AHEAD
+        self._told = told
+
+    def grade(self, stage: Stage, attempts: Iterable[Taken], total: int) -> Tally:
+        """Grade what has no result yet, and record each result as it comes."""
+        tally = Tally(stage.id, total)
+        course = course_version(stage)
+        known = {(each.student, each.digest): each for each in self._book.attempts() if _is_of(each, stage)}
+        for job, done in self._results(self._jobs(stage, course, attempts, known, tally)):
+            self._record(stage, job, done, tally)
+            self._told(tally)
+        self._told(tally)
+        return tally
+
+    def _jobs(
+        self, stage: Stage, course: str, attempts: Iterable[Taken], known: dict[tuple[str, str], Attempt], tally: Tally
+    ) -> Iterator[Job]:
+        """Yield what is to be graded; note at once what is known, and what cannot be graded."""
+        for taken in attempts:
+            attempt = taken.attempt
+            before = known.get((attempt.student, attempt.digest))
+            if before is None and taken.outcome != "fault":
+                known[attempt.student, attempt.digest] = attempt
+            if before is not None:
+                self._retime(before, attempt)
+                tally.kept += 1
+            elif taken.snapshot is None:
+                self._record_ungraded(stage, course, taken, tally)
+            else:
+                yield self.job(stage, course, attempt, taken.snapshot)
+                continue
+            self._told(tally)
+
+    def _retime(self, before: Attempt, attempt: Attempt) -> None:
+        """Let a time count that is better known now."""
+        if (before.submitted, before.clock) != (attempt.submitted, attempt.clock):
+            with self._book.changing():
+                self._book.keep_attempt(attempt)
+                mark(self._book, self._setting.policy, attempt.student, "another time", self._setting.now())
+
+    def job(self, stage: Stage, course: str, attempt: Attempt, snapshot: Snapshot) -> Job:
+        """Return the grading of a module with what it builds on: the student's own where that has passed."""
+        snapshot = replace(snapshot, uses=used_modules(stage, self._own(attempt.student), lambda used, digest: True))
+        key = self.key(attempt, snapshot.whole, course)
+        return Job(key, attempt, snapshot, self._setting.policy.feedback)
+
+    def key(self, attempt: Attempt, digest: str, course: str) -> Key:
+        """Return the key of a result in this run."""
+        setting = self._setting
+        graded = attempt.student, attempt.stage, digest
+        return key_for(setting.policy, setting.secret, graded, course, setting.isolation)
+
+    def _own(self, student: str) -> Callable[[Stage], Snapshot | None]:
+        """Return what gives a student's own module of an earlier stage: the last one that has passed."""
+
+        def own(used: Stage) -> Snapshot | None:
+            for attempt in reversed(self._book.attempts(student)):
+                if attempt.stage != used.id or attempt.result is None or not self._book.result(attempt.result).passed:
+                    continue
+                if (text := self._book.source(attempt.digest)) is not None:
+                    return Snapshot(used.module, text, attempt.digest, used.module_path, attempt.label)
+            return None
+
+        return own
+
+    def _results(self, jobs: Iterator[Job]) -> Iterator[tuple[Job, Done | GraderError]]:
+        """Have jobs graded, a few ahead of the processes; a job whose process dies is tried again."""
+        running: dict[Future[Done], tuple[Job, int]] = {}
+        more = True
+        while more or running:
+            while more and len(running) < self._ahead:
+                job = next(jobs, None)
+                if more := job is not None:
+                    assert job is not None
+                    running[self._executor.submit(grade_job, job)] = job, 1
+            done = wait(running, timeout=0.5, return_when=FIRST_COMPLETED).done
+            for future in [future for future in running if future in done]:
+                job, tries = running.pop(future)
+                error = future.exception()
+                if isinstance(error, WorkerDied) and tries < TRIES:
+                    running[self._executor.submit(grade_job, job)] = job, tries + 1
+                else:
+                    yield job, future.result() if error is None else _fault(error, tries)
+
+    def regrade(self, stage: Stage, attempts: Iterable[Taken]) -> dict[tuple[str, str, str], int]:
+        """Grade attempts again, each that has no result with the course of now; let none of the results count yet.
+
+        Return the numbers of results that are no faults, by student, stage and digest.
+        """
+        found: dict[tuple[str, str, str], int] = {}
+        items = list(attempts)
+        tally, course = Tally(stage.id, len(items)), course_version(stage)
+        for job, done in self._results(self._again(stage, course, items, found, tally)):
+            result = self._result(stage, job, done)
+            with self._book.changing():
+                number = self._book.keep_result(result)
+            if result.outcome != "fault":
+                found[job.attempt.student, stage.id, job.attempt.digest] = number
+            tally.count(result)
+            self._told(tally)
+        self._told(tally)
+        return found
+
+    def _again(
+        self, stage: Stage, course: str, attempts: Iterable[Taken], found: dict[tuple[str, str, str], int], tally: Tally
+    ) -> Iterator[Job]:
+        for taken in attempts:
+            attempt = taken.attempt
+            place = attempt.student, stage.id, attempt.digest
+            if taken.snapshot is None:
+                with self._book.changing():
+                    found[place] = self._book.keep_result(self._ungraded(stage, course, taken))
+                tally.kept += 1
+                continue
+            job = self.job(stage, course, attempt, taken.snapshot)
+            known = self._book.known(job.key)
+            if known is None or known[1] == "fault":
+                yield job
+            else:
+                found[place] = known[0]
+                tally.kept += 1
+
+    def _record(self, stage: Stage, job: Job, done: Done | GraderError, tally: Tally) -> None:
+        result = self._result(stage, job, done)
+        with self._book.changing():
+            self._book.keep_source(job.snapshot.digest, job.snapshot.source)
+            self._write(job.attempt, result)
+        tally.count(result)
+
+    def _result(self, stage: Stage, job: Job, done: Done | GraderError) -> Result:
+        setting = self._setting
+        if isinstance(done, GraderError):
+            document = ungraded(stage, job.key, setting.policy.feedback, done, setting.made)
+            done = Done(document, True, 0.0, "")
+        outcome: Outcome = "fault" if done.is_fault else "graded"
+        seconds = round(done.seconds, 3)
+        return Result(job.key, outcome, done.verdict, setting.now(), seconds, _made(setting, done.worker))
+
+    def _ungraded(self, stage: Stage, course: str, taken: Taken) -> Result:
+        setting, attempt = self._setting, taken.attempt
+        assert taken.error is not None
+        key = self.key(attempt, attempt.digest, course)
+        document = ungraded(stage, key, setting.policy.feedback, taken.error, setting.made)
+        return Result(key, taken.outcome, document, setting.now(), 0.0, _made(setting, ""))
+
+    def _record_ungraded(self, stage: Stage, course: str, taken: Taken, tally: Tally) -> None:
+        result = self._ungraded(stage, course, taken)
+        with self._book.changing():
+            self._write(taken.attempt, result)
+        tally.count(result)
+
+    def _write(self, attempt: Attempt, result: Result) -> None:
+        self._book.keep_attempt(attempt)
+        number = self._book.keep_result(result)
+        if result.outcome != "fault":
+            self._book.count_for(attempt.student, attempt.stage, attempt.digest, number)
+            mark(self._book, self._setting.policy, attempt.student, "graded", self._setting.now())
+
+
+def _made(setting: Setting, worker: str) -> Made:
+    made = setting.made
+    return Made(made.python or "", made.numpy or "", made.commit or made.release or "", worker)
+
+
+def _is_of(attempt: Attempt, stage: Stage) -> bool:
+    return attempt.stage == stage.id and attempt.result is not None
+
+
+def _fault(error: BaseException, tries: int) -> GraderError:
+    """Return what stands for a grading that failed; whatever is no Exception ends the run."""
+    if not isinstance(error, Exception):
+        raise error
+    if isinstance(error, WorkerDied):
+        return GraderFault(f"{error.message}, {tries} times")
+    return GraderFault(error.message if isinstance(error, GraderError) else f"{type(error).__name__}: {error}")

@@ -1,0 +1,97 @@
+"""What all gradings of a run share, and how far the run is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from grader.course.provenance import Provenance
+from grader.course.stage import Course
+from grader.gradebook.records import Result
+from grader.gradebook.worth.policy import Policy
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What all gradings of a run share; isolation is the tier that was chosen, secret what seeds are drawn from."""
+
+    course: Course
+    policy: Policy
+    isolation: str
+    secret: str
+    made: Provenance
+    now: Callable[[], datetime] = lambda: datetime.now(UTC)
+
+
+@dataclass
+class Tally:
+    """How far a stage's gradings are; kept counts those that an earlier run has graded."""
+
+    stage: str
+    total: int
+    kept: int = 0
+    passed: int = 0
+    failed: int = 0
+    missing: int = 0
+    rejected: int = 0
+    faults: list[str] = field(default_factory=list)
+
+    def count(self, result: Result) -> None:
+        """Count a result by what came of it."""
+        match result.outcome:
+            case "missing":
+                self.missing += 1
+            case "rejected":
+                self.rejected += 1
+            case "fault":
+                self.faults.append(result.key.student)
+            case _ if result.passed:
+                self.passed += 1
+            case _:
+                self.failed += 1
+
+    @property
+    def graded(self) -> int:
+        """How many this run has graded, or found that they cannot be."""
+        return self.passed + self.failed + self.missing + self.rejected + len(self.faults)
+
+    @property
+    def done(self) -> int:
+        """How many have a result, or failed."""
+        return self.kept + self.graded
+
+    @property
+    def summary(self) -> str:
+        """What came of it, in words."""
+        found = [f"{self.passed} passed", f"{self.failed} did not"]
+        found += [f"{self.missing} handed in nothing"] if self.missing else []
+        found += [f"{self.rejected} cannot be accepted"] if self.rejected else []
+        found += [_faults(len(self.faults), "grader fault")] if self.faults else []
+        return ", ".join(found) + (f"; {self.kept} had a result before" if self.kept else "")
+
+    def words(self, seconds: float, with_rest: bool = True) -> str:
+        """What came of it after so many seconds, in words, and the rate; with_rest, the time that is left, too."""
+        if not self.graded:
+            return f"{self.stage}: {self.kept} kept"
+        rate = self.graded / seconds if seconds > 0 else 0.0
+        left = (self.total - self.done) / rate if rate else 0.0
+        counts = f"{self.passed} passed, {self.total_failed} not, {_faults(len(self.faults), 'fault')}"
+        return f"{self.stage}: {counts}, {rate:.1f}/s" + (f", {_duration(left)} left" if with_rest else "")
+
+    @property
+    def total_failed(self) -> int:
+        """How many have a result that is no pass, of what was handed in or not."""
+        return self.failed + self.missing + self.rejected
+
+
+def _faults(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"
+
+
+def _duration(seconds: float) -> str:
+    minutes, rest = divmod(round(max(seconds, 0.0)), 60)
+    return f"{minutes // 60} h {minutes % 60} min" if minutes >= 60 else f"{minutes} min {rest} s"
+
+
+Told = Callable[[Tally], None]

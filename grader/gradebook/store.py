@@ -1,0 +1,167 @@
+"""A gradebook on disk: results, marks, overrides and their history, in one SQLite file (`database.py`).
+
+All times are kept in UTC. Methods that change something belong into a block of `changing()`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import astuple
+from datetime import UTC, datetime
+from typing import Any
+
+from grader.gradebook.database import Database
+from grader.gradebook.records import Attempt, Change, Key, Made, Mark, Override, Result
+
+_KEY = "student, stage, digest, course, seed, isolation"
+_WHOLE = f'{_KEY}, outcome, verdict, at, seconds, python, numpy, "commit", worker'
+_MARK = "student, stage, points, out_of, raw, factor, late_days, budget_days, attempt, result"
+_OVERRIDE = "student, stage, points, reason, by, at"
+_ATTEMPT = "student, stage, digest, submitted, clock, label, identity, result"
+
+
+class Gradebook(Database):
+    """The results, marks and history of a class; used as a context manager."""
+
+    def keep_source(self, digest: str, text: bytes) -> None:
+        """Keep the text of a module, from which it can be graded again."""
+        self._run("INSERT OR IGNORE INTO sources VALUES (?, ?)", (digest, text))
+
+    def source(self, digest: str) -> bytes | None:
+        """Return the text of a module that was handed in."""
+        rows = self._run("SELECT text FROM sources WHERE digest = ?", (digest,))
+        return bytes(rows[0][0]) if rows else None
+
+    def keep_attempt(self, attempt: Attempt) -> None:
+        """Keep what was handed in; of one that is known, the time of the better clock counts, else the earlier."""
+        better = "instr('csv commit file unknown', excluded.clock) - instr('csv commit file unknown', attempts.clock)"
+        when = _text(attempt.submitted)
+        self._run(
+            f"INSERT INTO attempts ({_ATTEMPT}) VALUES (?, ?, ?, ?, ?, ?, ?, NULL) "
+            "ON CONFLICT (student, stage, digest) DO UPDATE SET "
+            "submitted = excluded.submitted, clock = excluded.clock, label = excluded.label, "
+            "identity = coalesce(nullif(excluded.identity, ''), attempts.identity) "
+            f"WHERE {better} < 0 OR ({better} = 0 AND "
+            "(excluded.clock = 'csv' OR excluded.submitted < attempts.submitted))",
+            (*_cell(attempt), attempt.digest, when, attempt.clock, attempt.label, attempt.identity),
+        )
+
+    def attempts(self, student: str | None = None) -> tuple[Attempt, ...]:
+        """Return what was handed in, the earliest of each student and stage first."""
+        where, values = ("WHERE student = ? ", (student,)) if student is not None else ("", ())
+        rows = self._run(
+            f"SELECT {_ATTEMPT} FROM attempts {where}ORDER BY student, stage, submitted IS NOT NULL, submitted, number",
+            values,
+        )
+        return tuple(Attempt(*row[:3], _time(row[3]), *row[4:]) for row in rows)  # type: ignore[call-arg]
+
+    def keep_result(self, result: Result) -> int:
+        """Keep a result and return its number; a fault gives way to a result, and nothing else to anything."""
+        key, made = result.key, result.made
+        changed = ("outcome", "verdict", "at", "seconds", "python", "numpy", '"commit"', "worker")
+        self._run(
+            f"INSERT INTO results ({_WHOLE}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT ({_KEY}) "
+            f"DO UPDATE SET {_excluded(changed)} WHERE results.outcome = 'fault'",
+            (
+                *astuple(key),
+                result.outcome,
+                json.dumps(result.verdict),
+                _text(result.at),
+                result.seconds,
+                *astuple(made),
+            ),
+        )
+        number = self.known(key)
+        assert number is not None
+        return number[0]
+
+    def known(self, key: Key) -> tuple[int, str] | None:
+        """Return number and outcome of the result with a key."""
+        rows = self._run(
+            "SELECT number, outcome FROM results WHERE student = ? AND stage = ? AND digest = ? AND course = ? "
+            "AND seed = ? AND isolation = ?",
+            astuple(key),
+        )
+        return (rows[0][0], rows[0][1]) if rows else None
+
+    def result(self, number: int) -> Result:
+        """Return the result of that number."""
+        (row,) = self._run(f"SELECT {_WHOLE} FROM results WHERE number = ?", (number,))
+        return Result(
+            Key(*row[:6]), row[6], json.loads(row[7]), datetime.fromisoformat(row[8]), row[9], Made(*row[10:])
+        )
+
+    def results(self) -> tuple[Result, ...]:
+        """Return all results, in the order in which they came."""
+        return tuple(self.result(row[0]) for row in self._run("SELECT number FROM results ORDER BY number"))
+
+    def count_for(self, student: str, stage: str, digest: str, result: int) -> None:
+        """Let a result count for what was handed in."""
+        self._run(
+            "UPDATE attempts SET result = ? WHERE student = ? AND stage = ? AND digest = ?",
+            (result, student, stage, digest),
+        )
+
+    def marks(self) -> tuple[Mark, ...]:
+        """Return the automatic marks."""
+        return tuple(Mark(*row) for row in self._run(f"SELECT {_MARK} FROM marks ORDER BY student, stage"))
+
+    def keep_mark(self, mark: Mark, why: str, at: datetime) -> None:
+        """Replace an automatic mark, and write that into the history; one that stays as it is leaves no trace."""
+        rows = self._run(f"SELECT {_MARK} FROM marks WHERE student = ? AND stage = ?", _cell(mark))
+        if rows and Mark(*rows[0]) == mark:
+            return
+        self._run(
+            f"INSERT INTO marks ({_MARK}, why, at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
+            f"ON CONFLICT (student, stage) DO UPDATE SET {_excluded((*_MARK.split(', ')[2:], 'why', 'at'))}",
+            (*astuple(mark), why, _text(at)),
+        )
+
+    def overrides(self) -> tuple[Override, ...]:
+        """Return the points that people gave."""
+        rows = self._run(f"SELECT {_OVERRIDE} FROM overrides ORDER BY student, stage")
+        return tuple(Override(row[0], row[1], row[2], row[3], row[4], datetime.fromisoformat(row[5])) for row in rows)
+
+    def keep_override(self, override: Override) -> None:
+        """Replace the points that a person gave for a student's stage."""
+        changed = _excluded(_OVERRIDE.split(", ")[2:])
+        self._run(
+            f"INSERT INTO overrides ({_OVERRIDE}) VALUES (?, ?, ?, ?, ?, ?) "
+            f"ON CONFLICT (student, stage) DO UPDATE SET {changed}",
+            (*_cell(override), override.points, override.reason, override.by, _text(override.at)),
+        )
+
+    def drop_override(self, student: str, stage: str) -> bool:
+        """Remove the points that a person gave; say whether there were any."""
+        known = any((each.student, each.stage) == (student, stage) for each in self.overrides())
+        self._run("DELETE FROM overrides WHERE student = ? AND stage = ?", (student, stage))
+        return known
+
+    def history(self) -> tuple[Change, ...]:
+        """Return every change, the first one first."""
+        rows = self._run("SELECT number, at, what, student, stage, before, after, why FROM history ORDER BY number")
+        return tuple(
+            Change(row[0], row[1], row[2], row[3], row[4], _document(row[5]), _document(row[6]), row[7]) for row in rows
+        )
+
+
+def _excluded(names: Iterable[str]) -> str:
+    """Return what takes the values that could not be inserted."""
+    return ", ".join(f"{name} = excluded.{name}" for name in names)
+
+
+def _cell(of: Attempt | Mark | Override) -> tuple[str, str]:
+    return of.student, of.stage
+
+
+def _text(moment: datetime | None) -> str | None:
+    return None if moment is None else moment.astimezone(UTC).isoformat(timespec="seconds")
+
+
+def _time(text: str | None) -> datetime | None:
+    return None if text is None else datetime.fromisoformat(text)
+
+
+def _document(text: str | None) -> dict[str, Any] | None:
+    return None if text is None else dict(json.loads(text))

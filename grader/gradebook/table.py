@@ -1,0 +1,81 @@
+"""The final table of marks: for each student and stage what counts, and why; every report and export reads it.
+
+with Gradebook.open(folder) as book:
+    for entry in table(book): ...
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from grader.gradebook.records import Attempt, Mark, Outcome, Override
+
+if TYPE_CHECKING:
+    from grader.gradebook.store import Gradebook
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One cell of the table, of a student and a stage.
+
+    mark is the automatic part, None where the grader failed so far; override the manual part, if any. outcome, verdict
+    (the published document) and submitted are of the attempt that counts; attempts says how many there are. identity
+    is the student's number on a learning platform, where one is known.
+    """
+
+    student: str
+    stage: str
+    identity: str
+    outcome: Outcome
+    mark: Mark | None
+    override: Override | None
+    verdict: Mapping[str, Any] | None
+    submitted: datetime | None
+    attempts: int
+
+    @property
+    def points(self) -> float | None:
+        """What counts: the points of a person before those of the grader; None where there are none yet."""
+        if self.override is not None:
+            return self.override.points
+        return None if self.mark is None else self.mark.points
+
+    @property
+    def passed(self) -> bool:
+        """Whether every row of the attempt that counts passes."""
+        return self.outcome == "graded" and bool(self.verdict and self.verdict["passed"])
+
+    @property
+    def is_late(self) -> bool:
+        """Whether the attempt that counts was handed in after the deadline and its grace."""
+        return self.mark is not None and self.mark.late_days > 0
+
+
+def table(book: Gradebook) -> tuple[Entry, ...]:
+    """Return the marks of all students, by student and then by stage."""
+    marks = {(mark.student, mark.stage): mark for mark in book.marks()}
+    overrides = {(each.student, each.stage): each for each in book.overrides()}
+    attempts: dict[tuple[str, str], list[Attempt]] = {}
+    for attempt in book.attempts():
+        attempts.setdefault((attempt.student, attempt.stage), []).append(attempt)
+    found: list[Entry] = []
+    for cell in sorted({*attempts, *overrides}):
+        mark, mine = marks.get(cell), attempts.get(cell, [])
+        counts = next((each for each in mine if mark and each.digest == mark.attempt), mine[-1] if mine else None)
+        result = book.result(mark.result) if mark else None
+        found.append(
+            Entry(
+                *cell,
+                identity=next((each.identity for each in reversed(mine) if each.identity), ""),
+                outcome=result.outcome if result else "fault" if mine else "missing",
+                mark=mark,
+                override=overrides.get(cell),
+                verdict=result.verdict if result else None,
+                submitted=counts.submitted if counts else None,
+                attempts=len(mine),
+            )
+        )
+    return tuple(found)

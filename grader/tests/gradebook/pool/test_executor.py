@@ -1,0 +1,125 @@
+"""The pool: calls that die leave the others alone, waiting ones make room, and everything ends when it is asked to."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from grader.gradebook.pool.admission import Admission, Used, idle_seconds, tree_seconds
+from grader.gradebook.pool.executor import Pool, WorkerDied
+
+GIVEN: list[str] = []
+
+
+def prepare(text: str) -> None:
+    GIVEN.append(text)
+
+
+def given() -> tuple[list[str], int]:
+    return GIVEN, os.getpid()
+
+
+def double(number: int) -> int:
+    return 2 * number
+
+
+def die() -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def fail() -> None:
+    raise ValueError("as told")
+
+
+@pytest.fixture(scope="module")
+def pool() -> Iterator[Pool]:
+    pool = Pool(1, 2.0, prepare, ("course",))
+    yield pool
+    pool.shutdown()
+
+
+def test_a_process_is_prepared_once_and_answers_many_calls(pool: Pool) -> None:
+    first, second = pool.submit(given).result(60), pool.submit(given).result(60)
+    assert first == second == (["course"], first[1]) and first[1] != os.getpid()
+    assert [future.result(60) for future in [pool.submit(double, number) for number in range(5)]] == [0, 2, 4, 6, 8]
+
+
+def test_a_call_that_dies_hangs_or_fails_leaves_the_others_alone(pool: Pool) -> None:
+    calls = [pool.submit(die), pool.submit(fail), pool.submit(time.sleep, 60), pool.submit(double, 21)]
+    with pytest.raises(WorkerDied, match="ended unexpectedly"):
+        calls[0].result(60)
+    with pytest.raises(ValueError, match="as told"):
+        calls[1].result(60)
+    with pytest.raises(WorkerDied, match="did not answer within 2 s"):
+        calls[2].result(60)
+    assert calls[3].result(60) == 42
+
+
+def test_a_pool_that_is_shut_down_leaves_no_process_and_takes_no_call() -> None:
+    pool = Pool(1, 60.0, prepare, ("",))
+    process = pool.submit(os.getpid).result(60)
+    running, waiting = pool.submit(time.sleep, 60), pool.submit(double, 1)
+    while not running.running():
+        time.sleep(0.01)
+    pool.shutdown()
+    assert waiting.cancelled() and isinstance(running.exception(60), WorkerDied)
+    with pytest.raises(ProcessLookupError):
+        os.kill(process, 0)
+    with pytest.raises(RuntimeError):
+        pool.submit(double, 1)
+
+
+def entered(admission: Admission, times: int, expected: int) -> int:
+    """Return how many of so many threads are let in, with a clock that does not wait."""
+    stopped = threading.Event()
+    inside: list[bool] = []
+    threads = [threading.Thread(target=lambda: inside.append(admission.enter(stopped))) for _ in range(times)]
+    for thread in threads:
+        thread.start()
+    ends_at = time.monotonic() + 60
+    while sum(inside) < expected and time.monotonic() < ends_at:
+        time.sleep(0.01)
+        admission.wake()
+    time.sleep(0.05)
+    count = sum(inside)
+    stopped.set()
+    admission.wake()
+    for thread in threads:
+        thread.join()
+    return count
+
+
+@pytest.mark.parametrize(("own", "idle", "let_in"), [(0.1, 1.9, 4), (1.9, 0.1, 2), (0.1, 0.1, 2), (None, 0.0, 2)])
+def test_more_are_let_in_while_the_machine_has_idle_processors(own: float | None, idle: float, let_in: int) -> None:
+    now = iter(range(10_000))
+    seconds = [0.0]
+
+    def clock() -> float:
+        seconds[0] = float(next(now))
+        return seconds[0]
+
+    admission = Admission(2, 4, lambda: None if own is None else Used(own * seconds[0], idle * seconds[0]), clock)
+    assert entered(admission, 6, let_in) == let_in
+    admission.leave()
+    assert admission.enter(threading.Event())
+
+
+def test_the_time_of_a_tree_of_processes_is_summed(tmp_path: Path) -> None:
+    for number, text in {
+        7: "7 (a) b) S 1 0 0 0 0 0 0 0 0 0 1 2 3 4 0",
+        8: "8 (x) S 7 0 0 0 0 0 0 0 0 0 10 0 0 0 0",
+        9: "9 (x) S 1 0 0 0 0 0 0 0 0 0 100 0 0 0 0",
+        10: "gone",
+    }.items():
+        (tmp_path / str(number)).mkdir()
+        (tmp_path / str(number) / "stat").write_text(text)
+    assert tree_seconds(7, tmp_path) == 20 / os.sysconf("SC_CLK_TCK")
+    assert tree_seconds(6, tmp_path) is None and tree_seconds(7, tmp_path / "no") is None
+    (tmp_path / "stat").write_text("cpu  1 2 3 400 50 6\ncpu0 1 2 3 4 5 6")
+    assert idle_seconds(tmp_path / "stat") == 450 / os.sysconf("SC_CLK_TCK") and idle_seconds(tmp_path) is None
