@@ -18,10 +18,12 @@ from grader.progress.store import Store
 from grader.submission import Snapshot, take
 
 if TYPE_CHECKING:
+    from grader.judging.grading import Options
     from grader.outcome import Outcome
     from grader.verdict import Run, Verdict
 
     OnTest = Callable[[Outcome], None]
+    Grade = Callable[[Course, Stage, Snapshot, Options, OnTest | None], Verdict]
 
 
 Which = Literal["all", "begun"]
@@ -29,10 +31,11 @@ Which = Literal["all", "begun"]
 
 @dataclass(frozen=True)
 class Workspace:
-    """A course and what its learner has reached in it."""
+    """A course and what its learner has reached in it; grade is what grades, by default a new grader each time."""
 
     course: Course
     store: Store
+    grade: Grade | None = None
 
 
 @dataclass(frozen=True)
@@ -180,13 +183,8 @@ def graded(
     course, store = workspace.course, workspace.store
     snapshot = equipped(course, store, stage, snapshot, request.submission, request.passed)
     seed = fresh_seed() if request.seed is None else request.seed
-    return grade(
-        workspace.course,
-        stage,
-        snapshot,
-        Options(seed, request.isolation, request.only, require=request.require),
-        on_test,
-    )
+    options = Options(seed, request.isolation, request.only, require=request.require)
+    return (workspace.grade or grade)(workspace.course, stage, snapshot, options, on_test)
 
 
 def _own(
