@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from grader.course.stage import Stage
 from grader.progress.actions import Standing
@@ -38,6 +38,18 @@ class Board:
     def complete(self) -> bool:
         """Whether the last check found nothing wrong."""
         return self.verdict is not None and (self.verdict.passed or self.verdict.public_passed)
+
+    @property
+    def failing(self) -> str | None:
+        """The row that does not pass first and waits for no other; None where none is known."""
+        return self.first.id if self.first is not None and self.first.status != "blocked" else None
+
+    def with_row(self, row: CriterionResult) -> Verdict | None:
+        """Return the last verdict with a row that is known anew."""
+        if self.verdict is None:
+            return None
+        rows = tuple(row if each.id == row.id else each for each in self.verdict.criteria)
+        return replace(self.verdict, criteria=rows, problem=None, passed=False)
 
     def row(self, name: str | None) -> CriterionResult | None:
         """Return the row of that id or, without one, the first that does not pass."""

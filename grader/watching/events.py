@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from grader.outcome import Status
-from grader.verdict import Verdict
+from grader.verdict import CriterionResult, Verdict
 
 
 @dataclass(frozen=True)
@@ -17,12 +17,20 @@ class Saved:
 
 
 @dataclass(frozen=True)
-class Tested:
+class Counted:
     """One test of a check has ended; ticket is the number of the check."""
 
     ticket: int
     criterion: str
     status: Status
+
+
+@dataclass(frozen=True)
+class Glimpsed:
+    """The row that failed first before has been graded again, ahead of the others."""
+
+    ticket: int
+    row: CriterionResult
 
 
 @dataclass(frozen=True)
@@ -57,4 +65,4 @@ class Typed:
     text: str
 
 
-Event = Saved | Tested | Judged | Failed | Explored | Typed
+Event = Saved | Counted | Glimpsed | Judged | Failed | Explored | Typed

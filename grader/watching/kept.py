@@ -9,7 +9,7 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -18,20 +18,21 @@ from grader import outcome, verdict
 from grader.course import provenance
 from grader.judging.processes.plain import records, unpacked
 from grader.submission import source, used
-from grader.watching.events import Event, Failed, Judged, Tested
+from grader.watching.events import Counted, Event, Failed, Glimpsed, Judged
 
 RECORDS = records(*(vars(module).values() for module in (outcome, verdict, provenance, source, used)))
 END_SECONDS = 2.0
 HOUSE = Path(__file__).resolve().parents[2]
 CAN_INTERRUPT = os.name == "posix"
+SERVICE = (sys.executable, "-P", "-m", "grader.watching.service")
 ENDED = "Save again to start it anew; `grader check` shows more."
 
 
 class Kept:
     """A process that grades one check after the other; of several that were asked for, only the last is told of."""
 
-    def __init__(self, root: Path, post: Callable[[Event], None], module: str = "grader.watching.service") -> None:
-        self._command = [sys.executable, "-P", "-m", module, str(root)]
+    def __init__(self, root: Path, post: Callable[[Event], None], command: Sequence[str] = SERVICE) -> None:
+        self._command = [*command, str(root)]
         self._root = root
         self._post = post
         self._process: subprocess.Popen[str] | None = None
@@ -39,8 +40,8 @@ class Kept:
         self._ticket = 0
         self._pending = 0
 
-    def check(self, stage: str) -> int:
-        """Have a stage checked in place of what is being checked; return the number of the check."""
+    def check(self, stage: str, row: str | None) -> int:
+        """Have a stage checked, one row before the others, in place of what runs; return the number of the check."""
         self._ticket += 1
         self._stop_check()
         self._pending = self._ticket
@@ -48,7 +49,7 @@ class Kept:
             process = self._running()
             assert process.stdin is not None
             try:
-                process.stdin.write(json.dumps(["check", self._ticket, stage]) + "\n")
+                process.stdin.write(json.dumps(["check", self._ticket, stage, row]) + "\n")
                 process.stdin.flush()
                 break
             except OSError:  # it has ended since it was looked at
@@ -110,7 +111,7 @@ class Kept:
                 except ValueError:  # cut off as it ended
                     break
                 if event.ticket == self._ticket:
-                    if not isinstance(event, Tested):
+                    if isinstance(event, (Judged, Failed)):
                         self._pending = 0
                     self._post(event)
         code = process.wait()
@@ -146,9 +147,11 @@ def own_environment() -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": os.pathsep.join([str(HOUSE), *filter(None, [given])])}
 
 
-def _event(kind: str, ticket: int, *fields: Any) -> Tested | Judged | Failed:
+def _event(kind: str, ticket: int, *fields: Any) -> Counted | Glimpsed | Judged | Failed:
     if kind == "tested":
-        return Tested(ticket, *fields)
+        return Counted(ticket, *fields)
+    if kind == "glimpsed":
+        return Glimpsed(ticket, unpacked(fields[0], RECORDS))
     if kind == "judged":
         return Judged(ticket, unpacked(fields[0], RECORDS))
     return Failed(ticket, *fields)

@@ -12,11 +12,12 @@ from grader.course.stage import Stage
 from grader.progress.actions import Workspace
 from grader.report.terminal import screen
 from grader.report.terminal.layout import Look, paragraph
-from grader.watching.events import Event, Explored, Failed, Judged, Saved, Typed
+from grader.verdict import CriterionResult
+from grader.watching.events import Event, Explored, Failed, Glimpsed, Judged, Saved, Typed
 from grader.watching.keys import Keys
 from grader.watching.making import made
 from grader.watching.session import Session
-from grader.watching.telling import spoken, title
+from grader.watching.telling import spoken, spoken_row, title
 
 WAKE_SECONDS = 0.5  # where a wait without end cannot be interrupted by Ctrl-C
 
@@ -60,6 +61,7 @@ class Lines:
         self._session = session
         self._keys = keys
         self._look = look
+        self._glimpsed: CriterionResult | None = None  # the row that was told ahead of the verdict
 
     def begin(self, stage: Stage) -> None:
         """Say what is watched, and how to stop."""
@@ -78,16 +80,26 @@ class Lines:
             return not answer.quits
         self._session.take(event)
         board = self._session.board
-        if isinstance(event, Saved) and board is not before:
+        if board is not before:
+            self._tell(event)
+        return True
+
+    def _tell(self, event: Event) -> None:
+        """Print what has changed."""
+        board = self._session.board
+        if isinstance(event, Saved):
             self._say("Saved. Checking.")
-        elif isinstance(event, (Judged, Failed)) and board is not before:
-            screen.show(spoken(board, self._look))
+        elif isinstance(event, Glimpsed):
+            self._glimpsed = event.row
+            screen.show(spoken_row(board, event.row, self._look))
+        elif isinstance(event, (Judged, Failed)):
+            known, self._glimpsed = self._glimpsed, None
+            screen.show(spoken(board, self._look, known))
             if board.note:
                 self._say(board.note)
-        elif isinstance(event, Explored) and board is not before and (event.text or not board.complete):
+        elif isinstance(event, Explored) and (event.text or not board.complete):
             screen.write(event.text or "There is nothing to draw yet.")
         sys.stdout.flush()
-        return True
 
     def _say(self, text: str) -> None:
         screen.show(paragraph(text, self._look, indent=0))

@@ -2,7 +2,7 @@
 
 Run by `kept.py` with the course's folder as its only argument. It is a process of its own because judges are forks of
 it: one with threads and a screen cannot be forked safely. Orders come as lines of JSON on stdin, ["check", ticket,
-stage]; answers go to stdout. SIGINT breaks a check off.
+stage, row]; answers go to stdout. SIGINT breaks a check off.
 """
 
 from __future__ import annotations
@@ -19,10 +19,11 @@ from typing import TYPE_CHECKING, Any
 
 from grader.course.stage import Course, Stage
 from grader.errors import GraderError
-from grader.judging.grading import Grader
+from grader.judging.grading import Grader, fresh_seed
 from grader.judging.processes.plain import packed
 from grader.progress import actions
 from grader.report import feedback
+from grader.submission import take
 
 if TYPE_CHECKING:
     from grader.judging.grading import OnTest, Options
@@ -43,8 +44,11 @@ class Service:
         self._kept: Grader | None = None
         self.busy = False
 
-    def check(self, ticket: int, name: str) -> None:
-        """Check a stage and tell each outcome, then the verdict; an error is told as one."""
+    def check(self, ticket: int, name: str, row: str | None = None) -> None:
+        """Check a stage and tell each outcome, then the verdict; an error is told as one.
+
+        row is graded alone first, so that whoever works on it sees at once what became of it; that counts for nothing.
+        """
 
         def on_test(outcome: Outcome) -> None:
             self._tell("tested", ticket, outcome.criterion, outcome.status)
@@ -52,9 +56,12 @@ class Service:
         try:
             self.busy = True
             stage = self._workspace.course.find(name)
-            verdict = actions.check(self._workspace, stage, actions.GradingRequest(), on_test)
+            request = actions.GradingRequest(seed=fresh_seed())
+            if row is not None:
+                self._glimpse(ticket, stage, replace(request, only=row))
+            verdict = actions.check(self._workspace, stage, request, on_test)
             self.busy = False
-            self._tell("judged", ticket, feedback.shown(verdict, stage.feedback, feedback.known_names(stage)))
+            self._tell("judged", ticket, _shown(stage, verdict))
         except KeyboardInterrupt:
             self.close()  # a grader that was stopped anywhere is not relied on
         except GraderError as error:
@@ -64,6 +71,12 @@ class Service:
             self._tell("failed", ticket, f"the grader failed: {type(error).__name__}: {error}", None)
         finally:
             self.busy = False
+
+    def _glimpse(self, ticket: int, stage: Stage, request: actions.GradingRequest) -> None:
+        snapshot = take(stage, None, self._workspace.course.root)
+        verdict = _shown(stage, actions.graded(self._workspace, stage, snapshot, request))
+        if verdict.problem is None and not verdict.grader_fault:
+            self._tell("glimpsed", ticket, verdict.criteria[0])
 
     def close(self) -> None:
         """Forget the tests, and end the worker that was started ahead."""
@@ -78,6 +91,10 @@ class Service:
             self.close()
             self._kept = Grader(course, stage, warm=True)
         return self._kept.grade(snapshot, options, on_test)
+
+
+def _shown(stage: Stage, verdict: Verdict) -> Verdict:
+    return feedback.shown(verdict, stage.feedback, feedback.known_names(stage))
 
 
 def main() -> None:
@@ -111,9 +128,9 @@ def serve(service: Service, read: Callable[[], bytes]) -> None:
     while piece := read():
         *lines, rest = (rest + piece).split(b"\n")
         if lines:
-            _, ticket, stage = json.loads(lines[-1])
+            _, ticket, stage, row = json.loads(lines[-1])
             with suppress(KeyboardInterrupt):  # one that came as a check ended
-                service.check(int(ticket), str(stage))
+                service.check(int(ticket), str(stage), row)
 
 
 if __name__ == "__main__":

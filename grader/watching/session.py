@@ -18,7 +18,7 @@ from grader.progress import lessons
 from grader.progress.actions import Standing, Workspace, standings
 from grader.verdict import Verdict
 from grader.watching.board import Board
-from grader.watching.events import Event, Explored, Failed, Judged, Saved, Tested
+from grader.watching.events import Counted, Event, Explored, Failed, Glimpsed, Judged, Saved
 
 RUNNING = "The check is still running; ask again once its verdict is here."
 
@@ -26,8 +26,8 @@ RUNNING = "The check is still running; ask again once its verdict is here."
 class Checks(Protocol):
     """Grades a stage elsewhere, and posts what comes of it."""
 
-    def check(self, stage: str) -> int:
-        """Begin a check in place of the one before; return its number, which its events carry."""
+    def check(self, stage: str, row: str | None) -> int:
+        """Begin a check, of one row before the others, in place of the one before; return the number of its events."""
 
     def close(self) -> None:
         """End it."""
@@ -72,7 +72,7 @@ class Session:
 
     def check(self) -> None:
         """Check the stage anew; what ran before does not count."""
-        self._ticket = self._checks.check(self.board.stage.id)
+        self._ticket = self._checks.check(self.board.stage.id, self.board.failing)
         self._becomes(since=self._clock(), tests=0, at="")
 
     def take(self, event: Event) -> None:
@@ -81,8 +81,10 @@ class Session:
         match event:
             case Saved(path) if path == board.stage.module_path:
                 self.check()
-            case Tested(ticket, row, _) if ticket == self._ticket:
+            case Counted(ticket, row, _) if ticket == self._ticket:
                 self._becomes(tests=board.tests + 1, at=row)
+            case Glimpsed(ticket, row) if ticket == self._ticket:
+                self._becomes(verdict=board.with_row(row), trouble=None)
             case Judged(ticket, verdict) if ticket == self._ticket:
                 self._judged(verdict)
             case Failed(ticket, message, hint) if ticket == self._ticket:

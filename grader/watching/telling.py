@@ -126,8 +126,11 @@ def done_lines(board: Board, look: Look) -> list[Text]:
     return lines
 
 
-def spoken(board: Board, look: Look) -> list[Text]:
-    """Return the board for plain mode: sentences, one below the other, without marks or columns."""
+def spoken(board: Board, look: Look, known: CriterionResult | None = None) -> list[Text]:
+    """Return the board for plain mode: sentences, one below the other, without marks or columns.
+
+    known is a row that was told already: it is not told again.
+    """
     verdict = board.verdict
     lines: list[Text] = []
     if verdict is not None and verdict.problem is None:
@@ -136,7 +139,17 @@ def spoken(board: Board, look: Look) -> list[Text]:
         lines += paragraph(said, look, indent=0)
     if board.complete or board.first is None or verdict is None or verdict.problem is not None:
         return lines + below(board, look)
-    row = board.first
-    lines += paragraph(f"First: {row.text}. {status_choices(row)[0]}.", look, indent=0)
+    if known is not None and (known.id, known.status) == (board.first.id, board.first.status):
+        return lines
+    return [*lines, *spoken_row(board, board.first, look)]
+
+
+def spoken_row(board: Board, row: CriterionResult, look: Look) -> list[Text]:
+    """Return one row for plain mode."""
+    assert board.verdict is not None
+    if row.status == "passed":
+        return paragraph(f"Passes now: {row.text}.", look, indent=0)
+    lines = paragraph(f"First: {row.text}: {status_choices(row)[0]}.", look, indent=0)
     style = Style(look, f"grader check {board.stage.id}", only=row.id)
-    return [*lines, *fault_lines(verdict, style), *detail_lines(row, verdict, style, commands=False)]
+    told = detail_lines(row, board.verdict, style, commands=False)
+    return [*lines, *fault_lines(board.verdict, style), *told]
