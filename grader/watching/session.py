@@ -73,7 +73,7 @@ class Session:
     def check(self) -> None:
         """Check the stage anew; what ran before does not count."""
         self._ticket = self._checks.check(self.board.stage.id, self.board.failing)
-        self._becomes(since=self._clock(), tests=0, at="")
+        self._becomes(since=self._clock(), tests=0, at="", trouble=None)
 
     def take(self, event: Event) -> None:
         """Do what follows from an event; what belongs to an earlier check or another stage changes nothing."""

@@ -83,7 +83,7 @@ def below(board: Board, look: Look, name: str | None = None) -> list[Text]:
         return lines + (paragraph(look.command(hint), look, indent=0) if hint else [])
     verdict = board.verdict
     if verdict is None:
-        return paragraph("The first check is running.", look, "dim", indent=0)
+        return paragraph("The check is running.", look, "dim", indent=0)
     style = Style(look, f"grader check {board.stage.id}", only=name)
     if verdict.problem is not None:
         return problem_lines(verdict, style)

@@ -79,7 +79,7 @@ def test_where_notifications_fail_the_file_is_looked_at(
 def test_where_nothing_is_notified_the_file_is_looked_at_from_then_on(
     module: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ticks = iter([set(), set()])
+    ticks: Iterator[set[object]] = iter([set(), set()])
 
     def silent(*_: object, **__: object) -> Iterator[set[object]]:
         for tick in ticks:

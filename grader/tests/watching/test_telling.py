@@ -39,7 +39,7 @@ def test_while_a_check_runs_its_tests_and_seconds_are_told(board: Board) -> None
     slow = replace(board, tests=1, at="double")
     assert telling.reached(slow, LOOK, 17.0) == "checking · 1 test · 12 s · double"
     assert telling.reached(judged(board, "passed", "failed"), LOOK, 17.0) == "1 of 2 criteria"
-    assert "first check" in text(telling.below(board, LOOK))
+    assert "check is running" in text(telling.below(board, LOOK))
 
 
 def test_the_first_row_that_does_not_pass_is_told_whole_or_the_one_that_is_chosen(board: Board) -> None:

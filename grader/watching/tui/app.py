@@ -59,6 +59,7 @@ class Watching(App[None]):
     """Shows a session's board, and gives it keys and events."""
 
     CSS_PATH = "app.tcss"
+    TITLE = "grader watch"
     ENABLE_COMMAND_PALETTE = False
     BINDINGS: ClassVar[list[BindingType]] = [
         *(Binding(key, action) for key, action in ACTIONS.items()),
@@ -185,8 +186,9 @@ class Watching(App[None]):
             if key is not None:
                 self._open(key)
 
-        listed = choices(self.session.board, self._look, search)
-        self.push_screen(Choice("Search" if search else "Stages", listed, search), chosen)
+        board = self.session.board
+        listed = choices(board, self._look, search)
+        self.push_screen(Choice("Search" if search else "Stages", listed, search, board.stage.id), chosen)
 
     def action_help(self) -> None:
         """Show what the keys do."""

@@ -77,7 +77,7 @@ class Question(ModalScreen[bool]):
 
 
 class Choice(ModalScreen[str | None]):
-    """A list to choose from, narrowed by what is typed; its value is the key of what was chosen."""
+    """A list to choose from, narrowed by what is typed; its value is the key of what was chosen. It begins at here."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "close", "close"),
@@ -85,11 +85,12 @@ class Choice(ModalScreen[str | None]):
         Binding("up", "move(-1)", show=False, priority=True),
     ]
 
-    def __init__(self, title: str, choices: list[tuple[str, Text]], search: bool) -> None:
+    def __init__(self, title: str, choices: list[tuple[str, Text]], search: bool, here: str = "") -> None:
         super().__init__()
         self._title = title
         self._choices = choices
         self._search = search
+        self._here = here
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="window"):
@@ -102,6 +103,9 @@ class Choice(ModalScreen[str | None]):
     def on_mount(self) -> None:
         """Begin in the field, if there is one."""
         self.query_one("Input" if self._search else "#choices").focus()
+        keys = [key for key, _ in self._choices]
+        if self._here in keys:
+            self.query_one("#choices", OptionList).highlighted = keys.index(self._here)
 
     @on(Input.Changed)
     def narrow(self, event: Input.Changed) -> None:

@@ -73,7 +73,7 @@ def play(root: Path, story: Story, size: tuple[int, int] = (140, 30), ascii: boo
 
 def test_three_columns_show_the_stages_the_rows_and_what_is_wrong_first(place: Place) -> None:
     async def story(screen: Screen) -> None:
-        assert "first check is running" in screen.text("#told")
+        assert "The check is running." in screen.text("#told")
         assert "checking" in screen.text("#title")
         await screen.takes(Counted(1, "double", "failed"))
         await screen.judged("failed", "blocked")
@@ -141,7 +141,7 @@ def test_stages_are_gone_through_listed_and_searched(place: Place) -> None:
         assert board.board.stage.id == "s01"
         await screen.press("l")
         assert isinstance(screen.app.screen, Choice)
-        await screen.press("down", "enter")
+        await screen.press("down", "enter")  # it begins where one is
         assert board.board.stage.id == "s02"
         await screen.press("slash", *"quad", "enter")
         assert (board.board.stage.id, screen.app._row) == ("s01", "quadruple")
