@@ -13,7 +13,8 @@ from grader.commands.learning import open_here
 from grader.commands.options import AnyStage
 from grader.errors import UsageError
 
-WITHOUT = "Textual is not installed, so `grader watch` shows less: `uv sync --extra tui` installs it."
+WITHOUT = "Textual is not installed, so the view is simpler."
+TUI = "`uv sync --extra tui` installs it; without uv: pip install textual"
 
 
 def watch(
@@ -24,8 +25,8 @@ def watch(
 ) -> None:
     """Check a stage each time you save it.
 
-    Shows the stages, the checklist and what is wrong first; a pass is recorded as `grader check` does. The full screen
-    needs Textual: `uv sync --extra tui`. Without it a simpler view is shown.
+    Shows the stages, the checklist and what is wrong first. A pass is recorded as by `grader check`. The full screen
+    needs Textual: `uv sync --extra tui`. Without it the view is simpler.
     """
     from grader.progress.actions import stage_or_current
     from grader.report.terminal import screen
@@ -43,7 +44,7 @@ def watch(
     elif find_spec("textual") is None:
         from grader.watching.live import watch as in_live_view
 
-        screen.say(WITHOUT, style="yellow")
+        screen.say(WITHOUT, TUI, "yellow")
         in_live_view(workspace, target, screen.console(), screen.look)
     else:
         from grader.watching.tui.app import watch as in_full_screen

@@ -33,6 +33,7 @@ from grader.watching.making import Post, Width, made
 from grader.watching.session import Session
 from grader.watching.tui.dialogs import Choice, Question, Reading
 from grader.watching.tui.panels import Panels, choices, difference, help_text
+from grader.watching.tui.style import STYLE
 
 WIDE = 110  # columns from which on three columns fit
 TICK_SECONDS = 0.5
@@ -58,7 +59,7 @@ class Posted(Message):
 class Watching(App[None]):
     """Shows a session's board, and gives it keys and events."""
 
-    CSS_PATH = "app.tcss"
+    CSS = STYLE
     TITLE = "grader watch"
     ENABLE_COMMAND_PALETTE = False
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -104,8 +105,7 @@ class Watching(App[None]):
         """End what runs beside the screen."""
         self.session.close()
 
-    @on(Resize)
-    def fit(self, event: Resize) -> None:
+    def on_resize(self, event: Resize) -> None:
         """Choose the layout for a width."""
         self._fit(event.size.width)
 
@@ -152,7 +152,7 @@ class Watching(App[None]):
                 self.push_screen(Reading(self._look.clean(title), self._look.clean(found.text)))
 
     def action_explore(self) -> None:
-        """Run the functions on an example, and show what they give."""
+        """Run the functions on an example; what they give arrives as an event."""
         self.session.explore()
         self.notify("Running your functions on an example.")
 
@@ -164,8 +164,8 @@ class Watching(App[None]):
     def action_compare(self) -> None:
         """Show how the module differs from the reference."""
         with self._told_errors():
-            text = self._look.clean(self.session.compared())
-            self.push_screen(Reading("yours (-) and the reference (+)", difference(text)))
+            said = difference(self._look.clean(self.session.compared()))
+            self.push_screen(Reading("yours (-) and the reference (+)", said))
 
     def action_reset(self) -> None:
         """Ask, then put the stub back."""
@@ -186,9 +186,9 @@ class Watching(App[None]):
             if key is not None:
                 self._open(key)
 
-        board = self.session.board
-        listed = choices(board, self._look, search)
-        self.push_screen(Choice("Search" if search else "Stages", listed, search, board.stage.id), chosen)
+        listed = choices(self.session.board, self._look, search)
+        here = self.session.board.stage.id
+        self.push_screen(Choice("Search" if search else "Stages", listed, search, here), chosen)
 
     def action_help(self) -> None:
         """Show what the keys do."""
@@ -197,8 +197,8 @@ class Watching(App[None]):
     @on(OptionList.OptionSelected, "#rows")
     def action_edit(self) -> None:
         """Open the failing line in the editor; one that needs the terminal gets it until it ends."""
-        file, line = self.session.board.place(self._row)
         with self._told_errors():
+            file, line = self.session.board.place(self._row)
             how = opening(str(self.session.workspace.course.root / file), line, os.environ, shutil.which)
             if not how.in_terminal:
                 started(how)
@@ -241,7 +241,7 @@ class Watching(App[None]):
             self._panels.show(self._row)
 
     def _tick(self) -> None:
-        if self.session.board.since is not None:  # its seconds go on
+        if self.session.board.since is not None:
             self._refresh()
 
 

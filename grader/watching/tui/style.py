@@ -1,3 +1,6 @@
+"""How the full screen looks, as a style sheet of Textual's; not a file of its own, since copies hold Python only."""
+
+STYLE = """
 Screen { layout: vertical; }
 #title { height: 1; background: $panel; padding: 0 1; }
 #body { height: 1fr; layout: horizontal; }
@@ -25,3 +28,4 @@ ModalScreen { align: center middle; background: $background 60%; }
 .window-title { height: 1; }
 .window-foot { height: 1; margin-top: 1; }
 #reading { height: 1fr; }
+"""
