@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
+from typing import IO
 
 import pytest
 
@@ -58,7 +59,7 @@ def test_a_save_leads_to_a_verdict_a_pass_to_the_next_stage_and_q_to_the_end(pla
     ) as process:  # fmt: skip
         lines: queue.Queue[str] = queue.Queue()
         assert process.stdin is not None and process.stdout is not None and process.stderr is not None
-        threading.Thread(target=lambda: [lines.put(line) for line in process.stdout or ()], daemon=True).start()
+        threading.Thread(target=read, args=(process.stdout, lines), daemon=True).start()
 
         def until(words: str) -> str:
             while words not in (line := lines.get(timeout=3 * SLACK)):
@@ -79,6 +80,11 @@ def test_a_save_leads_to_a_verdict_a_pass_to_the_next_stage_and_q_to_the_end(pla
         finally:
             process.kill()
     assert place.recorded == {"s01"}
+
+
+def read(stream: IO[str], lines: queue.Queue[str]) -> None:
+    for line in stream:
+        lines.put(line)
 
 
 def replaced(path: Path, text: str) -> None:
