@@ -8,9 +8,9 @@ import unicodedata
 SIGNS = str.maketrans({
     "·": "-", "–": "-", "—": "-", "−": "-", "…": "...", "√": "sqrt ", "×": "x", "→": "->", "≤": "<=", "≥": ">=",
     "≠": "!=", "±": "+-", "“": '"', "”": '"', "‘": "'", "’": "'", "←": "<-", "↑": "^", "↓": "v", "≈": "~", "∞": "inf",
-    "∂": "partial ", "∇": "grad ", "∘": "o", "⌈": "ceil(", "⌉": ")", "⌊": "floor(", "⌋": ")", "½": "1/2", "°": " deg",
-    "•": "*", "━": "-", "═": "=", "▌": "|", "✓": "ok", "✗": "NO", "─": "-", "│": "|", "┌": "+", "┐": "+",
-    "└": "+", "┘": "+", "├": "+", "┤": "+", "┬": "+",
+    "λ": "lambda", "Λ": "Lambda", "∂": "partial ", "∇": "grad ", "∘": "o", "⌈": "ceil(", "⌉": ")", "⌊": "floor(", "⌋": ")",
+    "½": "1/2", "°": " deg", "•": "*", "━": "-", "═": "=", "▌": "|", "✓": "ok", "✗": "NO", "─": "-", "│": "|", "┌": "+",
+    "┐": "+", "└": "+", "┘": "+", "├": "+", "┤": "+", "┬": "+",
     "┴": "+", "┼": "+", "█": "#", "▓": "%", "▒": "+", "░": ".",
 })  # fmt: skip
 _ABOVE = re.compile("[⁰¹²³⁴-⁹⁺⁻ⁿⁱ]+")
@@ -35,10 +35,9 @@ def in_ascii(text: str) -> str:
 
 def _named(letter: str) -> str:
     """Return a Greek letter's name, and anything else as it is."""
-    if letter.isascii():
+    if letter.isascii() or ord(letter) in SIGNS:
         return letter
     found = _GREEK.fullmatch(unicodedata.name(unicodedata.normalize("NFKC", letter)[0], ""))
     if found is None:
         return letter
-    name = found[2].lower().replace("lamda", "lambda")
-    return name if found[1] == "SMALL" else name.capitalize()
+    return found[2].lower() if found[1] == "SMALL" else found[2].capitalize()
