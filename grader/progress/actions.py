@@ -52,7 +52,7 @@ class Standing:
 class GradingRequest:
     """What to grade and how: someone's files, one row, the seed, the isolation, the least, and whose work it is.
 
-    passed holds, by stage, the digest of what passed earlier in the same run.
+    passed holds, by stage, the digest of what passed earlier in the same run; ahead the rows to begin with.
     """
 
     submission: Path | None = None
@@ -62,6 +62,7 @@ class GradingRequest:
     require: str = "auto"
     student: str | None = None
     passed: Mapping[str, str] = field(default_factory=dict)
+    ahead: tuple[str, ...] = ()
 
 
 def open_workspace(start: Path, key_file: Path | None = None) -> Workspace:
@@ -183,7 +184,7 @@ def graded(
     course, store = workspace.course, workspace.store
     snapshot = equipped(course, store, stage, snapshot, request.submission, request.passed)
     seed = fresh_seed() if request.seed is None else request.seed
-    options = Options(seed, request.isolation, request.only, require=request.require)
+    options = Options(seed, request.isolation, request.only, require=request.require, ahead=request.ahead)
     return (workspace.grade or grade)(workspace.course, stage, snapshot, options, on_test)
 
 

@@ -27,7 +27,7 @@ class Counted:
 
 @dataclass(frozen=True)
 class Glimpsed:
-    """The row that failed first before has been graded again, ahead of the others."""
+    """The row that failed first before has been graded again, ahead of the others and not explained yet."""
 
     ticket: int
     row: CriterionResult

@@ -17,13 +17,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from grader import __version__
+from grader.course.sealed import public_only
 from grader.course.stage import Course, Stage
 from grader.errors import GraderError
-from grader.judging.grading import Grader, fresh_seed
+from grader.judging.grading import Grader
 from grader.judging.processes.plain import packed
 from grader.progress import actions
 from grader.report import feedback
 from grader.submission import take
+from grader.submission.source import check_source, refused_rows
+from grader.verdict import Run, decide
 
 if TYPE_CHECKING:
     from grader.judging.grading import OnTest, Options
@@ -47,18 +51,25 @@ class Service:
     def check(self, ticket: int, name: str, row: str | None = None) -> None:
         """Check a stage and tell each outcome, then the verdict; an error is told as one.
 
-        row is graded alone first, so that whoever works on it sees at once what became of it; that counts for nothing.
+        The tests of row are run first, and what they found is told at once to whoever works on it; only the verdict
+        counts.
         """
+        ahead: list[Outcome] = []
+        is_told = row is None
 
         def on_test(outcome: Outcome) -> None:
+            nonlocal is_told
+            if not is_told and outcome.criterion == row:
+                ahead.append(outcome)
+            elif not is_told:
+                is_told = True
+                self._glimpse(ticket, stage, ahead)
             self._tell("tested", ticket, outcome.criterion, outcome.status)
 
         try:
             self.busy = True
             stage = self._workspace.course.find(name)
-            request = actions.GradingRequest(seed=fresh_seed())
-            if row is not None:
-                self._glimpse(ticket, stage, replace(request, only=row))
+            request = actions.GradingRequest(ahead=() if row is None else (row,))
             verdict = actions.check(self._workspace, stage, request, on_test)
             self.busy = False
             self._tell("judged", ticket, _shown(stage, verdict))
@@ -72,10 +83,16 @@ class Service:
         finally:
             self.busy = False
 
-    def _glimpse(self, ticket: int, stage: Stage, request: actions.GradingRequest) -> None:
+    def _glimpse(self, ticket: int, stage: Stage, found: list[Outcome]) -> None:
+        """Tell what the tests of one row found, unexplained: the others' evidence may speak against an explanation."""
         snapshot = take(stage, None, self._workspace.course.root)
-        verdict = _shown(stage, actions.graded(self._workspace, stage, snapshot, request))
-        if verdict.problem is None and not verdict.grader_fault:
+        if not found or found[0].criterion in refused_rows(stage, check_source(stage, snapshot)):
+            return
+        run = Run(0, "none", None, 0.0, __version__, "", snapshot.label, found[0].criterion, public_only(stage))
+        expected = [(outcome.test, outcome.criterion, outcome.hidden) for outcome in found]
+        plain = [replace(outcome, explains=(), unexplained="") for outcome in found]
+        verdict = _shown(stage, decide(stage, expected, plain, run))
+        if not verdict.grader_fault:
             self._tell("glimpsed", ticket, verdict.criteria[0])
 
     def close(self) -> None:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from grader.verdict import CriterionResult
     from grader.watching.board import Board
 
+AHEAD = "An explanation, if there is one, follows the other rows."
 KEYS = (
     ("n", "next stage"),
     ("p", "previous stage"),
@@ -104,8 +105,9 @@ def _row_lines(board: Board, row: CriterionResult, style: Style) -> list[Text]:
         names = ", ".join(board.stage.criterion(row.id).functions)
         said = f"Write {names} in stages/{board.stage.name}/{board.stage.module} and save."
         return [*lines, *paragraph(said, style.look, indent=2)]
-    told = detail_lines(row, board.verdict, style, commands=False)
-    return [*lines, *told]
+    lines += detail_lines(row, board.verdict, style, commands=False)
+    waits = board.since is not None and row.status == "failed" and not any(each.diagnosis for each in row.failures)
+    return lines + (paragraph(AHEAD, style.look, "dim") if waits else [])
 
 
 def done_lines(board: Board, look: Look) -> list[Text]:
@@ -129,7 +131,7 @@ def done_lines(board: Board, look: Look) -> list[Text]:
 def spoken(board: Board, look: Look, known: CriterionResult | None = None) -> list[Text]:
     """Return the board for plain mode: sentences, one below the other, without marks or columns.
 
-    known is a row that was told already: it is not told again.
+    known is a row that was told already: of it only the explanation is told.
     """
     verdict = board.verdict
     lines: list[Text] = []
@@ -140,7 +142,8 @@ def spoken(board: Board, look: Look, known: CriterionResult | None = None) -> li
     if board.complete or board.first is None or verdict is None or verdict.problem is not None:
         return lines + below(board, look)
     if known is not None and (known.id, known.status) == (board.first.id, board.first.status):
-        return lines
+        found = next((each.diagnosis for each in board.first.failures if each.diagnosis), None)
+        return lines + (paragraph(f"{found.text}\n{found.fix}", look) if found is not None else [])
     return [*lines, *spoken_row(board, board.first, look)]
 
 

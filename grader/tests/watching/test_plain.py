@@ -44,8 +44,11 @@ def test_a_save_and_its_verdict_are_told_once(plain: Plain) -> None:
     failing = verdict(plain.first, "failed", "blocked")
     assert plain.told(plain.judged(failing)).startswith("s01 · Numbers: 0 of 2 rows pass.\nFirst: double is right")
     assert plain.told(Saved(plain.first.module_path)) == "Saved. Checking.\n"
-    assert "This is the square." in plain.told(Glimpsed(2, failing.criteria[0]))
-    assert plain.told(plain.judged(failing)) == "s01 · Numbers: 0 of 2 rows pass.\n"
+    row = failing.criteria[0]
+    ahead = replace(row, failures=tuple(replace(each, diagnosis=None) for each in row.failures))
+    assert "expected 6, got 9" in plain.told(Glimpsed(2, ahead))
+    told = plain.told(plain.judged(failing)).splitlines()
+    assert told == ["s01 · Numbers: 0 of 2 rows pass.", "    This is the square.", "    Multiply by 2."]
     plain.told("c")
     better = verdict(plain.first, "passed", "failed")
     assert plain.told(Glimpsed(3, better.criteria[0])) == "Passes now: double is right.\n"
