@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from grader import __version__
-from grader.commands import ci, class_, classroom, course, exploring, learning, setup
+from grader.commands import ci, class_, classroom, course, exploring, learning, setup, watching
 from grader.commands.capstone import commands as capstone
 from grader.commands.learning import open_here
 from grader.commands.options import (
@@ -143,6 +143,7 @@ def check(
     raise typer.Exit(grading.check(workspace, target, request, replace(telling, row=shown)))
 
 
+app.command()(watching.watch)
 app.command()(exploring.explore)
 app.command(hidden=_IN_COPY)(classroom.release)
 app.command()(classroom.verify)

@@ -1,1 +1,1 @@
-"""Measurements of the grader's own speed: `python -m grader.bench.check`, `warm`, `wire` and `neighbours`."""
+"""Measurements of the grader's own speed: `python -m grader.bench.check`, `warm`, `watch`, `wire` and `neighbours`."""

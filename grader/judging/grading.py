@@ -33,13 +33,17 @@ MAX_SEED = 100_000
 
 @dataclass(frozen=True)
 class Options:
-    """How to grade: the seed of the random inputs, the isolation, the one row asked for, the least tier."""
+    """How to grade: the seed of the random inputs, the isolation, the one row asked for, the least tier.
+
+    ahead holds rows whose tests are run before the others, for whoever waits for them.
+    """
 
     seed: int
     isolation: str = "auto"
     only: str | None = None
     fork: bool = tiers.FORKS
     require: str = "auto"
+    ahead: tuple[str, ...] = ()
 
 
 def fresh_seed() -> int:
@@ -162,7 +166,8 @@ class Grader:
         if suite.faults and not suite.items:
             return Findings((), faults=tuple(suite.faults))
         job = job_for(self.stage, snapshot, self.course.root)
-        task = Task(options.seed, time.monotonic() + self.stage.limits.stage_seconds, options.only, hunt)
+        ends_at = time.monotonic() + self.stage.limits.stage_seconds
+        task = Task(options.seed, ends_at, options.only, hunt, options.ahead)
         answers = None if hunt is not None else partial(content.answers, self.stage, snapshot.source)
         charge = Charge(suite, task, job, tier, options.fork, answers, Slate())
         found = self._watched(charge, own, on_test)

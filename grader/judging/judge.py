@@ -70,7 +70,7 @@ def judge(charge: Charge, messages: Messages, workers: Workers) -> None:
 
 def _hear(charge: Charge, session: Session, messages: Messages) -> None:
     """Settle the doubt about a test, before anything of the learner's is here; then load the module and judge it."""
-    items = charge.suite.chosen(charge.task.only, charge.task.hunt or ())
+    items = charge.suite.chosen(charge.task.only, charge.task.first)
     session.begin()
     try:
         first = charge.first

@@ -20,13 +20,19 @@ class Task:
     """One grading: the seed of its inputs, when its time is used up (on the monotonic clock), and which rows.
 
     only is the one row that was asked for. hunt holds rows to run first: then the first test that does not pass ends
-    the run, nothing is explained, and whether the reference passes is not asked.
+    the run, nothing is explained, and whether the reference passes is not asked. ahead holds rows that come first.
     """
 
     seed: int
     ends_at: float
     only: str | None = None
     hunt: tuple[str, ...] | None = None
+    ahead: tuple[str, ...] = ()
+
+    @property
+    def first(self) -> tuple[str, ...]:
+        """The rows whose tests come before the others."""
+        return self.hunt or self.ahead
 
 
 @dataclass(frozen=True)

@@ -59,7 +59,7 @@ class Watchdog:
         self._charge = charge
         self._judges = judges
         self._on_test = on_test
-        self._items = charge.suite.chosen(charge.task.only, charge.task.hunt or ())
+        self._items = charge.suite.chosen(charge.task.only, charge.task.first)
         self._outcomes: dict[int, Outcome] = {}
         self._told: set[int] = set()
         self._of_this_judge: set[int] = set()

@@ -18,10 +18,12 @@ from grader.progress.store import Store
 from grader.submission import Snapshot, take
 
 if TYPE_CHECKING:
+    from grader.judging.grading import Options
     from grader.outcome import Outcome
     from grader.verdict import Run, Verdict
 
     OnTest = Callable[[Outcome], None]
+    Grade = Callable[[Course, Stage, Snapshot, Options, OnTest | None], Verdict]
 
 
 Which = Literal["all", "begun"]
@@ -29,10 +31,11 @@ Which = Literal["all", "begun"]
 
 @dataclass(frozen=True)
 class Workspace:
-    """A course and what its learner has reached in it."""
+    """A course and what its learner has reached in it; grade is what grades, by default a new grader each time."""
 
     course: Course
     store: Store
+    grade: Grade | None = None
 
 
 @dataclass(frozen=True)
@@ -49,7 +52,7 @@ class Standing:
 class GradingRequest:
     """What to grade and how: someone's files, one row, the seed, the isolation, the least, and whose work it is.
 
-    passed holds, by stage, the digest of what passed earlier in the same run.
+    passed holds, by stage, the digest of what passed earlier in the same run; ahead the rows to begin with.
     """
 
     submission: Path | None = None
@@ -59,6 +62,7 @@ class GradingRequest:
     require: str = "auto"
     student: str | None = None
     passed: Mapping[str, str] = field(default_factory=dict)
+    ahead: tuple[str, ...] = ()
 
 
 def open_workspace(start: Path, key_file: Path | None = None) -> Workspace:
@@ -180,13 +184,8 @@ def graded(
     course, store = workspace.course, workspace.store
     snapshot = equipped(course, store, stage, snapshot, request.submission, request.passed)
     seed = fresh_seed() if request.seed is None else request.seed
-    return grade(
-        workspace.course,
-        stage,
-        snapshot,
-        Options(seed, request.isolation, request.only, require=request.require),
-        on_test,
-    )
+    options = Options(seed, request.isolation, request.only, require=request.require, ahead=request.ahead)
+    return (workspace.grade or grade)(workspace.course, stage, snapshot, options, on_test)
 
 
 def _own(

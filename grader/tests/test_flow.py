@@ -29,6 +29,7 @@ ROOMS = (
     ("explore",),
     ("capstone",),
     ("setup",),
+    ("watching",),
     ("authoring", "classroom", "doctor", "gradebook", "similarity"),
     ("commands", "cli", "__main__"),
 )

@@ -59,7 +59,8 @@ def _judge(suite: Any, slate: Slate, plain: dict[str, Any], messages: Messages) 
     from grader.judging.task import Task
     from grader.remote.processes.loading import Job
 
-    task = Task(**{**plain["task"], "hunt": tuple(plain["task"]["hunt"]) if plain["task"]["hunt"] else None})
+    hunt, ahead = plain["task"]["hunt"], plain["task"]["ahead"]
+    task = Task(**{**plain["task"], "hunt": tuple(hunt) if hunt else None, "ahead": tuple(ahead)})
     own = {"hide": Path(plain["job"]["hide"]), "packages": tuple(plain["job"]["packages"])}
     own["lent"] = tuple((name, label, text) for name, label, text in plain["job"]["lent"])
     job = Job(**{**plain["job"], **own})

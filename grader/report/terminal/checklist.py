@@ -43,10 +43,10 @@ def verdict_lines(verdict: Verdict, style: Style) -> list[Text]:
     title, bar = f"{verdict.stage} · {verdict.title}", look.bar(done, total)
     lines = heading(title, fitting(title, reached_choices(verdict, look), bar, look), bar, look)
     if verdict.problem is not None:
-        lines += _problem_lines(verdict, style)
+        lines += problem_lines(verdict, style)
     if verdict.problem is None or style.verbose:
         lines += _checklist(verdict, style)
-    return [*lines, *_fault_lines(verdict, style), *_run_line(verdict, style)]
+    return [*lines, *fault_lines(verdict, style), *_run_line(verdict, style)]
 
 
 def summary_lines(verdicts: tuple[Verdict, ...], look: Look, title: str = "All stages") -> list[Text]:
@@ -74,7 +74,7 @@ def summary_lines(verdicts: tuple[Verdict, ...], look: Look, title: str = "All s
     return lines + (paragraph(f"Not handed in: {', '.join(absent)}.", look, "dim", indent=0) if absent else [])
 
 
-def _problem_lines(verdict: Verdict, style: Style) -> list[Text]:
+def problem_lines(verdict: Verdict, style: Style) -> list[Text]:
     """Say why the module cannot be graded as it is; no row can be told anything before that is mended."""
     problem = verdict.problem
     if problem is None:
@@ -182,7 +182,8 @@ def _failure_lines(failure: Failure, style: Style, before: Failure | None) -> li
     return lines
 
 
-def _fault_lines(verdict: Verdict, style: Style) -> list[Text]:
+def fault_lines(verdict: Verdict, style: Style) -> list[Text]:
+    """Say what failed on our side; nothing where nothing did."""
     if not verdict.grader_fault:
         return []
     lines = paragraph(FAULT, style.look, "magenta", indent=0)

@@ -6,12 +6,12 @@ Lines become wider only where the terminal is: the checklist ends at column 98, 
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from grader.calling import typed
+from grader.report.terminal.letters import in_ascii
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -41,11 +41,6 @@ MARKS = {  # what stands before a row: in Unicode, in ASCII, its style
 }
 _COMMAND = re.compile(r"`[^`\n]{1,70}`")  # whoever copies one wants it on one line
 _GLUE = "\ue000"  # stands for a space that is not broken at: of private use, and printable() lets none through
-# NFKD leaves these without an ASCII form.
-ASCII = str.maketrans({
-    "·": "-", "–": "-", "—": "-", "−": "-", "…": "...", "√": "sqrt ", "×": "x", "→": "->", "≤": "<=", "≥": ">=",
-    "≠": "!=", "±": "+-", "“": '"', "”": '"', "‘": "'", "’": "'",
-})  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -73,10 +68,7 @@ class Look:
     def clean(self, text: str) -> str:
         """Return text that can only be read: control sequences spelt out, what the terminal lacks replaced."""
         text = printable(text)
-        if not self.ascii:
-            return text
-        plain = unicodedata.normalize("NFKD", text.translate(ASCII))
-        return "".join(c for c in plain if not unicodedata.combining(c)).encode("ascii", "replace").decode()
+        return in_ascii(text) if self.ascii else text
 
     def mark(self, kind: str) -> tuple[str, str]:
         """Return the mark of a kind of row and its style."""

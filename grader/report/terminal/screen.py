@@ -14,6 +14,7 @@ from grader.calling import here
 from grader.errors import GraderError, OutputError
 from grader.report.escape import obeyed, spelt
 from grader.report.terminal.layout import Look, paragraph
+from grader.report.terminal.letters import in_ascii
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -108,16 +109,21 @@ def write(text: str, error: bool = False) -> None:
 
 
 def show_markdown(text: str) -> None:
-    """Print Markdown: rendered on a terminal that can show it, as it is written elsewhere."""
+    """Print Markdown: on a terminal rendered, if it can show that, and in a pager; elsewhere as it is written."""
     view = look()
-    if view.ascii or not sys.stdout.isatty():
-        write(view.clean(text) if view.ascii else text)
+    text = view.clean(text) if view.ascii else text
+    if not sys.stdout.isatty():
+        write(text)
         return
-    from rich.markdown import Markdown
+    from grader.report.terminal.pages import Page, paged, pager
 
     target = console()
-    with _written(error=False):
-        target.print(Markdown(text, hyperlinks=False), width=min(target.width, README_WIDTH), soft_wrap=False)
+    with target.capture() as captured:
+        target.print(Page(text), width=min(target.width, README_WIDTH), soft_wrap=False)
+    shown = in_ascii(captured.get()) if view.ascii else captured.get()
+    command = pager(os.environ)
+    if command is None or not paged(shown, command):
+        write(shown)
 
 
 def say(message: str, hint: str | None = None, style: str = "") -> None:

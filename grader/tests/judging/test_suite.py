@@ -10,6 +10,7 @@ import pytest
 
 from grader.judging.content import test_files as files_of
 from grader.judging.suite import Suite, criterion_of, name_of
+from grader.judging.task import Task
 from grader.tests.conftest import SmallCourse
 from grader.tests.support.good_stage import HIDDEN, write_stage
 
@@ -58,6 +59,8 @@ def test_rows_are_chosen_and_ordered(suite: Suite) -> None:
     rows = [criterion_of(each) for each in suite.chosen(None, ("half", "total"))]
     assert rows == sorted(rows, key=("half", "total").index) and len(rows) == len(suite.items)
     assert suite.chosen("no such row") == []
+    assert suite.chosen(None, Task(1, 0.0, ahead=("half", "total")).first) == suite.chosen(None, ("half", "total"))
+    assert Task(1, 0.0, hunt=("total",), ahead=("half",)).first == ("total",)
 
 
 def test_a_file_that_cannot_be_collected_is_a_fault_and_nothing_is_run(course: SmallCourse) -> None:

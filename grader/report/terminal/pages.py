@@ -1,0 +1,135 @@
+"""A README on a terminal: Markdown in so many columns, with nothing cut, and a pager for what is longer than a screen.
+
+Rich lays it out. What is other than its own way: a table that is too wide becomes a list of its rows, code breaks at
+spaces and its rest is indented, and a link shows its address once, and only if it leads out of the course.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import signal
+import subprocess
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, ClassVar
+
+from rich.console import Console, ConsoleOptions, RenderResult
+from rich.markdown import CodeBlock, Markdown, MarkdownElement, TableElement
+from rich.measure import Measurement
+from rich.padding import Padding
+from rich.text import Text
+
+INDENT = 4
+FLAGS = "FRX"  # of less, as git sets them: quit where all fits on a screen, show colours, leave the screen as it is
+
+
+class Listed(TableElement):
+    """A table or, where its cells do not fit beside each other, a list: first cells, and below each the others."""
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        for table in super().__rich_console__(console, options):
+            if Measurement.get(console, options.update(max_width=10**4), table).maximum <= options.max_width:  # type: ignore[arg-type]
+                yield table
+            else:
+                yield from self._rows()
+
+    def _rows(self) -> Iterator[Padding]:
+        header = self.header.row.cells if self.header is not None and self.header.row is not None else []
+        names = [cell.content.plain for cell in header]
+        for row in self.body.rows if self.body is not None else []:
+            first, *others = row.cells
+            yield Padding(Text.assemble(first.content, style="bold"), (1, 0, 0, 1))
+            told = [(name, cell.content) for name, cell in zip(names[1:], others, strict=False) if cell.content.plain]
+            for name, content in told:
+                label = f"{name}: " if name and len(names) > 2 else ""
+                yield Padding(Text.assemble((label, "dim"), content), (0, 0, 0, 1 + INDENT))
+
+
+class Code(CodeBlock):
+    """Lines of code, each as it is where it fits."""
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        width = options.max_width - 1
+        lines = [piece for line in str(self.text).rstrip().split("\n") for piece in broken(line, width)]
+        code = Text("\n".join(lines), "cyan", no_wrap=True, overflow="ignore")
+        yield Padding(code, (1, 0, 0, 1), expand=False)
+
+
+class Page(Markdown):
+    """Markdown with these elements and links."""
+
+    elements: ClassVar[dict[str, type[MarkdownElement]]] = {
+        **Markdown.elements,
+        "table_open": Listed,
+        "fence": Code,
+        "code_block": Code,
+    }
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text, hyperlinks=False)
+        known: set[str] = set()
+        for token in self.parsed:
+            if token.children:
+                token.children = _with_new_links(token.children, known)
+
+
+def _with_new_links(tokens: list[Any], known: set[str]) -> list[Any]:
+    """Return tokens with the links that lead out of the course and are new; of others only the words stay."""
+    kept: list[Any] = []
+    open_links: list[bool] = []
+    for place, token in enumerate(tokens):
+        if token.type == "link_open":
+            address = str(token.attrs.get("href", ""))
+            words = tokens[place + 1].content if place + 1 < len(tokens) else ""
+            shown = bool(re.match(r"[a-z]+:", address)) and address not in (*known, words)
+            known.add(address)
+            open_links.append(shown)
+            if not shown:
+                continue
+        elif token.type == "link_close" and not open_links.pop():
+            continue
+        kept.append(token)
+    return kept
+
+
+def broken(line: str, width: int) -> list[str]:
+    """Return a line of code in pieces that fit, broken at spaces, the later ones indented below the first.
+
+    >>> broken("  first(second, third)", 16)
+    ['  first(second,', '      third)']
+    """
+    pieces: list[str] = []
+    indent = len(line) - len(line.lstrip())
+    while len(line) > width:
+        place = line.rfind(" ", (indent + INDENT if pieces else indent) + 1, width + 1)
+        if place < 0:
+            break  # one word: the terminal breaks it, and nothing is lost
+        pieces.append(line[:place])
+        line = " " * (indent + INDENT) + line[place + 1 :].lstrip()
+    return [*pieces, line]
+
+
+def pager(environment: Mapping[str, str], which: Callable[[str], str | None] = shutil.which) -> list[str] | None:
+    """Return the command of the pager, as git finds it: $PAGER, else less; None where none is wanted or found."""
+    try:
+        words = shlex.split(environment.get("PAGER", "less"))
+    except ValueError:
+        return None
+    unwanted = not words or words == ["cat"] or environment.get("TERM", "dumb") == "dumb"
+    return None if unwanted or which(words[0]) is None else words
+
+
+def paged(text: str, command: list[str]) -> bool:
+    """Show text in a pager and wait for its end; False where it cannot be started."""
+    environment = {"LESS": FLAGS, "LV": "-c", **os.environ}
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the pager's, as long as it runs
+    try:
+        process = subprocess.Popen(command, stdin=subprocess.PIPE, env=environment)
+        process.communicate(text.encode("utf-8", "backslashreplace"))  # one that is left early takes less
+        return True
+    except OSError:
+        return False
+    finally:
+        signal.signal(signal.SIGINT, before)

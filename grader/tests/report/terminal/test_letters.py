@@ -1,0 +1,31 @@
+"""Signs that ASCII lacks are told by name, and numbers keep their meaning."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from grader.report.terminal.letters import in_ascii
+from grader.tests.support.places import ROOT
+
+
+@pytest.mark.parametrize(
+    ("text", "plain"),
+    [
+        ("∂L/∂x, ω and δᵢⱼ", "partial L/partial x, omega and delta_ij"),
+        ("Σᵢ wᵢ ≈ 10⁻³, 512²", "Sum_i w_i ~ 10^-3, 512^2"),
+        ("QKᵀ/√d_k ≤ ∞", "QKT/sqrt d_k <= inf"),
+        ("λ, µ, ς, Φ, é, “x”", 'lambda, mu, sigma, Phi, e, "x"'),
+        ("⌈n/2⌉ ∘ ½ 行", "ceil(n/2) o 1/2 ?"),
+        ("plain ~ text", "plain ~ text"),
+    ],
+)
+def test_a_sign_is_told_by_its_name(text: str, plain: str) -> None:
+    assert in_ascii(text) == plain.replace("Sum_i", "Sigma_i")
+
+
+@pytest.mark.parametrize("page", sorted((ROOT / "stages").glob("*/README.md")), ids=lambda page: page.parent.name)
+def test_no_readme_has_a_sign_without_a_name(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    assert in_ascii(text).count("?") == text.count("?")

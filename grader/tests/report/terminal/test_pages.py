@@ -1,0 +1,104 @@
+"""READMEs on a terminal: nothing is cut, no link is told twice, and a pager where one is wanted."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from grader.report.terminal import screen
+from grader.report.terminal.pages import Page, broken, paged, pager
+from grader.tests.support.places import ROOT
+
+SIGNATURE = "multi_head_attention_backward(grad_output, cache, another_argument, and_one_more)"
+TABLE = f"| function | from | to |\n|---|---|---|\n| `{SIGNATURE}` | 1.234567 | the shape of x |\n| `f(x)` | | y |\n"
+LINKS = "[a page](../a.md), [paper](https://a.b/c), [again](https://a.b/c), [https://d.e](https://d.e), end"
+
+
+def shown(text: str, width: int = 80) -> str:
+    console = Console(width=width, color_system=None, force_terminal=False)
+    with console.capture() as captured:
+        console.print(Page(text))
+    return captured.get()
+
+
+def test_a_table_that_fits_stays_one() -> None:
+    (line,) = [line for line in shown(TABLE, 140).splitlines() if SIGNATURE in line]
+    assert "1.234567" in line and "the shape of x" in line
+
+
+def test_a_table_that_does_not_fit_becomes_a_list() -> None:
+    lines = [line.strip() for line in shown(TABLE, 90).splitlines() if line.strip()]
+    assert lines == [SIGNATURE, "from: 1.234567", "to: the shape of x", "f(x)", "to: y"]
+    two = "| word | what it is |\n|---|---|\n| key | " + "long " * 30 + "|\n"
+    assert [line.strip()[:9] for line in shown(two).splitlines() if line.strip()][:2] == ["key", "long long"]
+
+
+def test_code_breaks_at_spaces_and_is_indented_below_its_first_line() -> None:
+    code = "x = first_function(second_argument, third_argument)"
+    assert broken(code, 80) == [code]
+    assert broken(f"  {code}", 40) == ["  x = first_function(second_argument,", "      third_argument)"]
+    assert broken("a" * 50, 20) == ["a" * 50]
+    assert all(len(piece) <= 30 for piece in broken("a = " + "b + " * 40 + "c", 30))
+    assert "x = first_function(second_argument,\n     third_argument)" in shown(f"```python\n{code}\n```", 45)
+
+
+def test_an_address_is_told_once_and_only_where_it_leads_out_of_the_course() -> None:
+    text = " ".join(shown(LINKS, 200).split())
+    assert text.startswith("a page, paper (https://a.b/c), again, https://d.e, ")
+    assert text.count("https://d.e") == 1
+
+
+@pytest.mark.parametrize("stage", ["s15_attention", "s02_linear_systems", "s22_efficient_attention"])
+def test_in_80_columns_no_signature_and_no_number_of_a_readme_is_cut(stage: str) -> None:
+    text = (ROOT / "stages" / stage / "README.md").read_text(encoding="utf-8")
+    told = shown(text)
+    assert "…" not in told or "…" in text
+    assert all(len(line.rstrip()) <= 80 for line in told.splitlines())
+    wanted = {*re.findall(r"\d\.\d{3,}", text), *re.findall(r"`(\w+)\(", text)}
+    assert wanted
+    joined = re.sub(r"\s+", " ", told)
+    assert all(each in joined for each in wanted)
+
+
+@pytest.mark.parametrize(
+    ("environment", "command"),
+    [
+        ({"TERM": "xterm"}, ["less"]),
+        ({"TERM": "xterm", "PAGER": "more -s"}, ["more", "-s"]),
+        ({"TERM": "xterm", "PAGER": ""}, None),
+        ({"TERM": "xterm", "PAGER": "cat"}, None),
+        ({"TERM": "xterm", "PAGER": "gone"}, None),
+        ({"TERM": "xterm", "PAGER": "les's"}, None),
+        ({"TERM": "dumb"}, None),
+        ({}, None),
+    ],
+)
+def test_the_pager_is_the_one_that_git_takes(environment: dict[str, str], command: list[str] | None) -> None:
+    assert pager(environment, lambda name: None if name == "gone" else name) == command
+
+
+def test_a_pager_gets_the_text_and_the_flags_of_git(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("LESS", raising=False)
+    file = tmp_path / "seen"
+    code = f"import os, sys; open({str(file)!r}, 'w').write(os.environ['LESS'] + sys.stdin.buffer.read().decode())"
+    assert paged("a δ\n", [sys.executable, "-c", code])
+    assert file.read_text() == "FRXa δ\n"
+    assert paged("x" * 10**6, [sys.executable, "-c", "pass"])  # left at once
+    assert not paged("x", [str(tmp_path / "none")])
+
+
+@pytest.mark.parametrize(("locale", "heading", "bullet"), [("C.UTF-8", "σ and μ", "•"), ("C", "sigma and mu", "*")])
+def test_a_terminal_without_a_pager_gets_the_page_itself(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, locale: str, heading: str, bullet: str
+) -> None:
+    for name, value in {"PAGER": "cat", "LC_ALL": locale, "TERM": "xterm", "NO_COLOR": "1", "COLUMNS": "60"}.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
+    screen.show_markdown("# σ and μ\n\n- `wᵢ`\n")
+    told = capsys.readouterr().out
+    assert heading in told and bullet in told and "#" not in told
+    assert told.isascii() == (locale == "C")

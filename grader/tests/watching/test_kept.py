@@ -1,0 +1,151 @@
+"""The process that grades: what it tells, how a check is broken off, and what happens when it dies."""
+
+from __future__ import annotations
+
+import os
+import queue
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from grader.outcome import Outcome
+from grader.progress.actions import open_workspace
+from grader.tests.support.command import NUMBERS, WRONG, Place
+from grader.tests.support.patience import SLACK
+from grader.tests.watching.fakes import SQUARE
+from grader.verdict import CriterionResult
+from grader.watching.events import Counted, Event, Failed, Glimpsed, Judged
+from grader.watching.kept import CAN_INTERRUPT, Kept
+from grader.watching.service import Service, serve
+
+ECHO = """
+import json, sys
+for line in sys.stdin:
+    _, ticket, stage, row = json.loads(line)
+    if stage == "dies":
+        sys.exit("out of luck")
+    print(json.dumps(["failed", ticket, stage, row]), flush=True)
+"""
+HANGING = NUMBERS.replace("return 2 * x", "while True: pass")
+
+
+def following(found: queue.Queue[Event]) -> Event:
+    """Return the next event that is not the end of one test."""
+    while isinstance(event := found.get(timeout=3 * SLACK), Counted):
+        pass
+    return event
+
+
+@pytest.fixture
+def echo(place: Place) -> Iterator[tuple[Kept, queue.Queue[Event]]]:
+    found: queue.Queue[Event] = queue.Queue()
+    kept = Kept(place.root, found.put, (sys.executable, "-c", ECHO))
+    yield kept, found
+    kept.close()
+
+
+def test_a_process_that_dies_is_told_of_and_started_anew(echo: tuple[Kept, queue.Queue[Event]]) -> None:
+    kept, found = echo
+    assert (kept.check("s01", None), found.get(timeout=SLACK)) == (1, Failed(1, "s01", None))
+    kept.check("dies", None)
+    failed = found.get(timeout=SLACK)
+    assert isinstance(failed, Failed) and "has ended: out of luck" in failed.message and failed.hint
+    assert (kept.check("s02", "row"), found.get(timeout=SLACK)) == (3, Failed(3, "s02", "row"))
+
+
+def test_it_grades_as_check_does_and_a_hanging_check_gives_way_to_the_next(place: Place) -> None:
+    found: queue.Queue[Event] = queue.Queue()
+    kept = Kept(place.root, found.put)
+    try:
+        place.numbers.write_text(WRONG, encoding="utf-8")
+        kept.check("s01", None)
+        judged = following(found)
+        assert isinstance(judged, Judged) and [row.status for row in judged.verdict.criteria] == ["failed", "blocked"]
+        diagnosis = judged.verdict.criteria[0].failures[0].diagnosis
+        assert diagnosis is not None and diagnosis.mistake == "squared"
+        place.numbers.write_text(HANGING, encoding="utf-8")
+        kept.check("s01", "double")
+        started = time.monotonic()
+        place.numbers.write_text(NUMBERS, encoding="utf-8")
+        last = kept.check("s01", "double")
+        glimpsed = following(found)
+        assert isinstance(glimpsed, Glimpsed) and (glimpsed.ticket, glimpsed.row.status) == (last, "passed")
+        judged = following(found)
+        assert isinstance(judged, Judged) and judged.verdict.passed and judged.verdict.unlocked == ("s02",)
+        assert time.monotonic() - started < 3 * SLACK
+        assert place.store.read().passed["s01"].digest == judged.verdict.run.submission
+        kept.check("s02", None)
+        place.numbers.unlink()
+        missing = kept.check("s01", None)
+        failed = following(found)
+        assert isinstance(failed, Failed) and failed.ticket == missing and failed.hint
+    finally:
+        kept.close()
+
+
+@pytest.mark.skipif(not CAN_INTERRUPT, reason="a check is ended with its process here")
+def test_a_check_that_is_broken_off_leaves_its_process(place: Place) -> None:
+    told: list[tuple[object, ...]] = []
+    service = Service(open_workspace(place.root), lambda *fields: told.append(fields))
+
+    def stop(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    def find(name: str) -> None:
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(SLACK)
+
+    before = signal.signal(signal.SIGINT, stop)
+    try:
+        object.__setattr__(service._workspace, "course", type("Course", (), {"find": staticmethod(find)}))
+        serve(service, _orders(b'["check", 1, "s01", null]\n["check", 2,', b' "s01", null]\n'))
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert told == [] and not service.busy
+
+
+def test_of_orders_that_wait_only_the_last_is_done(place: Place) -> None:
+    told: list[tuple[object, ...]] = []
+    service = Service(open_workspace(place.root), lambda *fields: told.append(fields))
+    serve(service, _orders(b'["check", 1, "s01", null]\n["check", 2, "s77", null]\n["che', b'ck", 3, "s78", null]\n'))
+    assert [fields[:2] for fields in told] == [("failed", 2), ("failed", 3)]
+    assert "s77" in str(told[0][2])
+
+
+def test_a_grader_that_fails_is_told_and_forgotten(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[tuple[object, ...]] = []
+    service = Service(open_workspace(place.root), lambda *fields: told.append(fields))
+
+    def fail(*_: object) -> None:
+        raise RuntimeError("an oversight")
+
+    monkeypatch.setattr("grader.progress.actions.check", fail)
+    service.check(1, "s01")
+    assert told == [("failed", 1, "the grader failed: RuntimeError: an oversight", None)]
+
+
+def test_what_one_row_found_is_told_ahead_without_explanation_unless_its_text_fails_it(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[tuple[object, ...]] = []
+    workspace = open_workspace(place.root)
+    service = Service(workspace, lambda *fields: told.append(fields))
+    stage = workspace.course.stages[0]
+    found = [Outcome("t::1", "double", True, "failed", "expected 6, got 9", explains=(SQUARE,))]
+    service._glimpse(4, stage, found)
+    ((kind, ticket, row),) = told
+    assert (kind, ticket) == ("glimpsed", 4) and isinstance(row, CriterionResult)
+    assert (row.id, row.status, row.failures[0].message) == ("double", "failed", "expected 6, got 9")
+    assert row.failures[0].diagnosis is None
+    service._glimpse(5, stage, [])
+    monkeypatch.setattr("grader.watching.service.refused_rows", lambda *_: {"double": None})
+    service._glimpse(6, stage, found)
+    assert len(told) == 1
+
+
+def _orders(*pieces: bytes) -> Callable[[], bytes]:
+    left = iter([*pieces, b""])
+    return lambda: next(left)

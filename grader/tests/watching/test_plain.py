@@ -1,0 +1,117 @@
+"""Plain mode: what is typed and what happens, and the lines that come of it."""
+
+from __future__ import annotations
+
+import io
+import shlex
+import sys
+from dataclasses import replace
+
+import pytest
+
+from grader.report.terminal.layout import Look
+from grader.tests.support.command import Place
+from grader.tests.watching.fakes import Watched, verdict
+from grader.watching.events import Event, Explored, Failed, Glimpsed, Saved, Typed
+from grader.watching.keys import Keys
+from grader.watching.plain import Lines, read_lines
+
+
+class Plain(Watched):
+    """Plain mode on a session of fakes."""
+
+    def __init__(self, place: Place, capsys: pytest.CaptureFixture[str]) -> None:
+        super().__init__(place.root)
+        look = Look(90)
+        self.lines = Lines(self.session, Keys(self.session, look), look)
+        self.capsys = capsys
+        self.goes_on = True
+        self.lines.begin(self.first)
+
+    def told(self, event: Event | str) -> str:
+        """Return what is printed when an event arrives, or a line."""
+        self.capsys.readouterr()
+        self.goes_on = self.lines.take(Typed(f"{event}\n") if isinstance(event, str) else event)
+        return self.capsys.readouterr().out
+
+
+@pytest.fixture
+def plain(place: Place, capsys: pytest.CaptureFixture[str]) -> Plain:
+    return Plain(place, capsys)
+
+
+def test_a_save_and_its_verdict_are_told_once(plain: Plain) -> None:
+    failing = verdict(plain.first, "failed", "blocked")
+    assert plain.told(plain.judged(failing)).startswith("s01 · Numbers: 0 of 2 rows pass.\nFirst: double is right")
+    assert plain.told(Saved(plain.first.module_path)) == "Saved. Checking.\n"
+    row = failing.criteria[0]
+    ahead = replace(row, failures=tuple(replace(each, diagnosis=None) for each in row.failures))
+    assert "expected 6, got 9" in plain.told(Glimpsed(2, ahead))
+    told = plain.told(plain.judged(failing)).splitlines()
+    assert told == ["s01 · Numbers: 0 of 2 rows pass.", "    This is the square.", "    Multiply by 2."]
+    plain.told("c")
+    better = verdict(plain.first, "passed", "failed")
+    assert plain.told(Glimpsed(3, better.criteria[0])) == "Passes now: double is right.\n"
+    assert "First: quadruple is right" in plain.told(plain.judged(better))
+    assert plain.told(Failed(1, "of an earlier check", None)) == ""
+    plain.told("c")
+    assert plain.told(Failed(4, "s01 has no module", None)) == "s01 has no module\n"
+
+
+def test_what_could_not_be_recorded_and_what_was_drawn_are_told(plain: Plain) -> None:
+    assert plain.told(Explored("s01", "")) == "There is nothing to draw yet.\n"
+    full = replace(verdict(plain.first, "passed", "passed"), unrecorded="no space left on device")
+    assert plain.told(plain.judged(full)).endswith("Nothing is recorded: no space left on device\n")
+    assert plain.told(Explored("s01", "a curve\n")) == "a curve\n"
+    assert plain.told(Explored("s01", "")) == ""
+
+
+def test_keys_go_on_and_back_and_end(plain: Plain) -> None:
+    assert plain.told("n") == "Watching s02 · Sums.\n"
+    assert plain.told("n") == "There is no further stage in that direction.\n"
+    assert plain.told("s01") == "Watching s01 · Numbers.\n"
+    assert "'s99'" in plain.told("s99") and plain.goes_on
+    assert plain.told("") == ""
+    plain.told("e")
+    assert plain.explored == ["s01"]
+    plain.told("q")
+    assert not plain.goes_on
+
+
+def test_keys_help_and_show(plain: Plain) -> None:
+    assert "q  quit" in plain.told("?")
+    assert plain.told("s").startswith("# Numbers")
+    assert plain.told("l") == "s01 Numbers: you are here\ns02 Sums: locked, waits for s01\n"
+    assert plain.told("/ sum") == "s02 Sums: locked, waits for s01\n"
+    assert plain.told("/nothing") == "No stage has 'nothing' in its name.\n"
+    assert plain.told("d").startswith("the solution of s01 is shown once s01 has passed.")
+    plain.told(plain.judged(verdict(plain.first, "failed", "blocked")))
+    assert plain.told("h") == "hint 1 of 3: double: a nudge\n"
+    assert plain.told("h quadruple") == "hint 1 of 3: quadruple: a nudge\n"
+
+
+def test_a_reset_asks_first(plain: Plain, place: Place) -> None:
+    place.numbers.write_text("mine = 1\n", encoding="utf-8")
+    assert plain.told("r") == "Replace stages/s01_numbers/numbers_.py by its stub? Type y for yes.\n"
+    assert plain.told("n") == "Nothing was changed.\n"
+    assert place.numbers.read_text(encoding="utf-8") == "mine = 1\n"
+    plain.told("r")
+    assert "is the stub again" in plain.told("y")
+
+
+def test_the_failing_line_opens_in_an_editor_with_a_window(plain: Plain, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("TERM_PROGRAM", raising=False)
+    monkeypatch.delenv("VISUAL", raising=False)
+    monkeypatch.setenv("EDITOR", shlex.quote(sys.executable))
+    assert "In another terminal: " in plain.told("o")
+    monkeypatch.delenv("EDITOR")
+    assert plain.told("o").startswith("no editor is known")
+
+
+def test_the_end_of_stdin_ends_no_watching() -> None:
+    found: list[Event] = []
+    read_lines(io.StringIO("n\nq\n"), found.append)
+    closed = io.StringIO()
+    closed.close()
+    read_lines(closed, found.append)
+    assert found == [Typed("n\n"), Typed("q\n")]

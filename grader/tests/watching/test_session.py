@@ -1,0 +1,139 @@
+"""What follows from saves, verdicts and keys, without a process."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from grader.errors import ProgressError, StageLocked
+from grader.submission.source import Problem
+from grader.tests.support.command import NUMBERS, Place
+from grader.tests.watching.fakes import Watched, verdict
+from grader.watching.events import Counted, Explored, Failed, Glimpsed, Judged, Saved
+from grader.watching.session import RUNNING
+
+
+@pytest.fixture
+def watched(place: Place) -> Watched:
+    found = Watched(place.root)
+    found.session.open(found.first)
+    return found
+
+
+def test_a_stage_is_checked_as_it_is_opened_and_at_each_save(watched: Watched) -> None:
+    path = watched.first.module_path
+    assert (watched.checks.asked, watched.saves.watched) == ([("s01", None)], path)
+    watched.session.take(Saved(path))
+    watched.session.take(Saved(Path("another.py")))
+    assert watched.checks.asked == [("s01", None)] * 2
+    assert watched.session.board.since == 5.0
+
+
+def test_what_an_earlier_check_tells_changes_nothing(watched: Watched) -> None:
+    old = verdict(watched.first, "failed", "blocked")
+    watched.session.take(Saved(watched.first.module_path))
+    for event in (Judged(1, old), Counted(1, "double", "failed"), Failed(1, "no", None), Glimpsed(1, old.criteria[0])):
+        watched.session.take(event)
+    assert (watched.session.board.verdict, watched.session.board.trouble, watched.session.board.tests) == (
+        None,
+    ) * 2 + (0,)
+    watched.session.take(Counted(2, "double", "passed"))
+    assert (watched.session.board.tests, watched.session.board.at) == (1, "double")
+
+
+def test_the_row_that_does_not_pass_first_is_graded_ahead_of_the_others(watched: Watched) -> None:
+    watched.session.take(watched.judged(verdict(watched.first, "failed", "blocked")))
+    watched.session.check()
+    assert watched.checks.asked == [("s01", None), ("s01", "double")]
+    better = verdict(watched.first, "passed", "failed").criteria[0]
+    watched.session.take(Glimpsed(2, better))
+    board = watched.session.board
+    assert board.since is not None and board.verdict is not None
+    assert [row.status for row in board.verdict.criteria] == ["passed", "blocked"] and not board.complete
+    watched.session.check()
+    assert watched.checks.asked[2:] == [("s01", None)]  # what is left waits for another
+
+
+def test_a_stage_that_completes_is_explored_once(watched: Watched) -> None:
+    watched.session.take(watched.judged(verdict(watched.first, "passed", "passed")))
+    watched.session.check()
+    watched.session.take(watched.judged(verdict(watched.first, "passed", "passed")))
+    assert (watched.explored, watched.session.board.complete) == (["s01"], True)
+    watched.session.take(Explored("s01", "a picture"))
+    watched.session.take(Explored("s02", "of another"))
+    assert watched.session.board.drawn == "a picture"
+    watched.session.take(watched.judged(verdict(watched.first, "failed", "passed")))
+    assert watched.session.board.drawn == ""
+
+
+def test_an_error_is_told_and_the_next_verdict_takes_its_place(watched: Watched) -> None:
+    watched.session.take(Failed(1, "s01 has no module", "Put it back."))
+    assert (watched.session.board.trouble, watched.session.board.since) == (("s01 has no module", "Put it back."), None)
+    assert watched.session.hint() == "s01 has no module"
+    watched.session.check()
+    assert watched.session.board.trouble is None
+
+
+def test_a_pass_that_cannot_be_recorded_is_told(watched: Watched) -> None:
+    full = replace(verdict(watched.first, "passed", "passed"), unrecorded="no space left on device")
+    watched.session.take(watched.judged(full))
+    assert watched.session.board.note == "Nothing is recorded: no space left on device"
+
+
+def test_stages_are_gone_through_to_either_end(watched: Watched) -> None:
+    assert not watched.session.step(-1)
+    assert watched.session.step(1) and watched.session.board.stage.id == "s02"
+    assert watched.checks.asked[-1] == ("s02", None)
+    assert not watched.session.step(1)
+
+
+def test_a_hint_needs_a_verdict_and_a_row_that_does_not_pass(watched: Watched) -> None:
+    assert watched.session.hint() == RUNNING
+    watched.session.take(watched.judged(verdict(watched.first, "failed", "blocked")))
+    first, second = watched.session.hint(), watched.session.hint("quadruple")
+    assert not isinstance(first, str) and first.text == "double: a nudge"
+    assert not isinstance(second, str) and second.criterion.id == "quadruple"
+    broken = replace(verdict(watched.first, "blocked", "blocked"), problem=Problem("syntax", "line 3: ?", 3, None))
+    watched.session.take(watched.judged(broken))
+    assert "line 3" in str(watched.session.hint())
+    assert watched.session.board.place() == ("stages/s01_numbers/numbers_.py", 3)
+    watched.session.take(watched.judged(verdict(watched.first, "passed", "passed")))
+    assert watched.session.hint() == "Every row of s01 passes: no hint is needed."
+
+
+def test_a_reset_keeps_the_file_and_checks_the_stub(watched: Watched, place: Place) -> None:
+    place.numbers.write_text(NUMBERS, encoding="utf-8")
+    said = watched.session.reset()
+    assert "is the stub again. Your file is kept as .grader/backups/" in said
+    assert "NotImplementedError" in place.numbers.read_text(encoding="utf-8")
+    assert len(watched.checks.asked) == 2 and watched.session.board.note == said
+
+
+def test_a_module_is_compared_with_the_reference_once_it_has_passed(watched: Watched, place: Place) -> None:
+    with pytest.raises(StageLocked):
+        watched.session.compared()
+    place.passed("s01")
+    place.numbers.write_text(NUMBERS.replace("2 * x", "x + x"), encoding="utf-8")
+    assert {"-    return x + x", "+    return 2 * x"} <= set(watched.session.compared().splitlines())
+    place.numbers.write_text(NUMBERS, encoding="utf-8")
+    assert "the same text" in watched.session.compared()
+
+
+def test_progress_that_cannot_be_read_leaves_the_stages_as_they_were(
+    watched: Watched, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = watched.session.board.standings
+
+    def refuse() -> None:
+        raise ProgressError("it cannot be read")
+
+    monkeypatch.setattr(watched.workspace.store, "read", refuse)
+    watched.session.take(watched.judged(verdict(watched.first, "failed", "blocked")))
+    assert watched.session.board.standings == before != ()
+
+
+def test_what_is_closed_watches_and_grades_no_more(watched: Watched) -> None:
+    watched.session.close()
+    assert (watched.checks.closed, watched.saves.watched) == (True, None)

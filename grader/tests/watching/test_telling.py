@@ -1,0 +1,112 @@
+"""The board in words: what is told first, of a stage that is complete, and to who listens."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from rich.text import Text
+
+from grader.report.terminal.layout import Look
+from grader.submission.source import Problem
+from grader.tests.support.command import Place
+from grader.tests.watching.fakes import Watched, verdict
+from grader.verdict import Verdict
+from grader.watching import telling
+from grader.watching.board import Board
+from grader.watching.live import FOOT, page
+
+LOOK = Look(80)
+
+
+@pytest.fixture
+def board(place: Place) -> Board:
+    watched = Watched(place.root)
+    watched.session.open(watched.first)
+    return watched.session.board
+
+
+def text(lines: list[Text]) -> str:
+    return "\n".join(line.plain for line in lines)
+
+
+def judged(board: Board, *statuses: str) -> Board:
+    return replace(board, verdict=verdict(board.stage, *statuses), since=None)
+
+
+def test_while_a_check_runs_its_tests_and_seconds_are_told(board: Board) -> None:
+    assert telling.reached(board, LOOK, 5.4) == "checking · 0 tests"
+    slow = replace(board, tests=1, at="double")
+    assert telling.reached(slow, LOOK, 17.0) == "checking · 1 test · 12 s · double"
+    assert telling.reached(judged(board, "passed", "failed"), LOOK, 17.0) == "1 of 2 criteria"
+    assert "check is running" in text(telling.below(board, LOOK))
+
+
+def test_the_first_row_that_does_not_pass_is_told_whole_or_the_one_that_is_chosen(board: Board) -> None:
+    board = judged(board, "failed", "blocked")
+    told = text(telling.below(board, LOOK))
+    for words in ("✗ double is right", "double(x=3)", "expected 6, got 9", "This is the square.", "numbers_.py:6"):
+        assert words in told
+    assert "grader hint" not in told  # there is a key for that
+    assert "quadruple" in text(telling.below(board, LOOK, "quadruple"))
+    assert board.place() == ("stages/s01_numbers/numbers_.py", 6)
+    assert telling.row_line(board.verdict.criteria[0], LOOK).plain == "✗ double is right  0 of 2 tests"  # type: ignore[union-attr]
+
+
+def test_a_row_that_is_not_started_says_what_to_write(board: Board) -> None:
+    told = text(telling.below(judged(board, "not_started", "not_started"), LOOK))
+    assert "Write double in stages/s01_numbers/numbers_.py and save." in told
+
+
+def test_a_module_that_cannot_be_read_says_where(board: Board) -> None:
+    broken = replace(
+        verdict(board.stage, "blocked", "blocked"), problem=Problem("syntax", "expected ':'", 3, "Add it.")
+    )
+    told = text(telling.below(replace(board, verdict=broken, since=None), LOOK))
+    assert "numbers_.py:3 cannot be graded" in told and "expected ':'" in told and "Add it." in told
+    assert telling.reached(replace(board, verdict=broken, since=None), LOOK, 0) == "cannot be graded as it is"
+
+
+def test_a_stage_that_is_complete_says_what_was_built_and_opened(board: Board) -> None:
+    done = replace(verdict(board.stage, "passed", "passed"), unlocked=("s02",))
+    told = text(telling.below(replace(board, verdict=done, since=None), LOOK))
+    for words in ("s01 · Numbers is complete.", "You built double, quadruple.", "Unlocked: s02 · Sums.", "n goes on"):
+        assert words in told
+    unrecorded = replace(done, unrecorded="no space")
+    assert "Unlocked" not in text(telling.below(replace(board, verdict=unrecorded, since=None), LOOK))
+    public = replace(done, passed=False, run=replace(done.run, public_only=True))
+    told = text(telling.below(replace(board, verdict=public, since=None), LOOK))
+    assert "hidden tests run when you submit" in told and "reference" not in told
+
+
+def test_a_fault_of_the_grader_is_told_as_one(board: Board) -> None:
+    faulty: Verdict = replace(verdict(board.stage, "failed", "blocked"), faults=("a test file is broken",))
+    told = text(telling.below(replace(board, verdict=faulty, since=None), LOOK))
+    assert "not in your code" in told and "a test file is broken" in told
+
+
+def test_plain_mode_tells_sentences_without_marks(board: Board) -> None:
+    board = judged(board, "failed", "blocked")
+    lines = text(telling.spoken(board, LOOK)).splitlines()
+    assert lines[:2] == ["s01 · Numbers: 0 of 2 rows pass.", "First: double is right: 0 of 2 tests."]
+    assert not set("✗✓○–░█") & set("\n".join(lines))
+    told = text(telling.spoken(board, LOOK, board.first))
+    assert told == "s01 · Numbers: 0 of 2 rows pass.\n    This is the square.\n    Multiply by 2."
+    trouble = replace(board, verdict=None, trouble=("s01 has no module", "Use `grader reset s01`."))
+    assert text(telling.spoken(trouble, LOOK)) == "s01 has no module\nUse `grader reset s01`."
+
+
+def test_the_live_view_fits_its_height_and_keeps_the_keys(board: Board) -> None:
+    board = replace(judged(board, "failed", "blocked"), drawn="\n".join("x" * 9))
+    for height in (8, 12, 24):
+        lines = page(board, Look(110), height, "", 0.0)
+        assert len(lines) <= height and lines[-1].plain == FOOT and lines[0].plain.startswith("s01 · Numbers")
+    assert "an answer" in text(page(board, Look(110), 24, "an answer", 0.0))
+    assert "expected 6" not in text(page(board, Look(110), 24, "an answer", 0.0))
+
+
+def test_in_ascii_nothing_else_is_shown(board: Board) -> None:
+    look = Look(80, ascii=True)
+    board = judged(board, "failed", "blocked")
+    assert text(telling.below(board, look)).isascii()
+    assert text(page(board, look, 30, "", 0.0)).isascii()

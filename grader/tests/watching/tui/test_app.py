@@ -1,0 +1,221 @@
+"""The full screen, driven by Textual's pilot; what grades and watches is replaced by fakes."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from grader.report.terminal.layout import Look
+from grader.tests.support.command import NUMBERS, Place
+from grader.tests.support.patience import SLACK
+from grader.tests.watching.fakes import Watched, verdict
+
+pytest.importorskip("textual")
+
+from textual.pilot import Pilot
+from textual.screen import Screen as Base
+from textual.widgets import OptionList, Static
+
+from grader.watching.events import Counted, Explored, Failed
+from grader.watching.session import Session
+from grader.watching.tui.app import Posted, Watching
+from grader.watching.tui.dialogs import Choice, Question, Reading
+
+Story = Callable[["Screen"], Awaitable[None]]
+
+
+class Screen:
+    """An app on a session of fakes, and its pilot."""
+
+    def __init__(self, root: Path, ascii: bool = False) -> None:
+        self.watched = Watched(root)
+        self.app = Watching(self._made, self.watched.first, Look(80, ascii=ascii))
+        self.pilot: Pilot[None]
+
+    def _made(self, post: object, width: object) -> Session:
+        return self.watched.session
+
+    async def takes(self, event: object) -> None:
+        """Let an event arrive as threads post it."""
+        self.app.post_message(Posted(event))  # type: ignore[arg-type]
+        await self.pilot.pause()
+
+    async def judged(self, *statuses: str) -> None:
+        await self.takes(self.watched.judged(verdict(self.watched.session.board.stage, *statuses)))
+
+    async def press(self, *keys: str) -> None:
+        await self.pilot.press(*keys)
+        await self.pilot.pause()
+
+    async def until(self, holds: Callable[[], object]) -> None:
+        """Wait until something holds; others may use the machine, too."""
+        ends_at = time.monotonic() + SLACK
+        while not holds():
+            assert time.monotonic() < ends_at, inspect.getsource(holds)
+            await self.pilot.pause(0.01)
+
+    async def shows(self, kind: type[object]) -> None:
+        """Wait until the window on top is of a kind; of kind Base, until there is none over the screen."""
+        await self.until(lambda: type(self.app.screen) is kind)
+
+    def text(self, where: str) -> str:
+        return str(self.app.screen_stack[0].query_one(where, Static).content)
+
+    def options(self, where: str) -> list[str]:
+        listed = self.app.screen_stack[0].query_one(where, OptionList)
+        return [str(each.prompt) for each in listed.options]
+
+
+def play(root: Path, story: Story, size: tuple[int, int] = (140, 30), ascii: bool = False) -> Screen:
+    """Run an app through a story."""
+    screen = Screen(root, ascii)
+
+    async def run() -> None:
+        async with screen.app.run_test(size=size, notifications=True) as pilot:
+            screen.pilot = pilot
+            await pilot.pause()
+            await story(screen)
+
+    asyncio.run(run())
+    return screen
+
+
+def test_three_columns_show_the_stages_the_rows_and_what_is_wrong_first(place: Place) -> None:
+    async def story(screen: Screen) -> None:
+        await screen.until(lambda: "The check is running." in screen.text("#told"))
+        await screen.until(lambda: "checking" in screen.text("#title"))
+        await screen.takes(Counted(1, "double", "failed"))
+        await screen.judged("failed", "blocked")
+        await screen.until(
+            lambda: screen.text("#title").endswith("0 of 2 criteria") and "s01 · Numbers" in screen.text("#title")
+        )
+        await screen.until(lambda: screen.options("#stages") == ["→ s01 Numbers", "· s02 Sums"])
+        await screen.until(lambda: screen.options("#rows")[0] == "✗ double is right  0 of 2 tests")
+        await screen.until(lambda: "This is the square." in screen.text("#told"))
+        await screen.until(lambda: not screen.app.has_class("narrow") and screen.app.query_one("#stages").display)
+        await screen.press("down")
+        await screen.until(lambda: "quadruple" in screen.text("#told") and "square" not in screen.text("#told"))
+        await screen.judged("passed", "passed")
+        await screen.until(lambda: "s01 · Numbers is complete." in screen.text("#told"))
+        await screen.takes(Explored("s01", "\x1b[31ma curve\x1b[0m"))
+        await screen.until(lambda: "a curve" in screen.text("#told") and "\x1b" not in screen.text("#told"))
+        await screen.takes(Failed(1, "s01 has no module", "Put it back."))
+        await screen.until(lambda: "Put it back." in screen.text("#told"))
+
+    screen = play(place.root, story)
+    assert screen.watched.explored == ["s01"] and screen.watched.checks.closed
+
+
+def test_in_80_columns_the_checklist_stands_above_what_is_wrong(place: Place) -> None:
+    async def story(screen: Screen) -> None:
+        await screen.judged("failed", "blocked")
+        rows, detail = (screen.app.query_one(where) for where in ("#rows", "#detail"))
+        await screen.until(lambda: screen.app.has_class("narrow") and not screen.app.query_one("#stages").display)
+        await screen.until(
+            lambda: rows.region.bottom <= detail.region.y and rows.region.width == 80 and detail.region.height >= 10
+        )
+        await screen.until(lambda: screen.text("#foot").endswith("q quit") and len(screen.text("#foot")) <= 78)
+        await screen.until(
+            lambda: all(
+                line.isascii() for line in (*screen.options("#rows"), screen.text("#told"), screen.text("#title"))
+            )
+        )
+        await screen.pilot.resize_terminal(150, 30)
+        await screen.pilot.pause()
+        await screen.until(lambda: not screen.app.has_class("narrow"))
+
+    play(place.root, story, (80, 24), ascii=True)
+
+
+def test_keys_open_windows_that_keys_close(place: Place) -> None:
+    async def story(screen: Screen) -> None:
+        await screen.judged("failed", "blocked")
+        for key in ("h", "s", "question_mark"):
+            await screen.press(key)
+            await screen.shows(Reading)
+            await screen.press("down", "n", "escape")
+            await screen.shows(Base)
+        await screen.until(lambda: screen.watched.session.board.stage.id == "s01")  # n meant nothing in a window
+        await screen.until(lambda: screen.watched.workspace.store.read().hints == {"s01/double": 1})
+        await screen.press("d", "e")
+        await screen.until(lambda: screen.watched.explored == ["s01"])
+        await screen.until(lambda: any("s01 has passed" in each.message for each in screen.app._notifications))
+        await screen.press("c")
+        await screen.until(lambda: screen.watched.checks.asked[-1] == ("s01", "double"))
+        await screen.press("q")
+
+    assert play(place.root, story).watched.checks.closed
+
+
+def test_stages_are_gone_through_listed_and_searched(place: Place) -> None:
+    async def story(screen: Screen) -> None:
+        board = screen.watched.session
+        await screen.press("n")
+        await screen.until(lambda: board.board.stage.id == "s02")
+        await screen.takes(Failed(2, "s02 is locked: s01 (Numbers) comes first", "Begin there."))
+        await screen.until(lambda: "s02 is locked" in screen.text("#told"))
+        await screen.press("n", "p")
+        await screen.until(lambda: board.board.stage.id == "s01")
+        await screen.press("l")
+        await screen.shows(Choice)
+        await screen.press("down", "enter")  # it begins where one is
+        await screen.until(lambda: board.board.stage.id == "s02")
+        await screen.press("slash", *"quad", "enter")
+        await screen.until(lambda: (board.board.stage.id, screen.app._row) == ("s01", "quadruple"))
+        await screen.press("slash", "q", "escape")
+        await screen.shows(Base)
+        screen.app.query_one("#stages").focus()
+        await screen.until(lambda: screen.app.focused is not None and screen.app.focused.id == "stages")
+        await screen.press("down", "enter")
+        await screen.until(lambda: board.board.stage.id == "s02")
+
+    play(place.root, story)
+
+
+def test_a_reset_asks_and_a_comparison_shows_both(place: Place) -> None:
+    place.numbers.write_text(NUMBERS.replace("2 * x", "x + x"), encoding="utf-8")
+    place.passed("s01")
+
+    async def story(screen: Screen) -> None:
+        await screen.takes(screen.watched.judged(replace(verdict(screen.watched.first, "passed", "passed"))))
+        await screen.press("d")
+        await screen.shows(Reading)
+        await screen.until(
+            lambda: "+    return 2 * x" in str(screen.app.screen.query_one("#reading Static", Static).content)
+        )
+        await screen.press("q", "r")
+        await screen.shows(Question)
+        await screen.press("n")
+        await screen.until(lambda: "x + x" in place.numbers.read_text(encoding="utf-8"))
+        await screen.press("r", "y")
+        await screen.until(lambda: "NotImplementedError" in place.numbers.read_text(encoding="utf-8"))
+        await screen.until(lambda: "is the stub again" in screen.text("#told"))
+
+    play(place.root, story)
+
+
+def test_the_failing_line_opens_and_an_editor_that_is_missing_is_told(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[tuple[str, ...]] = []
+    monkeypatch.setattr("grader.watching.tui.app.started", lambda how: opened.append(how.command))
+    monkeypatch.setattr("grader.watching.tui.app.shutil.which", lambda name: f"/bin/{name}")
+    monkeypatch.setenv("TERM_PROGRAM", "vscode")
+
+    async def story(screen: Screen) -> None:
+        await screen.judged("failed", "blocked")
+        await screen.press("enter", "o")
+        await screen.until(lambda: opened == [("code", "--goto", f"{place.numbers}:6")] * 2)
+        monkeypatch.setenv("TERM_PROGRAM", "")
+        monkeypatch.setenv("EDITOR", "")
+        monkeypatch.setenv("VISUAL", "")
+        await screen.press("o")
+        await screen.until(lambda: any("EDITOR is not set" in each.message for each in screen.app._notifications))
+
+    play(place.root, story)

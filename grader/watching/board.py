@@ -1,0 +1,68 @@
+"""What the screen is about at a moment: a frozen record, which every way of showing it reads."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from grader.course.stage import Stage
+from grader.progress.actions import Standing
+from grader.verdict import CriterionResult, Verdict
+
+
+@dataclass(frozen=True)
+class Board:
+    """The stage that is watched, its last verdict, or why there is none, and the check that runs.
+
+    since is when that check began, on the monotonic clock; tests counts its tests, at is the row of the last one.
+    trouble holds an error and what to do. drawn is what `grader explore` printed once the stage had passed.
+    """
+
+    stage: Stage
+    standings: tuple[Standing, ...]
+    verdict: Verdict | None = None
+    trouble: tuple[str, str | None] | None = None
+    since: float | None = None
+    tests: int = 0
+    at: str = ""
+    note: str = ""
+    drawn: str = ""
+
+    @property
+    def first(self) -> CriterionResult | None:
+        """The first row that does not pass; one that waits for another is not the first unless nothing else is left."""
+        rows = () if self.verdict is None else self.verdict.criteria
+        left = [row for row in rows if row.status != "passed"]
+        return min(left, key=lambda row: (row.status == "blocked", row.values_right), default=None)
+
+    @property
+    def complete(self) -> bool:
+        """Whether the last check found nothing wrong."""
+        return self.verdict is not None and (self.verdict.passed or self.verdict.public_passed)
+
+    @property
+    def failing(self) -> str | None:
+        """The row that does not pass first and waits for no other; None where none is known."""
+        return self.first.id if self.first is not None and self.first.status != "blocked" else None
+
+    def with_row(self, row: CriterionResult) -> Verdict | None:
+        """Return the last verdict with a row that is known anew."""
+        if self.verdict is None:
+            return None
+        rows = tuple(row if each.id == row.id else each for each in self.verdict.criteria)
+        return replace(self.verdict, criteria=rows, problem=None, passed=False)
+
+    def row(self, name: str | None) -> CriterionResult | None:
+        """Return the row of that id or, without one, the first that does not pass."""
+        rows = () if self.verdict is None else self.verdict.criteria
+        return self.first if name is None else next((row for row in rows if row.id == name), None)
+
+    def place(self, name: str | None = None) -> tuple[str, int]:
+        """Return the file and line to look at: of the module's problem, of a row's failure, or its beginning."""
+        file = f"stages/{self.stage.name}/{self.stage.module}"
+        if self.verdict is None:
+            return file, 1
+        if self.verdict.problem is not None:
+            return file, self.verdict.problem.line or 1
+        row = self.row(name)
+        wheres = [failure.where for failure in row.failures if failure.where is not None] if row is not None else []
+        return next(((where.file, where.line) for where in wheres if where.file == file), (file, 1))

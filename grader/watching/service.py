@@ -1,0 +1,154 @@
+"""The process that grades for `grader watch`: it keeps the tests of one stage loaded, and a worker started ahead.
+
+Run by `kept.py` with the course's folder as its only argument. It is a process of its own because judges are forks of
+it: one with threads and a screen cannot be forked safely. Orders come as lines of JSON on stdin, ["check", ticket,
+stage, row]; answers go to stdout. SIGINT breaks a check off.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from grader import __version__
+from grader.course.sealed import public_only
+from grader.course.stage import Course, Stage
+from grader.errors import GraderError
+from grader.judging.grading import Grader
+from grader.judging.processes.plain import packed
+from grader.progress import actions
+from grader.report import feedback
+from grader.submission import take
+from grader.submission.source import check_source, refused_rows
+from grader.verdict import Run, decide
+
+if TYPE_CHECKING:
+    from grader.judging.grading import OnTest, Options
+    from grader.outcome import Outcome
+    from grader.submission import Snapshot
+    from grader.verdict import Verdict
+
+Tell = Callable[..., None]
+PIECE = 1 << 16
+
+
+class Service:
+    """Checks stages as `grader check` does, with a grader that is kept from check to check."""
+
+    def __init__(self, workspace: actions.Workspace, tell: Tell) -> None:
+        self._workspace = replace(workspace, grade=self._grade)
+        self._tell = tell
+        self._kept: Grader | None = None
+        self.busy = False
+
+    def check(self, ticket: int, name: str, row: str | None = None) -> None:
+        """Check a stage and tell each outcome, then the verdict; an error is told as one.
+
+        The tests of row are run first, and what they found is told at once to whoever works on it; only the verdict
+        counts.
+        """
+        ahead: list[Outcome] = []
+        is_told = row is None
+
+        def on_test(outcome: Outcome) -> None:
+            nonlocal is_told
+            if not is_told and outcome.criterion == row:
+                ahead.append(outcome)
+            elif not is_told:
+                is_told = True
+                self._glimpse(ticket, stage, ahead)
+            self._tell("tested", ticket, outcome.criterion, outcome.status)
+
+        try:
+            self.busy = True
+            stage = self._workspace.course.find(name)
+            request = actions.GradingRequest(ahead=() if row is None else (row,))
+            verdict = actions.check(self._workspace, stage, request, on_test)
+            self.busy = False
+            self._tell("judged", ticket, _shown(stage, verdict))
+        except KeyboardInterrupt:
+            self.close()  # a grader that was stopped anywhere is not relied on
+        except GraderError as error:
+            self._tell("failed", ticket, error.message, error.hint)
+        except Exception as error:  # the next save gets another chance
+            self.close()
+            self._tell("failed", ticket, f"the grader failed: {type(error).__name__}: {error}", None)
+        finally:
+            self.busy = False
+
+    def _glimpse(self, ticket: int, stage: Stage, found: list[Outcome]) -> None:
+        """Tell what the tests of one row found, unexplained: the others' evidence may speak against an explanation."""
+        snapshot = take(stage, None, self._workspace.course.root)
+        if not found or found[0].criterion in refused_rows(stage, check_source(stage, snapshot)):
+            return
+        run = Run(0, "none", None, 0.0, __version__, "", snapshot.label, found[0].criterion, public_only(stage))
+        expected = [(outcome.test, outcome.criterion, outcome.hidden) for outcome in found]
+        plain = [replace(outcome, explains=(), unexplained="") for outcome in found]
+        verdict = _shown(stage, decide(stage, expected, plain, run))
+        if not verdict.grader_fault:
+            self._tell("glimpsed", ticket, verdict.criteria[0])
+
+    def close(self) -> None:
+        """Forget the tests, and end the worker that was started ahead."""
+        kept, self._kept = self._kept, None
+        if kept is not None:
+            kept.close()
+
+    def _grade(
+        self, course: Course, stage: Stage, snapshot: Snapshot, options: Options, on_test: OnTest | None
+    ) -> Verdict:
+        if self._kept is None or self._kept.stage is not stage:
+            self.close()
+            self._kept = Grader(course, stage, warm=True)
+        return self._kept.grade(snapshot, options, on_test)
+
+
+def _shown(stage: Stage, verdict: Verdict) -> Verdict:
+    return feedback.shown(verdict, stage.feedback, feedback.known_names(stage))
+
+
+def main() -> None:
+    """Take orders until stdin ends."""
+    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)  # whatever prints has no part in the answers
+
+    def tell(*fields: Any) -> None:
+        answers.write(json.dumps(packed(fields)) + "\n")
+        answers.flush()
+
+    service = Service(actions.open_workspace(Path(sys.argv[1])), tell)
+
+    def interrupt(*_: object) -> None:
+        if service.busy:
+            service.busy = False
+            raise KeyboardInterrupt
+
+    signal.signal(signal.SIGINT, interrupt)
+    try:
+        serve(service, lambda: os.read(0, PIECE))
+    except BrokenPipeError:  # nobody watches any more
+        pass
+    finally:
+        service.close()
+
+
+def serve(service: Service, read: Callable[[], bytes]) -> None:
+    """Do what was asked for last, until nothing more can be read."""
+    rest = b""
+    while piece := read():
+        *lines, rest = (rest + piece).split(b"\n")
+        if lines:
+            _, ticket, stage, row = json.loads(lines[-1])
+            with suppress(KeyboardInterrupt):  # one that came as a check ended
+                service.check(int(ticket), str(stage), row)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,167 @@
+"""What happens while stages are watched: a save begins a check, a verdict moves the board, a key asks for something.
+
+A session does one thing at a time: whoever shows it gives it the events that threads post. It prints nothing.
+"""
+
+from __future__ import annotations
+
+import difflib
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Protocol
+
+from grader.course.stage import Stage
+from grader.errors import GraderError
+from grader.progress import lessons
+from grader.progress.actions import Standing, Workspace, standings
+from grader.verdict import Verdict
+from grader.watching.board import Board
+from grader.watching.events import Counted, Event, Explored, Failed, Glimpsed, Judged, Saved
+
+RUNNING = "The check is still running; ask again once its verdict is here."
+
+
+class Checks(Protocol):
+    """Grades a stage elsewhere, and posts what comes of it."""
+
+    def check(self, stage: str, row: str | None) -> int:
+        """Begin a check, of one row before the others, in place of the one before; return the number of its events."""
+
+    def close(self) -> None:
+        """End it."""
+
+
+class Watches(Protocol):
+    """Posts the saves of one module at a time."""
+
+    def watch(self, path: Path) -> None:
+        """Watch this module instead of the one before."""
+
+    def close(self) -> None:
+        """Watch nothing any more."""
+
+
+class Session:
+    """Watches one stage after another; changed is called whenever the board is another one."""
+
+    def __init__(
+        self,
+        workspace: Workspace,
+        checks: Checks,
+        saves: Watches,
+        explore: Callable[[str], None],
+        changed: Callable[[], None] = lambda: None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.workspace = workspace
+        self.changed = changed
+        self._checks = checks
+        self._saves = saves
+        self._explore = explore
+        self._clock = clock
+        self._ticket = 0
+        self.board = Board(workspace.course.stages[0], ())
+
+    def open(self, stage: Stage) -> None:
+        """Watch a stage, and check it as it is."""
+        self.board = Board(stage, self._standings())
+        self._saves.watch(stage.module_path)
+        self.check()
+
+    def check(self) -> None:
+        """Check the stage anew; what ran before does not count."""
+        self._ticket = self._checks.check(self.board.stage.id, self.board.failing)
+        self._becomes(since=self._clock(), tests=0, at="", trouble=None)
+
+    def take(self, event: Event) -> None:
+        """Do what follows from an event; what belongs to an earlier check or another stage changes nothing."""
+        board = self.board
+        match event:
+            case Saved(path) if path == board.stage.module_path:
+                self.check()
+            case Counted(ticket, row, _) if ticket == self._ticket:
+                self._becomes(tests=board.tests + 1, at=row)
+            case Glimpsed(ticket, row) if ticket == self._ticket:
+                self._becomes(verdict=board.with_row(row), trouble=None)
+            case Judged(ticket, verdict) if ticket == self._ticket:
+                self._judged(verdict)
+            case Failed(ticket, message, hint) if ticket == self._ticket:
+                self._becomes(since=None, verdict=None, trouble=(message, hint), standings=self._standings())
+            case Explored(stage, text) if stage == board.stage.id:
+                self._becomes(drawn=text)
+
+    def close(self) -> None:
+        """Stop watching and grading."""
+        self._saves.close()
+        self._checks.close()
+
+    def step(self, by: int) -> bool:
+        """Go on to the next stage, or back; False at the end of the course."""
+        stages = self.workspace.course.stages
+        place = stages.index(self.board.stage) + by
+        if not 0 <= place < len(stages):
+            return False
+        self.open(stages[place])
+        return True
+
+    def hint(self, row: str | None = None) -> lessons.Hint | str:
+        """Return the next hint of a row, by default of the first that does not pass, or why there is none."""
+        found, verdict = self.board.row(row), self.board.verdict
+        if verdict is None:
+            return self.board.trouble[0] if self.board.trouble is not None else RUNNING
+        if verdict.problem is not None:
+            return f"{verdict.run.label}: {verdict.problem.message}"
+        if found is None:
+            return f"Every row of {verdict.stage} passes: no hint is needed."
+        hint = lessons.hint(self.workspace, self.board.stage, found.id)
+        return hint if hint is not None else f"{found.id} has no hint."
+
+    def explore(self) -> None:
+        """Have the stage's picture drawn; it arrives as an event."""
+        self._explore(self.board.stage.id)
+
+    def readme(self) -> str:
+        """Return the stage's README."""
+        return lessons.readme(self.board.stage)
+
+    def reset(self) -> str:
+        """Put the stub back; return what was done, in words. The save that this is begins a check."""
+        stage = self.board.stage
+        kept = lessons.reset(self.workspace, stage)
+        said = f"stages/{stage.name}/{stage.module} is the stub again."
+        if kept is not None:
+            said += f" Your file is kept as {kept.relative_to(self.workspace.course.root).as_posix()}."
+        self.board = Board(stage, self._standings(), note=said)
+        self.check()
+        return said
+
+    def compared(self) -> str:
+        """Return how the module differs from the reference, once the stage has passed; StageLocked before."""
+        stage = self.board.stage
+        reference = lessons.solution(self.workspace, stage)
+        own = stage.module_path.read_text(encoding="utf-8", errors="replace")
+        pair = own.splitlines(), reference.splitlines()
+        lines = difflib.unified_diff(*pair, "yours", "the reference", lineterm="")
+        return "\n".join(lines) or "Yours and the reference are the same text."
+
+    def _judged(self, verdict: Verdict) -> None:
+        was_complete = self.board.complete
+        note = f"Nothing is recorded: {verdict.unrecorded}" if verdict.unrecorded else ""
+        self._becomes(since=None, verdict=verdict, trouble=None, note=note, standings=self._standings())
+        if not self.board.complete:
+            self._becomes(drawn="")
+        elif not was_complete:
+            self._explore(self.board.stage.id)
+
+    def _standings(self) -> tuple[Standing, ...]:
+        """Return where the learner stands; as before where the progress file cannot be read."""
+        try:
+            return standings(self.workspace, self.workspace.store.read())
+        except GraderError:
+            return self.board.standings
+
+    def _becomes(self, **changes: object) -> None:
+        self.board = replace(self.board, **changes)  # type: ignore[arg-type]
+        self.changed()

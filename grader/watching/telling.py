@@ -1,0 +1,158 @@
+"""The board in lines of text: the stage and what was reached, the stages, the rows, and what is wrong first."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from grader.report.terminal.checklist import Style, detail_lines, fault_lines, problem_lines
+from grader.report.terminal.layout import Look, paragraph
+from grader.report.terminal.overview import STATES
+from grader.report.terminal.words import count, kind_of_row, reached_choices, status_choices
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+    from grader.progress.actions import Standing
+    from grader.verdict import CriterionResult
+    from grader.watching.board import Board
+
+AHEAD = "An explanation, if there is one, follows the other rows."
+KEYS = (
+    ("n", "next stage"),
+    ("p", "previous stage"),
+    ("h", "a hint for the row, one step further each time"),
+    ("e", "explore: run your functions and draw what they give"),
+    ("s", "show the stage's specification"),
+    ("o", "open the failing line in your editor"),
+    ("d", "compare with the reference, once the stage has passed"),
+    ("c", "check again"),
+    ("r", "reset: put the stub back, after a question"),
+    ("l", "list the stages"),
+    ("/", "search stages and rows"),
+    ("?", "this help"),
+    ("q", "quit"),
+)
+
+
+def title(board: Board) -> str:
+    """Return which stage this is."""
+    return f"{board.stage.id} · {board.stage.title}"
+
+
+def reached(board: Board, look: Look, now: float) -> str:
+    """Return what was reached or, while a check runs, how far that is."""
+    if board.since is not None:
+        seconds = int(now - board.since)
+        lasted = f" · {seconds} s" if seconds else ""
+        return f"checking · {count(board.tests, 'test')}{lasted}" + (f" · {board.at}" if seconds and board.at else "")
+    if board.verdict is None or board.verdict.problem is not None:
+        return "cannot be graded as it is"
+    return reached_choices(board.verdict, look)[1]
+
+
+def stage_line(standing: Standing, look: Look) -> Text:
+    """Return one stage with its mark."""
+    from rich.text import Text
+
+    mark, style = look.mark("current" if standing.is_current else standing.state)
+    name = look.clean(f"{standing.stage.id} {standing.stage.title}")
+    return Text.assemble((mark, style), " ", (name, "dim" if standing.state == "locked" else ""))
+
+
+def state_words(standing: Standing) -> str:
+    """Return in words how a stage stands."""
+    if standing.is_current:
+        return "you are here"
+    return STATES.get(standing.state, f"locked, waits for {', '.join(standing.waits_for)}")
+
+
+def row_line(row: CriterionResult, look: Look) -> Text:
+    """Return one row of the checklist with its mark and, where it has not passed, in a few words why."""
+    from rich.text import Text
+
+    mark, style = look.mark(kind_of_row(row))
+    more = "" if row.status in ("passed", "not_started") else look.clean(f"  {status_choices(row)[-1]}")
+    quiet = style if style == "dim" else ""
+    return Text.assemble((mark, style), " ", (look.clean(row.text), quiet), (more, style))
+
+
+def below(board: Board, look: Look, name: str | None = None) -> list[Text]:
+    """Return what is to be read: why nothing was graded, a row with its diagnosis, or that the stage is complete."""
+    if board.trouble is not None:
+        message, hint = board.trouble
+        lines = paragraph(message, look, "red", indent=0)
+        return lines + (paragraph(look.command(hint), look, indent=0) if hint else [])
+    verdict = board.verdict
+    if verdict is None:
+        return paragraph("The check is running.", look, "dim", indent=0)
+    style = Style(look, f"grader check {board.stage.id}", only=name)
+    if verdict.problem is not None:
+        return problem_lines(verdict, style)
+    faults = fault_lines(verdict, style)
+    if board.complete and name is None:
+        return [*faults, *done_lines(board, look)]
+    row = board.row(name)
+    return faults if row is None else [*faults, *_row_lines(board, row, style)]
+
+
+def _row_lines(board: Board, row: CriterionResult, style: Style) -> list[Text]:
+    """Return a row, how it did, and below it its failures or where to write it."""
+    assert board.verdict is not None
+    mark, colour = style.look.mark(kind_of_row(row))
+    lines = paragraph(f"{mark} {row.text}", style.look, "bold", indent=0)
+    lines += paragraph(status_choices(row)[0], style.look, colour, indent=2)
+    if row.status == "not_started":
+        names = ", ".join(board.stage.criterion(row.id).functions)
+        said = f"Write {names} in stages/{board.stage.name}/{board.stage.module} and save."
+        return [*lines, *paragraph(said, style.look, indent=2)]
+    lines += detail_lines(row, board.verdict, style, commands=False)
+    waits = board.since is not None and row.status == "failed" and not any(each.diagnosis for each in row.failures)
+    return lines + (paragraph(AHEAD, style.look, "dim") if waits else [])
+
+
+def done_lines(board: Board, look: Look) -> list[Text]:
+    """Return that a stage is complete, what was built, what that opens, and what can be done now."""
+    verdict, stage = board.verdict, board.stage
+    assert verdict is not None
+    names = list(dict.fromkeys(name for row in stage.criteria for name in row.functions))
+    lines = paragraph(f"{title(board)} is complete.", look, "bold green", indent=0)
+    if verdict.public_passed:
+        lines += paragraph("Its public tests pass; hidden tests run when you submit.", look, indent=0)
+    lines += paragraph(f"You built {', '.join(names)}.", look, indent=0)
+    stages = {each.stage.id: each.stage for each in board.standings}
+    opened = ", ".join(f"{each} · {stages[each].title}" for each in verdict.unlocked if each in stages)
+    if opened and not verdict.unrecorded:
+        lines += paragraph(f"Unlocked: {opened}.", look, "green", indent=0)
+    keys = "n goes on" if verdict.public_passed else "d compares yours with the reference, n goes on"
+    lines += paragraph(f"{keys}, e explores it again.", look, "dim", indent=0)
+    return lines
+
+
+def spoken(board: Board, look: Look, known: CriterionResult | None = None) -> list[Text]:
+    """Return the board for plain mode: sentences, one below the other, without marks or columns.
+
+    known is a row that was told already: of it only the explanation is told.
+    """
+    verdict = board.verdict
+    lines: list[Text] = []
+    if verdict is not None and verdict.problem is None:
+        done = sum(row.status == "passed" for row in verdict.criteria)
+        said = f"{title(board)}: {done} of {count(len(verdict.criteria), 'row')} pass."
+        lines += paragraph(said, look, indent=0)
+    if board.complete or board.first is None or verdict is None or verdict.problem is not None:
+        return lines + below(board, look)
+    if known is not None and (known.id, known.status) == (board.first.id, board.first.status):
+        found = next((each.diagnosis for each in board.first.failures if each.diagnosis), None)
+        return lines + (paragraph(f"{found.text}\n{found.fix}", look) if found is not None else [])
+    return [*lines, *spoken_row(board, board.first, look)]
+
+
+def spoken_row(board: Board, row: CriterionResult, look: Look) -> list[Text]:
+    """Return one row for plain mode."""
+    assert board.verdict is not None
+    if row.status == "passed":
+        return paragraph(f"Passes now: {row.text}.", look, indent=0)
+    lines = paragraph(f"First: {row.text}: {status_choices(row)[0]}.", look, indent=0)
+    style = Style(look, f"grader check {board.stage.id}", only=row.id)
+    told = detail_lines(row, board.verdict, style, commands=False)
+    return [*lines, *fault_lines(board.verdict, style), *told]

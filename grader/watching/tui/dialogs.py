@@ -1,0 +1,140 @@
+"""The windows over the screen: something to read, a question, and a list to choose from."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from rich.text import Text
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical, VerticalScroll
+from textual.screen import ModalScreen
+from textual.widgets import Input, Markdown, OptionList, Static
+from textual.widgets.option_list import Option
+
+
+class Reading(ModalScreen[None]):
+    """Something to read; Escape or q closes it."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,q,enter", "close", "close"),
+        Binding("down,j", "scroll(1)", show=False),
+        Binding("up,k", "scroll(-1)", show=False),
+        Binding("pagedown,space", "scroll(10)", show=False),
+        Binding("pageup,b", "scroll(-10)", show=False),
+    ]
+
+    def __init__(self, title: str, text: Text | str, markdown: bool = False) -> None:
+        super().__init__()
+        self._title = title
+        self._text = text
+        self._markdown = markdown
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="window"):
+            yield Static(Text(self._title, "bold"), classes="window-title")
+            with VerticalScroll(id="reading"):
+                if self._markdown:
+                    yield Markdown(str(self._text), open_links=False)
+                else:
+                    yield Static(self._text)
+            yield Static(Text("Escape closes this; arrow keys and Space scroll.", "dim"), classes="window-foot")
+
+    def on_mount(self) -> None:
+        """Let arrow keys scroll at once."""
+        self.query_one("#reading").focus()
+
+    def action_close(self) -> None:
+        """Close it."""
+        self.dismiss(None)
+
+    def action_scroll(self, lines: int) -> None:
+        """Scroll by so many lines."""
+        self.query_one("#reading").scroll_relative(y=lines, animate=False)
+
+
+class Question(ModalScreen[bool]):
+    """A question that is answered with y; any other key means no."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("y", "answer(True)", "yes"),
+        Binding("n,escape,q,enter", "answer(False)", "no"),
+    ]
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self._text = text
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="window question"):
+            yield Static(Text(self._text))
+            yield Static(Text("y: yes    n: no", "bold"), classes="window-foot")
+
+    def action_answer(self, yes: bool) -> None:
+        """Give the answer."""
+        self.dismiss(yes)
+
+
+class Choice(ModalScreen[str | None]):
+    """A list to choose from, narrowed by what is typed; its value is the key of what was chosen. It begins at here."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "close", "close"),
+        Binding("down", "move(1)", show=False, priority=True),
+        Binding("up", "move(-1)", show=False, priority=True),
+    ]
+
+    def __init__(self, title: str, choices: list[tuple[str, Text]], search: bool, here: str = "") -> None:
+        super().__init__()
+        self._title = title
+        self._choices = choices
+        self._search = search
+        self._here = here
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="window"):
+            yield Static(Text(self._title, "bold"), classes="window-title")
+            if self._search:
+                yield Input(placeholder="type a part of the name")
+            yield OptionList(*self._options(""), id="choices")
+            yield Static(Text("Enter opens, Escape closes this.", "dim"), classes="window-foot")
+
+    def on_mount(self) -> None:
+        """Begin in the field, if there is one."""
+        self.query_one("Input" if self._search else "#choices").focus()
+        keys = [key for key, _ in self._choices]
+        if self._here in keys:
+            self.query_one("#choices", OptionList).highlighted = keys.index(self._here)
+
+    @on(Input.Changed)
+    def narrow(self, event: Input.Changed) -> None:
+        """Show what contains the text."""
+        choices = self.query_one("#choices", OptionList)
+        choices.clear_options()
+        choices.add_options(self._options(event.value))
+        choices.highlighted = 0 if choices.option_count else None
+
+    @on(Input.Submitted)
+    def entered(self) -> None:
+        """Take what is highlighted, by default the first."""
+        choices = self.query_one("#choices", OptionList)
+        if choices.option_count:
+            self.dismiss(choices.get_option_at_index(choices.highlighted or 0).id)
+
+    @on(OptionList.OptionSelected)
+    def chosen(self, event: OptionList.OptionSelected) -> None:
+        """Take what was chosen."""
+        self.dismiss(event.option_id)
+
+    def action_close(self) -> None:
+        """Choose nothing."""
+        self.dismiss(None)
+
+    def action_move(self, by: int) -> None:
+        """Move in the list, also while something is typed."""
+        choices = self.query_one("#choices", OptionList)
+        choices.action_cursor_down() if by > 0 else choices.action_cursor_up()
+
+    def _options(self, part: str) -> list[Option]:
+        return [Option(text, id=key) for key, text in self._choices if part.lower() in f"{key} {text.plain}".lower()]

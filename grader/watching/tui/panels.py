@@ -1,0 +1,122 @@
+"""Puts a board on the screen: what is there already stays, so that nothing flickers or loses its place."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from rich.console import Console
+from rich.text import Text
+from textual.app import App
+from textual.widgets import OptionList
+from textual.widgets.option_list import Option
+
+from grader.report.terminal.layout import Look
+from grader.watching import telling
+from grader.watching.board import Board
+from grader.watching.session import Session
+
+LEAST_WIDTH = 24
+
+
+class Panels:
+    """The title, the stages, the rows, and what is told of one."""
+
+    def __init__(self, app: App[None], session: Session, look: Look) -> None:
+        self._app = app
+        self._session = session
+        self._look = look
+        self._shown: dict[str, Any] = {}
+
+    @property
+    def width(self) -> int:
+        """The columns for what is told."""
+        return max(LEAST_WIDTH, int(self._base("#detail").scrollable_content_region.width))
+
+    def show(self, row: str | None) -> None:
+        """Show the board as it is now, and of its rows the chosen one or the first that does not pass."""
+        self._show_title()
+        self._show_stages()
+        self._show_rows(row)
+        self._show_detail(row)
+
+    def _base(self, where: str) -> Any:
+        return self._app.screen_stack[0].query_one(where)  # other screens may lie over it
+
+    def _show_title(self) -> None:
+        board = self._session.board
+        left = Text(self._look.clean(telling.title(board)), "bold")
+        right = self._look.clean(telling.reached(board, self._look, time.monotonic()))
+        room = self._app.size.width - 2 - left.cell_len
+        self._put("#title", Text.assemble(left, right[: max(0, room - 2)].rjust(room)))
+
+    def _show_stages(self) -> None:
+        board = self._session.board
+        lines = [(each.stage.id, telling.stage_line(each, self._look)) for each in board.standings]
+        self._fill("#stages", lines, board.stage.id)
+
+    def _show_rows(self, row: str | None) -> None:
+        board = self._session.board
+        if board.verdict is None or board.verdict.problem is not None:
+            lines = [(each.id, Text(self._look.clean(f"  {each.text}"), "dim")) for each in board.stage.criteria]
+        else:
+            lines = [(each.id, telling.row_line(each, self._look)) for each in board.verdict.criteria]
+        self._fill("#rows", lines, row or (board.first.id if board.first is not None else None))
+
+    def _show_detail(self, row: str | None) -> None:
+        board, look = self._session.board, Look(self.width, self._look.ascii, self._look.grader)
+        lines = [Text(look.clean(board.note), "yellow"), Text("")] if board.note else []
+        lines += telling.below(board, look, row)
+        if board.drawn and row is None:
+            lines += [Text(""), Text.from_ansi(board.drawn)]
+        self._put("#told", Text("\n").join(lines))
+
+    def _put(self, where: str, text: Text) -> None:
+        if self._shown.get(where) != (text.plain, text.spans):
+            self._shown[where] = (text.plain, list(text.spans))
+            self._base(where).update(text)
+
+    def _fill(self, where: str, lines: list[tuple[str, Text]], chosen: str | None) -> None:
+        """Put lines into a list and move to the chosen one."""
+        target: OptionList = self._base(where)
+        width = target.scrollable_content_region.width
+        lines = [(key, hung(text, width)) for key, text in lines]
+        plain = [(key, text.plain, list(text.spans)) for key, text in lines]
+        with target.prevent(OptionList.OptionHighlighted):
+            if self._shown.get(where) != plain:
+                self._shown[where] = plain
+                target.clear_options()
+                target.add_options([Option(text, id=key) for key, text in lines])
+            if chosen is not None and chosen in [key for key, _ in lines]:
+                target.highlighted = target.get_option_index(chosen)
+
+
+def difference(text: str) -> Text:
+    """Return a comparison with the lines of each side in a colour of their own."""
+    styles = {"+": "green", "-": "red", "@": "cyan"}
+    return Text("\n").join(Text(line, styles.get(line[:1], "")) for line in text.splitlines())
+
+
+def hung(text: Text, width: int) -> Text:
+    """Return a line of a list in so many columns, what does not fit below its words and not below its mark."""
+    if width < LEAST_WIDTH or text.cell_len <= width:
+        return text
+    mark = 2 if text.plain[1:2] == " " else 4
+    first, *others = text.wrap(Console(width=width, color_system=None), width - mark)
+    first.rstrip()
+    return Text("\n" + " " * mark).join([first, *others])
+
+
+def choices(board: Board, look: Look, rows: bool) -> list[tuple[str, Text]]:
+    """Return the stages and, where rows are wanted, too, those of each, by the key stage or stage/row."""
+    stages = [(each.stage.id, telling.stage_line(each, look)) for each in board.standings]
+    if not rows:
+        return stages
+    pairs = [(each.stage, row) for each in board.standings for row in each.stage.criteria]
+    return [*stages, *((f"{s.id}/{row.id}", Text(look.clean(f"    {s.id} {row.text}"))) for s, row in pairs)]
+
+
+def help_text() -> str:
+    """Return what each key does."""
+    lines = [f"  {key}   {what}" for key, what in telling.KEYS]
+    return "\n".join([*lines, "", "Up and down choose a row, Enter opens its line, Tab moves between the columns."])
