@@ -24,7 +24,7 @@ CASES = {
         'grad @ self.params["W"].T',
         'grad @ self.params["W"]',
         "line",
-        "Line.backward answers as if W were not transposed in a matrix product (line 18).",
+        "Line.backward answers as if W were not transposed",
     ),
     "a root that is missing": (
         "np.sqrt(square.mean())",

@@ -1,0 +1,49 @@
+"""A line is held against its likes, and a default against the right module's."""
+
+from __future__ import annotations
+
+import ast
+
+from grader.diagnosis.repairs.kinds.analogy import defaults
+from grader.tests.diagnosis.repairs.made import repairs
+
+ODD = """
+class Layer:
+    def update(self, rate):
+        self.key = self.key - rate * self.key_grad
+        self.query = self.query - rate * self.query_grad
+        self.value = self.value - self.value_grad
+"""
+ONE_LESS = """
+def f(mean, var, new_mean, new_var):
+    mean = 0.9 * mean + new_mean
+    return mean, var, new_var
+"""
+
+
+def _found(text: str, call: str) -> dict[str, list[str]]:
+    return repairs(text, call)
+
+
+def test_the_line_that_differs_from_its_likes_is_made_as_they_are() -> None:
+    made = "layer = Layer(); vars(layer).update({n: np.ones(2) for n in ('key', 'query', 'value', 'key_grad'," + (
+        " 'query_grad', 'value_grad')}); layer.update(0.1)"
+    )
+    found = _found(ODD, f"exec({made!r})")
+    [body] = [each for each in found if "self.value = self.value - rate * self.value_grad" in each]
+    assert "`self.value_grad` stood where `rate * self.value_grad` belongs" in found[body]
+
+
+def test_a_line_that_is_missing_beside_its_like_is_put_in() -> None:
+    found = _found(ONE_LESS, "f(1.0, 1.0, 2.0, 2.0)")
+    body = "mean = 0.9 * mean + new_mean\nvar = 0.9 * var + new_var\nreturn (mean, var, new_var)"
+    assert "a line for var were missing beside that of mean" in found[body]
+
+
+def test_a_default_is_the_right_modules() -> None:
+    own, right = (ast.parse(f"def f(x, eps={eps}):\n    return x").body[0] for eps in ("1e-06", "1e-05"))
+    assert isinstance(own, ast.FunctionDef) and isinstance(right, ast.FunctionDef)
+    [(kind, change)] = defaults(own, right)
+    assert kind == "default"
+    assert ast.unparse(ast.fix_missing_locations(change)) == "eps = 1e-05 if eps == 1e-06 else eps"
+    assert not list(defaults(own, own)) and not list(defaults(own, None))

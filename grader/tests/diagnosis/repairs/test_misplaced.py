@@ -1,0 +1,90 @@
+"""What stands in the wrong place is put where it belongs, and told by the learner's own text."""
+
+from __future__ import annotations
+
+import ast
+
+import pytest
+
+from grader.diagnosis.repairs.kinds.misplaced import unused_names
+from grader.tests.diagnosis.repairs.made import repairs
+
+ROW = "np.ones(3), np.ones(3)"
+CASES = {
+    "a bias behind a curve": (
+        "def f(x, b):\n    return np.tanh(x) + b",
+        ROW,
+        "return np.tanh(x + b)",
+        "`np.tanh(x) + b` stood where `np.tanh(x + b)` belongs",
+    ),
+    "a bias inside of a product": (
+        "def f(x, W, b):\n    return x @ (W + b)",
+        "np.ones((2, 3)), np.ones((3, 3)), np.ones(3)",
+        "return x @ W + b",
+        "`x @ (W + b)` stood where `x @ W + b` belongs",
+    ),
+    "parentheses": (
+        "def f(a, b):\n    return (a - b) // 2",
+        "8, 2",
+        "return a - b // 2",
+        "`(a - b) // 2` stood where `a - b // 2` belongs",
+    ),
+    "a row for a column": (
+        "def f(x, j):\n    return x[j]",
+        "np.ones((3, 3)), 1",
+        "return x[:, j]",
+        "`x[j]` stood where `x[:, j]` belongs",
+    ),
+    "a column for a row": (
+        "def f(x, j):\n    return x[:, j]",
+        "np.ones((3, 3)), 1",
+        "return x[j, :]",
+        "`x[:, j]` stood where `x[j, :]` belongs",
+    ),
+    "an argument that is never used": (
+        "def f(x, rounds):\n    for _ in range(1):\n        x = x + x\n    return x",
+        "np.ones(3), 4",
+        "for _ in range(rounds):\n    x = x + x\nreturn x",
+        "rounds were always 1, whatever is passed",
+    ),
+    "a limit that is never used": (
+        "def f(loss, best, least):\n    return loss < best",
+        "1.0, 2.0, 0.5",
+        "return loss < best - least",
+        "least were not subtracted from best",
+    ),
+    "a slope": (
+        "def f(g, i):\n    return g * 2",
+        ROW,
+        "return g * 2 * (i * (1 - i))",
+        "the factor i * (1 - i) were left out of (g * 2)",
+    ),
+    "an entry of a list": (
+        "class ReLU:\n    pass\n\ndef g(n):\n    return n\n\ndef f(n):\n    return [g(n), ReLU(), g(2), g(3)]",
+        "1",
+        "return [g(n), ReLU(), g(2), ReLU(), g(3)]",
+        "ReLU() were left out behind g(2)",
+    ),
+    "a matrix": (
+        "def f(Q, b):\n    return b",
+        "np.ones((3, 2)), np.ones(3)",
+        "return np.swapaxes(Q, -1, -2) @ b",
+        "the matrix product with the transpose of Q were left out",
+    ),
+}
+
+
+@pytest.mark.parametrize(("text", "arguments", "body", "said"), CASES.values(), ids=CASES)
+def test_it_is_tried_and_told(text: str, arguments: str, body: str, said: str) -> None:
+    found = repairs(text, f"f({arguments})")
+    assert body in found, sorted(found)
+    assert said in found[body], found[body]
+
+
+def test_names_that_are_never_read_are_known() -> None:
+    text = (
+        "def f(self, x, rate, *, eps=1):\n    left, right = x\n    for _ in range(3):\n        x = left\n    return x"
+    )
+    node = ast.parse(text).body[0]
+    assert isinstance(node, ast.FunctionDef)
+    assert unused_names(node) == ["rate", "eps", "right"]

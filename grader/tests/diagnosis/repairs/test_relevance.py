@@ -1,0 +1,74 @@
+"""How far statements are from a wrong answer: the lines that make it are near, others take no part."""
+
+from __future__ import annotations
+
+import ast
+
+from grader.diagnosis.repairs.relevance import Relevance
+from grader.tests.diagnosis.repairs.made import written
+
+TEXT = """
+def helper(x):
+    return 2 * x
+
+def pair(x, y):
+    a = helper(x)
+    b = y + 1
+    if x:
+        b = b + 1
+    return a, b
+
+class Layer:
+    def __init__(self, W):
+        self.params = {"W": W, "b": 0}
+        self.grads = {}
+
+    def forward(self, x):
+        self.x = x
+        out = x * self.params["W"]
+        return out
+
+    def backward(self, grad):
+        self.grads["W"] = self.x * grad
+        self.grads["b"] = grad
+        return grad * self.params["W"]
+"""
+
+
+def _depths(label: str, *parts: int | str) -> dict[str, int]:
+    """Return how far each line is, by its text."""
+    definitions = written(TEXT, "pair(1, 2)").definitions
+    found = Relevance(definitions).depths(label, parts)
+    nodes = [each for node in definitions.values() for each in ast.walk(node) if isinstance(each, ast.stmt)]
+    return {ast.unparse(each).splitlines()[0]: found[id(each)] for each in nodes if id(each) in found}
+
+
+def test_one_of_two_results_is_made_by_its_own_lines() -> None:
+    found = _depths("pair", 1)
+    assert found == {"return (a, b)": 0, "b = y + 1": 1, "b = b + 1": 1, "if x:": 1}
+
+
+def test_a_function_that_is_called_takes_part() -> None:
+    found = _depths("pair", 0)
+    assert found["return 2 * x"] == 2
+    assert "b = y + 1" not in found
+
+
+def test_an_attribute_is_made_where_it_is_set() -> None:
+    assert _depths("Layer.x")["self.x = x"] == 0
+
+
+def test_an_entry_is_made_where_its_key_is_set() -> None:
+    found = _depths("Layer.grads", "W")
+    assert found["self.grads['W'] = self.x * grad"] == 0
+    assert found["self.x = x"] == 1
+    assert "self.grads['b'] = grad" not in found
+
+
+def test_the_whole_answer_has_all_of_its_lines() -> None:
+    assert _depths("Layer.backward")["return grad * self.params['W']"] == 0
+    assert set(_depths("Layer")) >= {"self.params = {'W': W, 'b': 0}", "self.grads = {}"}
+
+
+def test_what_is_not_there_has_none() -> None:
+    assert not _depths("nothing")
