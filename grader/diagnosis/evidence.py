@@ -13,9 +13,10 @@ import numpy as np
 from grader.diagnosis.diagnostician import Diagnostician
 from grader.diagnosis.obvious import OBVIOUS
 from grader.diagnosis.repairs.bench import Bench
-from grader.diagnosis.repairs.search import REPAIR
+from grader.diagnosis.repairs.search import Repairs
+from grader.diagnosis.repairs.standing import REPAIR
 from grader.diagnosis.slips.probes import Failing
-from grader.diagnosis.slips.telling import Slip
+from grader.diagnosis.slips.telling import Slip, is_vague
 from grader.diagnosis.weighing import chosen, explained, is_explained, is_own, passed_functions, tells, told
 from grader.outcome import Diagnosis, Outcome
 from grader.remote.connection import Connection
@@ -149,14 +150,23 @@ class Evidence:
                 with self._noting(row.id):
                     changed += answers.slips.explain(row.id, failing, elsewhere, own, began + ROW_SHARE * left)
                 left = max(0.0, left - (time.process_time() - began))
-        if repairs is not None and repaired:
-            told_of = {test for slip in (*repaired, *changed) for test in slip.tests}
-            for row in answers.stage.criteria:
-                failing = [each for each in self._unexplained(row.id, outcomes) if each.test not in told_of]
-                with self._noting(row.id):
-                    repaired += repairs.recall(row.id, failing, self._right(row.id))
+        if repairs is not None and repairs.is_over:
+            changed = [slip for slip in changed if not is_vague(slip.diagnosis.text)]
+            repaired += self._recalled(repairs, outcomes, answers, [*repaired, *changed]) if repaired else []
         failed = [each for row in self._failed.values() for each in row]
         return [*repaired, *answers.slips.everywhere(changed, failed)]
+
+    def _recalled(
+        self, repairs: Repairs, outcomes: list[Outcome], answers: Diagnostician, known: list[Slip]
+    ) -> list[Slip]:
+        """Return what of the repairs that were found explains tests of rows that were asked before."""
+        told_of = {test for slip in known for test in slip.tests}
+        found: list[Slip] = []
+        for row in answers.stage.criteria:
+            failing = [each for each in self._unexplained(row.id, outcomes) if each.test not in told_of]
+            with self._noting(row.id):
+                found += repairs.recall(row.id, failing, self._right(row.id))
+        return found
 
     @contextmanager
     def _noting(self, row: str) -> Iterator[None]:

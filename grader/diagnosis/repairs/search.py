@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import time
 import types
 from collections.abc import Sequence
@@ -16,15 +15,13 @@ from grader.diagnosis.repairs.attempts import Candidates, Row, Tried
 from grader.diagnosis.repairs.bench import Bench, BenchGone
 from grader.diagnosis.repairs.forms import Forms
 from grader.diagnosis.repairs.repair import Repair, grown
+from grader.diagnosis.repairs.standing import can_be_drawn, diagnosis_of, needed
 from grader.diagnosis.repairs.trial import Trial, expected
-from grader.diagnosis.repairs.words.told import told
 from grader.diagnosis.replay import Replay
 from grader.diagnosis.slips.probes import Failing, size_of
 from grader.diagnosis.slips.telling import Slip
-from grader.outcome import Diagnosis
 from grader.remote.record import Record
 
-REPAIR = "repair-"  # how the id of what is told begins
 MOST_BYTES = 100_000  # of a module: to read and compile a longer one takes time that no clock looks into
 SECONDS = 0.45  # of processor time, here and on the bench
 ROW_SHARE = 0.7  # of what is left, for one row
@@ -33,7 +30,6 @@ MOST_BATCHES = 4  # of changes that put a test right and do not stand
 MOST_RUN_AGAIN = 4  # tests of a row, to see whether they pass with a change
 MOST_CONFIRMED = 6  # of the tests that passed
 ROUNDS = 3  # of one change more
-MOST_TOLD = 1000  # characters: a learner's names may be as long as the module
 
 
 @dataclass
@@ -46,6 +42,7 @@ class Repairs:
     reference_text: str
     bench: Bench
     left: float = field(default_factory=lambda: SECONDS)  # of processor time, here and on the bench, for all rows
+    is_over: bool = False  # whether a search came to its end: what it did not find is hardly there
     _known: list[Repair] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -67,7 +64,9 @@ class Repairs:
             return []
         began = self.clock()
         try:
-            return self._explained(Row(row, failing, passed, fine, own, began + ROW_SHARE * self.left))
+            found = self._explained(Row(row, failing, passed, fine, own, began + ROW_SHARE * self.left))
+            self.is_over = True
+            return found
         except BenchGone:
             return []
         finally:
@@ -127,14 +126,15 @@ class Repairs:
         self.forms.hold(written)
         depths = self.forms.depths(written, trial.right[-1].label, ())
         for each in Candidates(self.forms, row, self.clock).passing(written, trial, depths, self.bench):
-            diagnosis = self._diagnosis(each, row.id)
+            diagnosis = diagnosis_of(each, row.id)
             kept = [other.test for other in row.passed if failing.called & other.called][:MOST_RUN_AGAIN]
             if diagnosis is None or not all(self.bench.passes(each.numbers, test) for test in kept):
                 continue
-            slip = self._counted(Slip(diagnosis, (-1, 1, each.likelihood), frozenset({failing.test})), each, row)
-            if 2 * len(slip.tests) > len(row.failing):
-                self._known.append(each)
-                return [slip]
+            others = [other.test for other in row.failing if other is not failing][:MOST_RUN_AGAIN]
+            if not can_be_drawn(each, len(others)) or not all(self.bench.passes(each.numbers, test) for test in others):
+                continue
+            self._known.append(each)
+            return [Slip(diagnosis, (-1, 1, each.likelihood), frozenset(each.test for each in row.failing))]
         return []
 
     def _counted(self, slip: Slip, repair: Repair, row: Row) -> Slip:
@@ -196,11 +196,11 @@ class Repairs:
         slips: dict[str, tuple[Slip, Repair]] = {}
         for each in found:
             self.forms.hold(each.written)
-            diagnosis = self._diagnosis(each, row.id)
+            diagnosis = diagnosis_of(each, row.id)
             if diagnosis is None or not all(trial.is_right(trial.score(each.numbers)) for trial in kept):
                 continue
             tests = {other.test for other, trial in trials if trial.is_right(trial.score(each.numbers))} | {probe.test}
-            if (each.likelihood > 1 and (len(tests) == 1 or len(each.all) > 1)) or len(tests) < len(each.all):
+            if len(tests) < needed(each, self.forms.constants):
                 continue  # unlikely changes, or several, that put little right may be a coincidence
             rank = (-len(tests), len(each.all), each.likelihood, grown(each), len(diagnosis.text))
             before = slips.get(diagnosis.mistake)
@@ -216,26 +216,6 @@ class Repairs:
     def _whole(self, failing: Failing) -> Trial | None:
         right = expected(Replay(self.reference, self.stage, failing.names, False, self.learner), failing.records)
         return None if right is None else Trial(self.stage, self.bench, failing, right, False)
-
-    def _diagnosis(self, repair: Repair, row: str) -> Diagnosis | None:
-        """Return what is told of a repair; None where one of its changes has no words, or too many."""
-        function = repair.all[0].function
-        clauses = []
-        for change in repair.all:
-            said = told(change, repair.written.vocabulary(change.function))
-            if said is None:
-                return None
-            clauses.append(said)
-        function = function.removesuffix(".__init__")
-        lines = sorted({change.statement.lineno for change in repair.all})
-        words = ", and as if ".join(dict.fromkeys(each.said for each in clauses))
-        at = f"line{'s' if len(lines) > 1 else ''} {' and '.join(map(str, lines))}"
-        text = f"{function} answers as if {words} ({at})."
-        fixes = " ".join(dict.fromkeys(each.fix for each in clauses))
-        if len(text) + len(fixes) > MOST_TOLD:
-            return None
-        name = REPAIR + hashlib.sha256(text.encode()).hexdigest()[:8]
-        return Diagnosis(name, row, text, fixes)
 
 
 def _is_drawn(records: Sequence[Record]) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -10,6 +11,9 @@ from grader.diagnosis.slips.found import Found
 from grader.diagnosis.slips.source import Source
 from grader.outcome import Diagnosis
 
+_VAGUE = re.compile(
+    r"were used where|were called instead|stood in the other order|only .* kept|-?\b[012] stood where the formula has"
+)
 LOCATED = "located"  # the id of what says where a slip is, and not which
 MOST_OF_THEM = 0.7  # of the tests of the same functions that a less likely change has to explain
 
@@ -73,6 +77,14 @@ def stands(found: Found, explained: int, asked: int) -> bool:
     if found.rank == (1, 1):
         return explained >= MOST_OF_THEM * asked
     return explained == asked and (found.rank[1] < 2 or explained > 1)
+
+
+def is_vague(text: str) -> bool:
+    """Say whether an explanation by a change of the right module is a coincidence more often than not.
+
+    Where no change of the learner's own lines explains an answer, one name for another, or 0 for 1, seldom does.
+    """
+    return _VAGUE.search(text) is not None
 
 
 def distance(name: str, label: str, own: frozenset[str]) -> int:

@@ -24,13 +24,12 @@ from grader.diagnosis.repairs.kinds.misplaced import (
     unused_names,
     with_entry,
 )
+from grader.diagnosis.repairs.kinds.values import fits, is_called, is_far, is_large, is_number, sqrt
 from grader.diagnosis.repairs.seen import EXPRESSIONS
 from grader.diagnosis.slips.changes import Scope, natural_changes
 from grader.diagnosis.slips.formulas import last_axes_swapped, number_node
-from grader.diagnosis.slips.wording.names import are_kin
 from grader.diagnosis.slips.wording.phrases import constant_of
 
-MOST_OF_A_SCORE = 50  # numbers above may stand for infinity
 MOST_TERMS = 12  # names that may be missing in one place
 REDUCTIONS = ("sum", "mean", "max", "min", "std", "var")
 VALUES = (ast.Name, ast.Attribute, ast.Subscript, ast.Call, ast.BinOp)
@@ -51,16 +50,16 @@ class Missing:
         """Yield the changes of an expression inside of its holder, those of one level."""
         if isinstance(getattr(node, "ctx", None), (ast.Store, ast.Del)):
             return
-        if isinstance(node, EXPRESSIONS) and self.value_of(node) is None and not _is_called(node, holder):
+        if isinstance(node, EXPRESSIONS) and self.value_of(node) is None and not is_called(node, holder):
             return
         if self.level < 2:
             yield from self._natural(node, holder)
-        if self.level and isinstance(node, VALUES) and not _is_called(node, holder):
+        if self.level and isinstance(node, VALUES) and not is_called(node, holder):
             yield from self._around(node, holder)
 
     def _natural(self, node: ast.AST, holder: ast.AST) -> Iterator[ast.AST]:
         for change in natural_changes(node, holder, self.scope):
-            if _is_far(node, change) == (self.level == 1):
+            if is_far(node, change) == (self.level == 1):
                 yield change
         if not self.level:
             yield from alike(node, holder, self.definition)
@@ -77,7 +76,7 @@ class Missing:
             yield from self._numbers(node, holder)
         if isinstance(holder, ast.keyword) and constant_of(node) is not None:
             yield from self._given(holder)
-        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub) and _is_large(node.operand):
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub) and is_large(node.operand):
             yield ast.UnaryOp(ast.USub(), ast.Attribute(ast.Name("np", ast.Load()), "inf", ast.Load()))
         if isinstance(node, ast.Call):
             yield from self._calls(node)
@@ -89,7 +88,7 @@ class Missing:
     def _around(self, node: ast.expr, holder: ast.AST) -> Iterator[ast.AST]:
         """Yield an expression with what may be missing around it."""
         value = self.value_of(node)
-        if not _is_number(value) or isinstance(value, int):
+        if not is_number(value) or isinstance(value, int):
             return
         outer = isinstance(holder, (ast.Assign, ast.AugAssign, ast.Return, ast.Tuple))
         if self.level == 2:
@@ -190,13 +189,13 @@ class Missing:
     def _entries(load: ast.expr, value: Any) -> list[tuple[ast.expr, Any]]:
         if isinstance(value, dict):
             entries = [(ast.Subscript(load, ast.Constant(key), ast.Load()), held) for key, held in value.items()]
-            return [each for each in entries if _is_number(each[1])]
-        return [(load, value)] if _is_number(value) else []
+            return [each for each in entries if is_number(each[1])]
+        return [(load, value)] if is_number(value) else []
 
     def _terms(self, node: ast.expr, value: Any, operators: tuple[type[ast.operator], ...]) -> Iterator[ast.AST]:
         """Yield an expression with a term or a factor more."""
         text = ast.unparse(node)
-        fitting = [each for each in self._at_hand(node) if _fits(each[1], value) and ast.unparse(each[0]) != text]
+        fitting = [each for each in self._at_hand(node) if fits(each[1], value) and ast.unparse(each[0]) != text]
         shape = getattr(value, "shape", None)
         fitting.sort(key=lambda each: (getattr(each[1], "shape", None) != shape, not isinstance(each[0], ast.Name)))
         for term, held in fitting[:MOST_TERMS]:
@@ -209,8 +208,8 @@ class Missing:
                 if not (operator is ast.Div and plain):
                     yield ast.BinOp(node, operator(), term)
             if ast.Div in operators and not isinstance(held, np.ndarray):
-                yield ast.BinOp(node, ast.Div(), _sqrt(term))
-                yield ast.BinOp(node, ast.Mult(), _sqrt(term))
+                yield ast.BinOp(node, ast.Div(), sqrt(term))
+                yield ast.BinOp(node, ast.Mult(), sqrt(term))
 
     def _at_hand(self, node: ast.AST) -> list[tuple[ast.expr, Any]]:
         """Return the terms that have their values where an expression stands."""
@@ -236,39 +235,3 @@ class Missing:
             if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store):
                 found[each.id] = min(each.lineno, found.get(each.id, each.lineno))
         return found
-
-
-def _is_far(old: ast.AST, new: ast.AST) -> bool:
-    """Say whether one name stands for another that has nothing in common with it."""
-    names = [getattr(each, "id", getattr(each, "attr", getattr(each, "value", None))) for each in (old, new)]
-    if not isinstance(new, type(old)) or not all(isinstance(each, str) for each in names):
-        return False
-    return not are_kin(str(names[0]), str(names[1]))
-
-
-def _is_large(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and isinstance(node.value, (int, float)) and node.value > MOST_OF_A_SCORE
-
-
-def _is_called(node: ast.AST, holder: ast.AST) -> bool:
-    return isinstance(holder, ast.Call) and holder.func is node
-
-
-def _is_number(value: Any) -> bool:
-    if isinstance(value, np.ndarray):
-        return value.dtype.kind in "fiub"
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
-
-
-def _fits(term: Any, value: Any) -> bool:
-    """Say whether a term may be added to, or multiplied with, a value, so that its shape stays."""
-    if not isinstance(value, np.ndarray) or not isinstance(term, np.ndarray):
-        return not isinstance(term, np.ndarray) or isinstance(value, np.ndarray)
-    try:
-        return bool(np.broadcast_shapes(term.shape, value.shape) == value.shape)
-    except ValueError:
-        return False
-
-
-def _sqrt(node: ast.expr) -> ast.expr:
-    return ast.BinOp(node, ast.Pow(), ast.Constant(0.5))

@@ -40,6 +40,8 @@ def moved(old: ast.AST, right: ast.AST, say: Vocabulary) -> Clause | None:
     if isinstance(old, ast.Subscript) and isinstance(right, ast.Subscript) and old.value is right.value:
         return quoted(old, right) if isinstance(right.slice, ast.Tuple) else None
     both = isinstance(old, (ast.BinOp, ast.Call)) and isinstance(right, (ast.BinOp, ast.Call))
+    if (inside := _inside(old, right, say)) is not None:
+        return inside
     if both and len(_leaves(old)) > 2 and _leaves(old) == _leaves(right) and _order_of(old) == _order_of(right):
         return quoted(old, right)
     if isinstance(right, ast.BinOp) and right.left is old and isinstance(right.right, ast.BinOp):
@@ -48,6 +50,22 @@ def moved(old: ast.AST, right: ast.AST, say: Vocabulary) -> Clause | None:
             what = say.term(old) or "what stands there"
             return Clause(f"the factor {ast.unparse(factor)} were left out of {what}", "Multiply by it.", 1)
     return None
+
+
+def _inside(old: ast.AST, right: ast.AST, say: Vocabulary) -> Clause | None:
+    """Return the clause of a term that stands behind a function and belongs inside of it; None for another change."""
+    if not isinstance(old, ast.BinOp) or not isinstance(right, ast.Call) or not right.args:
+        return None
+    call = next((each for each in (old.left, old.right) if getattr(each, "func", None) is right.func), None)
+    inner = right.args[0]
+    if not isinstance(call, ast.Call) or not isinstance(inner, ast.BinOp) or type(inner.op) is not type(old.op):
+        return None
+    other = old.right if call is old.left else old.left
+    name, what = ast.unparse(right.func).removeprefix("np."), say.term(other) or ast.unparse(other)
+    if max(len(name), len(what)) > MOST_QUOTED:
+        return None
+    done = {ast.Add: "added", ast.Sub: "subtracted", ast.Mult: "multiplied"}.get(type(old.op), "used")
+    return Clause(f"{what} were {done} outside of {name}, where it belongs inside", f"Put it inside of {name}.", 0)
 
 
 def _leaves(node: ast.AST) -> list[str]:

@@ -38,10 +38,11 @@ def told(change: Change, say: Vocabulary) -> Clause | None:
         return _extra(change.old, change.new, say)
     if (special := _special(change, say)) is not None:
         return special
-    old, new, holder = narrowed(change.old, change.new, change.holder)
-    if old is not change.old:
-        return told(replace(change, old=old, new=new, holder=holder), say) or quoted(change.old, change.new)
-    return expression(new, old, holder, say) or quoted(old, new)
+    if change.old is getattr(change.statement, "value", None):  # made anew as the lines that are like it
+        old, new, holder = narrowed(change.old, change.new, change.holder)
+        if old is not change.old:
+            return told(replace(change, old=old, new=new, holder=holder), say) or quoted(change.old, change.new)
+    return expression(change.new, change.old, change.holder, say) or quoted(change.old, change.new)
 
 
 def _special(change: Change, say: Vocabulary) -> Clause | None:

@@ -15,7 +15,7 @@ CASES = {
         "def f(x, b):\n    return np.tanh(x) + b",
         ROW,
         "return np.tanh(x + b)",
-        "`np.tanh(x) + b` stood where `np.tanh(x + b)` belongs",
+        "b were added outside of tanh, where it belongs inside",
     ),
     "a bias inside of a product": (
         "def f(x, W, b):\n    return x @ (W + b)",

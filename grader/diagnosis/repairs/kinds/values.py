@@ -1,0 +1,48 @@
+"""What the sorts of values, and single nodes of a text, say: whether a term fits, whether a name is a call's."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+import numpy as np
+
+from grader.diagnosis.slips.wording.names import are_kin
+
+MOST_OF_A_SCORE = 50  # numbers above may stand for infinity
+
+
+def is_far(old: ast.AST, new: ast.AST) -> bool:
+    """Say whether one name stands for another that has nothing in common with it."""
+    names = [getattr(each, "id", getattr(each, "attr", getattr(each, "value", None))) for each in (old, new)]
+    if not isinstance(new, type(old)) or not all(isinstance(each, str) for each in names):
+        return False
+    return not are_kin(str(names[0]), str(names[1]))
+
+
+def is_large(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, (int, float)) and node.value > MOST_OF_A_SCORE
+
+
+def is_called(node: ast.AST, holder: ast.AST) -> bool:
+    return isinstance(holder, ast.Call) and holder.func is node
+
+
+def is_number(value: Any) -> bool:
+    if isinstance(value, np.ndarray):
+        return value.dtype.kind in "fiub"
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def fits(term: Any, value: Any) -> bool:
+    """Say whether a term may be added to, or multiplied with, a value, so that its shape stays."""
+    if not isinstance(value, np.ndarray) or not isinstance(term, np.ndarray):
+        return not isinstance(term, np.ndarray) or isinstance(value, np.ndarray)
+    try:
+        return bool(np.broadcast_shapes(term.shape, value.shape) == value.shape)
+    except ValueError:
+        return False
+
+
+def sqrt(node: ast.expr) -> ast.expr:
+    return ast.BinOp(node, ast.Pow(), ast.Constant(0.5))

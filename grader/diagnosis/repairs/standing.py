@@ -1,0 +1,58 @@
+"""What is said of a repair, and how many tests it has to put right to be told: the less likely it is, the more."""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+from collections.abc import Collection
+
+from grader.diagnosis.repairs.repair import Repair
+from grader.diagnosis.repairs.words.told import told
+from grader.outcome import Diagnosis
+
+REPAIR = "repair-"  # how the id of what is told begins
+OF_SEVERAL = 3  # tests that several changes have to put right
+MOST_TOLD = 1000  # characters: a learner's names may be as long as the module
+
+
+def needed(repair: Repair, constants: Collection[float]) -> int:
+    """Return how many tests a repair has to put right to be no coincidence; constants are the right module's."""
+    if len(repair.all) > 1:
+        return OF_SEVERAL if repair.likelihood < 2 else OF_SEVERAL + 1
+    old, new = repair.all[0].old, repair.all[0].new
+    if repair.likelihood < 2 and isinstance(old, ast.Constant) and isinstance(new, ast.Constant):
+        numbers = [each.value for each in (old, new) if isinstance(each.value, (int, float))]
+        is_likely = len(numbers) < 2 or abs(numbers[0] - numbers[1]) == 1 or numbers[1] in constants
+        return 1 if is_likely else 2
+    return min(max(repair.likelihood, 1), 2)
+
+
+def can_be_drawn(repair: Repair, others: int) -> bool:
+    """Say whether a change tells something where tests pass with many values; others are the further tests that do.
+
+    Another sign, or another rounding, also makes draws pass that have nothing to do with it.
+    """
+    old, new = repair.all[0].old, repair.all[0].new
+    if isinstance(new, ast.UnaryOp) or isinstance(getattr(new, "op", None), (ast.FloorDiv, ast.Mod, ast.Pow)):
+        return False
+    is_like_others = old is getattr(repair.all[0].statement, "value", None)
+    return others > 0 or is_like_others
+
+
+def diagnosis_of(repair: Repair, row: str) -> Diagnosis | None:
+    """Return what is told of a repair; None where one of its changes has no words, or too many."""
+    clauses = []
+    for change in repair.all:
+        said = told(change, repair.written.vocabulary(change.function))
+        if said is None:
+            return None
+        clauses.append(said)
+    function = repair.all[0].function.removesuffix(".__init__")
+    lines = sorted({change.statement.lineno for change in repair.all})
+    words = ", and as if ".join(dict.fromkeys(each.said for each in clauses))
+    at = f"line{'s' if len(lines) > 1 else ''} {' and '.join(map(str, lines))}"
+    text = f"{function} answers as if {words} ({at})."
+    fixes = " ".join(dict.fromkeys(each.fix for each in clauses))
+    if len(text) + len(fixes) > MOST_TOLD:
+        return None
+    return Diagnosis(REPAIR + hashlib.sha256(text.encode()).hexdigest()[:8], row, text, fixes)
