@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,6 +14,13 @@ from grader.progress.actions import GradingRequest, Workspace, graded, is_stub, 
 from grader.progress.state import current
 from grader.progress.store import backup
 from grader.submission import take
+
+_PICTURE_OR_CODE = re.compile(
+    r"^(?P<fence>`{3,}|~{3,}).*?(?:^(?P=fence)|\Z)|(?P<ticks>`+)[^`\n]*(?P=ticks)"
+    r"|!\[(?P<markdown>[^]]*)\]\([^)\n]*\)"
+    r"""|(?:<picture>\s*(?:<source\b[^>]*>\s*)*)?<img\b[^>]*?\balt="(?P<html>[^"]*)"[^>]*>(?:\s*</picture>)?""",
+    re.MULTILINE | re.DOTALL,
+)
 
 
 @dataclass(frozen=True)
@@ -100,11 +108,18 @@ def write_new(path: Path, text: str) -> None:
 
 
 def readme(stage: Stage) -> str:
-    """Return the text of a stage's README."""
+    """Return the text of a stage's README, with what each picture shows in its place."""
     try:
-        return stage.readme_path.read_text(encoding="utf-8")
+        text = stage.readme_path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise CourseError(f"stages/{stage.name}/README.md cannot be read: {error}") from error
+    return _PICTURE_OR_CODE.sub(_told, text)
+
+
+def _told(found: re.Match[str]) -> str:
+    """Return a picture as one line of text, and code as it is."""
+    told = found["markdown"] if found["markdown"] is not None else found["html"]
+    return found[0] if told is None else f"Picture: {' '.join(told.split())}"
 
 
 def _first_not_passed(workspace: Workspace, stage: Stage) -> Criterion | None:

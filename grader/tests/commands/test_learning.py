@@ -46,6 +46,26 @@ def test_show_prints_the_readme_as_it_is_into_a_pipe(here: Here) -> None:
     assert here("show", "numbers").out == "# Numbers\n\nA *small* stage.\n"
 
 
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("![a mask of\nthree tokens](pictures/mask.svg)\n", "Picture: a mask of three tokens\n"),
+        ("![two](a.svg) ![heads](b.svg 'b')\n", "Picture: two Picture: heads\n"),
+        (
+            '<picture>\n  <source media="(prefers-color-scheme: dark)" srcset="d.svg">\n'
+            '  <img src="l.svg" alt="a block" width="9">\n</picture>\n',
+            "Picture: a block\n",
+        ),
+        ("```text\n![a](b.svg)\n```\n`![c](d.svg)`\n", "```text\n![a](b.svg)\n```\n`![c](d.svg)`\n"),
+        ("[a link](b.md), and ![no target]\n", "[a link](b.md), and ![no target]\n"),
+    ],
+    ids=["markdown", "two", "html", "code", "no picture"],
+)
+def test_show_says_what_a_picture_shows(here: Here, text: str, shown: str) -> None:
+    (here.place.numbers.parent / "README.md").write_text(text, encoding="utf-8")
+    assert here("show", "numbers").out == shown
+
+
 def test_show_says_so_when_there_is_no_readme(here: Here) -> None:
     (here.place.numbers.parent / "README.md").unlink()
     done = here("show", "s01")

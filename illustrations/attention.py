@@ -1,0 +1,159 @@
+"""Pictures of stages s15 and s16: attention, its heads, and its layer."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from illustrations.canvas import Canvas
+from illustrations.diagrams import Box
+from illustrations.plots import Table
+from illustrations.references import reference
+
+
+def mask() -> Canvas:
+    """Scores, the causal mask, and the weights that the softmax makes of what is left."""
+    s15 = reference("s15")
+    scores = np.array([[1.0, 2.0, 0.0], [0.0, 1.0, 3.0], [1.0, 1.0, 1.0]])
+    allowed = s15.create_causal_mask(3)
+    masked = s15.apply_attention_mask(scores, allowed, -np.inf)
+    canvas = Canvas(238, "A causal mask acts before the softmax")
+    names = ("key 0", "key 1", "key 2")
+    places = (
+        (64, scores, "g", "scores"),
+        (282, masked, "g", "masked scores"),
+        (500, s15.attention_weights(masked), ".2f", "weights"),
+    )
+    for x, values, form, title in places:
+        rows = tuple(f"query {i}" for i in range(3)) if x == 64 else ()
+        table = Table(canvas, x, 60, 48, values, form, most=1 if x == 500 else 3, title=title, columns=names, rows=rows)
+        for i, j in np.argwhere(~allowed):
+            if x == 282:
+                table.canvas.outline(*table.corner(i, j), 48, 48, "b", 1.5, dash="4 3")
+    canvas.arrow([(218, 132), (272, 132)])
+    canvas.text(245, 122, "mask", "m", 12)
+    canvas.arrow([(436, 132), (490, 132)])
+    canvas.text(463, 122, "softmax", "m", 12)
+    canvas.text(572, 224, "each row sums to 1", "m", 12)
+    return canvas
+
+
+def heads() -> Canvas:
+    """The features of each token are cut among the heads; each head has weights of its own."""
+    s15 = reference("s15")
+    x = np.array([[1, 0, 0, 1], [0, 1, 0, 1], [1, 0, 1, 0], [0, 1, 1, 0]], float) * 2
+    split = s15.split_heads(x[None], 2)
+    _, weights = s15.scaled_dot_product_attention(split, split, split)
+    canvas = Canvas(300, "Heads: each attends with its own features")
+    tokens = tuple(f"token {i}" for i in range(4))
+    whole = Table(canvas, 76, 104, 32, x, "g", title="x (4, 4)", rows=tokens, inks="aa", most=4)
+    whole.mark(0, 0, 4, 2, "a")
+    whole.mark(0, 2, 4, 2, "b")
+    for head, (ink, y) in enumerate((("a", 34), ("b", 186))):
+        part = Table(canvas, 300, y, 24, split[0, head], "g", title=f"head {head}", inks=ink * 2, most=4)
+        part.mark(0, 0, 4, 2, ink)
+        canvas.arrow([(212, 150 if head == 0 else 186), (290, y + 48)])
+        Table(canvas, 450, y, 24, weights[0, head], "", title="its weights", inks=ink * 2, most=0.9)
+        canvas.arrow([(358, y + 48), (440, y + 48)])
+        canvas.text(399, y + 40, "QKᵀ/√d_k", "m", 11)
+    for y, lines in (
+        (70, ("tokens 0 and 2 agree,", "tokens 1 and 3 agree")),
+        (222, ("tokens 0 and 1 agree,", "tokens 2 and 3 agree")),
+    ):
+        for row, line in enumerate(lines):
+            canvas.text(560, y + 17 * row, line, "m", 12, "start")
+    return canvas
+
+
+def positions() -> Canvas:
+    """The sinusoidal encoding as an image: fast columns on the left, slow ones on the right."""
+    encoding = reference("s15").sinusoidal_encoding(48, 32)
+    canvas = Canvas(372, "The sinusoidal encoding of 48 positions in 32 columns")
+    left, top, wide, high = 70, 44, 14, 6
+    Table(canvas, left, top, wide, encoding, inks="ab", most=1.0, tall=high)
+    for position in (0, 10, 20, 30, 40):
+        canvas.text(left - 8, top + position * high + 7, str(position), "m", 11, "end")
+    for column in (0, 8, 16, 24, 31):
+        canvas.text(left + (column + 0.5) * wide, top + 48 * high + 16, str(column), "m", 11)
+    canvas.text(left + 16 * wide, top + 48 * high + 34, "column: sin and cos by turns", "m", 12)
+    canvas.text(left - 52, top - 12, "position", "m", 12, "start")
+    for row, (ink, share, words) in enumerate(
+        (("a", 1.0, "1"), ("a", 0.4, ""), ("a", 0.0, "0"), ("b", 0.4, ""), ("b", 1.0, "−1"))
+    ):
+        y = 70 + 22 * row
+        canvas.rect(552, y, 26, 22, ink, 0.62 * share)
+        canvas.text(588, y + 15, words, "m", 12, "start")
+    canvas.outline(552, 70, 26, 110, "m")
+    for row, line in enumerate(
+        ("left: fast clock hands", "tell neighbours apart", "", "right: slow clock hands", "tell near from far")
+    ):
+        canvas.text(540, 216 + 18 * row, line, "t" if row in (0, 3) else "m", 12, "start")
+    return canvas
+
+
+def block() -> Canvas:
+    """The encoder block of 2017: attention and feed-forward network, each with residual and norm."""
+    canvas = Canvas(220, "The encoder block")
+    parts, x = [], 96.0
+    for words, more, ink, wide in (
+        ("attention", "Q, K, V all of x", "a", 116),
+        ("+", "", "m", 30),
+        ("layer_norm", "γ₁, β₁", "c", 92),
+        ("feed_forward", "W1, b1, W2, b2", "b", 116),
+        ("+", "", "m", 30),
+        ("layer_norm", "γ₂, β₂", "c", 92),
+    ):
+        parts.append(Box(canvas, x, 104, wide, 52, words, more, ink))
+        x += wide + 18
+    before = (50.0, 130.0)
+    for part in parts:
+        canvas.arrow([before, part.left])
+        before = part.right
+    canvas.arrow([before, (704, 130)])
+    canvas.text(40, 134, "x")
+    canvas.text(690, 119, "out", size=12)
+    for start, end, name in ((68.0, 1, "x"), (parts[2].right[0] + 6, 4, "h")):
+        canvas.arrow([(start, 130), (start, 66), (parts[end].top[0], 66), parts[end].top], "d")
+        canvas.text((start + parts[end].top[0]) / 2, 56, f"residual: {name} goes past", "d", 12)
+    canvas.text(parts[2].right[0] + 9, 176, "h", size=12)
+    canvas.text(
+        360, 204, "all shapes (batch, seq, d_model): output and input have the same, so blocks can be stacked", "m", 12
+    )
+    return canvas
+
+
+def layer() -> Canvas:
+    """The way through the layer, and the ten steps of its backward pass."""
+    canvas = Canvas(390, "The attention layer, forward and backward")
+    rows = (
+        ("query_input", "W_Q", "Q", "10", "7"),
+        ("key_input", "W_K", "K", "9", "6"),
+        ("value_input", "W_V", "V", "8", "4"),
+    )
+    ends = []
+    for row, (given, weights, name, step, before) in enumerate(rows):
+        y = 48 + 86 * row
+        canvas.text(14, y + 26, given, anchor="start", size=12)
+        product = Box(canvas, 108, y, 80, 44, f"× {weights}", f"step {step}", "d")
+        split = Box(canvas, 218, y, 104, 44, name, f"split · step {before}")
+        canvas.arrow([(92, y + 22), product.left])
+        canvas.arrow([product.right, split.left])
+        ends.append(split)
+    scores = Box(canvas, 366, 90, 108, 44, "S = QKᵀ·scale", "mask · step 5", "b")
+    shares = Box(canvas, 504, 90, 118, 44, "A = softmax(S)", "step 3", "b")
+    output = Box(canvas, 504, 220, 118, 44, "O = A V", "step 2", "b")
+    mixed = Box(canvas, 504, 312, 118, 44, "× W_O", "join · step 1", "d")
+    canvas.arrow([ends[0].right, (344, 70), (344, 104), (366, 104)])
+    canvas.arrow([ends[1].right, (344, 156), (344, 120), (366, 120)])
+    canvas.arrow([scores.right, shares.left])
+    canvas.arrow([shares.bottom, output.top])
+    canvas.arrow([ends[2].right, output.left])
+    canvas.arrow([output.bottom, mixed.top])
+    canvas.arrow([mixed.right, (654, 334)])
+    canvas.text(662, 338, "output", anchor="start")
+    canvas.text(14, 320, "Arrows: forward. Backward goes against them,", "m", 12, "start")
+    canvas.text(14, 338, "step 1 first, and leaves each gradient where", "m", 12, "start")
+    canvas.text(14, 356, "its number stands.", "m", 12, "start")
+    return canvas
+
+
+PICTURES = {"s15": {"mask": mask, "heads": heads, "positions": positions, "block": block}, "s16": {"layer": layer}}
