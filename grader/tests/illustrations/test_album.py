@@ -11,6 +11,7 @@ from xml.etree import ElementTree
 
 import pytest
 
+from grader.classroom.release import copied
 from grader.tests.support.places import ROOT
 from illustrations.__main__ import main
 from illustrations.album import FOLDER, PICTURES, places
@@ -97,6 +98,14 @@ def test_every_readme_shows_its_pictures_and_no_others() -> None:
         assert [alt for alt, _ in found if not 20 <= len(alt) <= LONGEST] == [], stage.id
         files = {path.name for path in (stage.folder / FOLDER).iterdir()}
         assert files == {f"{name}.svg" for name in PICTURES[stage.id]}, stage.id
+
+
+def test_learners_get_the_pictures_with_the_readmes() -> None:
+    stage = course().find("s15")
+    files = copied(course(), (stage,))
+    shown = [name for _, name in SHOWN.findall(files[f"stages/{stage.name}/README.md"].decode())]
+    assert shown and all(f"stages/{stage.name}/{FOLDER}/{name}.svg" in files for name in shown)
+    assert not [name for name in files if name.startswith("illustrations/")]
 
 
 def test_a_picture_has_a_light_and_a_dark_side_and_loads_nothing() -> None:
