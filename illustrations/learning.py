@@ -116,27 +116,21 @@ def scales() -> Canvas:
     s08 = reference("s08")
     X = np.array([[2.0], [1.0], [9.0], [1.5], [2.5]])
     squeezed, robust = s08.min_max_scale(X)[0][:, 0], s08.robust_scale(X)[0][:, 0]
-    canvas = Canvas(230, "One outlier, scaled in two ways")
-    rows = (
-        ("distances", X[:, 0], 0, 10, "g"),
-        ("min-max", squeezed, -0.1, 1.1, "a"),
-        ("robust", robust, -1.6, 7.6, "c"),
-    )
-    for row, (name, values, low, high, ink) in enumerate(rows):
-        y = 46 + 68 * row
-        axis = Axis(low, high)
-        canvas.path([(130, y), (690, y)], "m", 1)
+    canvas = Canvas(284, "One outlier, scaled in two ways")
+    frame = Frame(canvas, 116, 16, 580, 232, Axis(-1.6, 9.6, ticks(*range(-1, 10))), Axis(0, 232))
+    for row, (name, values, ink) in enumerate(
+        (("distances", X[:, 0], "t"), ("min-max", squeezed, "a"), ("robust", robust, "c"))
+    ):
+        y, ordered = 40 + 78 * row, sorted(map(float, values))
+        places = [frame.at(value, 0)[0] for value in ordered]
         canvas.text(20, y + 4, name, anchor="start", bold=True)
-        for value in sorted(values):
-            x = 130 + axis.share(value) * 560
-            far = value == max(values)
-            canvas.dot(x, y, "b" if far else ("t" if ink == "g" else ink), 5)
-        shown = sorted(set(values) - {max(values)})
-        words = f"{shown[0]:.2g} to {shown[-1]:.2g}".replace("-", "−")
-        left, right = (130 + axis.share(shown[end]) * 560 for end in (0, -1))
-        canvas.path([(left, y + 14), (right, y + 14)], "t", 1.5)
-        canvas.text((left + right) / 2, y + 30, words, "m", 12)
-        canvas.text(130 + axis.share(max(values)) * 560, y + 30, f"{max(values):.2g}", "b", 12)
+        canvas.path([(frame.x, y), (frame.x + frame.width, y)], "m", 1)
+        for x, mark in zip(places, [ink] * 4 + ["b"], strict=True):
+            canvas.dot(x, y, mark, 4.5)
+        canvas.path([(places[0], y + 13), (places[3], y + 13)], "t", 1.5)
+        words = f"{ordered[0]:.2g} to {ordered[3]:.2g}".replace("-", "−")
+        canvas.text((places[0] + places[3]) / 2, y + 30, words, "m", 12)
+        canvas.text(places[4], y + 30, f"{ordered[4]:.2g}", "b", 12)
     return canvas
 
 
@@ -149,8 +143,8 @@ def shrinking() -> Canvas:
     alphas = 10.0 ** np.linspace(-1, 4, 41)
     canvas = Canvas(300, "Weights of ridge and lasso against the strength of the penalty")
     fits: tuple[tuple[str, Callable[[float], Any]], ...] = (
-        ("ridge: smaller, never 0", lambda alpha: s09.fit_ridge(X, y, alpha)[0]),
-        ("lasso: one after another is 0", lambda alpha: s09.fit_lasso(X, y, alpha, 100)[0]),
+        ("ridge: all fade together", lambda alpha: s09.fit_ridge(X, y, alpha)[0]),
+        ("lasso: one after another reaches 0", lambda alpha: s09.fit_lasso(X, y, alpha, 100)[0]),
     )
     for column, (title, fit) in enumerate(fits):
         grid = alphas if column == 0 else 10.0 ** np.linspace(-2, 0.7, 41)

@@ -142,9 +142,9 @@ def alignment() -> Canvas:
     for row, line in enumerate(
         (
             "Nobody told the model where",
-            "to look: the falling diagonal",
-            "was learnt, from pairs of",
-            "sequences alone.",
+            "to look: that the last word",
+            "comes first was learnt, from",
+            "pairs of sequences alone.",
         )
     ):
         canvas.text(486, 196 + 18 * row, line, "m", 12, "start")

@@ -67,7 +67,7 @@ def _loads(canvas: Canvas, left: float, title: str, x: Any, weights: Any) -> Non
                 canvas.text((start + end) / 2, (top + bottom) / 2 + (4 if high - low > 5 else -7), words, size=11)
     frame.curve([0, 4], [capacity, capacity], "t", 1.5, "6 4")
     loss = float(s21.load_balancing_loss(probabilities, indices))
-    canvas.text(left + 148, 266, f"dashed: capacity {capacity} · balancing loss {loss:.2f}", "m", 12)
+    canvas.text(left + 148, 266, f"{len(x)} tokens, k = 2, capacity {capacity} · loss {loss:.2f}", "m", 12)
 
 
 def patterns() -> Canvas:
