@@ -79,10 +79,10 @@ def _with_new_links(tokens: list[Any], known: set[str]) -> list[Any]:
     """Return tokens with the links that lead out of the course and are new; of others only the words stay."""
     kept: list[Any] = []
     open_links: list[bool] = []
-    for place, token in enumerate(tokens):
+    for number, token in enumerate(tokens):
         if token.type == "link_open":
             address = str(token.attrs.get("href", ""))
-            words = tokens[place + 1].content if place + 1 < len(tokens) else ""
+            words = tokens[number + 1].content if number + 1 < len(tokens) else ""
             shown = bool(re.match(r"[a-z]+:", address)) and address not in (*known, words)
             known.add(address)
             open_links.append(shown)
