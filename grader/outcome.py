@@ -27,6 +27,32 @@ class Diagnosis:
     declared: bool = False
 
 
+Finding = Literal[
+    "", "shape", "non-finite", "zeros", "factor", "transposed", "swapped", "missing-sum", "extra-sum", "values"
+]
+
+
+@dataclass(frozen=True)
+class Gradient:
+    """One gradient of a backward pass beside the right one; of is the input or parameter that it belongs to.
+
+    relative is the largest error over the largest value in either, None where shapes differ or values are not finite;
+    index, expected and got are the worst value, in as few digits as a message has. finding is empty where it is right,
+    text says it in words.
+    """
+
+    name: str
+    of: str
+    shape: tuple[int, ...]
+    expected_shape: tuple[int, ...]
+    relative: float | None
+    index: tuple[int, ...] | None = None
+    expected: str = ""
+    got: str = ""
+    finding: Finding = ""
+    text: str = ""
+
+
 @dataclass(frozen=True)
 class Where:
     """A place in the learner's own file."""
@@ -43,7 +69,7 @@ class Outcome:
     the mistakes that reproduce every recorded answer, notes what was printed or warned about; unexplained is why an
     explanation could not be made; kind is one of KINDS, or empty where the test's marks name none, or several;
     called holds, of a test that failed, the stage's own functions and classes that it called, methods as Class.method;
-    help is what a common exception of NumPy or Python means here.
+    help is what a common exception of NumPy or Python means here; gradients compares what a wrong backward pass gave.
     """
 
     test: str
@@ -61,3 +87,4 @@ class Outcome:
     kind: Kind | Literal[""] = ""
     called: tuple[str, ...] = ()
     help: str = ""
+    gradients: tuple[Gradient, ...] = ()

@@ -8,7 +8,7 @@ from typing import Literal
 
 from grader.course.provenance import UNKNOWN, Provenance
 from grader.course.stage import Criterion, Feedback, Stage
-from grader.outcome import KINDS, Diagnosis, Kind, Outcome, Status, Where
+from grader.outcome import KINDS, Diagnosis, Gradient, Kind, Outcome, Status, Where
 from grader.submission.source import Problem
 from grader.submission.used import Use
 from grader.waiting import Before, Reaches, before, held_up_by
@@ -36,6 +36,7 @@ class Failure:
     unexplained: str = ""  # why an explanation could not be made
     kind: Kind | Literal[""] = ""
     help: str = ""  # what an exception means here
+    gradients: tuple[Gradient, ...] = ()  # of a wrong backward pass, beside the right ones
 
 
 @dataclass(frozen=True)
@@ -225,7 +226,7 @@ def _failure(outcome: Outcome, found: list[Outcome]) -> Failure:
     diagnosis = the_one(outcome.explains, others)
     place = (outcome.test, outcome.hidden, outcome.status)
     told = Failure(*place, outcome.call, outcome.message, diagnosis, outcome.where, outcome.notes, outcome.unexplained)
-    return replace(told, kind=outcome.kind, help=outcome.help)
+    return replace(told, kind=outcome.kind, help=outcome.help, gradients=outcome.gradients)
 
 
 def the_one(own: tuple[Diagnosis, ...], others: Iterable[tuple[Diagnosis, ...]]) -> Diagnosis | None:

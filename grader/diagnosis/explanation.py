@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from grader.diagnosis import expressions
 from grader.diagnosis.diagnostician import Diagnostician
-from grader.outcome import Diagnosis
+from grader.diagnosis.gradients.report import gradients
+from grader.outcome import Diagnosis, Gradient
 from grader.remote.connection import Connection
 
 TEXT_LIMIT = 300
@@ -16,20 +17,35 @@ TEXT_LIMIT = 300
 class Explanation:
     """The call that gave a value, its function, and the mistakes that answer alike; None where nobody was asked.
 
-    failure says why there is no explanation: making one of a learner's values failed, which changes no outcome.
+    gradients compares what a wrong backward pass gave. failure says why there is no explanation: making one of a
+    learner's values failed, which changes no outcome.
     """
 
     call: str = ""
     function: str = ""
     mistakes: tuple[Diagnosis, ...] | None = None
     failure: str = ""
+    gradients: tuple[Gradient, ...] = ()
 
 
-def explained(answers: Diagnostician, connection: Connection, actual: object, wrong: bool) -> Explanation:
+def explained(
+    answers: Diagnostician, connection: Connection, actual: object, wrong: bool, row: str = ""
+) -> Explanation:
     """Return what can be told of a test that ended, by its records; wrong asks which mistakes explain it; never raises.
 
-    actual is the value that was found wrong, where there is one.
+    actual is the value that was found wrong, where there is one; row is the one that the test belongs to.
     """
+    told = _called(answers, connection, actual, wrong)
+    if not wrong or answers.is_stub:
+        return told
+    try:
+        found = gradients(answers.stage, answers.reference, connection.records, connection.names, row)
+    except Exception as error:  # as below; what is known already stays
+        return replace(told, failure=told.failure or _told(error))
+    return replace(told, gradients=found)
+
+
+def _called(answers: Diagnostician, connection: Connection, actual: object, wrong: bool) -> Explanation:
     call = function = ""
     try:
         call, function = expressions.shown(connection.records, answers.stage, answers.reference, actual)

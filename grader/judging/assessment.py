@@ -123,12 +123,13 @@ class Assessor:
         answers, actual = self.answers, getattr(attempt.error, "actual", None)
         if answers is None:
             return outcome
-        told = explained(answers, attempt.connection, actual, wrong=outcome.status == "failed")
+        told = explained(answers, attempt.connection, actual, outcome.status == "failed", outcome.criterion)
         line = self._lines.get(told.function)
         where = outcome.where or (Where(self.job.label, line) if line else None)
         attempt.asked = told.mistakes is not None
         found = told.mistakes or ()
-        return replace(outcome, call=told.call, where=where, explains=found, unexplained=told.failure)
+        told_of = replace(outcome, call=told.call, where=where, explains=found, unexplained=told.failure)
+        return replace(told_of, gradients=told.gradients)
 
     def settled(self, outcomes: list[Outcome], evidence: Evidence, bench: Bench | None = None) -> list[Outcome]:
         """Return the outcomes of a whole run, without explanations that some of them speak against."""

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import asdict
 from typing import Any
 
-from grader.outcome import Diagnosis, Where
+from grader.outcome import Diagnosis, Gradient, Where
 from grader.report.escape import obeyed
 from grader.submission.source import Problem
 from grader.verdict import SCHEMA, CriterionResult, Failure, Verdict
@@ -91,6 +91,24 @@ def _failure(failure: Failure) -> Document:
         "notes": [plain_text(note) for note in failure.notes],
         "unexplained": plain_text(failure.unexplained) or None,
         "help": plain_text(failure.help) or None,
+        "gradients": [_gradient(gradient) for gradient in failure.gradients],
+    }
+
+
+def _gradient(gradient: Gradient) -> Document:
+    worst = None
+    if gradient.index is not None:
+        worst = {"index": list(gradient.index), "expected": gradient.expected, "got": gradient.got}
+    return {
+        "name": plain_text(gradient.name),
+        "of": plain_text(gradient.of) or None,
+        "right": not gradient.finding,
+        "shape": list(gradient.shape),
+        "expected_shape": list(gradient.expected_shape),
+        "relative_error": gradient.relative,
+        "worst": worst,
+        "finding": gradient.finding or None,
+        "text": plain_text(gradient.text) or None,
     }
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from grader.outcome import Status
+from grader.report.terminal.gradients import gradient_lines
 from grader.report.terminal.layout import Look, fitting, heading, paragraph, row, side_by_side, with_place
 from grader.report.terminal.words import WORDS, count, kind_of_row, reached_choices, status_choices, with_uses
 from grader.verdict import CriterionResult, Failure, Verdict
@@ -172,6 +173,8 @@ def _failure_lines(failure: Failure, style: Style, before: Failure | None) -> li
         lines += paragraph(_trimmed(failure.message, MESSAGE_LINES, style), look)
     if failure.help and (before is None or before.help != failure.help):
         lines += paragraph(_trimmed(failure.help, NOTE_LINES, style), look, "yellow")
+    if before is None or before.gradients != failure.gradients:
+        lines += gradient_lines(failure.gradients, look)
     for note in failure.notes if before is None or before.notes != failure.notes else ():
         lines += paragraph(_trimmed(note, NOTE_LINES, style), look, "dim")
     if failure.diagnosis and (before is None or before.diagnosis != failure.diagnosis):

@@ -11,7 +11,7 @@ import jsonschema
 import pytest
 
 from grader.isolation.tiers import TIERS
-from grader.outcome import Diagnosis, Status, Where
+from grader.outcome import Diagnosis, Gradient, Status, Where
 from grader.report.document import dumps, summary_document, verdict_document
 from grader.submission.source import Problem
 from grader.verdict import CriterionResult, Failure, KindCount, Run, Verdict
@@ -86,6 +86,7 @@ def test_a_verdict_has_the_keys_of_the_design_with_its_values() -> None:
                 "notes": ["printed: hello"],
                 "unexplained": None,
                 "help": None,
+                "gradients": [],
             }
         ],
     }
@@ -177,3 +178,25 @@ def test_a_build_s_log_obeys_no_document() -> None:
     assert "##[" not in text and "##vso[" not in text
     assert not any(line.lstrip().startswith("::") for line in text.splitlines())
     assert json.loads(text) == {"message": evil, "\\##[": [evil]}
+
+
+def test_gradients_stand_beside_the_right_ones() -> None:
+    wrong = Gradient("grad_W", "W", (4, 3), (4, 3), 0.5, (1, 2), "1.0", "2.0", "factor", "got = 2 × expected")
+    shapeless = Gradient("grad_b", "", (5, 3), (3,), None, finding="shape")
+    failure = replace(FAILURE, gradients=(wrong, shapeless, Gradient("grad_x", "x", (), (), 0.0)))
+    row = replace(ROWS[1], failures=(failure,))
+    told = valid(verdict_document(replace(VERDICT, criteria=(row,))))["criteria"][0]["failures"][0]["gradients"]
+    assert told[0] == {
+        "name": "grad_W",
+        "of": "W",
+        "right": False,
+        "shape": [4, 3],
+        "expected_shape": [4, 3],
+        "relative_error": 0.5,
+        "worst": {"index": [1, 2], "expected": "1.0", "got": "2.0"},
+        "finding": "factor",
+        "text": "got = 2 × expected",
+    }
+    assert [(each["of"], each["relative_error"], each["worst"], each["finding"]) for each in told[1:]] == [
+        (None, None, None, "shape"), ("x", 0.0, None, None),
+    ]  # fmt: skip

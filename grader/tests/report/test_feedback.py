@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from grader.course.stage import FEEDBACK, Feedback
-from grader.outcome import Diagnosis, Where
+from grader.outcome import Diagnosis, Gradient, Where
 from grader.report.document import dumps, verdict_document
 from grader.report.feedback import FAULT, HELD_BACK, known_names, lower, shown
 from grader.report.formats import RENDER
@@ -22,6 +22,7 @@ from grader.verdict import Failure, Verdict
 
 SECRET = "SENTINEL4711"
 KNOWN = {"split_heads", "the module"}
+GRADIENT = Gradient("grad_x", SECRET, (2,), (2,), 0.5, (0,), "1.0", SECRET, "values", SECRET)
 LEAKY = replace(
     HIDDEN,
     test=f"test_hidden.py::test_split[{SECRET}]",
@@ -30,6 +31,7 @@ LEAKY = replace(
     diagnosis=None,
     where=Where(LABEL, 4711),
     notes=(f"printed: {SECRET}",),
+    gradients=(GRADIENT,),
 )
 ROW = replace(SPLIT, failures=(PUBLIC, LEAKY))
 WAITING = replace(FORWARD, failures=(replace(LEAKY, status="blocked"),), waits_for=("split_heads", SECRET))
@@ -99,7 +101,7 @@ def test_public_tests_are_told_in_full_at_every_level(level: Feedback) -> None:
 @pytest.mark.parametrize("failure", [PUBLIC, LEAKY], ids=["public", "hidden"])
 def test_below_full_nothing_tells_what_was_found_in_the_reference(level: Feedback, failure: Failure) -> None:
     found = Diagnosis("slip-0123abcd", "split-heads", f"split_heads answers as if {SECRET}.", f"Use {SECRET}.")
-    row = replace(SPLIT, failures=(replace(failure, diagnosis=found, message=""),))
+    row = replace(SPLIT, failures=(replace(failure, diagnosis=found, message="", gradients=(GRADIENT,)),))
     verdict = replace(VERDICT, criteria=(row,))
     assert found.text in everything(verdict)["json"]
     for name, told in everything(shown(verdict, level, KNOWN)).items():
