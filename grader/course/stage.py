@@ -157,14 +157,20 @@ class Stage:
 
     def asked(self, name: str) -> Criterion:
         """The row that somebody means by its id or a function's name; raises UsageError where none is, or several."""
-        ids = [row.id for row in self.criteria]
-        if name in ids or (alike := name.replace("_", "-")) in ids:
-            return self.criterion(name if name in ids else alike)
-        found = [row for row in self.criteria if name in row.functions]
+        found = self.meant(name)
         if len(found) > 1:
             rows = ", ".join(row.id for row in found)
             raise UsageError(f"{name!r} stands in {len(found)} rows of {self.name}: {rows}", "Name one of them.")
         return found[0] if found else self.criterion(name)
+
+    def meant(self, name: str) -> tuple[Criterion, ...]:
+        """The rows that somebody may mean: the one of that id, else those of a function, else those of a method."""
+        name = name.removesuffix("()")
+        by_id = [row for row in self.criteria if row.id in (name, name.replace("_", "-"))]
+        of_function = [row for row in self.criteria if name in row.functions]
+        of_method = [row for row in self.criteria if any(each.endswith(f".{name}") for each in row.functions)]
+        exact = [row for row in by_id if row.id == name]
+        return tuple(exact or by_id or of_function or of_method)
 
     def criterion_of(self, function: str) -> Criterion | None:
         """The first row that names the function; for a method no row names, the first that names its class."""

@@ -13,6 +13,7 @@ from grader.course import sealed
 from grader.course.manifest import find_course_root, load_course
 from grader.course.stage import Course, Stage
 from grader.errors import NotHandedIn, ProgressError, StageLocked, SubmissionError, UsageError
+from grader.progress import last_check
 from grader.progress.state import Progress, State, current, state_of, waits_for
 from grader.progress.store import Store
 from grader.submission import Snapshot, take
@@ -193,6 +194,7 @@ def _own(
 ) -> Verdict:
     """Grade the learner's own module, and record it; a result that cannot be recorded is a result all the same."""
     verdict = graded(workspace, stage, snapshot, request, on_test)
+    last_check.remember(workspace.store.folder, stage, verdict)
     try:
         return _recorded(workspace, stage, snapshot, request, verdict)
     except ProgressError as error:

@@ -7,10 +7,14 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from grader import __version__
 from grader.course.sealed import public_only
 from grader.course.stage import Course, Criterion, Stage
 from grader.errors import CourseError, ProgressError, StageLocked, SubmissionError, UsageError
+from grader.progress import last_check
 from grader.progress.actions import GradingRequest, Workspace, graded, is_stub, stub_text
+from grader.progress.building import equipped
+from grader.progress.last_check import LastCheck, RowCheck
 from grader.progress.state import current
 from grader.progress.store import backup
 from grader.submission import take
@@ -25,21 +29,32 @@ _PICTURE_OR_CODE = re.compile(
 
 @dataclass(frozen=True)
 class Hint:
-    """One hint of a row: its text, and which of how many it is, from 1."""
+    """One hint of a row: its text, which of how many it is, from 1, and what the last check found of the row."""
 
     criterion: Criterion
     text: str
     number: int
     total: int
+    about: RowCheck | None = None
 
 
 def hint(workspace: Workspace, stage: Stage, criterion: str | None) -> Hint | None:
-    """Return the next hint of a row, by default of the first that a check finds not passed; None where all pass."""
-    row = stage.asked(criterion) if criterion is not None else _first_not_passed(workspace, stage)
-    if row is None:
+    """Return the next hint of a row, by default of the first that does not pass; None where all pass.
+
+    What the last check found counts while the module is as it was then; else it is graded here, without recording. A
+    function that stands in several rows means the first of them that does not pass.
+    """
+    meant = stage.meant(criterion) if criterion is not None else stage.criteria
+    if criterion is not None and len(meant) < 2:
+        meant = (stage.asked(criterion),)
+    known = _last_check(workspace, stage) if len(meant) == 1 else _checked(workspace, stage)
+    ids = [row.id for row in meant]
+    about = next((row for row in known.open if row.id in ids), None) if known is not None else None
+    if about is None and criterion is None:
         return None
+    row = meant[0] if about is None else stage.criterion(about.id)
     number = workspace.store.next_hint(stage.id, row.id, len(row.hints))
-    return Hint(row, row.hints[number], number + 1, len(row.hints))
+    return Hint(row, row.hints[number], number + 1, len(row.hints), about)
 
 
 @dataclass(frozen=True)
@@ -122,15 +137,26 @@ def _told(found: re.Match[str]) -> str:
     return found[0] if told is None else f"Picture: {' '.join(told.split())}"
 
 
-def _first_not_passed(workspace: Workspace, stage: Stage) -> Criterion | None:
-    """Grade without recording; a row that waits for another is not the first, unless nothing else is left."""
+def _last_check(workspace: Workspace, stage: Stage) -> LastCheck | None:
+    """Return what the last check found, if the module is still the same."""
+    try:
+        snapshot = take(stage, None, workspace.course.root)
+    except SubmissionError:
+        return None
+    snapshot = equipped(workspace.course, workspace.store, stage, snapshot, None, {})
+    return last_check.recall(workspace.store.folder, stage, snapshot.whole, __version__)
+
+
+def _checked(workspace: Workspace, stage: Stage) -> LastCheck:
+    """Return what the last check found or, where the module has changed, what one finds now; no pass is recorded."""
+    if (known := _last_check(workspace, stage)) is not None:
+        return known
     verdict = graded(workspace, stage, take(stage, None, workspace.course.root), GradingRequest())
     if verdict.problem is not None:
         hint = verdict.problem.hint or f"`grader check {stage.id}` shows where."
         raise SubmissionError(f"{verdict.run.label}: {verdict.problem.message}", hint)
-    left = [row for row in verdict.criteria if row.status != "passed"]
-    left.sort(key=lambda row: row.status == "blocked")
-    return stage.criterion(left[0].id) if left else None
+    last_check.remember(workspace.store.folder, stage, verdict)
+    return last_check.of(verdict, stage)
 
 
 def _needed(course: Course, stage: Stage) -> set[str]:

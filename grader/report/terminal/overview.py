@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from grader.outcome import Status
 from grader.report.terminal.layout import Look, heading, paragraph, row
+from grader.report.terminal.words import LACKING, count
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -12,6 +14,7 @@ if TYPE_CHECKING:
     from grader.course.stage import Course, Stage
     from grader.doctor.health import Finding
     from grader.progress.actions import Standing
+    from grader.progress.last_check import RowCheck
     from grader.progress.lessons import Hint
     from grader.progress.state import Progress
 
@@ -23,6 +26,8 @@ STATES = {
     "skipped": "skipped",
     "open": "open",
 }
+STEPS = ("a question", "the idea", "almost the answer")  # of the three hints that a row has
+ENDS: dict[Status, str] = {"crashed": "crashed", "timed_out": "timed out", "over_limit": "went over a limit"}
 TOPIC = 23  # columns for the name of what was looked at
 LEVELS = {"ok": "passed", "warning": "warning", "broken": "failed"}
 
@@ -84,14 +89,34 @@ def status_document(standings: tuple[Standing, ...], progress: Progress, course:
 
 
 def hint_lines(stage: Stage, hint: Hint, look: Look) -> list[Text]:
-    """Return a hint, and how to get the next one."""
+    """Return what the last check found of a row, a hint, and how to get the next one."""
     row_id = hint.criterion.id
-    lines = paragraph(f"{stage.id} · {hint.criterion.text} · hint {hint.number} of {hint.total}", look, "bold", 0)
+    step = f"hint {hint.number} of {hint.total}" + (f", {STEPS[hint.number - 1]}" if hint.total == len(STEPS) else "")
+    lines = paragraph(f"{stage.id} · {hint.criterion.text} · {step}", look, "bold", 0)
+    lines += paragraph(f"The last check: {about}", look, "yellow") if (about := about_row(hint.about)) else []
     lines += paragraph(hint.text, look)
     more = f"one step further: {look.command(f'grader hint {stage.id} {row_id}')}"
     if hint.number == hint.total:
         more = f"this is the last hint; the idea behind it: {look.command(f'grader show {stage.id}')}"
     return [*lines, *paragraph(more, look, "dim")]
+
+
+def about_row(row: RowCheck | None) -> str:
+    """Return in a sentence what a check found wrong in a row; nothing where none was made, or nothing was begun."""
+    if row is None or row.status in ("not_started", "grader_fault"):
+        return ""
+    if row.status == "blocked":
+        names = " and ".join(row.waits_for)
+        return f"this row waits for {names}." if names else ""
+    if row.mistake:
+        return row.mistake
+    if row.status in ENDS:
+        return f"a test {ENDS[row.status]}."
+    lacking = [
+        f"{LACKING[kind]} ({passed} of {total} tests pass)" for kind, (passed, total) in (row.lacking or {}).items()
+    ]
+    counts = " · ".join(lacking) or f"{row.tests_passed} of {count(row.tests_total, 'test')} pass"
+    return f"{counts}."
 
 
 def finding_lines(finding: Finding, look: Look) -> list[Text]:

@@ -63,6 +63,16 @@ class TestRows:
         both = FORWARD.replace('"merge_heads"', '"merge_heads", "split"'), SPLIT.replace('"split_heads"]', '"split"]')
         with pytest.raises(UsageError, match="'split' stands in 2 rows of s15_attention: split-heads, forward"):
             load_stage(write(HEAD + both[1] + both[0])).asked("split")
+        assert [row.id for row in load_stage(write(HEAD + both[1] + both[0])).meant("split()")] == [
+            "split-heads",
+            "forward",
+        ]
+
+    def test_a_method_alone_means_the_rows_that_name_it(self, write: Write) -> None:
+        stage = load_stage(write(HEAD + SPLIT + FORWARD.replace('"merge_heads"', '"Attention.merge_heads"')))
+        assert stage.asked("merge_heads").id == stage.asked("Attention.merge_heads()").id == "forward"
+        assert [row.id for row in stage.meant("forward")] == ["forward"]
+        assert stage.meant("heads") == ()
 
     def test_a_method_belongs_to_the_row_of_its_class(self, write: Write) -> None:
         row = load_stage(write(HEAD + SPLIT + FORWARD)).criterion_of("MultiHeadAttention.forward")

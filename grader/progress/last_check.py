@@ -1,0 +1,127 @@
+"""What the last check of a stage found, row by row: .grader/checks/STAGE.json, to choose and introduce hints by.
+
+It helps only: a file that is missing, damaged or about another text counts as none, and one that cannot be written is
+left out. It holds what the course's level of feedback lets a learner see, and nothing else.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, get_args
+
+from grader.course.stage import Stage
+from grader.outcome import KINDS, Kind, Status
+
+if TYPE_CHECKING:
+    from grader.verdict import CriterionResult, Failure, Verdict
+
+VERSION = 1
+MOST_BYTES = 1 << 20
+MOST_TEXT = 2000  # characters of what a mistake is told as
+STATUSES: tuple[Status, ...] = get_args(Status)
+
+
+@dataclass(frozen=True)
+class RowCheck:
+    """How one row did: its status, the mistake that explains it, if one does, and what it waits for.
+
+    lacking holds by kind how many tests of it pass and how many there are, of the kinds of which some do not pass.
+    """
+
+    id: str
+    status: Status
+    tests_passed: int = 0
+    tests_total: int = 0
+    mistake: str = ""
+    lacking: Mapping[Kind, tuple[int, int]] | None = None
+    waits_for: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class LastCheck:
+    """What a check found in all rows of a stage; of these, those that do not pass, the first to work on first."""
+
+    rows: tuple[RowCheck, ...]
+
+    @property
+    def open(self) -> tuple[RowCheck, ...]:
+        left = [row for row in self.rows if row.status != "passed"]
+        return tuple(sorted(left, key=lambda row: row.status == "blocked"))
+
+    def row(self, criterion: str) -> RowCheck | None:
+        """Return what was found of a row that does not pass; None where it passes."""
+        return next((row for row in self.open if row.id == criterion), None)
+
+
+def of(verdict: Verdict, stage: Stage) -> LastCheck:
+    """Return what of a verdict on all rows is kept."""
+    return LastCheck(tuple(_row(row, stage) for row in verdict.criteria))
+
+
+def remember(folder: Path, stage: Stage, verdict: Verdict) -> None:
+    """Keep what a check of a whole module found, in folder; nothing where it came to nothing, or is a fault of ours."""
+    if verdict.grader_fault or verdict.problem is not None or verdict.run.only is not None or not verdict.criteria:
+        return
+    rows = [asdict(row) for row in of(verdict, stage).rows]
+    data = {"version": VERSION, "submission": verdict.run.submission, "course": verdict.run.course, "rows": rows}
+    path = _path(folder, stage)
+    fresh = path.with_suffix(".new")
+    with suppress(OSError):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        fresh.write_text(json.dumps(data, indent=1), encoding="utf-8")
+        fresh.replace(path)
+
+
+def recall(folder: Path, stage: Stage, submission: str, course: str) -> LastCheck | None:
+    """Return what the last check found of this very text in this version of the course; None where that is unknown."""
+    try:
+        with _path(folder, stage).open("rb") as file:
+            data = json.loads(file.read(MOST_BYTES))
+        if (data["version"], data["submission"], data["course"]) != (VERSION, submission, course):
+            return None
+        rows = tuple(_read(row) for row in data["rows"])
+    except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        return None
+    return LastCheck(rows) if [row.id for row in rows] == [row.id for row in stage.criteria] else None
+
+
+def _path(folder: Path, stage: Stage) -> Path:
+    return folder / "checks" / f"{stage.id}.json"
+
+
+def _row(row: CriterionResult, stage: Stage) -> RowCheck:
+    told = next(
+        (failure.diagnosis.text for failure in row.failures if failure.diagnosis and _may_tell(failure, stage)), ""
+    )
+    lacking = {each.kind: (each.passed, each.total) for each in row.kinds if each.passed < each.total}
+    names = {name for each in stage.criteria for name in each.functions}
+    names |= {name.partition(".")[0] for name in names}
+    waits_for = tuple(name for name in row.waits_for if name in names)
+    return RowCheck(row.id, row.status, row.tests_passed, row.tests_total, told[:MOST_TEXT], lacking, waits_for)
+
+
+def _may_tell(failure: Failure, stage: Stage) -> bool:
+    """Say whether a learner is told the mistake that explains a failure, as a report would."""
+    declared = failure.diagnosis is not None and failure.diagnosis.declared
+    return stage.feedback == "full" or (declared and (stage.feedback == "hint" or not failure.hidden))
+
+
+def _read(data: Any) -> RowCheck:
+    """Return a row as it was kept; ValueError, TypeError or KeyError for anything else."""
+    numbers = (data["tests_passed"], data["tests_total"])
+    lacking = {kind: (passed, total) for kind, (passed, total) in data["lacking"].items()}
+    counts = [*numbers, *(number for pair in lacking.values() for number in pair)]
+    texts = [data["id"], data["mistake"], *data["waits_for"]]
+    if (
+        data["status"] not in STATUSES
+        or not set(lacking) <= set(KINDS)
+        or not all(type(each) is int for each in counts)
+    ):
+        raise ValueError("a row of another form")
+    if not all(type(each) is str for each in texts):
+        raise ValueError("a row of another form")
+    return RowCheck(data["id"], data["status"], *numbers, data["mistake"], lacking, tuple(data["waits_for"]))
