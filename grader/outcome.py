@@ -27,6 +27,14 @@ class Diagnosis:
     declared: bool = False
 
 
+@dataclass(frozen=True)
+class Call:
+    """One call of a learner's function or method, and the seconds that it took, as the learner's process says."""
+
+    function: str
+    seconds: float
+
+
 Finding = Literal[
     "", "shape", "non-finite", "zeros", "factor", "transposed", "swapped", "missing-sum", "extra-sum", "values"
 ]
@@ -69,7 +77,8 @@ class Outcome:
     the mistakes that reproduce every recorded answer, notes what was printed or warned about; unexplained is why an
     explanation could not be made; kind is one of KINDS, or empty where the test's marks name none, or several;
     called holds, of a test that failed, the stage's own functions and classes that it called, methods as Class.method;
-    help is what a common exception of NumPy or Python means here; gradients compares what a wrong backward pass gave.
+    help is what a common exception of NumPy or Python means here; gradients compares what a wrong backward pass gave;
+    calls holds, where a run is timed, each call of a test that passed.
     """
 
     test: str
@@ -88,3 +97,4 @@ class Outcome:
     called: tuple[str, ...] = ()
     help: str = ""
     gradients: tuple[Gradient, ...] = ()
+    calls: tuple[Call, ...] = ()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from grader.commands.options import AnyStage, RowName, StageName
+from grader.commands.options import AnyStage, Json, RowName, StageName
 from grader.errors import UsageError
 
 if TYPE_CHECKING:
@@ -108,17 +108,52 @@ def reset(
 def solution(
     stage: StageName,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write it to a new file instead.")
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write the reference to a new file instead.")
     ] = None,
+    compare: Annotated[
+        bool | None,
+        typer.Option(
+            "--compare/--reference",
+            help="Show it beside your own module, or alone, as a pipe gets it without either option.",
+        ),
+    ] = None,
+    time: Annotated[bool, typer.Option("--time/--no-time", help="Measure both modules; takes a few checks.")] = True,
+    json: Json = False,
 ) -> None:
-    """Show the solution of a stage that you have passed."""
+    """Show the solution of a stage that you have passed.
+
+    It stands beside your own module, function by function, with what differs in method and speed.
+    """
     from grader.progress import lessons
     from grader.report.terminal.screen import say, write
 
     workspace = open_here()
-    text = lessons.solution(workspace, workspace.course.find(stage))
-    if output is None:
-        write(text)
-    else:
-        lessons.write_new(output, text)
+    target = workspace.course.find(stage)
+    if json and (output is not None or compare is False):
+        given = "--output" if output is not None else "--reference"
+        raise UsageError(
+            f"--json prints a comparison, and {given} asks for the reference alone", "Leave one of them out."
+        )
+    if output is not None:
+        lessons.write_new(output, lessons.solution(workspace, target))
         say(f"The solution is in {output}.")
+    elif json or compare or (compare is None and sys.stdout.isatty()):
+        _compare(workspace, target, time, json)
+    else:
+        write(lessons.solution(workspace, target))
+
+
+def _compare(workspace: Workspace, stage: Stage, time: bool, json: bool) -> None:
+    """Show the reference beside the learner's own module."""
+    from grader.progress.beside.comparison import compared
+    from grader.report.beside import solution_document
+    from grader.report.document import dumps
+    from grader.report.terminal.beside import comparison_lines
+    from grader.report.terminal.screen import look, show, ticking, write
+
+    with ticking(stage.id) as tick:
+        found = compared(workspace, stage, time, on_test=tick)
+    if json:
+        write(dumps(solution_document(found)))
+    else:
+        show(comparison_lines(found, look()))

@@ -36,6 +36,7 @@ class Options:
     """How to grade: the seed of the random inputs, the isolation, the one row asked for, the least tier.
 
     ahead holds rows whose tests are run before the others, for whoever waits for them.
+    timed asks for the time of each call.
     """
 
     seed: int
@@ -44,6 +45,7 @@ class Options:
     fork: bool = tiers.FORKS
     require: str = "auto"
     ahead: tuple[str, ...] = ()
+    timed: bool = False
 
 
 def fresh_seed() -> int:
@@ -167,7 +169,7 @@ class Grader:
             return Findings((), faults=tuple(suite.faults))
         job = job_for(self.stage, snapshot, self.course.root)
         ends_at = time.monotonic() + self.stage.limits.stage_seconds
-        task = Task(options.seed, ends_at, options.only, hunt, options.ahead)
+        task = Task(options.seed, ends_at, options.only, hunt, options.ahead, options.timed)
         answers = None if hunt is not None else partial(content.answers, self.stage, snapshot.source)
         charge = Charge(suite, task, job, tier, options.fork, answers, Slate())
         found = self._watched(charge, own, on_test)

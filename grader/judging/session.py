@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from typing import Any, Protocol
 
 import pytest
@@ -15,10 +16,11 @@ from grader.diagnosis.repairs.bench import RemoteBench
 from grader.judging import plugin
 from grader.judging.assessment import EXPLAINED, Assessor, Attempt
 from grader.judging.processes import bounds
+from grader.judging.processes.repeated import timed
 from grader.judging.processes.slate import Slate
 from grader.judging.suite import Suite, criterion_of, kind_of, name_of
 from grader.judging.task import Swelled, Task
-from grader.outcome import Outcome
+from grader.outcome import Call, Outcome
 from grader.remote.exceptions import WorkerFailed
 from grader.remote.module import RemoteModule
 from grader.remote.processes.process import LearnerProcess
@@ -100,7 +102,9 @@ class Session:
 
         outcome = self._assessor.outcome(base, attempt, ended, reference)
         called = self._called(attempt) if outcome.status == "failed" else ()
-        outcome = replace(outcome, seconds=time.perf_counter() - started, called=called)
+        outcome = replace(
+            outcome, seconds=time.perf_counter() - started, called=called, calls=self._timed(attempt, outcome)
+        )
         more = self._assessor.explains and outcome.status in EXPLAINED
         report.send("outcome", self._place, outcome, more)
         if outcome.status == "timed_out":
@@ -118,6 +122,16 @@ class Session:
         records = attempt.connection.records if attempt.connection else []
         labels = dict.fromkeys(record.label for record in records if record.kind in ("call", "traced", "op"))
         return tuple(label for label in labels if self.suite.stage.criterion_of(label))
+
+    def _timed(self, attempt: Attempt, outcome: Outcome) -> tuple[Call, ...]:
+        """Return the calls of a test that passed, with their times, where these are asked for and known."""
+        if not self.task.timed or outcome.status != "passed" or attempt.connection is None:
+            return ()
+        start = partial(self.process.open, "", self.task.ends_at) if self.process.fork else None
+        try:
+            return timed(self.suite.stage, attempt.connection, start, self.process.done)
+        except Exception:  # of values that a learner's process chose, or its end; the result stands without times
+            return ()
 
     def _attempted(self, item: pytest.Item, following: pytest.Item | None, left_out: str = "") -> Attempt:
         """Run a test to its end, whatever comes of it; one that is left out ends before it begins."""

@@ -21,6 +21,7 @@ class Task:
 
     only is the one row that was asked for. hunt holds rows to run first: then the first test that does not pass ends
     the run, nothing is explained, and whether the reference passes is not asked. ahead holds rows that come first.
+    timed asks for the time of each call.
     """
 
     seed: int
@@ -28,6 +29,7 @@ class Task:
     only: str | None = None
     hunt: tuple[str, ...] | None = None
     ahead: tuple[str, ...] = ()
+    timed: bool = False
 
     @property
     def first(self) -> tuple[str, ...]:

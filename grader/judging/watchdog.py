@@ -22,10 +22,10 @@ from grader.judging.processes.plain import records, unpacked
 from grader.judging.processes.workers import ASKED
 from grader.judging.suite import criterion_of, kind_of, name_of
 from grader.judging.task import OVERTIME_SECONDS, Death, Findings
-from grader.outcome import Diagnosis, Gradient, Outcome, Status, Where
+from grader.outcome import Call, Diagnosis, Gradient, Outcome, Status, Where
 from grader.submission.source import Problem
 
-RECORDS = records([Diagnosis, Gradient, Outcome, Problem, Where])
+RECORDS = records([Call, Diagnosis, Gradient, Outcome, Problem, Where])
 OnTest = Callable[[Outcome], None]
 
 

@@ -152,7 +152,8 @@ class Connection:
                 continue
             if len(fields) != 6 or fields[0] != serial or fields[1] not in ("ok", "error", "unsendable"):
                 raise codec.WireError("an answer to another request")
-            self.seconds += self.notes.take(fields[2], fields[3], self.limits)
+            record.seconds = self.notes.take(fields[2], fields[3], self.limits)
+            self.seconds += record.seconds
             self._answered = True
             size = len(body)
             what = "returned" if fields[1] == "ok" else "raised an exception that holds"

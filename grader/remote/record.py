@@ -46,6 +46,7 @@ class Record:
     changed: bool = False
     touched: tuple[Any, ...] = ()  # of the test's own objects, those that were changed in place
     failed: bool = False
+    seconds: float = 0.0  # that it took, as the learner's process says
 
 
 @dataclass

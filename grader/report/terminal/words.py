@@ -80,6 +80,18 @@ def count(number: int, noun: str) -> str:
     return f"{number} {noun if number == 1 else plural}"
 
 
+def duration(seconds: float) -> str:
+    """Return a time in the unit that suits it.
+
+    >>> duration(0.0000123), duration(0.25), duration(2)
+    ('12.3 µs', '250 ms', '2 s')
+    """
+    for unit, size in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
+        if seconds >= size:
+            return f"{seconds / size:.3g} {unit}"
+    return f"{seconds / 1e-9:.3g} ns"
+
+
 def with_uses(uses: Sequence[Use]) -> str:
     """Return whose modules of earlier stages a module was graded with, and why not the learner's own."""
     of = {source: " and ".join(use.stage for use in uses if use.source == source) for source in SOURCES}
