@@ -47,11 +47,23 @@ def finding(got: Array, expected: Array, given: Given) -> Found:
         return "zeros", NOTHING
     if max(got.size, expected.size) > LARGEST:
         return kind, ""
-    for name, values in given.others.items():
-        if _alike(got, values):
-            return "swapped", f"these are the right values of {name}"
-    looks = _same_shape(got, expected, given.sizes) if kind == "values" else _other_shape(got, expected, given.axes)
-    return next(looks, (kind, ""))
+    found = list(
+        _same_shape(got, expected, given.sizes) if kind == "values" else _other_shape(got, expected, given.axes)
+    )
+    found += [
+        ("swapped", f"these are the right values of {name}") for name in given.others if _alike(got, given.others[name])
+    ]
+    return _the_one(found) if found else (kind, "")
+
+
+def _the_one(found: list[Found]) -> Found:
+    """Return the first of what an error may look like; of which axis a sum is, only where no other will do."""
+    kind, text = found[0]
+    if kind in ("missing-sum", "extra-sum") and len({said for each, said in found if each == kind}) > 1:
+        return kind, f"a sum over an axis is {'missing' if kind == 'missing-sum' else 'too many'}"
+    if kind == "swapped" and len(found) > 1:
+        return kind, "these are the right values of another gradient"
+    return kind, text
 
 
 def _alike(one: Array, other: Array) -> bool:

@@ -14,7 +14,7 @@ from grader.remote.module import RemoteModule
 
 MOST_CALLS = 2000  # of a test
 TIMES = 5  # that a test is repeated, after once to warm up
-SECONDS = 0.5  # in which it is repeated; a test that takes longer is not, since warming up is nothing beside that
+SECONDS = 0.2  # in which it is repeated; a test that takes longer is not, since warming up is little beside that
 LONG = 0.005  # seconds: a call that cannot be repeated counts from here on
 
 

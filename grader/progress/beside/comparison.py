@@ -97,7 +97,9 @@ def _read(snapshot: Snapshot) -> dict[str, Piece]:
         if text is not None:
             return pieces(text)
         why = "it is no text that Python reads at once"
-    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+    except SyntaxError as error:
+        why = f"line {error.lineno}: {error.msg}"
+    except (ValueError, RecursionError, MemoryError) as error:
         why = f"{type(error).__name__}: {error}"
     raise SubmissionError(f"{snapshot.label} cannot be read: {why}")
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from grader.outcome import Outcome
 
 ROUNDS = 3
-SECONDS = 30.0  # after which no further round is begun
+SECONDS = 15.0  # after which no further round is begun
 LEAST = 1e-7  # seconds: no call takes less
 Times = Mapping[str, list[tuple[str, float]]]  # by test: its calls, in order
 

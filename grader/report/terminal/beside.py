@@ -70,7 +70,7 @@ def time_words(timing: Timing) -> str:
             if ratio > 1
             else f"the reference takes {1 / ratio:.2g} times as long"
         )
-    calls = f"{count(timing.calls, 'call')}, median of {count(timing.rounds, 'run')}"
+    calls = f"medians, {count(timing.calls, 'call')} of the tests"
     return f"{said}: {duration(timing.own)} and {duration(timing.reference)} a call ({calls})"
 
 

@@ -125,7 +125,7 @@ def test_what_differs_in_method_is_said_in_a_few_words() -> None:
 @pytest.mark.parametrize(
     ("ratio", "told"),
     [
-        (4.0, "yours takes 4 times as long: 200 µs and 50 µs a call (12 calls, median of 3 runs)"),
+        (4.0, "yours takes 4 times as long: 200 µs and 50 µs a call (medians, 12 calls of the tests)"),
         (0.25, "the reference takes 4 times as long: 200 µs"),
         (1.3, "about as fast as each other: "),
         (0.7, "about as fast as each other: "),

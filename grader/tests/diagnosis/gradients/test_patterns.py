@@ -50,6 +50,18 @@ def test_two_values_are_too_few_to_name_a_cause() -> None:
     assert finding(np.array([[3.0]]), np.array([3.0, 0.0]), GIVEN) == ("shape", "")
 
 
+def test_a_factor_is_said_where_it_fits_as_well_as_a_swap() -> None:
+    ones = np.ones((2, 3))
+    assert finding(2 * ones, ones, Given({"grad_h": 2 * ones})) == ("factor", "got = 2 × expected")
+
+
+def test_which_axis_or_gradient_it_is_is_not_said_where_several_fit() -> None:
+    ones = np.ones((4, 4))
+    assert finding(ones, np.full(4, 4.0), GIVEN) == ("missing-sum", "a sum over an axis is missing")
+    given = Given({"grad_K": OTHER, "grad_Q": OTHER})
+    assert finding(OTHER, RIGHT, given) == ("swapped", "these are the right values of another gradient")
+
+
 def test_a_factor_that_many_sizes_give_has_no_name() -> None:
     assert named(2.0, {"batch": 2, "heads": 2}) == "batch or heads"
     assert named(2.0, dict.fromkeys("abcde", 2)) == ""
