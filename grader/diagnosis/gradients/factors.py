@@ -29,10 +29,11 @@ def named(factor: float, sizes: Mapping[str, int]) -> str:
 
 
 def _candidates(sizes: Mapping[str, int]) -> Iterator[tuple[str, float]]:
-    for name, size in sizes.items():
-        if size > 1:
+    for name, length in sizes.items():
+        if length > 1:
             shown = f"({name})" if "/" in name else name
-            yield from ((name, size), (f"1/{shown}", 1 / size), (f"√{shown}", size**0.5), (f"1/√{shown}", size**-0.5))
+            yield from ((name, length), (f"1/{shown}", 1 / length))
+            yield from ((f"√{shown}", length**0.5), (f"1/√{shown}", length**-0.5))
 
 
 def sizes_of(records: list[Record], stage: Stage, module: types.ModuleType) -> dict[str, int]:
