@@ -1,0 +1,92 @@
+"""The documentation as a site: which pages it has, in which order, and what it does with links and schemas."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import re
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from grader.tests.support.places import ROOT
+
+
+def _hook() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("site_pages", ROOT / "docs" / "site" / "pages.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+HOOK = _hook()
+
+
+def test_every_page_of_the_index_and_every_stage_is_on_the_site() -> None:
+    pages = set(HOOK.pages(ROOT))
+    assert {path.relative_to(ROOT).as_posix() for path in ROOT.glob("stages/s*/README.md")} <= pages
+    listed = re.findall(r"^\| \[[^]]*\]\(([^)]+)\)", (ROOT / "docs" / "README.md").read_text("utf-8"), re.MULTILINE)
+    assert len(listed) > 10
+    assert {(ROOT / "docs" / link).resolve() for link in listed} <= {ROOT / page for page in pages}
+
+
+def test_the_order_is_that_of_the_index_with_the_stages_first() -> None:
+    titles = list(HOOK.sections(ROOT))
+    assert titles == ["The stages", "For learners", "For instructors", "For authors and developers"]
+    stages = HOOK.sections(ROOT)["The stages"]
+    assert stages[0] == "stages/README.md" and stages[1:] == sorted(stages[1:]) and len(stages) == 23
+    assert "grader/report/verdict.schema.md" in HOOK.sections(ROOT)["For instructors"]
+
+
+def test_nothing_hidden_is_published() -> None:
+    published = [*HOOK.pages(ROOT), *(path for path in HOOK.linked(ROOT) if HOOK.is_published(ROOT, path))]
+    assert not [path for path in published if path.startswith(("hidden/", "demo/", ".", "/"))]
+    assert not HOOK.is_published(ROOT, "hidden/s01_matrix_operations/solution.py")
+
+
+def test_a_link_to_what_is_not_on_the_site_is_its_text_or_leads_to_the_repository() -> None:
+    text = "See [`cli.py`](../grader/cli.py), [a page](course.md#data), [a stub](../stages/s15_attention/attention.py)."
+    stays = "[a page](course.md#data), [a stub](../stages/s15_attention/attention.py).\n"
+    assert HOOK.fitted("docs/learning.md", text, "") == f"See `cli.py`, {stays}"
+    linked = "[`cli.py`](https://example.org/course/blob/main/grader/cli.py)"
+    assert HOOK.fitted("docs/learning.md", text, "https://example.org/course/") == f"See {linked}, {stays}"
+
+
+def test_a_link_to_a_schema_leads_to_the_page_that_is_made_of_it() -> None:
+    text = "[schema](../grader/report/verdict.schema.json)"
+    assert HOOK.fitted("docs/grading.md", text, "") == "[schema](../grader/report/verdict.schema.md)\n"
+
+
+def test_code_stays_as_it_is() -> None:
+    text = "```text\na\n- b\n[c](../grader/cli.py)\n```\n"
+    assert HOOK.fitted("docs/learning.md", text, "") == text
+
+
+def test_a_list_right_below_a_paragraph_is_a_list() -> None:
+    assert HOOK.fitted("docs/learning.md", "these:\n- one\n- two\n", "") == "these:\n\n- one\n- two\n"
+    assert HOOK.fitted("docs/learning.md", "| a |\n- b\n", "") == "| a |\n- b\n"
+
+
+@pytest.mark.parametrize("path", ["grader/report/verdict.schema.json", "grader/explore/exploration.schema.json"])
+def test_the_page_of_a_schema_has_every_key_and_every_link_a_heading(path: str) -> None:
+    schema = json.loads((ROOT / path).read_text(encoding="utf-8"))
+    page = HOOK.schema_page(ROOT / path)
+    objects = [kind for kind in (schema, *schema.get("$defs", {}).values()) if "properties" in kind]
+    assert objects and all(f"| `{key}` |" in page for kind in objects for key in kind["properties"])
+    headings = {line[3:].lower() for line in page.splitlines() if line.startswith("## ")}
+    assert set(re.findall(r"\]\(#([^)]+)\)", page)) <= headings
+
+
+def test_the_site_is_built_without_a_warning(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where MkDocs is installed: a job of its own builds it in CI."""
+    pytest.importorskip("material", reason="the group docs is not installed")
+    monkeypatch.setenv("NO_MKDOCS_2_WARNING", "1")
+    from mkdocs.commands.build import build
+    from mkdocs.config import load_config
+
+    build(load_config(str(ROOT / "mkdocs.yml"), site_dir=str(tmp_path / "site")))
+    assert (tmp_path / "site" / "stages" / "s15_attention" / "index.html").is_file()
+    fetched = r'(?:src|href)="https?://[^"]*\.(?:js|css|woff2?)"'
+    assert not [path for path in (tmp_path / "site").rglob("*.html") if re.search(fetched, path.read_text("utf-8"))]
