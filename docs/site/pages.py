@@ -63,11 +63,17 @@ def sections(root: Path) -> dict[str, list[Any]]:
             found.setdefault(title, []).append(page)
             text = (root / page).read_text(encoding="utf-8")
             found[title] += [described(each) for each in targets(page, text) if each.endswith(SCHEMA)]
-    stages = [page.relative_to(root).as_posix() for page in sorted(root.glob("stages/s*/README.md"))]
+    stages = [f"stages/{folder}/README.md" for folder in chapters(root)]
     for each in found.values():
         if CHAPTERS in each:
             each.remove(CHAPTERS)
     return {"The stages": [CHAPTERS, *stages], **{title: list(dict.fromkeys(each)) for title, each in found.items()}}
+
+
+def chapters(root: Path) -> list[str]:
+    """Return the folders of the stages in their order, then what else lies beside them, such as a capstone."""
+    found = [page.parent.name for page in root.glob("stages/*/README.md")]
+    return sorted(found, key=lambda name: (re.match(r"s\d", name) is None, name))
 
 
 @cache

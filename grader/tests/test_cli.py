@@ -211,12 +211,13 @@ def test_all_stages_of_an_archive_are_graded(place: Place, tmp_path: Path) -> No
 def test_alone_it_says_where_you_are_and_what_comes_next(here: Here) -> None:
     done = here()
     assert (done.code, done.err) == (0, "")
-    assert "You are at s01 · Numbers." in done.out
-    for command in ("grader show s01", "grader check", "grader hint s01", "grader demo", "grader start s02"):
+    assert "You are at s01 · Numbers." in done.out and done.out.startswith("Welcome to ")
+    assert len(done.out.splitlines()) == 6
+    for command in ("grader show s01", "grader check", "grader demo"):
         assert f"    {command} " in done.out
     here.place.passed("s01")
     assert "You are at s02 · Sums." in (later := here().out)
-    assert "grader demo" not in later
+    assert "    grader hint s02 " in later and "grader demo" not in later and "Welcome" not in later
 
 
 def test_alone_it_says_when_nothing_is_left(here: Here) -> None:

@@ -34,8 +34,10 @@ LEVELS = {"ok": "passed", "warning": "warning", "broken": "failed"}
 
 def home_lines(course: Course, standings: tuple[Standing, ...], last: str | None, look: Look) -> list[Text]:
     """Return where the learner is and the commands that lead on."""
-    lines = _title(course, standings, look)
     here = next((each for each in standings if each.is_current), None)
+    if here is not None and last is None and all(each.state in ("open", "locked") for each in standings):
+        return _greeting(course, here.stage, standings, look)
+    lines = _title(course, standings, look)
     if here is None:
         lines += paragraph(
             look.command("Every stage is passed or skipped. `grader status` lists them."), look, indent=0
@@ -50,16 +52,34 @@ def home_lines(course: Course, standings: tuple[Standing, ...], last: str | None
         (f"grader hint {stage.id}", "one step further, each time you ask"),
         ("grader status", "all stages"),
     ]
-    if not any(each.state in ("passed", "changed", "public", "skipped") for each in standings) and last is None:
-        if course.settings.demo is not None:
-            commands += [("grader demo", "a half-finished stage, graded: what this looks like")]
-        if len(standings) > 1:
-            commands += [(f"grader start {standings[-1].stage.id}", "skip ahead, for example to the last stage")]
-    commands = [(look.command(command), what) for command, what in commands]
-    width = max(len(command) for command, _ in commands) + 4
-    for command, what in commands:
-        lines += paragraph(f"{command:<{width}}{what}", look)
-    return lines
+    return lines + _commands(commands, look)
+
+
+def _greeting(course: Course, stage: Stage, standings: tuple[Standing, ...], look: Look) -> list[Text]:
+    """Return the six lines that somebody reads first: where to begin, and with which commands."""
+    lines = paragraph(f"Welcome to {course.settings.title}: {_count(len(standings))}.", look, indent=0)
+    lines += paragraph(f"You are at {stage.id} · {stage.title}.", look, "bold", indent=0)
+    lines += paragraph(f"You write stages/{stage.name}/{stage.module}.", look, indent=0)
+    commands = [
+        (f"grader show {stage.id}", "read it: the idea, and what to write"),
+        ("grader check", "grade what you have written"),
+    ]
+    if course.settings.demo is not None:
+        commands += [("grader demo", "see a half-finished stage graded")]
+    elif len(standings) > 1:
+        commands += [(f"grader start {standings[-1].stage.id}", "skip ahead, for example to the end")]
+    return lines + _commands(commands, look)
+
+
+def _count(stages: int) -> str:
+    return "1 stage" if stages == 1 else f"{stages} stages"
+
+
+def _commands(commands: list[tuple[str, str]], look: Look) -> list[Text]:
+    """Return commands below each other, each with what it does."""
+    typed = [(look.command(command), what) for command, what in commands]
+    width = max(len(command) for command, _ in typed) + 4
+    return [line for command, what in typed for line in paragraph(f"{command:<{width}}{what}", look)]
 
 
 def status_lines(course: Course, standings: tuple[Standing, ...], look: Look) -> list[Text]:

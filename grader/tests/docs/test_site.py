@@ -26,7 +26,7 @@ HOOK = _hook()
 
 def test_every_page_of_the_index_and_every_stage_is_on_the_site() -> None:
     pages = set(HOOK.pages(ROOT))
-    assert {path.relative_to(ROOT).as_posix() for path in ROOT.glob("stages/s*/README.md")} <= pages
+    assert {path.relative_to(ROOT).as_posix() for path in ROOT.glob("stages/*/README.md")} <= pages
     listed = re.findall(r"^\| \[[^]]*\]\(([^)]+)\)", (ROOT / "docs" / "README.md").read_text("utf-8"), re.MULTILINE)
     assert len(listed) > 10
     assert {(ROOT / "docs" / link).resolve() for link in listed} <= {ROOT / page for page in pages}
@@ -36,7 +36,8 @@ def test_the_order_is_that_of_the_index_with_the_stages_first() -> None:
     titles = list(HOOK.sections(ROOT))
     assert titles == ["The stages", "For learners", "For instructors", "For authors and developers"]
     stages = HOOK.sections(ROOT)["The stages"]
-    assert stages[0] == "stages/README.md" and stages[1:] == sorted(stages[1:]) and len(stages) == 23
+    assert stages[0] == "stages/README.md" and stages[1].startswith("stages/s01_") and len(stages) > 22
+    assert [page for page in stages[1:] if page.startswith("stages/s")] == sorted(stages[1:])[-22:]
     assert "grader/report/verdict.schema.md" in HOOK.sections(ROOT)["For instructors"]
 
 
