@@ -13,6 +13,7 @@ import typer
 from grader import __version__
 from grader.commands import ci, class_, classroom, course, exploring, learning, setup, watching
 from grader.commands.capstone import commands as capstone
+from grader.commands.desk.editor import editor
 from grader.commands.learning import open_here
 from grader.commands.options import (
     AnyStage,
@@ -149,7 +150,7 @@ app.command(hidden=_IN_COPY)(classroom.release)
 app.command()(classroom.verify)
 app.command(hidden=not is_shipped())(setup.init)
 app.command(hidden=not is_shipped())(setup.update)
-for _command in (learning.hint, learning.show, learning.start, learning.reset, learning.solution):
+for _command in (learning.hint, learning.show, learning.start, learning.reset, learning.solution, editor):
     app.command()(_command)
 
 

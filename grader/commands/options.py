@@ -163,7 +163,7 @@ Formats = Annotated[
     typer.Option(
         "--format",
         metavar="NAME[=FILE],...",
-        help="Write reports: json, junit, github, gradescope, autograding, classroom50.",
+        help="Write reports: json, junit, github, gradescope, autograding, classroom50, problems.",
         autocompletion=_format_names,
     ),
 ]

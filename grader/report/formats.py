@@ -14,6 +14,7 @@ from grader.report.document import dumps, summary_document, verdict_document
 from grader.report.graded import Report, Scene
 from grader.report.gradescope import gradescope
 from grader.report.junit import junit
+from grader.report.problems import problems
 
 
 def as_json(report: Report, scene: Scene) -> str:
@@ -30,6 +31,7 @@ RENDER: Mapping[str, Callable[[Report, Scene], str]] = {
     "gradescope": gradescope,
     "autograding": autograding,
     "classroom50": classroom50.classroom50,
+    "problems": problems,
 }
 _EXAMPLE = "As in --format github,junit=FILE; a file's name may not have a comma."
 

@@ -51,9 +51,9 @@ def remove(root: Path, name: str) -> None:
             return
 
 
-def backup_folder(root: Path, when: datetime) -> str:
-    """Return the name of a folder for backups that does not exist yet."""
-    stem = f"{BACKUPS}/update-{when.astimezone(UTC):%Y%m%dT%H%M%SZ}"
+def backup_folder(root: Path, when: datetime, before: str = "update") -> str:
+    """Return the name of a folder for backups that does not exist yet; before says of what."""
+    stem = f"{BACKUPS}/{before}-{when.astimezone(UTC):%Y%m%dT%H%M%SZ}"
     names = (stem if number == 0 else f"{stem}-{number}" for number in count())
     return next(name for name in names if not os.path.lexists(root / name))
 

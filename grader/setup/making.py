@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
 from grader.errors import UsageError
 from grader.setup.edition import Edition
+from grader.setup.editors import editor_settings, encoded
 from grader.setup.files import remove, write
 
-EDITORS = ("vscode",)
 FREE = "Name a new or an empty folder."
 
 
@@ -34,22 +33,7 @@ def make(edition: Edition, target: Path, editors: tuple[str, ...] = ()) -> tuple
 
 def editor_files(editor: str) -> dict[str, bytes]:
     """Return the settings of an editor, by their path in the folder; UsageError for one that is not known."""
-    if editor not in EDITORS:
-        raise UsageError(f"{editor!r} is no editor that has settings here", f"Choose {', '.join(EDITORS)}.")
-    settings = {
-        "python.testing.pytestEnabled": True,
-        "python.testing.unittestEnabled": False,
-        "python.testing.pytestArgs": ["stages"],
-        "files.exclude": {"**/__pycache__": True, "**/.pytest_cache": True},
-    }
-    check = {"label": "grader: check this stage", "type": "shell", "command": "grader", "args": ["check", "${file}"]}
-    task = {**check, "group": {"kind": "build", "isDefault": True}, "problemMatcher": []}
-    found = {
-        ".vscode/settings.json": settings,
-        ".vscode/extensions.json": {"recommendations": ["ms-python.python"]},
-        ".vscode/tasks.json": {"version": "2.0.0", "tasks": [task]},
-    }
-    return {name: (json.dumps(values, indent=4) + "\n").encode() for name, values in found.items()}
+    return {name: encoded(values) for name, values in editor_settings(editor).items()}
 
 
 def _expect_free(target: Path) -> None:

@@ -1,0 +1,55 @@
+"""A run for an editor: a line for each row that does not pass, with the learner's line, as compilers write them.
+
+A line is `FILE:LINE: error: MESSAGE`, which problem matchers read; a row whose values are all right is a warning.
+Below them stands how far each stage is. FILE is relative to the course.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from grader.outcome import Where
+from grader.report.escape import one_line
+from grader.report.graded import Report, Scene, first_told, place, problem, reached, title, unmarked
+from grader.report.terminal.words import status_words
+from grader.verdict import CriterionResult, Verdict
+
+QUIET = ("passed", "not_started", "blocked")  # nothing is wrong on a line of these rows
+LONGEST = 500  # characters of a message
+
+
+def problems(report: Report, scene: Scene) -> str:
+    """Return the lines of a run."""
+    lines: list[str] = []
+    if (why := unmarked(report)) is not None:
+        lines.append(f"grader: {one_line(why)}")
+    for verdict in report.verdicts:
+        lines += _stage(verdict)
+    return "\n".join(lines) + "\n"
+
+
+def _stage(verdict: Verdict) -> Iterator[str]:
+    found = verdict.problem
+    if found is not None:
+        yield _line(Where(verdict.run.label, found.line or 1), "error", problem(verdict))
+    else:
+        yield from (_row(row, verdict) for row in verdict.criteria if row.status not in QUIET)
+    if verdict.criteria:
+        yield f"{title(verdict)}: {reached(verdict)}"
+
+
+def _row(row: CriterionResult, verdict: Verdict) -> str:
+    """Return what the row's report says first, on the line that it names, or else on the file's first."""
+    failure = first_told(row, verdict)
+    said = [f"{row.text}: {status_words(row)}"]
+    if failure is not None:
+        said += [failure.call, failure.message, failure.help]
+        said += [failure.diagnosis.text, failure.diagnosis.fix] if failure.diagnosis is not None else []
+    where = place(row, verdict) or Where(verdict.run.label, 1)
+    return _line(where, "warning" if row.values_right else "error", " · ".join(line for line in said if line))
+
+
+def _line(where: Where, severity: str, message: str) -> str:
+    message = one_line(message)
+    message = message if len(message) <= LONGEST else f"{message[:LONGEST]}…"
+    return f"{one_line(where.file)}:{where.line}: {severity}: {message}"
