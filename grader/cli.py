@@ -14,6 +14,7 @@ from grader import __version__
 from grader.commands import ci, class_, classroom, course, exploring, learning, setup, watching
 from grader.commands.capstone import commands as capstone
 from grader.commands.desk.editor import editor
+from grader.commands.desk.notebook import notebook
 from grader.commands.learning import open_here
 from grader.commands.options import (
     AnyStage,
@@ -150,7 +151,7 @@ app.command(hidden=_IN_COPY)(classroom.release)
 app.command()(classroom.verify)
 app.command(hidden=not is_shipped())(setup.init)
 app.command(hidden=not is_shipped())(setup.update)
-for _command in (learning.hint, learning.show, learning.start, learning.reset, learning.solution, editor):
+for _command in (learning.hint, learning.show, learning.start, learning.reset, learning.solution, editor, notebook):
     app.command()(_command)
 
 
