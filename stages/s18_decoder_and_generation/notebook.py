@@ -8,22 +8,22 @@ import numpy as np
 from decoder import GPT, cross_entropy_loss, generate, sample
 
 lines = [line.split() for line in (STAGE / "data" / "sentences.txt").read_text().splitlines()]  # noqa: F821
-words = sorted({word for line in lines for word in line})
+words = sorted({word for sentence in lines for word in sentence})
 index = {word: place for place, word in enumerate(words)}
-longest = max(map(len, lines))
+longest = max(len(sentence) for sentence in lines)
 ids = np.full((len(lines), longest), index["."])
-real = np.zeros(ids.shape, dtype=bool)
-for row, line in enumerate(lines):
-    ids[row, : len(line)] = [index[word] for word in line]
-    real[row, : len(line)] = True
+real = np.full(ids.shape, False)
+for at, sentence in enumerate(lines):
+    ids[at, : len(sentence)] = [index[word] for word in sentence]
+    real[at, : len(sentence)] = True
 
 # %%
 rng = np.random.default_rng(0)
 model = GPT(len(words), longest, 1, 24, 4, rng=rng)
-rate, steps, losses = 0.02, 120, []
+rate, num_steps, losses = 0.02, 120, []
 mean = {name: np.zeros_like(value) for name, value in model.params.items()}
 square = {name: np.zeros_like(value) for name, value in model.params.items()}
-for step in range(1, steps + 1):
+for step in range(1, num_steps + 1):
     rows = rng.integers(len(ids), size=16)
     logits = model.forward(ids[rows, :-1])
     loss, grad = cross_entropy_loss(logits, ids[rows, 1:], real[rows, 1:])
