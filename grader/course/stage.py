@@ -91,6 +91,8 @@ class Stage:
     key_file: Path | None = None  # opens them where they are sealed, as in a learner's copy
     uses: tuple[str, ...] = ()  # ids of earlier stages whose modules its own may import
     lends: bool = False  # its reference may be seen by the code of later stages
+    hours: float = 0.0  # an estimate of what it takes; 0 where there is none
+    milestone: str = ""  # what a learner can do after it, as in "you can train a network"
     builds_on: tuple[Stage, ...] = ()  # the stages that it uses, and that those use in turn, in the course's order
 
     @property

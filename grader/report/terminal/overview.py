@@ -29,6 +29,7 @@ STATES = {
 STEPS = ("a question", "the idea", "almost the answer")  # of the three hints that a row has
 ENDS: dict[Status, str] = {"crashed": "crashed", "timed_out": "timed out", "over_limit": "went over a limit"}
 TOPIC = 23  # columns for the name of what was looked at
+TO_DO = ("open", "locked")
 LEVELS = {"ok": "passed", "warning": "warning", "broken": "failed"}
 
 
@@ -57,7 +58,9 @@ def home_lines(course: Course, standings: tuple[Standing, ...], last: str | None
 
 def _greeting(course: Course, stage: Stage, standings: tuple[Standing, ...], look: Look) -> list[Text]:
     """Return the six lines that somebody reads first: where to begin, and with which commands."""
-    lines = paragraph(f"Welcome to {course.settings.title}: {_count(len(standings))}.", look, indent=0)
+    hours = _hours([each.stage for each in standings])
+    size = ", ".join(filter(None, [_count(len(standings)), hours and f"about {hours}"]))
+    lines = paragraph(f"Welcome to {course.settings.title}: {size}.", look, indent=0)
     lines += paragraph(f"You are at {stage.id} · {stage.title}.", look, "bold", indent=0)
     lines += paragraph(f"You write stages/{stage.name}/{stage.module}.", look, indent=0)
     commands = [
@@ -88,8 +91,29 @@ def status_lines(course: Course, standings: tuple[Standing, ...], look: Look) ->
     for each in standings:
         kind = "current" if each.is_current else each.state
         status = "you are here" if each.is_current else STATES.get(each.state, f"waits for {', '.join(each.waits_for)}")
+        if each.state in TO_DO and each.stage.hours:
+            status += f" · {each.stage.hours:g} h"
         lines += row(kind, f"{each.stage.id} · {each.stage.title}", status, look)
-    return lines
+    return lines + _ahead(course, standings, look)
+
+
+def _ahead(course: Course, standings: tuple[Standing, ...], look: Look) -> list[Text]:
+    """Return what is left, by the course's estimates, and the next milestone."""
+    left = [each.stage for each in standings if each.state in TO_DO]
+    said = [f"About {hours} are left."] if (hours := _hours(left)) else []
+    stage = next((each for each in left if each.milestone), None)
+    if stage is not None:
+        shown = f": `grader explore {stage.id}` shows yours" if course.settings.drawings is not None else ""
+        said.append(f"After {stage.id} {stage.milestone}{shown}.")
+    return paragraph(look.command(" ".join(said)), look, "dim", indent=0) if said else []
+
+
+def _hours(stages: list[Stage]) -> str:
+    """Return how long stages take together, to two digits, as the sum of estimates is no better known than that."""
+    total = sum(stage.hours for stage in stages)
+    if not total:
+        return ""
+    return "1 hour" if total == 1 else f"{float(f'{total:.2g}'):g} hours"
 
 
 def status_document(standings: tuple[Standing, ...], progress: Progress, course: str) -> dict[str, Any]:
@@ -101,6 +125,8 @@ def status_document(standings: tuple[Standing, ...], progress: Progress, course:
             "title": each.stage.title,
             "state": each.state,
             "waits_for": list(each.waits_for) if each.state == "locked" else [],
+            "hours": each.stage.hours or None,
+            "milestone": each.stage.milestone or None,
             "passed_at": progress.passed[each.stage.id].when if each.stage.id in progress.passed else None,
         }
         for each in standings
