@@ -156,14 +156,19 @@ for _command in (learning.hint, learning.show, learning.start, learning.reset, l
 
 
 @app.command()
-def doctor(as_json: Json = False) -> None:
-    """Check what works on this machine, and why something does not.
+def doctor(
+    as_json: Json = False,
+    every_tier: Annotated[
+        bool, typer.Option("--every-tier", help="Try out every tier of isolation, not only the one that checks use.")
+    ] = False,
+) -> None:
+    """Check what works on this machine, why something does not, and which command mends it.
 
-    Looks at Python, packages, each tier of isolation, the terminal, the course and the progress file.
+    Looks at Python, packages, isolation, the terminal, the course and the progress file.
     """
     from grader.commands.health import report
 
-    raise typer.Exit(report(Path.cwd(), as_json))
+    raise typer.Exit(report(Path.cwd(), as_json, every_tier))
 
 
 @app.command(hidden=_IN_COPY)

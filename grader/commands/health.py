@@ -14,13 +14,13 @@ from grader.report.terminal import screen
 from grader.report.terminal.overview import SCHEMA, finding_lines
 
 
-def report(start: Path, as_json: bool) -> int:
+def report(start: Path, as_json: bool, every_tier: bool = False) -> int:
     """Print what the doctor finds; returns 0 where nothing is broken."""
     console = screen.console()
     colour = console.color_system is not None and not console.no_color
     found: list[health.Finding] = []
     view = screen.look()
-    for finding in health.examine(start, sys.stdout.encoding or "", console.width, colour, view.ascii):
+    for finding in health.examine(start, sys.stdout.encoding or "", console.width, colour, view.ascii, every_tier):
         found.append(finding)
         if not as_json:
             screen.show(finding_lines(finding, view))

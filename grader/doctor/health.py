@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import os
+import shutil
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -37,14 +38,17 @@ class Finding:
     guards: tuple[Guard, ...] = ()  # of a tier of isolation: what was tried in it
 
 
-def examine(start: Path, encoding: str, width: int, colour: bool, plain: bool = False) -> Iterator[Finding]:
+def examine(
+    start: Path, encoding: str, width: int, colour: bool, plain: bool = False, every_tier: bool = True
+) -> Iterator[Finding]:
     """Look at everything, one finding after the other; a broken thing never hides the next one.
 
-    plain says that only ASCII is shown, by the locale or the encoding.
+    plain says that only ASCII is shown, by the locale or the encoding. Without every_tier only the tier of isolation
+    that checks use is tried out, which takes a second for each.
     """
     yield _python()
     yield from (_package(name) for name in PACKAGES)
-    yield from _isolation()
+    yield from _isolation(every_tier)
     yield _terminal(encoding, width, colour, plain)
     yield from _course(start)
 
@@ -65,14 +69,17 @@ def _package(name: str) -> Finding:
         return Finding(name, "broken", "is not installed", "Run `uv sync`.")
 
 
-def _isolation() -> Iterator[Finding]:
-    """Set a probe to work in each tier, as a check would set a learner's module to work."""
+def _isolation(every: bool = True) -> Iterator[Finding]:
+    """Set a probe to work in each tier, or in the strongest that works, as a check does with a learner's module."""
     from grader.isolation.tiers import TIERS, why_missing
 
     works: list[str] = []
     for tier in TIERS:
         guards: tuple[Guard, ...] = ()
         reason = why_missing(tier)
+        if reason is None and works and not every:
+            yield Finding(f"isolation {tier}", "ok", "is available, not tried: `grader doctor --every-tier` tries it")
+            continue
         if reason is None:
             reason, guards = _tried_out(tier)
         if reason is None:
@@ -90,7 +97,7 @@ def _working(tier: Tier, guards: tuple[Guard, ...], used: bool) -> Finding:
     if open_still := [guard.name for guard in guards if not guard.holds and not guard.promised]:
         what += f". It does not promise: {', '.join(open_still)}"
     if broken := [guard.name for guard in guards if not guard.holds and guard.promised]:
-        remedy = "Do not grade other people's files in it. Where libseccomp is missing, install it."
+        remedy = "Do not grade other people's files in it. Where libseccomp is missing: `apt-get install libseccomp2`."
         return Finding(f"isolation {tier}", "warning", f"{what}. It fails at: {', '.join(broken)}", remedy, guards)
     return Finding(f"isolation {tier}", "ok", what, guards=guards)
 
@@ -98,7 +105,10 @@ def _working(tier: Tier, guards: tuple[Guard, ...], used: bool) -> Finding:
 def _without(tier: Tier) -> str:
     if tier == "process":
         return "Without it nothing can be graded here, unless another tier works."
-    return "Your own files can be checked without it. Before you grade other people's files, make it work."
+    needed = "Your own files can be checked without it. Before you grade other people's files, make it work"
+    if tier == "bubblewrap" and sys.platform == "linux" and shutil.which("bwrap") is None:
+        return f"{needed}: `apt-get install bubblewrap`, as root."
+    return f"{needed}."
 
 
 def _tried_out(tier: Tier) -> tuple[str | None, tuple[Guard, ...]]:
@@ -149,7 +159,8 @@ def _stage(stage: Stage) -> Iterator[Finding]:
     hidden = hidden_folder(stage)
     for path in (stage.readme_path, stage.module_path):
         if not path.is_file():
-            remedy = f"`grader reset {stage.id}` puts the stub there." if path == stage.module_path else ""
+            back = f"grader reset {stage.id}" if path == stage.module_path else f"git checkout -- stages/{stage.name}"
+            remedy = f"`{back}` puts it back."
             yield Finding(topic, "warning", f"stages/{stage.name}/{path.name} is missing", remedy)
     if is_sealed(stage):
         yield from _sealed(stage)
@@ -163,7 +174,8 @@ def _stage(stage: Stage) -> Iterator[Finding]:
             yield Finding(topic, "broken", f"a {kind} test is marked {name!r}, which is not a row of stage.toml")
     try:
         load_mistakes(stage)
-        absent = [name for name in public_names(stage) if name not in defined_names(reference_source(stage).encode())]
+        defined = defined_names(reference_source(stage).encode())
+        absent = [name for name in public_names(stage) if name not in defined]
         if absent:
             yield Finding(topic, "broken", f"the solution does not define {', '.join(absent)}")
     except (CourseError, SyntaxError) as error:
@@ -190,16 +202,30 @@ def _marked_rows(folder: Path) -> tuple[set[str], bool]:
     all_seen = True
     for path in folder.glob("test_*.py"):
         try:
-            tree = ast.parse(path.read_bytes())
+            tree = ast.parse(text := path.read_bytes())
         except (OSError, SyntaxError, ValueError):
             continue
-        for node in ast.walk(tree):
+        for node in _outlines(tree, [at for at, line in enumerate(text.splitlines(), 1) if b"criterion" in line]):
             match node:
                 case ast.Call(func=ast.Attribute(attr="criterion"), args=[ast.Constant(value=str(name))]):
                     found.add(name)
                 case ast.Call(func=ast.Attribute(attr="criterion")):
                     all_seen = False
     return found, all_seen
+
+
+def _outlines(tree: ast.AST, lines: list[int]) -> Iterator[ast.AST]:
+    """Yield the nodes of a module but for bodies of functions in which none of these lines lies: most of a test."""
+    todo: list[ast.AST] = [tree]
+    while todo:
+        node = todo.pop()
+        yield node
+        if isinstance(node, ast.FunctionDef) and not any(
+            node.body[0].lineno <= line <= (node.end_lineno or line) for line in lines
+        ):
+            todo += node.decorator_list
+        else:
+            todo += ast.iter_child_nodes(node)
 
 
 def _progress(course: Course) -> Finding:

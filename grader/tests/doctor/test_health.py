@@ -98,6 +98,29 @@ def test_a_missing_tier_is_a_warning_with_its_reason_where_another_works(monkeyp
     assert found["landlock"].what == "works, and checks use it"
 
 
+def test_by_default_only_the_tier_that_checks_use_is_tried_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    tried: list[str] = []
+    monkeypatch.setattr(tiers, "why_missing", {"bubblewrap": "bwrap is not installed"}.get)
+
+    def try_out(tier: str) -> tuple[guards.Guard, ...]:
+        tried.append(tier)
+        return ()
+
+    monkeypatch.setattr(guards, "try_out", try_out)
+    found = [finding.what for finding in health._isolation(every=False)]
+    assert tried == ["landlock"] and found[1] == "works, and checks use it"
+    assert "`grader doctor --every-tier` tries it" in found[2]
+
+
+def test_where_bubblewrap_is_not_installed_the_command_that_installs_it_is_told(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(sys, "platform", "linux")
+    monkeypatch.setattr("shutil.which", lambda name: None)
+    found = isolation(monkeypatch, {"bubblewrap": "bwrap is not installed"})
+    assert found["bubblewrap"].remedy.endswith("make it work: `apt-get install bubblewrap`, as root.")
+
+
 def test_no_tier_at_all_is_broken(monkeypatch: pytest.MonkeyPatch) -> None:
     found = isolation(monkeypatch, {"bubblewrap": "x", "landlock": "y", "process": "z"})
     assert [each.level for each in found.values()] == ["warning", "warning", "broken"]
@@ -185,6 +208,7 @@ def test_a_file_that_a_learner_can_lose_is_a_warning(course: Path, damage: Calla
     damage(course)
     finding = of_course(course)[0]
     assert (finding.level, finding.what) == ("warning", f"stages/{STAGE}/{file} is missing")
+    assert finding.remedy.endswith(" puts it back.")
 
 
 def test_a_row_without_a_test_is_broken(course: Path) -> None:
@@ -192,6 +216,15 @@ def test_a_row_without_a_test_is_broken(course: Path) -> None:
         path.write_text(path.read_text(encoding="utf-8").replace('"one-hot"', '"two-hot"'), encoding="utf-8")
     assert "one-hot has no hidden test" in broken(course)
     assert "'two-hot', which is not a row" in broken(course)
+
+
+def test_a_mark_that_a_function_computes_may_be_of_any_row(course: Path) -> None:
+    for path in (course / "hidden" / STAGE).glob("test_*.py"):
+        text = path.read_text(encoding="utf-8").replace('pytest.mark.criterion("one-hot")', 'row("hot")')
+        made = 'def row(name):\n    return pytest.mark.criterion(f"one-{name}")\n'
+        path.write_text(text.replace("import pytest\n", f"import pytest\n{made}", 1), encoding="utf-8")
+        assert made in path.read_text(encoding="utf-8")
+    assert broken(course) == ""
 
 
 def test_a_test_file_that_is_no_python_counts_for_nothing(course: Path) -> None:
@@ -234,7 +267,7 @@ def run(
 ) -> Callable[..., tuple[int, str]]:
     """Run `grader doctor` in the course; returns the exit code and what it printed."""
     monkeypatch.chdir(course)
-    monkeypatch.setattr(health, "_isolation", lambda: iter([Finding("isolation process", "ok", "works")]))
+    monkeypatch.setattr(health, "_isolation", lambda every: iter([Finding("isolation process", "ok", "works")]))
 
     def run(*options: str) -> tuple[int, str]:
         monkeypatch.setattr(sys, "argv", ["grader", "doctor", *options])
