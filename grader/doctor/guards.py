@@ -176,7 +176,7 @@ def _no_survivor(scene: Scene) -> bool:
     """Have the probe leave a daemon, end everything, and look for it; so this is the last thing to try."""
     from grader.isolation import tiers
     from grader.remote.module import RemoteModule
-    from grader.worker.process_tree import below, parent_of
+    from grader.worker.process_tree import below
 
     connection = scene.process.open("probe", time.monotonic() + SECONDS)
     module: Any = RemoteModule(connection, "probe.py")
@@ -185,6 +185,13 @@ def _no_survivor(scene: Scene) -> bool:
     scene.process.kill()
     connection.channel.close()
     until = time.monotonic() + 2
-    while (left := [each for each in running if parent_of(each)]) and time.monotonic() < until:
+    while (left := [each for each in running if _runs(each)]) and time.monotonic() < until:
         time.sleep(0.01)
     return bool(running) and not left
+
+
+def _runs(process: int) -> bool:
+    """Say whether a process has not ended; one that only waits for its parent to take note has."""
+    with suppress(OSError):
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] not in ("Z", "X")
+    return False

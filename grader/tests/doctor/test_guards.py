@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
+import time
+from pathlib import Path
 
 import pytest
 
@@ -57,3 +60,15 @@ def test_a_process_that_cannot_be_started(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(tiers, "start", refuse)
     with pytest.raises(IsolationRefused, match="no process can be started"):
         guards.try_out("process")
+
+
+@linux
+def test_a_process_that_waits_for_its_parent_to_take_note_has_ended() -> None:
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as child:
+        assert guards._runs(child.pid)
+        assert child.stdin is not None
+        child.kill()
+        until = time.monotonic() + 60
+        while guards._runs(child.pid) and time.monotonic() < until:
+            time.sleep(0.01)
+        assert not guards._runs(child.pid) and Path(f"/proc/{child.pid}").exists()
