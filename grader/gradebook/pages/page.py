@@ -52,6 +52,7 @@ class Pages:
 
     def __init__(self, course: Course, feedback: Feedback, now: datetime) -> None:
         self._levels = {stage.id: lower(stage.feedback, feedback) for stage in course.stages}
+        self._order = {stage.id: place for place, stage in enumerate(course.stages)}
         self._feedback = feedback
         self._common: Mapping[str, Any] = {"title": course.settings.title, "made": now.strftime("%Y-%m-%d %H:%M %Z")}
         self._templates = _environment()
@@ -60,7 +61,9 @@ class Pages:
         """Yield the text of the class's page, piece by piece."""
         return self._templates.get_template("overview.html").generate(
             figures=figures,
-            stages=[figures.stages[name] for name in sorted(figures.stages)],
+            stages=sorted(
+                figures.stages.values(), key=lambda each: (self._order.get(each.id, len(self._order)), each.id)
+            ),
             mistakes=figures.commonest(SHOWN_MISTAKES),
             hardest=figures.hardest(SHOWN_ROWS),
             stuck=figures.longest(SHOWN_STUCK),

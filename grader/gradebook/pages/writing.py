@@ -74,7 +74,8 @@ def page_name(student: str) -> str:
 def _write(pages: Pages, sheets: Iterable[Sheet], fresh: Path, folder: bool) -> int:
     figures = Figures()
     if folder:
-        (fresh / STUDENTS).mkdir(parents=True)
+        fresh.mkdir(mode=0o700)  # as private as the gradebook
+        (fresh / STUDENTS).mkdir()
     for sheet in sheets:
         name = f"{STUDENTS}/{page_name(sheet.student)}" if folder else ""
         if folder:
@@ -82,7 +83,9 @@ def _write(pages: Pages, sheets: Iterable[Sheet], fresh: Path, folder: bool) -> 
         figures.add(sheet, name)
     if not figures.lines:
         raise UsageError("there are no results to report", "`grader class grade` makes some; see --stage, too.")
-    with (fresh / INDEX if folder else fresh).open("x", encoding="utf-8", newline="\n") as file:
+    index = fresh / INDEX if folder else fresh
+    index.touch(0o600, exist_ok=False)
+    with index.open("w", encoding="utf-8", newline="\n") as file:
         file.writelines(pages.overview(figures))
     return len(figures.lines)
 
