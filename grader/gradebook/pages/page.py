@@ -5,6 +5,7 @@ Whatever a template prints goes through Jinja2's escaping, after characters that
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -62,7 +63,7 @@ class Pages:
         return self._templates.get_template("overview.html").generate(
             figures=figures,
             stages=sorted(
-                figures.stages.values(), key=lambda each: (self._order.get(each.id, len(self._order)), each.id)
+                figures.stages.values(), key=lambda each: (self._order.get(each.id, math.inf), each.id)
             ),
             mistakes=figures.commonest(SHOWN_MISTAKES),
             hardest=figures.hardest(SHOWN_ROWS),

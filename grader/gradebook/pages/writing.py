@@ -49,11 +49,11 @@ def expect_free(place: Path) -> None:
         raise UsageError(f"{place.parent} is not a folder", "Name a place in a folder that exists.")
     if not os.path.lexists(place):
         return
-    if place.is_symlink():
-        raise UsageError(f"{place} is a link, and is not replaced", "Name another place with --out.")
     if (place / FILE).exists():
         hint = f"Name the gradebook first, as in `grader class report {place} --out report`."
         raise UsageError(f"{place} holds a gradebook, and no report is put there", hint)
+    if place.is_symlink():
+        raise UsageError(f"{place} is a link, and is not replaced", "Name another place with --out.")
     if not (_is_report(place) if is_folder(place) else place.is_file()):
         kind = "an empty folder, or an earlier report with nothing added" if is_folder(place) else "a file"
         raise UsageError(f"{place} is in the way: expected {kind}", "Name another place with --out.")
