@@ -11,7 +11,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import random
 import resource
 import signal
 import subprocess
@@ -22,13 +21,14 @@ from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from grader.bench.check import environment
+from grader.bench.made_up import submissions
 from grader.bench.warm import others
-from grader.course.answers import load_mistakes, reference_source, stub_source
+from grader.course.answers import stub_source
 from grader.course.manifest import find_course_root, load_course
 from grader.course.provenance import Provenance
 from grader.course.stage import Course, Stage
@@ -40,18 +40,18 @@ from grader.gradebook.setting import Setting
 from grader.gradebook.store import Gradebook
 from grader.gradebook.worth.policy import Policy
 
-SHARES = {"right": 45, "half": 20, "wrong": 25, "broken": 4, "hanging": 3, "hostile": 3}  # percent
 SIZES = (200, 1000)
 ASIDE = "import sys; from grader.bench.classes import {}; {}(*sys.argv[1:])"
 
 
 @dataclass(frozen=True)
 class Measured:
-    """What a class was made of, submissions per second by grader and their ratio to ours, and the peak memory in MB."""
+    """What a class was made of; by grader, submissions per second, processor seconds for each, and passes; and MB."""
 
     stage: str
     kinds: dict[str, int]
     per_second: dict[str, float] = field(default_factory=dict)
+    cpu_s: dict[str, float] = field(default_factory=dict)
     passed: dict[str, int] = field(default_factory=dict)
     coordinator_mb: float = 0.0
 
@@ -80,37 +80,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def submissions(stage: Stage, number: int) -> list[tuple[str, str]]:
-    """Return kind and text of that many modules, each text another, the same ones in every run.
-
-    The kinds come in the shares of SHARES, at least one of each where there is room.
-    """
-    chance = random.Random(1)
-    kinds = [kind for kind, share in SHARES.items() for _ in range(max(1, round(number * share / 100)))]
-    kinds = (kinds + ["right"] * number)[:number] if len(kinds) <= number else chance.sample(kinds, number)
-    chance.shuffle(kinds)
-    return [(kind, f"{_text(stage, kind, chance)}\n# {place}\n") for place, kind in enumerate(kinds)]
-
-
-def _text(stage: Stage, kind: str, chance: random.Random) -> str:
-    reference = reference_source(stage)
-    match kind:
-        case "right":
-            return reference
-        case "half":
-            functions = [name for row in stage.criteria for name in row.functions if "." not in name]
-            left = chance.sample(functions, len(functions) // 2)
-            body = "(*given, **named):\n    raise NotImplementedError"
-            return reference + "".join(f"\n\ndef {name}{body}\n" for name in left)
-        case "wrong":
-            return f"{reference}\n\n{chance.choice(load_mistakes(stage)).source}"
-        case "broken":
-            return reference[: len(reference) // 2] + "\n)"
-    name = next(name for row in stage.criteria for name in row.functions if "." not in name)
-    does = "while True: pass" if kind == "hanging" else "import os; os._exit(0)"
-    return f"{reference}\n\ndef {name}(*given, **named):\n    {does}\n"
-
-
 def measure(course: Course, stage: Stage, number: int, only_ours: bool = False) -> Measured:
     """Grade one class with each grader, one after the other."""
     modules = submissions(stage, number)
@@ -121,14 +90,18 @@ def measure(course: Course, stage: Stage, number: int, only_ours: bool = False) 
         handed.mkdir()
         for place, (_, text) in enumerate(modules):
             (handed / f"s{place}.py").write_text(text, encoding="utf-8")
+        before = cpu()
         told, seconds = _ours(course, stage, handed, folder / "out")
+        found.cpu_s["grader class"] = (cpu() - before) / number
         found.per_second["grader class"] = number / seconds
         found.passed["grader class"] = told["passed"]
         peak = told["peak_mb"]
         for grader in [] if only_ours else others(stage, folder / "names"):
+            before = cpu()
             rate, passed = _rate(stage, grader, [text for _, text in modules], folder / grader.replace(" ", ""))
+            found.cpu_s[grader] = (cpu() - before) / number
             found.per_second[grader], found.passed[grader] = rate, passed
-    return Measured(found.stage, found.kinds, found.per_second, found.passed, peak)
+    return replace(found, coordinator_mb=peak)
 
 
 def _ours(course: Course, stage: Stage, handed: Path, out: Path) -> tuple[dict[str, Any], float]:
@@ -226,6 +199,12 @@ class Faked(Executor):
         return future
 
 
+def cpu() -> float:
+    """Return the processor seconds of all processes that were started here and have ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
 def peak_mb() -> float:
     """Return the most memory that this process has held; on Linux of itself alone, not of what it was forked from."""
     with suppress(OSError, StopIteration):
@@ -239,7 +218,8 @@ def table(found: Measured) -> str:
     ours = found.per_second["grader class"]
     lines = [f"{found.stage}: {sum(found.kinds.values())} submissions: {found.kinds}"]
     lines += [
-        f"  {name:22s} {rate:6.2f} per second   {ours / rate:5.2f} × as long as ours   {found.passed[name]} pass"
+        f"  {name:20s} {rate:6.2f}/s   {rate / ours:5.2f} × our rate   {found.cpu_s[name]:5.2f} s of processor each   "
+        f"{found.passed[name]} pass"
         for name, rate in found.per_second.items()
     ]
     return "\n".join([*lines, f"  the coordinator's peak: {found.coordinator_mb:.0f} MB"])

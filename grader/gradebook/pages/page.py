@@ -62,9 +62,7 @@ class Pages:
         """Yield the text of the class's page, piece by piece."""
         return self._templates.get_template("overview.html").generate(
             figures=figures,
-            stages=sorted(
-                figures.stages.values(), key=lambda each: (self._order.get(each.id, math.inf), each.id)
-            ),
+            stages=sorted(figures.stages.values(), key=lambda each: (self._order.get(each.id, math.inf), each.id)),
             mistakes=figures.commonest(SHOWN_MISTAKES),
             hardest=figures.hardest(SHOWN_ROWS),
             stuck=figures.longest(SHOWN_STUCK),

@@ -25,7 +25,7 @@ def failure(**other: Any) -> dict[str, Any]:
 
 def verdict(double: bool = True, quadruple: bool = True, **other: Any) -> dict[str, Any]:
     """Return a stored verdict of two rows."""
-    rows = [
+    rows: list[dict[str, Any]] = [
         {"id": name, "text": f"{name} is right", "status": "passed" if passed else "failed", "kinds": {},
          "tests_passed": int(passed), "tests_total": 1, "values_right": False, "waits_for": [],
          "failures": [] if passed else [failure()]}
