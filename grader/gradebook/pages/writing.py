@@ -45,6 +45,8 @@ def is_folder(place: Path) -> bool:
 
 def expect_free(place: Path) -> None:
     """Raise UsageError unless a report can be put there; only an earlier report is replaced."""
+    if place.name in ("", ".."):
+        raise UsageError(f"{place} has no name of its own", "Name a file or a folder, as in --out report.")
     if not place.parent.is_dir():
         raise UsageError(f"{place.parent} is not a folder", "Name a place in a folder that exists.")
     if not os.path.lexists(place):

@@ -107,6 +107,12 @@ def test_what_is_somebody_elses_is_not_replaced(pages: Pages, tmp_path: Path) ->
     assert (tmp_path / "report" / "students" / "note.txt").exists()
 
 
+@pytest.mark.parametrize("place", [".", "..", "/"])
+def test_a_place_without_a_name_is_refused(place: str) -> None:
+    with pytest.raises(UsageError, match="no name of its own"):
+        expect_free(Path(place))
+
+
 def test_students_are_read_one_by_one_with_all_their_attempts(tmp_path: Path) -> None:
     with Gradebook.open(tmp_path, create=True) as book:
         keep(book, "ada", verdict(double=False), verdict())
