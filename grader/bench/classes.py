@@ -46,12 +46,11 @@ ASIDE = "import sys; from grader.bench.classes import {}; {}(*sys.argv[1:])"
 
 @dataclass(frozen=True)
 class Measured:
-    """What a class was made of; by grader, submissions per second, processor seconds for each, and passes; and MB."""
+    """What a class was made of; by grader, submissions per second and how many pass; and the peak memory in MB."""
 
     stage: str
     kinds: dict[str, int]
     per_second: dict[str, float] = field(default_factory=dict)
-    cpu_s: dict[str, float] = field(default_factory=dict)
     passed: dict[str, int] = field(default_factory=dict)
     coordinator_mb: float = 0.0
 
@@ -90,16 +89,12 @@ def measure(course: Course, stage: Stage, number: int, only_ours: bool = False) 
         handed.mkdir()
         for place, (_, text) in enumerate(modules):
             (handed / f"s{place}.py").write_text(text, encoding="utf-8")
-        before = cpu()
         told, seconds = _ours(course, stage, handed, folder / "out")
-        found.cpu_s["grader class"] = (cpu() - before) / number
         found.per_second["grader class"] = number / seconds
         found.passed["grader class"] = told["passed"]
         peak = told["peak_mb"]
         for grader in [] if only_ours else others(stage, folder / "names"):
-            before = cpu()
             rate, passed = _rate(stage, grader, [text for _, text in modules], folder / grader.replace(" ", ""))
-            found.cpu_s[grader] = (cpu() - before) / number
             found.per_second[grader], found.passed[grader] = rate, passed
     return replace(found, coordinator_mb=peak)
 
@@ -199,12 +194,6 @@ class Faked(Executor):
         return future
 
 
-def cpu() -> float:
-    """Return the processor seconds of all processes that were started here and have ended."""
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
-
-
 def peak_mb() -> float:
     """Return the most memory that this process has held; on Linux of itself alone, not of what it was forked from."""
     with suppress(OSError, StopIteration):
@@ -218,8 +207,7 @@ def table(found: Measured) -> str:
     ours = found.per_second["grader class"]
     lines = [f"{found.stage}: {sum(found.kinds.values())} submissions: {found.kinds}"]
     lines += [
-        f"  {name:20s} {rate:6.2f}/s   {rate / ours:5.2f} × our rate   {found.cpu_s[name]:5.2f} s of processor each   "
-        f"{found.passed[name]} pass"
+        f"  {name:20s} {rate:6.2f}/s   {rate / ours:5.2f} × our rate   {found.passed[name]} pass"
         for name, rate in found.per_second.items()
     ]
     return "\n".join([*lines, f"  the coordinator's peak: {found.coordinator_mb:.0f} MB"])
