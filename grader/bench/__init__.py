@@ -1,1 +1,3 @@
-"""Measurements of the grader's own speed: `python -m grader.bench.check`, `warm`, `watch`, `wire` and `neighbours`."""
+"""Measurements of the grader's own speed: `python -m grader.bench.check`, `warm`, `watch`, `wire`, `neighbours` and
+`classes`.
+"""

@@ -102,13 +102,13 @@ def measure(course: Course, stage: Stage, submissions: int) -> Measured:
         per_second = {"grader, warm": submissions / sum(warm[1:]) * (submissions - 1) / submissions}
         judge_mb = grader.peak_mb
     with tempfile.TemporaryDirectory(prefix="grader-bench-") as folder:
-        for name, command in _others(stage, Path(folder)).items():
+        for name, command in others(stage, Path(folder)).items():
             per_second[name] = _rate(command, submissions, course.root)
     cold_s, warm_s = statistics.median(cold), statistics.median(warm[1:])
     return Measured(stage.id, cold_s, warm_s, warm_s / cold_s, per_second, judge_mb)
 
 
-def _others(stage: Stage, folder: Path) -> dict[str, list[str]]:
+def others(stage: Stage, folder: Path) -> dict[str, list[str]]:
     """Return the commands of the graders that are installed here."""
     plain = pytest_command(stage, folder)
     found: dict[str, list[str]] = {"plain pytest": plain}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from grader.commands.classes import grading, marks
+from grader.commands.classes import grading, marks, reporting
 from grader.commands.similar import similar
 
 app = typer.Typer(
@@ -12,5 +12,13 @@ app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
 )
-for _command in (grading.grade, grading.regrade, marks.override, marks.export, marks.history, similar):
+for _command in (
+    grading.grade,
+    grading.regrade,
+    marks.override,
+    marks.export,
+    marks.history,
+    reporting.report,
+    similar,
+):
     app.command()(_command)

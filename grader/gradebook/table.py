@@ -6,7 +6,7 @@ with Gradebook.open(folder) as book:
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -56,26 +56,27 @@ class Entry:
 
 def table(book: Gradebook) -> tuple[Entry, ...]:
     """Return the marks of all students, by student and then by stage."""
+    return tuple(entries(book))
+
+
+def entries(book: Gradebook) -> Iterator[Entry]:
+    """Yield the same one by one, so that a large class's verdicts are never all in memory."""
     marks = {(mark.student, mark.stage): mark for mark in book.marks()}
     overrides = {(each.student, each.stage): each for each in book.overrides()}
     attempts: dict[tuple[str, str], list[Attempt]] = {}
     for attempt in book.attempts():
         attempts.setdefault((attempt.student, attempt.stage), []).append(attempt)
-    found: list[Entry] = []
     for cell in sorted({*attempts, *overrides}):
         mark, mine = marks.get(cell), attempts.get(cell, [])
         counts = next((each for each in mine if mark and each.digest == mark.attempt), mine[-1] if mine else None)
         result = book.result(mark.result) if mark else None
-        found.append(
-            Entry(
-                *cell,
-                identity=next((each.identity for each in reversed(mine) if each.identity), ""),
-                outcome=result.outcome if result else "fault" if mine else "missing",
-                mark=mark,
-                override=overrides.get(cell),
-                verdict=result.verdict if result else None,
-                submitted=counts.submitted if counts else None,
-                attempts=len(mine),
-            )
+        yield Entry(
+            *cell,
+            identity=next((each.identity for each in reversed(mine) if each.identity), ""),
+            outcome=result.outcome if result else "fault" if mine else "missing",
+            mark=mark,
+            override=overrides.get(cell),
+            verdict=result.verdict if result else None,
+            submitted=counts.submitted if counts else None,
+            attempts=len(mine),
         )
-    return tuple(found)

@@ -196,5 +196,51 @@ def test_two_runs_into_one_gradebook_are_refused(graded: tuple[Place, Path], her
     assert done.code == 4 and "another run is grading into" in " ".join(done.err.split())
 
 
+def test_a_report_names_the_mistake_and_has_a_page_for_everyone(graded: tuple[Place, Path], here: Here) -> None:
+    root = here.place.root
+    done = here("class", "report", str(graded[1] / "out"), "--out", "report")
+    assert (done.code, done.out) == (0, "") and "Wrote the report of 6 students" in done.err, done.err
+    text = (root / "report" / "index.html").read_text(encoding="utf-8")
+    assert "This is the square." in text
+    names = {path.name.partition("-")[0] for path in (root / "report" / "students").iterdir()}
+    assert names == {"ada", "bob", "cy", "dee", "eve", "flo"}
+    done = here("class", "report", str(graded[1] / "out"), "--out", "class.html", "--stage", "s01")
+    assert done.code == 0 and "2 of 2" not in (root / "class.html").read_text(encoding="utf-8")
+
+
+def test_a_report_tells_as_much_as_class_toml_allows(graded: tuple[Place, Path], here: Here) -> None:
+    root = here.place.root
+    (root / "less.toml").write_text('schema = 1\nfeedback = "verdict"\n')
+    for name, policy in {"full": (), "less": ("--policy", "less.toml")}.items():
+        assert here("class", "report", str(graded[1] / "out"), "--out", name, *policy).code == 0
+        (page,) = (root / name / "students").glob("bob-*.html")
+        assert ("test_hidden" in page.read_text(encoding="utf-8")) == (name == "full")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "told"),
+    [
+        (["none", "--out", "report"], 4, "none holds no gradebook"),
+        (["out", "--out", "out"], 2, "out holds a gradebook, and no report is put there"),
+        (["out", "--out", "taken"], 2, "taken is in the way"),
+        (["out", "--out", "no/where"], 2, "no is not a folder"),
+        (["out", "--out", "report", "--stage", "s9"], 2, "'s9' is not a stage"),
+        (["out", "--out", "report", "--stage", "s02"], 2, "there are no results to report"),
+        (["out"], 2, "Missing option '--out'"),
+    ],
+)
+def test_a_report_that_cannot_be_made_says_why_and_leaves_nothing(
+    arguments: list[str], code: int, told: str, graded: tuple[Place, Path], here: Here
+) -> None:
+    root = here.place.root
+    (root / "taken").mkdir()
+    (root / "taken" / "thesis.txt").touch()
+    (root / "out").symlink_to(graded[1] / "out")
+    done = here("class", "report", *arguments)
+    assert (done.code, done.out) == (code, ""), done.err
+    assert told in " ".join(done.err.split())
+    assert not (root / "report").exists() and (root / "taken" / "thesis.txt").exists()
+
+
 def test_help_loads_no_numpy_pytest_or_database() -> None:
     assert not {"numpy", "pytest", "_pytest", "sqlite3", "filelock"} & loaded("grader.commands.class_")
