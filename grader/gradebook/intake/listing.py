@@ -1,6 +1,6 @@
 """The students of a folder, of an export of a learning platform, or of a CSV list, and the files of each.
 
-Names tell whose a file is: `ada.py`, `ada.zip`, a folder `ada`; Canvas writes `lovelaceada_123_attention-1.py`, and
+Names tell whose a file is: `ada.py`, `ada.zip`, a folder `ada`; Canvas writes `lovelaceada_123_answers-1.py`, and
 Moodle `Ada Lovelace_123_assignsubmission_file_`. CSV lists are read in `roster.py`.
 """
 

@@ -1,6 +1,6 @@
 """class.toml: read into a Policy, or one error with every mistake: its place, its value and what was expected.
 
-Places are keys, as in stages.s15.deadline.
+Places are keys, as in stages.STAGE.deadline.
 """
 
 from __future__ import annotations

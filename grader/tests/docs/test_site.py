@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import json
 import re
@@ -84,8 +85,8 @@ def test_the_site_is_built_without_a_warning(tmp_path: Path, monkeypatch: pytest
     """Where MkDocs is installed: a job of its own builds it in CI."""
     pytest.importorskip("material", reason="the group docs is not installed")
     monkeypatch.setenv("NO_MKDOCS_2_WARNING", "1")
-    from mkdocs.commands.build import build
-    from mkdocs.config import load_config
+    build = importlib.import_module("mkdocs.commands.build").build
+    load_config = importlib.import_module("mkdocs.config").load_config
 
     build(load_config(str(ROOT / "mkdocs.yml"), site_dir=str(tmp_path / "site")))
     assert (tmp_path / "site" / "stages" / "s15_attention" / "index.html").is_file()
