@@ -62,10 +62,12 @@ class Session:
         self._explore = explore
         self._clock = clock
         self._ticket = 0
+        self._asked = False  # for a picture, with a key
         self.board = Board(workspace.course.stages[0], ())
 
     def open(self, stage: Stage) -> None:
         """Watch a stage, and check it as it is."""
+        self._asked = False
         self.board = Board(stage, self._standings())
         self._saves.watch(stage.module_path)
         self.check()
@@ -89,8 +91,9 @@ class Session:
                 self._judged(verdict)
             case Failed(ticket, message, hint) if ticket == self._ticket:
                 self._becomes(since=None, verdict=None, trouble=(message, hint), standings=self._standings())
-            case Explored(stage, text) if stage == board.stage.id:
-                self._becomes(drawn=text)
+            case Explored(stage, text, why) if stage == board.stage.id:
+                asked, self._asked = self._asked, False
+                self._becomes(drawn=text, note=f"{why}." if asked and why else board.note)
 
     def close(self) -> None:
         """Stop watching and grading."""
@@ -119,7 +122,8 @@ class Session:
         return hint if hint is not None else f"{found.id} has no hint."
 
     def explore(self) -> None:
-        """Have the stage's picture drawn; it arrives as an event."""
+        """Have the stage's picture drawn; it arrives as an event, or why there is none becomes the note."""
+        self._asked = True
         self._explore(self.board.stage.id)
 
     def readme(self) -> str:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from typing import Any
 
 from rich.console import Console
 from rich.text import Text
 from textual.app import App
+from textual.containers import VerticalScroll
 from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
@@ -17,6 +19,18 @@ from grader.watching.board import Board
 from grader.watching.session import Session
 
 LEAST_WIDTH = 24
+
+
+class Column(VerticalScroll):
+    """What is told of a row; refit is called once it has another size, since its text is wrapped for its width."""
+
+    def __init__(self, refit: Callable[[], None]) -> None:
+        super().__init__(id="detail")
+        self._refit = refit
+
+    def on_resize(self) -> None:
+        """Wrap the text anew."""
+        self._refit()
 
 
 class Panels:
