@@ -62,12 +62,10 @@ class Session:
         self._explore = explore
         self._clock = clock
         self._ticket = 0
-        self._asked = False  # for a picture, with a key
         self.board = Board(workspace.course.stages[0], ())
 
     def open(self, stage: Stage) -> None:
         """Watch a stage, and check it as it is."""
-        self._asked = False
         self.board = Board(stage, self._standings())
         self._saves.watch(stage.module_path)
         self.check()
@@ -92,8 +90,7 @@ class Session:
             case Failed(ticket, message, hint) if ticket == self._ticket:
                 self._becomes(since=None, verdict=None, trouble=(message, hint), standings=self._standings())
             case Explored(stage, text, why) if stage == board.stage.id:
-                asked, self._asked = self._asked, False
-                self._becomes(drawn=text, note=f"{why}." if asked and why else board.note)
+                self._becomes(drawn=text, note=f"{why}." if board.asked and why else board.note)
 
     def close(self) -> None:
         """Stop watching and grading."""
@@ -123,7 +120,7 @@ class Session:
 
     def explore(self) -> None:
         """Have the stage's picture drawn; it arrives as an event, or why there is none becomes the note."""
-        self._asked = True
+        self._becomes(drawn="", asked=True)
         self._explore(self.board.stage.id)
 
     def readme(self) -> str:
@@ -153,7 +150,7 @@ class Session:
     def _judged(self, verdict: Verdict) -> None:
         was_complete = self.board.complete
         note = f"Nothing is recorded: {verdict.unrecorded}" if verdict.unrecorded else ""
-        self._becomes(since=None, verdict=verdict, trouble=None, note=note, standings=self._standings())
+        self._becomes(since=None, verdict=verdict, trouble=None, note=note, asked=False, standings=self._standings())
         if not self.board.complete:
             self._becomes(drawn="")
         elif not was_complete:

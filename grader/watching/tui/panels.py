@@ -81,14 +81,19 @@ class Panels:
         board, look = self._session.board, Look(self.width, self._look.ascii, self._look.grader)
         lines = [Text(look.clean(board.note), "yellow"), Text("")] if board.note else []
         lines += telling.below(board, look, row)
-        if board.drawn and row is None:
+        above = len(lines) + 1
+        if board.drawn and (row is None or board.asked):
             lines += [Text(""), Text.from_ansi(board.drawn)]
-        self._put("#told", Text("\n").join(lines))
+        if self._put("#told", Text("\n").join(lines)) and board.drawn and board.asked:
+            self._app.call_after_refresh(self._base("#detail").scroll_to, y=above, animate=False)
 
-    def _put(self, where: str, text: Text) -> None:
-        if self._shown.get(where) != (text.plain, text.spans):
-            self._shown[where] = (text.plain, list(text.spans))
-            self._base(where).update(text)
+    def _put(self, where: str, text: Text) -> bool:
+        """Put a text where it is not yet; say whether that changed anything."""
+        if self._shown.get(where) == (text.plain, text.spans):
+            return False
+        self._shown[where] = (text.plain, list(text.spans))
+        self._base(where).update(text)
+        return True
 
     def _fill(self, where: str, lines: list[tuple[str, Text]], chosen: str | None) -> None:
         """Put lines into a list and move to the chosen one."""

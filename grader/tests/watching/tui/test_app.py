@@ -136,6 +136,24 @@ def test_in_80_columns_the_checklist_stands_above_what_is_wrong(place: Place) ->
     play(place.root, story, (80, 24), ascii=True)
 
 
+def test_a_picture_that_was_asked_for_is_moved_to_also_below_a_chosen_row(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    moved: list[float] = []
+
+    async def story(screen: Screen) -> None:
+        monkeypatch.setattr(screen.app.query_one("#detail"), "scroll_to", lambda y, **_: moved.append(y))
+        await screen.judged("failed", "blocked")
+        await screen.press("down", "e")
+        await screen.takes(Explored("s01", "a picture"))
+        await screen.until(lambda: "quadruple" in screen.text("#told") and "a picture" in screen.text("#told"))
+        await screen.until(lambda: moved == [screen.text("#told").splitlines().index("a picture")])
+        await screen.judged("failed", "blocked")
+        await screen.until(lambda: "a picture" not in screen.text("#told"))
+
+    play(place.root, story)
+
+
 def test_keys_open_windows_that_keys_close(place: Place) -> None:
     async def story(screen: Screen) -> None:
         await screen.judged("failed", "blocked")
