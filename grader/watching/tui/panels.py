@@ -27,10 +27,14 @@ class Column(VerticalScroll):
     def __init__(self, refit: Callable[[], None]) -> None:
         super().__init__(id="detail")
         self._refit = refit
+        self._columns = 0
 
     def on_resize(self) -> None:
-        """Wrap the text anew."""
-        self._refit()
+        """Wrap the text anew; another height changes nothing, and a refresh would move the list's cursor back."""
+        columns = self.scrollable_content_region.width
+        if columns != self._columns:
+            self._columns = columns
+            self._refit()
 
 
 class Panels:
