@@ -121,3 +121,11 @@ def _tell(comparison: Comparison, least: int) -> None:
         f"{len(comparison.texts)} submissions were compared; {many} {least} % or more{cut}.",
         "A share is a reason to look, and no finding." if comparison.pairs else None,
     )
+    if comparison.usual:
+        names = ", ".join(shown(name) for name in comparison.usual[:NOTED])
+        more = f" and {len(comparison.usual) - NOTED} others" if len(comparison.usual) > NOTED else ""
+        say(
+            f"More than three quarters of what {names}{more} wrote does not count: more than a quarter of the class "
+            "wrote that, too, as is usual of a short stage, or where many copied.",
+            style="yellow",
+        )

@@ -142,7 +142,10 @@ def of_one_width(found: Example) -> tuple[Array, ...]:
     wide, values = found.Q.shape[1], found.V.shape[1]
     if wide != values:
         message = f"the layer takes inputs of one width, but Q and K have {wide} features and V has {values}"
-        raise UsageError(message, "Give V as many features, or put one array named embeddings into the file.")
+        raise UsageError(
+            message,
+            "With --input, give V as many features, or one array named embeddings; the examples lesson and banks fit.",
+        )
     return found.Q, found.K, found.V
 
 

@@ -36,14 +36,17 @@ class Tally:
     missing: int = 0
     rejected: int = 0
     faults: list[str] = field(default_factory=list)
+    lacking: list[str] = field(default_factory=list)  # who handed in nothing, or nothing that can be accepted
 
     def count(self, result: Result) -> None:
         """Count a result by what came of it."""
         match result.outcome:
             case "missing":
                 self.missing += 1
+                self.lacking.append(result.key.student)
             case "rejected":
                 self.rejected += 1
+                self.lacking.append(result.key.student)
             case "fault":
                 self.faults.append(result.key.student)
             case _ if result.passed:

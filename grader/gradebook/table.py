@@ -23,7 +23,7 @@ class Entry:
 
     mark is the automatic part, None where the grader failed so far; override the manual part, if any. outcome, verdict
     (the published document) and submitted are of the attempt that counts; attempts says how many there are. identity
-    is the student's number on a learning platform, where one is known.
+    is the student's number on a learning platform, where one is known; label says where that attempt was found.
     """
 
     student: str
@@ -35,6 +35,7 @@ class Entry:
     verdict: Mapping[str, Any] | None
     submitted: datetime | None
     attempts: int
+    label: str = ""
 
     @property
     def points(self) -> float | None:
@@ -79,4 +80,5 @@ def entries(book: Gradebook) -> Iterator[Entry]:
             verdict=result.verdict if result else None,
             submitted=counts.submitted if counts else None,
             attempts=len(mine),
+            label=counts.label if counts else "",
         )

@@ -20,6 +20,7 @@ LEAST_SHARE = 0.3  # in every stage, solutions written apart share less (0.27), 
 MOST_PAIRS = 100  # that anyone looks at
 LEAST_COMMON = 6  # fingerprints that a pair has to share: fewer are a line or two
 USUAL = 0.25  # what so many wrote is how it is written
+OWN = 0.25  # where less than that of a text is not usual, there is little to compare
 FEW = 4  # so many may share something in any class before it is taken for usual
 
 
@@ -51,11 +52,15 @@ class Pair:
 
 @dataclass(frozen=True)
 class Comparison:
-    """What came of a class: all that was compared, the pairs to look at, the most first, and how many there are."""
+    """What came of a class: all that was compared, the pairs to look at, the most first, and how many there are.
+
+    usual names the texts of which more than three quarters count nothing, since so many others wrote that, too.
+    """
 
     texts: tuple[Text, ...]
     pairs: tuple[Pair, ...]
     count: int
+    usual: tuple[str, ...] = ()
 
 
 def text(name: str, source: bytes, stub: Iterable[int] = ()) -> Text:
@@ -98,7 +103,8 @@ def compared(
         _pair(texts[a], texts[b], shared[a, b] / wholes[a], shared[a, b] / wholes[b], weights)
         for *_, a, b in ranked[:most]
     )
-    return Comparison(tuple(texts), tuple(found), len(ranked))
+    usual = (each.name for each in texts if sum(value in weights for value in each.prints) < len(each.prints) * OWN)
+    return Comparison(tuple(texts), tuple(found), len(ranked), tuple(usual))
 
 
 def _weights(having: Mapping[int, Sequence[int]], ours: Mapping[int, int], count: int) -> dict[int, float]:

@@ -14,7 +14,8 @@ class Board:
     """The stage that is watched, its last verdict, or why there is none, and the check that runs.
 
     since is when that check began, on the monotonic clock; tests counts its tests, at is the row of the last one.
-    trouble holds an error and what to do. drawn is what `grader explore` printed once the stage had passed.
+    trouble holds an error and what to do. drawn is what `grader explore` printed once the stage had passed or, where
+    asked, since a key was pressed for it.
     """
 
     stage: Stage
@@ -26,6 +27,7 @@ class Board:
     at: str = ""
     note: str = ""
     drawn: str = ""
+    asked: bool = False
 
     @property
     def first(self) -> CriterionResult | None:

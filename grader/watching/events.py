@@ -52,10 +52,11 @@ class Failed:
 
 @dataclass(frozen=True)
 class Explored:
-    """What `grader explore` printed for a stage; empty where there is nothing to draw."""
+    """What `grader explore` printed for a stage; where that is nothing, why says the reason."""
 
     stage: str
     text: str
+    why: str = ""
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import threading
@@ -13,6 +14,7 @@ from grader.watching.events import Event, Explored
 from grader.watching.kept import own_environment
 
 SECONDS = 120.0
+_COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 
 
 class Exploring:
@@ -29,11 +31,11 @@ class Exploring:
         threading.Thread(target=self._run, args=(stage, self._width()), daemon=True).start()
 
     def _run(self, stage: str, width: int) -> None:
-        self._post(Explored(stage, explored(self._root, stage, width, self._colour)))
+        self._post(explored(self._root, stage, width, self._colour))
 
 
-def explored(root: Path, stage: str, width: int, colour: bool) -> str:
-    """Return what `grader explore` prints for a stage, in so many columns; empty where it has nothing to show."""
+def explored(root: Path, stage: str, width: int, colour: bool) -> Explored:
+    """Return what `grader explore` prints for a stage, in so many columns, or why it shows nothing."""
     environment = {**own_environment(), "COLUMNS": str(width), "PYTHONIOENCODING": "utf-8"}
     for name in ("FORCE_COLOR", "NO_COLOR"):
         environment.pop(name, None)
@@ -43,6 +45,16 @@ def explored(root: Path, stage: str, width: int, colour: bool) -> str:
             [sys.executable, "-P", "-m", "grader", "explore", stage], cwd=root, env=environment, check=False,
             stdin=subprocess.DEVNULL, capture_output=True, timeout=SECONDS, start_new_session=os.name == "posix",
         )  # fmt: skip
-    except (OSError, subprocess.TimeoutExpired):
-        return ""
-    return done.stdout.decode("utf-8", "replace") if done.returncode in (0, 1) else ""
+    except subprocess.TimeoutExpired:
+        return Explored(stage, "", f"exploring {stage} took longer than {SECONDS:g} s, and was ended")
+    except OSError as error:
+        return Explored(stage, "", f"{stage} cannot be explored: {error.strerror or error}")
+    if done.returncode in (0, 1):
+        return Explored(stage, done.stdout.decode("utf-8", "replace"))
+    return Explored(stage, "", _reason(done.stderr.decode("utf-8", "replace")) or f"{stage} cannot be explored")
+
+
+def _reason(told: str) -> str:
+    """Return the error among what the command told, on one line, without its hint and colours."""
+    told = _COLOURS.sub("", told)
+    return " ".join(told.partition("error:")[2].partition("\nhint:")[0].split())

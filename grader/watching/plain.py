@@ -97,8 +97,10 @@ class Lines:
             screen.show(spoken(board, self._look, known))
             if board.note:
                 self._say(board.note)
-        elif isinstance(event, Explored) and (event.text or not board.complete):
-            screen.write(event.text or "There is nothing to draw yet.")
+        elif isinstance(event, Explored) and event.text:
+            screen.write(event.text)
+        elif isinstance(event, Explored) and event.why and board.note == f"{event.why}.":
+            self._say(board.note)
         sys.stdout.flush()
 
     def _say(self, text: str) -> None:

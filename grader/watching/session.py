@@ -89,8 +89,8 @@ class Session:
                 self._judged(verdict)
             case Failed(ticket, message, hint) if ticket == self._ticket:
                 self._becomes(since=None, verdict=None, trouble=(message, hint), standings=self._standings())
-            case Explored(stage, text) if stage == board.stage.id:
-                self._becomes(drawn=text)
+            case Explored(stage, text, why) if stage == board.stage.id:
+                self._becomes(drawn=text, note=f"{why}." if board.asked and why else board.note)
 
     def close(self) -> None:
         """Stop watching and grading."""
@@ -119,7 +119,8 @@ class Session:
         return hint if hint is not None else f"{found.id} has no hint."
 
     def explore(self) -> None:
-        """Have the stage's picture drawn; it arrives as an event."""
+        """Have the stage's picture drawn; it arrives as an event, or why there is none becomes the note."""
+        self._becomes(drawn="", asked=True)
         self._explore(self.board.stage.id)
 
     def readme(self) -> str:
@@ -149,7 +150,7 @@ class Session:
     def _judged(self, verdict: Verdict) -> None:
         was_complete = self.board.complete
         note = f"Nothing is recorded: {verdict.unrecorded}" if verdict.unrecorded else ""
-        self._becomes(since=None, verdict=verdict, trouble=None, note=note, standings=self._standings())
+        self._becomes(since=None, verdict=verdict, trouble=None, note=note, asked=False, standings=self._standings())
         if not self.board.complete:
             self._becomes(drawn="")
         elif not was_complete:

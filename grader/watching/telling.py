@@ -45,7 +45,9 @@ def reached(board: Board, look: Look, now: float) -> str:
         seconds = int(now - board.since)
         lasted = f" · {seconds} s" if seconds else ""
         return f"checking · {count(board.tests, 'test')}{lasted}" + (f" · {board.at}" if seconds and board.at else "")
-    if board.verdict is None or board.verdict.problem is not None:
+    if board.verdict is None:
+        return "not graded"
+    if board.verdict.problem is not None:
         return "cannot be graded as it is"
     return reached_choices(board.verdict, look)[1]
 
@@ -124,7 +126,7 @@ def done_lines(board: Board, look: Look) -> list[Text]:
     if opened and not verdict.unrecorded:
         lines += paragraph(f"Unlocked: {opened}.", look, "green", indent=0)
     keys = "n goes on" if verdict.public_passed else "d compares yours with the reference, n goes on"
-    lines += paragraph(f"{keys}, e explores it again.", look, "dim", indent=0)
+    lines += paragraph(f"{keys}, e explores it again." if board.drawn else f"{keys}.", look, "dim", indent=0)
     return lines
 
 

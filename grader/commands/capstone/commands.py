@@ -40,12 +40,13 @@ def capstone(
         return
     from grader.capstone.document import training_document
     from grader.capstone.session import kept, last, train
-    from grader.capstone.showing import outcome_lines, telling
+    from grader.capstone.showing import outcome_lines, telling, whose
     from grader.report.document import dumps
     from grader.report.terminal import screen
 
     setting = _setting(isolation)
     with setting.checkpoints.locked():
+        screen.say(f"{whose(setting)}.")
         begun = last(setting, screen.say, fresh)
         if begun is not None and begun.step < setting.plan.steps:
             screen.say(f"Training goes on from step {begun.step} of {setting.plan.steps}.")

@@ -60,6 +60,7 @@ def grade(
     """
     from grader.gradebook.session import Wishes
     from grader.gradebook.whole import grade as grade_all
+    from grader.report.terminal.words import count
 
     course, stages = _course(stage, key_file)
     wishes = Wishes(out, policy, isolation, require_isolation, jobs, cluster)
@@ -68,13 +69,15 @@ def grade(
     if as_json:
         write_table(out, "json")
     _tell(done.tallies, as_json)
+    if any(each.lacking for each in done.tallies):
+        _say(f"`grader class export --format json --out {out}` says why there was nothing to grade.")
     if done.strangers:
         named = _some(list(done.strangers))
         _say(f"warning: class.toml extends deadlines of {named}, who handed in nothing under that name.")
     if done.outdated:
         named = " ".join(f"--stage {each.id}" for each in stages)
         shown = f"`grader class regrade {named} --out {out}` shows them."
-        _say(f"{done.outdated} marks would differ with the class.toml of now. {shown}")
+        _say(f"{count(done.outdated, 'mark')} would differ with the class.toml of now. {shown}")
     raise typer.Exit(FAULTS if any(each.faults for each in done.tallies) else GRADED)
 
 
@@ -113,6 +116,7 @@ def regrade(
 
 def _tell_differences(found: tuple[Difference, ...], applied: bool) -> None:
     from grader.report.terminal.screen import look, write
+    from grader.report.terminal.words import count
 
     arrow = look().clean("→")
     for each in found:
@@ -125,9 +129,12 @@ def _tell_differences(found: tuple[Difference, ...], applied: bool) -> None:
     if not found:
         _say("No mark changes.")
     elif applied:
-        _say(f"Changed {len(found)} marks; the history keeps what they were.")
+        _say(f"Changed {count(len(found), 'mark')}; the history keeps what they were.")
     else:
-        _say(f"{len(found)} marks would change. Nothing is changed yet.", "The same command with --apply changes them.")
+        _say(
+            f"{count(len(found), 'mark')} would change. Nothing is changed yet.",
+            "The same command with --apply changes them.",
+        )
 
 
 def _course(names: list[str] | None, key_file: Path | None) -> tuple[Course, tuple[Stage, ...]]:
@@ -175,6 +182,8 @@ def _tell(tallies: tuple[Tally, ...], quietly: bool) -> None:
             _say(line)
         else:
             write(line)
+        if tally.lacking:
+            _say(f"{tally.stage}: nothing to grade from {_some(tally.lacking)}.")
         if tally.faults:
             _say(
                 f"The grader failed for {_some(tally.faults)}: no mark comes from that.",

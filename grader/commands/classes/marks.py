@@ -75,6 +75,7 @@ def write_table(out: Path, form: str, file: Path | None = None, stage: str | Non
     from grader.gradebook.store import Gradebook
     from grader.gradebook.table import table
     from grader.report.terminal.screen import write
+    from grader.report.terminal.words import count
 
     if form not in RENDER:
         raise UsageError(f"{form!r} is not a format{did_you_mean(form, RENDER)}", f"Choose {listed(RENDER)}.")
@@ -90,7 +91,7 @@ def write_table(out: Path, form: str, file: Path | None = None, stage: str | Non
     except OSError as error:
         raise GraderFault(f"{file} cannot be written: {error.strerror}") from error
     unknown = sum(entry.points is None for entry in entries)
-    _say(f"Wrote {len(entries)} marks to {file}" + (f"; {unknown} are not known yet." if unknown else "."))
+    _say(f"Wrote {count(len(entries), 'mark')} to {file}" + (f"; {unknown} are not known yet." if unknown else "."))
 
 
 def history(

@@ -8,6 +8,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterable, Sequence
+from pathlib import PurePath
 
 from grader.errors import UsageError
 from grader.gradebook.table import Entry
@@ -79,8 +80,12 @@ def as_moodle(entries: Sequence[Entry]) -> str:
 
 def _comment(entry: Entry) -> str:
     problem = (entry.verdict or {}).get("problem")
-    late = f"{entry.mark.late_days} days late" if entry.mark and entry.mark.late_days else ""
-    return "; ".join(filter(None, [problem["message"] if problem else "", late]))
+    told = problem["message"] if problem else ""
+    if entry.label:  # students read this, and the folders of the instructor's machine are none of theirs
+        told = told.replace(entry.label, PurePath(entry.label).name)
+    days = entry.mark.late_days if entry.mark else 0
+    late = f"{days} day{'' if days == 1 else 's'} late" if days else ""
+    return "; ".join(filter(None, [told, late]))
 
 
 def _name(student: str, identity: str) -> str:

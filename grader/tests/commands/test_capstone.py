@@ -89,6 +89,7 @@ def test_ctrl_c_leaves_a_good_checkpoint_and_says_so(place: Place, small: Small)
 def test_a_training_and_what_is_written_afterwards(small: Small, here: Here) -> None:
     done = here("capstone", *PLAIN)
     assert done.code == 0 and "Made of s01: the reference's" in done.out and "What it writes" in done.out
+    assert done.err.startswith("Made of s01: the reference's")  # known before minutes pass
     assert "table of triples (trigram)" in done.out and "6 of 6 steps" in done.err
     done = here("capstone", "generate", "ba", "--tokens", "4", "--seed", "5", *PLAIN)
     assert done.code == 0 and done.out.startswith("ba") and len(done.out) == 7 and done.err == ""

@@ -57,6 +57,8 @@ def graded(original: Place, tmp_path_factory: pytest.TempPathFactory) -> Iterato
     done = original.run("class", "grade", str(handed), *OPTIONS, "--out", str(root / "out"), "--jobs", "2")
     assert done.code == 0, done.err
     assert done.out == "s01: 2 passed, 3 did not, 1 handed in nothing\n"
+    told = " ".join(done.err.split())
+    assert "s01: nothing to grade from flo." in told and "class export --format json --out" in told
     yield original, root
 
 

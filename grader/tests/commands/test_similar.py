@@ -61,6 +61,16 @@ def test_what_cannot_be_compared_is_refused(
     assert what in " ".join(done.err.split())
 
 
+def test_copies_that_are_too_many_to_count_are_told(here: Here, handed_in: Path) -> None:
+    told = here("class", "similar", str(handed_in), "--stage", "s01").err
+    assert "does not count" not in told
+    for name in ("fay", "gus", "hal"):
+        (handed_in / f"{name}.py").write_text(program(1), encoding="utf-8")
+    done = here("class", "similar", str(handed_in), "--stage", "s01")
+    told = " ".join(done.err.split())
+    assert done.out == "" and "More than three quarters of what ada, bob, fay, gus, hal wrote does not count" in told
+
+
 def test_fewer_pairs_are_listed_where_that_is_asked(here: Here, handed_in: Path) -> None:
     (handed_in / "tom.py").write_text(program(1), encoding="utf-8")
     done = here("class", "similar", str(handed_in), "--stage", "s01", "--most", "2")

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from grader.errors import UsageError
-from grader.explore.example import LESSON, MAX_WORDS, beginning, embeddings, example, vector
+from grader.explore.example import LESSON, MAX_WORDS, beginning, embeddings, example, of_one_width, vector
 
 
 def save(folder: Path, **arrays: Any) -> Path:
@@ -201,3 +201,11 @@ def test_a_beginning_has_known_words_and_leaves_room() -> None:
     assert caught.value.hint == "They use cat, sat, the"
     with pytest.raises(UsageError, match="--words has 3 words: at most 2"):
         beginning(example("the cat sat", None, None), known, 2)
+
+
+def test_an_example_with_other_values_is_refused_where_one_width_is_needed_and_others_are_named() -> None:
+    with pytest.raises(UsageError, match="inputs of one width") as refused:
+        of_one_width(example(None, None, None, "identity"))
+    assert "the examples lesson and banks fit" in str(refused.value.hint)
+    for name in ("lesson", "banks"):
+        assert len(of_one_width(example(None, None, None, name))) == 3

@@ -32,15 +32,15 @@ def test_what_the_command_prints_arrives_as_an_event(place: Place, monkeypatch: 
 
 
 @pytest.mark.parametrize("error", [OSError("no process"), subprocess.TimeoutExpired("explore", 120)])
-def test_a_command_that_cannot_run_gives_nothing(
-    place: Place, monkeypatch: pytest.MonkeyPatch, error: Exception
-) -> None:
+def test_a_command_that_cannot_run_says_why(place: Place, monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
     def run(*_: object, **__: object) -> None:
         raise error
 
     monkeypatch.setattr(subprocess, "run", run)
-    assert explored(place.root, "s01", 80, colour=False) == ""
+    found = explored(place.root, "s01", 80, colour=False)
+    assert found.text == "" and ("no process" in found.why or "took longer than 120 s" in found.why)
 
 
-def test_a_stage_that_cannot_be_explored_gives_nothing(place: Place) -> None:
-    assert explored(place.root, "s01", 80, colour=False) == ""
+def test_a_stage_that_cannot_be_explored_says_so(place: Place) -> None:
+    told = "s01 has nothing to draw or explore"
+    assert explored(place.root, "s01", 20, colour=True) == Explored("s01", "", told)  # wrapped and coloured before

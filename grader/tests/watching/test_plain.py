@@ -59,7 +59,10 @@ def test_a_save_and_its_verdict_are_told_once(plain: Plain) -> None:
 
 
 def test_what_could_not_be_recorded_and_what_was_drawn_are_told(plain: Plain) -> None:
-    assert plain.told(Explored("s01", "")) == "There is nothing to draw yet.\n"
+    nothing = Explored("s01", "", "s01 has nothing to draw")
+    assert plain.told(nothing) == ""  # nobody asked
+    plain.told("e")
+    assert plain.told(nothing) == "s01 has nothing to draw.\n"
     full = replace(verdict(plain.first, "passed", "passed"), unrecorded="no space left on device")
     assert plain.told(plain.judged(full)).endswith("Nothing is recorded: no space left on device\n")
     assert plain.told(Explored("s01", "a curve\n")) == "a curve\n"

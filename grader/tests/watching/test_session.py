@@ -68,6 +68,17 @@ def test_a_stage_that_completes_is_explored_once(watched: Watched) -> None:
     assert watched.session.board.drawn == ""
 
 
+def test_why_there_is_no_picture_is_told_to_whoever_asked(watched: Watched) -> None:
+    nothing = Explored("s01", "", "s01 has nothing to draw")
+    watched.session.take(nothing)
+    assert watched.session.board.note == ""
+    watched.session.explore()
+    watched.session.take(nothing)
+    assert watched.session.board.note == "s01 has nothing to draw."
+    watched.session.take(watched.judged(verdict(watched.first, "failed", "passed")))
+    assert watched.session.board.note == ""
+
+
 def test_an_error_is_told_and_the_next_verdict_takes_its_place(watched: Watched) -> None:
     watched.session.take(Failed(1, "s01 has no module", "Put it back."))
     assert (watched.session.board.trouble, watched.session.board.since) == (("s01 has no module", "Put it back."), None)

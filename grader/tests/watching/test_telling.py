@@ -65,11 +65,15 @@ def test_a_module_that_cannot_be_read_says_where(board: Board) -> None:
     told = text(telling.below(replace(board, verdict=broken, since=None), LOOK))
     assert "numbers_.py:3 cannot be graded" in told and "expected ':'" in told and "Add it." in told
     assert telling.reached(replace(board, verdict=broken, since=None), LOOK, 0) == "cannot be graded as it is"
+    locked = replace(board, verdict=None, since=None, trouble=("s01 is locked", None))
+    assert telling.reached(locked, LOOK, 0) == "not graded"
 
 
 def test_a_stage_that_is_complete_says_what_was_built_and_opened(board: Board) -> None:
     done = replace(verdict(board.stage, "passed", "passed"), unlocked=("s02",))
     told = text(telling.below(replace(board, verdict=done, since=None), LOOK))
+    assert told.endswith("n goes on.")  # there is nothing to explore
+    assert "e explores it again" in text(telling.below(replace(board, verdict=done, since=None, drawn="a curve"), LOOK))
     for words in ("s01 · Numbers is complete.", "You built double, quadruple.", "Unlocked: s02 · Sums.", "n goes on"):
         assert words in told
     unrecorded = replace(done, unrecorded="no space")

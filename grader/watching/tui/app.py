@@ -16,7 +16,7 @@ from typing import ClassVar
 from textual import on
 from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Horizontal, VerticalScroll
+from textual.containers import Horizontal
 from textual.events import Resize
 from textual.message import Message
 from textual.widgets import OptionList, Static
@@ -32,7 +32,7 @@ from grader.watching.keys import ENDS, told
 from grader.watching.making import Post, Width, made
 from grader.watching.session import Session
 from grader.watching.tui.dialogs import Choice, Question, Reading
-from grader.watching.tui.panels import Panels, choices, difference, help_text
+from grader.watching.tui.panels import Column, Panels, choices, difference, help_text
 from grader.watching.tui.style import STYLE
 
 WIDE = 110  # columns from which on three columns fit
@@ -88,7 +88,7 @@ class Watching(App[None]):
         with Horizontal(id="body"):
             yield OptionList(id="stages", markup=False)
             yield OptionList(id="rows", markup=False)
-            with VerticalScroll(id="detail"):
+            with Column(self._refresh):
                 yield Static(id="told", markup=False)
         yield Static(id="foot", markup=False)
 
@@ -149,7 +149,8 @@ class Watching(App[None]):
                 self.notify(self._look.clean(found), markup=False)
             else:
                 title = f"{found.criterion.text} · hint {found.number} of {found.total}"
-                self.push_screen(Reading(self._look.clean(title), self._look.clean(found.text)))
+                window = Reading(self._look.clean(title), self._look.clean(found.text), more=found.number < found.total)
+                self.push_screen(window, lambda more: self.action_hint() if more else None)
 
     def action_explore(self) -> None:
         """Run the functions on an example; what they give arrives as an event."""
@@ -228,7 +229,6 @@ class Watching(App[None]):
     def _fit(self, width: int) -> None:
         self.set_class(width < WIDE, "narrow")
         self.query_one("#foot", Static).update(FOOT if width > len(FOOT) + 1 else SHORT_FOOT)
-        self.call_after_refresh(self._refresh)
 
     def _changed(self) -> None:
         """Show what the session changed; tests come by the hundred, and the clock's ticks are enough for them."""

@@ -14,19 +14,21 @@ from textual.widgets import Input, Markdown, OptionList, Static
 from textual.widgets.option_list import Option
 
 
-class Reading(ModalScreen[None]):
-    """Something to read; Escape or q closes it."""
+class Reading(ModalScreen[bool]):
+    """Something to read; Escape or q closes it. Where there is more, h asks for it: its value is then True."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q,enter", "close", "close"),
+        Binding("h", "go_on", show=False),
         Binding("down,j", "scroll(1)", show=False),
         Binding("up,k", "scroll(-1)", show=False),
         Binding("pagedown,space", "scroll(10)", show=False),
         Binding("pageup,b", "scroll(-10)", show=False),
     ]
 
-    def __init__(self, title: str, text: Text | str, markdown: bool = False) -> None:
+    def __init__(self, title: str, text: Text | str, markdown: bool = False, more: bool = False) -> None:
         super().__init__()
+        self._more = more
         self._title = title
         self._text = text
         self._markdown = markdown
@@ -39,7 +41,8 @@ class Reading(ModalScreen[None]):
                     yield Markdown(str(self._text), open_links=False)
                 else:
                     yield Static(self._text)
-            yield Static(Text("Escape closes this; arrow keys and Space scroll.", "dim"), classes="window-foot")
+            foot = "Escape closes this; arrow keys and Space scroll."
+            yield Static(Text(f"h: the next hint. {foot}" if self._more else foot, "dim"), classes="window-foot")
 
     def on_mount(self) -> None:
         """Let arrow keys scroll at once."""
@@ -47,7 +50,12 @@ class Reading(ModalScreen[None]):
 
     def action_close(self) -> None:
         """Close it."""
-        self.dismiss(None)
+        self.dismiss(False)
+
+    def action_go_on(self) -> None:
+        """Ask for more."""
+        if self._more:
+            self.dismiss(True)
 
     def action_scroll(self, lines: int) -> None:
         """Scroll by so many lines."""

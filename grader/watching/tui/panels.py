@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from typing import Any
 
 from rich.console import Console
 from rich.text import Text
 from textual.app import App
+from textual.containers import VerticalScroll
 from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
@@ -17,6 +19,22 @@ from grader.watching.board import Board
 from grader.watching.session import Session
 
 LEAST_WIDTH = 24
+
+
+class Column(VerticalScroll):
+    """What is told of a row; refit is called once it has another size, since its text is wrapped for its width."""
+
+    def __init__(self, refit: Callable[[], None]) -> None:
+        super().__init__(id="detail")
+        self._refit = refit
+        self._columns = 0
+
+    def on_resize(self) -> None:
+        """Wrap the text anew; another height changes nothing, and a refresh would move the list's cursor back."""
+        columns = self.scrollable_content_region.width
+        if columns != self._columns:
+            self._columns = columns
+            self._refit()
 
 
 class Panels:
@@ -67,14 +85,19 @@ class Panels:
         board, look = self._session.board, Look(self.width, self._look.ascii, self._look.grader)
         lines = [Text(look.clean(board.note), "yellow"), Text("")] if board.note else []
         lines += telling.below(board, look, row)
-        if board.drawn and row is None:
+        above = len(lines) + 1
+        if board.drawn and (row is None or board.asked):
             lines += [Text(""), Text.from_ansi(board.drawn)]
-        self._put("#told", Text("\n").join(lines))
+        if self._put("#told", Text("\n").join(lines)) and board.drawn and board.asked:
+            self._app.call_after_refresh(self._base("#detail").scroll_to, y=above, animate=False)
 
-    def _put(self, where: str, text: Text) -> None:
-        if self._shown.get(where) != (text.plain, text.spans):
-            self._shown[where] = (text.plain, list(text.spans))
-            self._base(where).update(text)
+    def _put(self, where: str, text: Text) -> bool:
+        """Put a text where it is not yet; say whether that changed anything."""
+        if self._shown.get(where) == (text.plain, text.spans):
+            return False
+        self._shown[where] = (text.plain, list(text.spans))
+        self._base(where).update(text)
+        return True
 
     def _fill(self, where: str, lines: list[tuple[str, Text]], chosen: str | None) -> None:
         """Put lines into a list and move to the chosen one."""

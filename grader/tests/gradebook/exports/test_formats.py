@@ -92,6 +92,13 @@ def test_moodle_has_a_worksheet_of_one_stage() -> None:
     assert found[3]["Grade"] == ""
 
 
+def test_moodle_tells_students_nothing_of_the_folders_of_the_instructor() -> None:
+    problem = verdict(False, "/home/prof/handed/fay.py did not finish loading")
+    late = Mark("fay", "s01", 0.0, 2.0, 2.0, 0.5, 1, 1, "m" * 64, 1)
+    fay = entry("fay", mark=late, verdict=problem, label="/home/prof/handed/fay.py")
+    assert rows("moodle", (fay,))[0]["Feedback comments"] == "fay.py did not finish loading; 1 day late"
+
+
 def test_junit_has_a_suite_for_each_stage_and_skips_nobody(tmp_path: Path) -> None:
     (tmp_path / "marks.xml").write_text(RENDER["junit"](ENTRIES), encoding="utf-8")
     found = {

@@ -126,11 +126,32 @@ def test_in_80_columns_the_checklist_stands_above_what_is_wrong(place: Place) ->
                 line.isascii() for line in (*screen.options("#rows"), screen.text("#told"), screen.text("#title"))
             )
         )
+        await screen.pilot.resize_terminal(34, 30)
+        await screen.until(lambda: "double is right" in screen.text("#told"))
+        await screen.until(lambda: max(len(line) for line in screen.text("#told").splitlines()) <= 32)
         await screen.pilot.resize_terminal(150, 30)
-        await screen.pilot.pause()
         await screen.until(lambda: not screen.app.has_class("narrow"))
+        await screen.until(lambda: max(len(line) for line in screen.text("#told").splitlines()) > 34)
 
     play(place.root, story, (80, 24), ascii=True)
+
+
+def test_a_picture_that_was_asked_for_is_moved_to_also_below_a_chosen_row(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    moved: list[float] = []
+
+    async def story(screen: Screen) -> None:
+        monkeypatch.setattr(screen.app.query_one("#detail"), "scroll_to", lambda y, **_: moved.append(y))
+        await screen.judged("failed", "blocked")
+        await screen.press("down", "e")
+        await screen.takes(Explored("s01", "a picture"))
+        await screen.until(lambda: "quadruple" in screen.text("#told") and "a picture" in screen.text("#told"))
+        await screen.until(lambda: moved == [screen.text("#told").splitlines().index("a picture")])
+        await screen.judged("failed", "blocked")
+        await screen.until(lambda: "a picture" not in screen.text("#told"))
+
+    play(place.root, story)
 
 
 def test_keys_open_windows_that_keys_close(place: Place) -> None:
@@ -143,6 +164,14 @@ def test_keys_open_windows_that_keys_close(place: Place) -> None:
             await screen.shows(Base)
         await screen.until(lambda: screen.watched.session.board.stage.id == "s01")  # n meant nothing in a window
         await screen.until(lambda: screen.watched.workspace.store.read().hints == {"s01/double": 1})
+        await screen.press("h")
+        await screen.shows(Reading)
+        await screen.press("h")
+        await screen.until(lambda: screen.watched.workspace.store.read().hints == {"s01/double": 3})
+        await screen.shows(Reading)
+        await screen.press("h")  # there is no fourth
+        await screen.shows(Reading)
+        await screen.press("escape")
         await screen.press("d", "e")
         await screen.until(lambda: screen.watched.explored == ["s01"])
         await screen.until(lambda: any("s01 has passed" in each.message for each in screen.app._notifications))
