@@ -38,6 +38,7 @@ def inserted(holder: ast.AST, definition: ast.FunctionDef) -> Iterator[tuple[Kin
     """Yield a body with a line more, made as one that is there: the variance is updated as the mean is."""
     loaded = _names(definition, ast.Load)
     given = {each.arg for each in (*definition.args.args, *definition.args.kwonlyargs)}
+    own = given | _names(definition, ast.Store)
     words = set(_WORD.findall(ast.unparse(definition)))
     for name in BODIES:
         body = getattr(holder, name, None)
@@ -47,6 +48,8 @@ def inserted(holder: ast.AST, definition: ast.FunctionDef) -> Iterator[tuple[Kin
             if not isinstance(statement, (ast.Assign, ast.AugAssign, ast.Expr)):
                 continue
             for other in _counterparts(statement, words, given | loaded):
+                if not _names(other, ast.Store) <= own:
+                    continue  # a name that a function sets is its own in all of its lines
                 yield "missing", name, place, [*body[: place + 1], other, *body[place + 1 :]]
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ast
+import marshal
 
 from grader.diagnosis.repairs.kinds.analogy import defaults
-from grader.tests.diagnosis.repairs.made import repairs
+from grader.tests.diagnosis.repairs.made import loaded, repairs, written
 
 ODD = """
 class Layer:
@@ -38,6 +39,16 @@ def test_a_line_that_is_missing_beside_its_like_is_put_in() -> None:
     found = _found(ONE_LESS, "f(1.0, 1.0, 2.0, 2.0)")
     body = "mean = 0.9 * mean + new_mean\nvar = 0.9 * var + new_var\nreturn (mean, var, new_var)"
     assert "a line for var were missing beside that of mean" in found[body]
+
+
+def test_no_line_makes_a_function_of_the_module_a_name_of_its_own() -> None:
+    helpers = "def check_input(v):\n    return v\n\ndef pair(v):\n    return v, v\n\n"
+    body = "x = check_input(x)\n    output, weights = pair(x)\n    return output, weights"
+    source = written(f"{helpers}def f(x):\n    {body}", "f(1)")
+    definition, _ = source.schema("f", 0, 1, frozenset())
+    module = loaded(source.whole())
+    exec(marshal.loads(source.code_of("f", definition)), module.__dict__)
+    assert module.f(1) == (1, 1)
 
 
 def test_a_default_is_the_right_modules() -> None:
