@@ -150,7 +150,7 @@ class Evidence:
                 with self._noting(row.id):
                     changed += answers.slips.explain(row.id, failing, elsewhere, own, began + ROW_SHARE * left)
                 left = max(0.0, left - (time.process_time() - began))
-        if repairs is not None and repairs.is_over:
+        if repairs is not None and repairs.has_searched:
             changed = [slip for slip in changed if not is_vague(slip.diagnosis.text)]
             repaired += self._recalled(repairs, outcomes, answers, [*repaired, *changed]) if repaired else []
         failed = [each for row in self._failed.values() for each in row]

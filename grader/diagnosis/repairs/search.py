@@ -24,6 +24,7 @@ from grader.remote.record import Record
 
 MOST_BYTES = 100_000  # of a module: to read and compile a longer one takes time that no clock looks into
 SECONDS = 0.45  # of processor time, here and on the bench
+RECALL_SECONDS = 0.1  # of processor time, for what one row needed to be tried on the others
 ROW_SHARE = 0.7  # of what is left, for one row
 LEAST = 0.03  # seconds, below which nothing is begun
 MOST_BATCHES = 4  # of changes that put a test right and do not stand
@@ -42,7 +43,8 @@ class Repairs:
     reference_text: str
     bench: Bench
     left: float = field(default_factory=lambda: SECONDS)  # of processor time, here and on the bench, for all rows
-    is_over: bool = False  # whether a search came to its end: what it did not find is hardly there
+    left_to_recall: float = RECALL_SECONDS
+    has_searched: bool = False  # a row: what it did not find there is seldom told rightly by a change of another module
     _known: list[Repair] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -65,7 +67,7 @@ class Repairs:
         began = self.clock()
         try:
             found = self._explained(Row(row, failing, passed, fine, own, began + ROW_SHARE * self.left))
-            self.is_over = True
+            self.has_searched = True
             return found
         except BenchGone:
             return []
@@ -75,30 +77,31 @@ class Repairs:
     def recall(self, row: str, failing: Sequence[Failing], passed: Sequence[Failing]) -> list[Slip]:
         """Return what of the repairs that other rows needed puts right a row that was asked before they were found."""
         asked = Row(row, failing, passed, frozenset(), frozenset())
+        began = self.clock()
         try:
-            for each in self._known:
+            for each in self._known if failing else ():
+                if self.clock() - began > self.left_to_recall:
+                    break
                 self.forms.hold(each.written)
-                probe = next(
-                    (test for test in failing if (trial := self._whole(test)) and self._answers(trial, each)), None
-                )
-                slips = self._confirmed([each], probe, asked) if probe is not None else []
+                trials = (self._whole(test) for test in sorted(failing, key=size_of)[:MOST_RUN_AGAIN])
+                right = (trial for trial in trials if trial and trial.is_right(trial.score(each.numbers)))
+                probe = next(right, None)
+                slips = self._confirmed([each], probe.failing, asked) if probe is not None else []
                 if slips:
                     return [slips[0][0]]
         except BenchGone:
             pass
+        finally:
+            self.left_to_recall = max(0.0, self.left_to_recall - (self.clock() - began))
         return []
-
-    @staticmethod
-    def _answers(trial: Trial, repair: Repair) -> bool:
-        return trial.is_right(trial.score(repair.numbers))
 
     def _explained(self, row: Row) -> list[Slip]:
         """Look for a change that puts a test right, then for another where tests are left or need both."""
         left = sorted(row.failing, key=size_of)
         partial: Repair | None = None
         chosen: list[Slip] = []
-        drawn = bool(left) and (trial := self._trial(left[0])) is not None and _is_drawn(trial.right)
-        if drawn and (passing := self._by_tests(left[0], row)):
+        first = self._trial(left[0]) if left else None
+        if first is not None and _is_drawn(first.right) and (passing := self._by_tests(first, row)):
             return passing
         for _ in range(ROUNDS):
             trial = next((made for each in left if (made := self._trial(each)) and made.right[-1].error is None), None)
@@ -119,9 +122,9 @@ class Repairs:
                 partial = None
         return chosen
 
-    def _by_tests(self, failing: Failing, row: Row) -> list[Slip]:
+    def _by_tests(self, trial: Trial, row: Row) -> list[Slip]:
         """Return what makes tests pass as a whole, where numbers are drawn and several answers are right."""
-        trial = self._trial(failing) or Trial(self.stage, self.bench, failing, failing.records, False)
+        failing = trial.failing
         written = self.forms.noted(trial, row.fine, None)
         self.forms.hold(written)
         depths = self.forms.depths(written, trial.right[-1].label, ())
