@@ -16,6 +16,7 @@ from grader.progress.actions import GradingRequest, Workspace, graded, is_stub, 
 from grader.progress.building import equipped
 from grader.progress.last_check import LastCheck, RowCheck
 from grader.progress.state import current
+from grader.progress.steps import asked, shown, steps_of
 from grader.progress.store import backup
 from grader.submission import take
 
@@ -129,6 +130,16 @@ def readme(stage: Stage) -> str:
     except (OSError, UnicodeDecodeError) as error:
         raise CourseError(f"stages/{stage.name}/README.md cannot be read: {error}") from error
     return _PICTURE_OR_CODE.sub(_told, text)
+
+
+def part(stage: Stage, name: str) -> str:
+    """Return the step of a README that a number, a row or a function means, as a page; UsageError where none is.
+
+    A README that is not divided into steps is returned whole for any of its rows.
+    """
+    text = readme(stage)
+    steps = steps_of(stage, text)
+    return "\n".join(shown(stage, steps, step) for step in asked(stage, steps, name)) or text
 
 
 def _told(found: re.Match[str]) -> str:
