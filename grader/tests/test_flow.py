@@ -31,6 +31,7 @@ ROOMS = (
     ("setup",),
     ("watching",),
     ("authoring", "classroom", "doctor", "gradebook", "similarity"),
+    ("web",),
     ("commands", "cli", "__main__"),
 )
 FREE = {"__version__"}
