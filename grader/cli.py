@@ -35,7 +35,7 @@ from grader.commands.options import (
     Student,
     Verbose,
 )
-from grader.commands.viewing import exploring, report, watching
+from grader.commands.viewing import exploring, report, serve, watching
 from grader.course.sealed import in_copy
 from grader.errors import GraderError, GraderFault
 from grader.setup.edition import is_shipped
@@ -149,6 +149,7 @@ def check(
 app.command()(watching.watch)
 app.command()(exploring.explore)
 app.command()(report.report)
+app.command()(serve.serve)
 app.command(hidden=_IN_COPY)(classroom.release)
 app.command()(classroom.verify)
 app.command(hidden=not is_shipped())(setup.init)

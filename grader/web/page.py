@@ -13,7 +13,7 @@ from grader.report.terminal.layout import MARKS, printable
 from grader.web.certificate import NAME, SIGNED, UNSIGNED
 from grader.web.extra import environment
 from grader.web.pictures import Picture
-from grader.web.road import Road
+from grader.web.road import Road, words_of
 
 HOME = Path(__file__).parent
 STATIC = HOME / "static"
@@ -26,7 +26,7 @@ class Pages:
 
     def __init__(self) -> None:
         self._templates = environment(HOME / "templates", _plain)
-        self._templates.filters |= {"cut": cut, "date": date, "time": time, "sign": sign}
+        self._templates.filters |= {"cut": cut, "date": date, "time": time, "sign": sign, "standing": words_of}
 
     def report(
         self, found: Road, certificate: Mapping[str, Any], pictures: Sequence[Picture] = (), no_pictures: str = ""
@@ -49,6 +49,10 @@ class Pages:
     def fill(self, template: str, **values: Any) -> str:
         """Return a template with these values."""
         return self._templates.get_template(template).render(**values)
+
+    def markup(self, html: str) -> Any:
+        """Return HTML that was made and escaped elsewhere as what a template prints as it is."""
+        return _markup(html)
 
 
 def in_script(document: object) -> str:
@@ -95,4 +99,4 @@ def _plain(value: Any) -> Any:
 def _markup(text: str) -> Any:
     from markupsafe import Markup
 
-    return Markup(text)  # nosec B704 # our own style sheet, or JSON without a sign of HTML
+    return Markup(text)  # nosec B704 # our own style sheet, JSON without a sign of HTML, or what reading/ escaped
