@@ -31,6 +31,7 @@ ROOMS = (
     ("setup",),
     ("watching",),
     ("authoring", "classroom", "doctor", "gradebook", "similarity"),
+    ("web",),
     ("commands", "cli", "__main__"),
 )
 FREE = {"__version__"}
@@ -174,7 +175,7 @@ def loaded(module: str) -> set[str]:
         "grader.submission.source",
         "grader.progress.store",
         "grader.judging.grading",
-        "grader.commands.exploring",
+        "grader.commands.viewing.exploring",
     ],
 )
 def test_what_starts_often_imports_neither_numpy_nor_pytest(module: str) -> None:
