@@ -151,10 +151,9 @@ def write_stage(root: Path, number: int, module: str, title: str, solution: str,
 
 
 @dataclass
-class Here:
-    """The command in this process, with its course as the current folder."""
+class Command:
+    """The command in this process, in the current folder."""
 
-    place: Place
     capsys: pytest.CaptureFixture[str]
     monkeypatch: pytest.MonkeyPatch
 
@@ -164,3 +163,11 @@ class Here:
             cli.main()
         captured = self.capsys.readouterr()
         return Done(int(left.value.code or 0), captured.out, captured.err)
+
+
+class Here(Command):
+    """The command in this process, with its course as the current folder."""
+
+    def __init__(self, place: Place, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+        super().__init__(capsys, monkeypatch)
+        self.place = place
