@@ -18,6 +18,7 @@ from grader.course.stage import Stage, public_names
 from grader.course.stub import stub_of
 from grader.course.uses import references_in_place
 from grader.errors import CourseError
+from grader.progress import steps
 from grader.submission import Snapshot
 from grader.submission.source import check_source
 
@@ -120,6 +121,8 @@ def _readme(stage: Stage) -> Iterator[Shortfall]:
         if name not in text:
             message = f"the README does not name {name}"
             yield Shortfall(stage.id, in_stage(stage, "README.md"), message, "describe it in the contract")
+    for message, fix in steps.faults(stage, steps.steps_of(stage, text)) if text else ():
+        yield Shortfall(stage.id, in_stage(stage, "README.md"), message, fix)
 
 
 def _tests(stage: Stage) -> Iterator[Shortfall]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from grader.commands.options import AnyStage, Json, RowName, StageName
+from grader.commands.options import AnyStage, Json, RowName, StageName, StepName
 from grader.errors import UsageError
 
 if TYPE_CHECKING:
@@ -46,12 +46,17 @@ def hint(stage: AnyStage = None, criterion: RowName = None) -> None:
         show(hint_lines(target, found, look()))
 
 
-def show(stage: StageName) -> None:
-    """Show a stage's README."""
-    from grader.progress.lessons import readme
-    from grader.report.terminal.screen import show_markdown
+def show(stage: AnyStage = None, part: StepName = None) -> None:
+    """Show a stage's README, or one step of it.
 
-    show_markdown(readme(open_here().course.find(stage)))
+    A step explains what a row of the checklist asks for, and ends with what to write for it.
+    """
+    from grader.progress import lessons
+    from grader.progress.actions import stage_or_current
+    from grader.report.terminal.screen import look, show_markdown
+
+    target = stage_or_current(open_here(), stage)
+    show_markdown(lessons.readme(target) if part is None else look().command(lessons.part(target, part)))
 
 
 def start(stage: StageName) -> None:

@@ -137,14 +137,23 @@ def status_document(standings: tuple[Standing, ...], progress: Progress, course:
 def hint_lines(stage: Stage, hint: Hint, look: Look) -> list[Text]:
     """Return what the last check found of a row, a hint, and how to get the next one."""
     row_id = hint.criterion.id
-    step = f"hint {hint.number} of {hint.total}" + (f", {STEPS[hint.number - 1]}" if hint.total == len(STEPS) else "")
-    lines = paragraph(f"{stage.id} · {hint.criterion.text} · {step}", look, "bold", 0)
-    lines += paragraph(f"The last check: {about}", look, "yellow") if (about := about_row(hint.about)) else []
-    lines += paragraph(hint.text, look)
+    lines = paragraph(hint_title(stage, hint), look, "bold", 0) + hint_told(hint, look)
     more = f"one step further: {look.command(f'grader hint {stage.id} {row_id}')}"
     if hint.number == hint.total:
-        more = f"this is the last hint; the idea behind it: {look.command(f'grader show {stage.id}')}"
+        more = f"this is the last hint; the idea behind it: {look.command(f'grader show {stage.id} {row_id}')}"
     return [*lines, *paragraph(more, look, "dim")]
+
+
+def hint_title(stage: Stage, hint: Hint) -> str:
+    """Return of which row a hint is, and which of how many."""
+    step = f"hint {hint.number} of {hint.total}" + (f", {STEPS[hint.number - 1]}" if hint.total == len(STEPS) else "")
+    return f"{stage.id} · {hint.criterion.text} · {step}"
+
+
+def hint_told(hint: Hint, look: Look) -> list[Text]:
+    """Return what the last check found of a row, and the hint itself."""
+    about = about_row(hint.about)
+    return (paragraph(f"The last check: {about}", look, "yellow") if about else []) + paragraph(hint.text, look)
 
 
 def about_row(row: RowCheck | None) -> str:

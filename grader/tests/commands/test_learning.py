@@ -82,6 +82,48 @@ def test_show_says_what_a_picture_shows(here: Here, text: str, shown: str) -> No
     assert here("show", "numbers").out == shown
 
 
+IN_STEPS = """\
+# Numbers
+
+## Doubling
+
+### Step 1: twice
+
+Now write `double`, then run `grader check s01`:
+
+- [ ] double is right
+
+### Step 2: twice again
+
+Now write `quadruple`, then run `grader check s01`:
+
+- [ ] quadruple is right
+"""
+
+
+def test_show_shows_the_step_of_a_row_a_function_or_a_number(here: Here) -> None:
+    (here.place.numbers.parent / "README.md").write_text(IN_STEPS, encoding="utf-8")
+    first, second = here("show", "s01", "1").out, here("show", "s01", "quadruple").out
+    assert first.startswith("# s01 · Numbers: step 1 of 2\n\n## Doubling\n\n### Step 1: twice\n")
+    assert "quadruple" not in first and "`grader show s01 2`" in first
+    assert second == here("show", "numbers", "quadruple()").out and "- [ ] quadruple is right" in second
+    assert here("show").out == IN_STEPS  # where one is
+
+
+def test_show_lists_the_steps_where_none_is_meant(here: Here) -> None:
+    (here.place.numbers.parent / "README.md").write_text(IN_STEPS, encoding="utf-8")
+    done = here("show", "s01", "treble_")
+    assert (done.code, done.out) == (2, "")
+    assert done.err.splitlines() == [
+        "error: 'treble_' is no step, row or function of s01", "hint: The steps and their rows:", "   1  double",
+        "   2  quadruple",
+    ]  # fmt: skip
+
+
+def test_show_shows_all_of_a_readme_without_steps(here: Here) -> None:
+    assert here("show", "s01", "double").out == "# Numbers\n\nA *small* stage.\n"
+
+
 def test_show_says_so_when_there_is_no_readme(here: Here) -> None:
     (here.place.numbers.parent / "README.md").unlink()
     done = here("show", "s01")
