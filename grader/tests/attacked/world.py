@@ -107,8 +107,7 @@ class World:
 
     def grade(self, attack: Attack, tier: str) -> Result:
         """Grade an attack as `grader check --submission` does."""
-        course = self.course.course if attack.stage == "s90" else AUTHORS
-        stage = next(each for each in course.stages if each.id == attack.stage)
+        course, stage = self.place_of(attack)
         folder = self.root / "handed_in"
         shutil.rmtree(folder, ignore_errors=True)
         try:
@@ -120,6 +119,11 @@ class World:
             return self._graded(handed_in, tier, attack.feedback, (course, stage), only)
         finally:
             shutil.rmtree(folder)
+
+    def place_of(self, attack: Attack) -> tuple[Course, Stage]:
+        """Return the course and the stage that an attack is handed in for."""
+        course = self.course.course if attack.stage == "s90" else AUTHORS
+        return course, course.find(attack.stage)
 
     def _write(self, folder: Path, attack: Attack, module: str) -> None:
         folder.mkdir()
