@@ -69,6 +69,7 @@ def html_of(text: str, place: Place) -> str:
     made = _reader()
     tokens = made.parse(_shown(text))
     _name_headings(tokens)
+    _empty_cells(tokens)
     return str(made.renderer.render(tokens, made.options, {"place": place}))
 
 
@@ -122,6 +123,13 @@ def _name_headings(tokens: Sequence[Token]) -> None:
     for token, after in pairwise(tokens):
         if token.type == "heading_open":
             token.attrSet("id", headings.name(_plain(after)))
+
+
+def _empty_cells(tokens: Sequence[Token]) -> None:
+    """Make cells of a table's head that are empty no headings of their columns."""
+    for opened, inner, closed in zip(tokens, tokens[1:], tokens[2:], strict=False):
+        if opened.type == "th_open" and not inner.content:
+            opened.tag = closed.tag = "td"
 
 
 def _plain(token: Token) -> str:
