@@ -71,7 +71,7 @@ def _of_receipt(data: bytes, key: Ed25519PublicKey, submission: Path | None, sta
 
 
 def _of_certificate(data: bytes, key: Ed25519PublicKey, submission: Path | None, stage: str | None) -> list[str]:
-    """Return what a genuine certificate says, line by line; nothing for what is none, InvalidReceiptError for others."""
+    """Return what a genuine certificate says by lines, nothing for what is none; else InvalidReceiptError."""
     from grader.web.certificate import expect_of, held, verified
 
     if (document := held(data)) is None:

@@ -37,6 +37,7 @@ def formula(block: str) -> str | None:
         return None
     try:
         lines = [_AGAIN.sub(r"\1 ", line) for line in lines]
+        lines = _split_alike(lines)
         rows = [[_segment(part) for part in _GAP.split(line)] for line in lines]
     except NoFormulaError:
         return None
@@ -49,6 +50,15 @@ def formula(block: str) -> str | None:
     columns = max(map(len, rows))
     body = " \\\\ ".join(" & \\quad ".join(row) for row in rows)
     return f"\\begin{{array}}{{{'l' * columns}}}{body}\\end{{array}}"
+
+
+def _split_alike(lines: list[str]) -> list[str]:
+    """Return lines that are set apart where others have a gap before the relation that stands in the same column."""
+    places = {gap.end() for line in lines for gap in _GAP.finditer(line) if line[gap.end()] in RELATIONS}
+    for place in sorted(places, reverse=True):
+        if all(line[place - 1 : place] == " " and line[place : place + 1] in RELATIONS for line in lines):
+            lines = [f"{line[:place]} {line[place:]}" for line in lines]
+    return lines
 
 
 def _is_aligned(lines: list[str]) -> bool:

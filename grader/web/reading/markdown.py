@@ -183,7 +183,8 @@ def _words(tokens: Sequence[Token], at: int, options: object, environment: objec
 
 def _image(tokens: Sequence[Token], at: int, options: object, environment: Mapping[str, Place]) -> str:
     token, place = tokens[at], environment["place"]
-    source = place.picture(place.target(str(token.attrGet("src") or "")))
+    link = str(token.attrGet("src") or "")
+    source = None if ":" in link else place.picture(place.target(link))
     said = escape("".join(each.content for each in token.children or ()) or token.content)
     return f'<img src="{escape(source)}" alt="{said}" loading="lazy">' if source else f"<em>Picture: {said}</em>"
 
