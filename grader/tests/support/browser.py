@@ -8,6 +8,7 @@ import os
 import queue
 import shutil
 import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -26,6 +27,14 @@ OPTIONS = (
     "--no-default-browser-check", "--disable-features=Translate,OptimizationHints,MediaRouter", "--hide-scrollbars",
 )  # fmt: skip
 WAIT_SECONDS = 2 * SLACK
+# Puts the pipes where the browser looks for them, 3 to read and 4 to write, and becomes the browser.
+BEGIN = """
+import fcntl, os, sys
+ends = [fcntl.fcntl(int(each), fcntl.F_DUPFD, 10) for each in sys.argv[1:3]]
+os.dup2(ends[0], 3)
+os.dup2(ends[1], 4)
+os.execv(sys.argv[3], sys.argv[3:])
+"""
 
 
 def found() -> str:
@@ -161,10 +170,9 @@ def browser(folder: Path) -> Iterator[Page]:
     to_it, from_us = os.pipe()
     to_us, from_it = os.pipe()
     options = [*OPTIONS, f"--user-data-dir={folder / 'profile'}", *(["--no-sandbox"] if os.geteuid() == 0 else [])]
-    # A shell puts the pipes where the browser looks for them: 3 to read, 4 to write.
-    shell = ["sh", "-c", f'exec "$0" "$@" 3<&{to_it} 4>&{from_it}', command, *options, "about:blank"]
+    begin = [sys.executable, "-c", BEGIN, str(to_it), str(from_it), command, *options, "about:blank"]
     process = subprocess.Popen(
-        shell, pass_fds=(to_it, from_it), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+        begin, pass_fds=(to_it, from_it), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL, start_new_session=True, env={**os.environ, "HOME": str(folder)},
     )  # fmt: skip
     os.close(to_it)
