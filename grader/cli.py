@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from grader import __version__
-from grader.commands import ci, class_, classroom, course, exploring, learning, setup, watching
+from grader.commands import ci, class_, classroom, course, learning, setup
 from grader.commands.capstone import commands as capstone
 from grader.commands.desk.editor import editor
 from grader.commands.desk.notebook import notebook
@@ -35,6 +35,7 @@ from grader.commands.options import (
     Student,
     Verbose,
 )
+from grader.commands.viewing import exploring, report, serve, watching
 from grader.course.sealed import in_copy
 from grader.errors import GraderError, GraderFault
 from grader.setup.edition import is_shipped
@@ -148,6 +149,8 @@ def check(
 
 app.command()(watching.watch)
 app.command()(exploring.explore)
+app.command()(report.report)
+app.command()(serve.serve)
 app.command(hidden=_IN_COPY)(classroom.release)
 app.command()(classroom.verify)
 app.command(hidden=not is_shipped())(setup.init)

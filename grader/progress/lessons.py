@@ -48,7 +48,7 @@ def hint(workspace: Workspace, stage: Stage, criterion: str | None) -> Hint | No
     meant = stage.meant(criterion) if criterion is not None else stage.criteria
     if criterion is not None and len(meant) < 2:
         meant = (stage.asked(criterion),)
-    known = _last_check(workspace, stage) if len(meant) == 1 else _checked(workspace, stage)
+    known = last_checked(workspace, stage) if len(meant) == 1 else _checked(workspace, stage)
     ids = [row.id for row in meant]
     about = next((row for row in known.open if row.id in ids), None) if known is not None else None
     if about is None and criterion is None:
@@ -159,8 +159,8 @@ def _told(found: re.Match[str]) -> str:
     return found[0] if told is None else f"Picture: {' '.join(told.split())}"
 
 
-def _last_check(workspace: Workspace, stage: Stage) -> LastCheck | None:
-    """Return what the last check found, if the module is still the same."""
+def last_checked(workspace: Workspace, stage: Stage) -> LastCheck | None:
+    """Return what the last check of a stage found, if the module is still the same; else None."""
     try:
         snapshot = take(stage, None, workspace.course.root)
     except SubmissionError:
@@ -171,7 +171,7 @@ def _last_check(workspace: Workspace, stage: Stage) -> LastCheck | None:
 
 def _checked(workspace: Workspace, stage: Stage) -> LastCheck:
     """Return what the last check found or, where the module has changed, what one finds now; no pass is recorded."""
-    if (known := _last_check(workspace, stage)) is not None:
+    if (known := last_checked(workspace, stage)) is not None:
         return known
     verdict = graded(workspace, stage, take(stage, None, workspace.course.root), GradingRequest())
     if verdict.problem is not None:

@@ -120,9 +120,11 @@ def start(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Start]:
         packages: tuple[str, ...] = ("numpy",),
         fork: bool = tiers.FORKS,
         load: bool = True,
+        alone: bool = False,
     ) -> Learner:
         text = textwrap.dedent(source).encode()
-        job = Job(LABEL, text, call_seconds, cpu_seconds, memory_mb, hide, result_mb, result_rows, packages)
+        limits = (call_seconds, cpu_seconds, memory_mb, hide, result_mb, result_rows)
+        job = Job(LABEL, text, *limits, packages, alone=alone)
         process = LearnerProcess(job, tier, tiers.Own(tier, hide, fork, packages=packages), fork)
         running.append(Learner(process))
         if load:
