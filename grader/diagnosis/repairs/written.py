@@ -8,16 +8,18 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
+from itertools import chain
 from typing import Any
 
 from grader.course.changes import replaced
 from grader.diagnosis.repairs.batch import DRIVER
 from grader.diagnosis.repairs.kinds.analogy import defaults, inserted
-from grader.diagnosis.repairs.kinds.missing import Missing
+from grader.diagnosis.repairs.kinds.missing import ALIGNED, Missing
 from grader.diagnosis.repairs.seen import CLOCK, PRELUDE, Seen, noting, numbered
 from grader.diagnosis.slips.changes import Scope
 from grader.diagnosis.slips.schema import SWITCH, Change, Schema
 from grader.diagnosis.slips.source import Source
+from grader.diagnosis.slips.statements import Kind, repaired_orders
 from grader.diagnosis.slips.wording.phrases import Vocabulary
 
 NEW = "_slips_new"  # the name of a method's other definition, until it is in place
@@ -35,6 +37,7 @@ class Written(Source):
     base: frozenset[str] = frozenset()  # the functions with changes that were made for good
     right: Mapping[str, ast.FunctionDef] = field(default_factory=dict)  # the right module's, for their defaults
     codes: list[bytes] = field(default_factory=list)  # of the changes that were made of it
+    aligned: Callable[[str], Mapping[int, list[ast.expr]]] = lambda function: {}  # what a right module has instead
     _heads: dict[int, frozenset[int]] = field(default_factory=dict)
 
     @cached_property
@@ -122,9 +125,13 @@ class Written(Source):
         """Return a function's definition with each change of one level of some statements behind a switch."""
         scope = Scope(self.seen.names.get(function, {}), self.functions)
         missing = Missing(scope, self.definitions, constants, self.definitions[function], level, self.value_of)
-        made = Schema(function, scope, first, repairs=missing, statements=level == 0, wanted=wanted)
+        if level == ALIGNED:
+            missing.aligned = self.aligned(function)
+        kind: Kind = "aligned" if level == ALIGNED else ""
+        made = Schema(function, scope, first, repairs=missing, statements=level == 0, wanted=wanted, kind=kind)
         if level == 0:
-            made.inserted = partial(inserted, definition=self.definitions[function])
+            definition = self.definitions[function]
+            made.inserted = lambda holder: chain(inserted(holder, definition), repaired_orders(holder))
             made.arguments = partial(defaults, right=self.right.get(function))
         return made.definition(self.definitions[function]), made.changes
 
@@ -147,7 +154,9 @@ class Written(Source):
                 body.append(node)
         switch = ast.Assign([ast.Name(SWITCH, ast.Store())], ast.List([], ast.Load()))
         clock = f"from time import process_time as {CLOCK}\n"
-        return _code([*body, switch, *ast.parse(clock + DRIVER + prelude).body])
+        own = [switch, *ast.parse(clock + DRIVER + prelude).body]  # first: a module may call its functions as it loads
+        first = next((n for n, each in enumerate(body) if not _comes_first(each)), len(body))
+        return _code([*body[:first], *own, *body[first:]])
 
     def code_of(self, function: str, definition: ast.FunctionDef) -> bytes:
         """Return code that puts another definition of a function in its place, in a module that is there."""
@@ -185,6 +194,12 @@ def _substituted(node: Any, old: ast.AST, new: Any) -> Any:
 def _is_accessor(node: ast.FunctionDef) -> bool:
     """Say whether a method is a property's setter or deleter, whose decorator is known inside of its class alone."""
     return any(isinstance(each, ast.Attribute) and each.attr in ACCESSORS for each in node.decorator_list)
+
+
+def _comes_first(node: ast.stmt) -> bool:
+    """Say whether nothing may stand before a statement: a docstring, or what is imported from __future__."""
+    is_text = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+    return is_text or (isinstance(node, ast.ImportFrom) and node.module == "__future__")
 
 
 def _code(body: list[ast.stmt]) -> bytes:
