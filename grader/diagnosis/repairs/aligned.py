@@ -86,10 +86,13 @@ class Alignment:
         return sorted(found, key=lambda each: _size(each.node))
 
     def _wrong(self, function: str) -> Iterator[tuple[int, ast.expr, Print]]:
-        """Yield the learner's expressions whose values the right module never has, with their lines."""
+        """Yield the learner's expressions whose values no right module has, and what lines set or return."""
         held = (known for each in self.rights for names in each.seen.held.values() for known in names.values())
         rights = _Prints((*(each.known for each in self._expressions), *held))
         for each in ast.walk(self.learners.definitions[function]):
+            if isinstance(each, (ast.Return, ast.Assign)) and isinstance(each.value, ast.expr):
+                whole = [each.value, *getattr(each.value, "elts", ())]  # it may be right, and not what belongs there
+                yield from ((each.lineno, one, seen) for one in whole if (seen := print_of(self.learners, one)))
             known = print_of(self.learners, each)
             is_made = isinstance(each, (ast.BinOp, ast.Call, ast.UnaryOp, ast.Subscript, ast.Compare, ast.IfExp))
             if known is not None and is_made and isinstance(each, ast.expr) and known not in rights:

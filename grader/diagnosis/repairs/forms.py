@@ -48,6 +48,11 @@ class Forms:
         return self.learner.decode("utf-8-sig", "replace")
 
     @cached_property
+    def _plain(self) -> Written:
+        """The learner's text, parsed once."""
+        return Written(self.stage, self.text, right=self.right)
+
+    @cached_property
     def right(self) -> dict[str, ast.FunctionDef]:
         """The right module's functions and methods by full name."""
         return Source(self.stage, self.reference_text).definitions
@@ -66,11 +71,7 @@ class Forms:
 
         What is known of a slip is put right before.
         """
-        written = (
-            Written(self.stage, self.text, right=self.right)
-            if partial is None
-            else partial.written.applied(partial.changes)
-        )
+        written = self._plain.anew() if partial is None else partial.written.applied(partial.changes)
         reached = [name for name in written.reached(trial.right[-1].label) if not is_fine(name, fine)]
         self._held = None
         self.bench.load(written.taking_notes(reached))
@@ -148,4 +149,5 @@ class Forms:
 
     def depths(self, written: Written, label: str, parts: Sequence[int | str]) -> dict[int, int]:
         """Return by the id of each statement how far it is from an answer of which some parts are wrong."""
-        return Relevance(written.definitions).depths(label, parts)
+        ran = {name: written.definitions[name] for name in written.that_ran()}
+        return Relevance(ran).depths(label, parts)

@@ -46,6 +46,18 @@ class Written(Source):
         return {name: node for name, node in super().definitions.items() if not _is_accessor(node)}
 
     @cached_property
+    def tree(self) -> ast.Module:
+        """The text, parsed; nothing of it is changed in place."""
+        return ast.parse(self.text)
+
+    def anew(self) -> Written:
+        """Return the same text, of which nothing was seen yet."""
+        other = replace(self, seen=Seen(), early=frozenset(), codes=[], _heads={})
+        for name in ("tree", "definitions", "numbers", "functions", "words", "public"):
+            vars(other)[name] = getattr(self, name)
+        return other
+
+    @cached_property
     def words(self) -> frozenset[str]:
         """Every name in the text: its author knows them all."""
         return frozenset(_NAME.findall(self.text))
@@ -137,19 +149,18 @@ class Written(Source):
 
     def compiled(self, changed: Mapping[str, ast.FunctionDef], prelude: str = "") -> bytes:
         """Return the code of the whole text with other definitions of some functions, and no change in force."""
-        tree = ast.parse(self.text)
         body: list[ast.stmt] = []
-        for node in tree.body:
+        for node in self.tree.body:
             if isinstance(node, ast.FunctionDef) and node.name in changed:
                 body.append(_kept(node, changed[node.name]))
-            elif isinstance(node, ast.ClassDef):
+            elif isinstance(node, ast.ClassDef) and any(f"{node.name}." in name for name in changed):
                 own = [
                     _kept(each, changed[name])
                     if isinstance(each, ast.FunctionDef) and (name := f"{node.name}.{each.name}") in changed
                     else each
                     for each in node.body
                 ]
-                body.append(replaced(node, body=own))
+                body.append(ast.copy_location(replaced(node, body=own), node))
             else:
                 body.append(node)
         switch = ast.Assign([ast.Name(SWITCH, ast.Store())], ast.List([], ast.Load()))
@@ -163,12 +174,12 @@ class Written(Source):
         original = self.definitions[function]
         owner, _, name = function.rpartition(".")
         if not owner:
-            return _code([replaced(definition, decorator_list=original.decorator_list)])
+            return _code([_kept(original, definition)])
         if any(isinstance(each, ast.Name) and each.id in ("super", "__class__") for each in ast.walk(original)):
             raise ValueError("a method that asks for its class is compiled with it")
         holder = ast.Name(owner, ast.Load())
         put = ast.Assign([ast.Attribute(holder, name, ast.Store())], ast.Name(NEW, ast.Load()))
-        return _code([replaced(definition, name=NEW, decorator_list=original.decorator_list), put])
+        return _code([_kept(original, replaced(definition, name=NEW)), put])
 
 
 def _substituted(node: Any, old: ast.AST, new: Any) -> Any:
@@ -205,12 +216,12 @@ def _comes_first(node: ast.stmt) -> bool:
 def _code(body: list[ast.stmt]) -> bytes:
     tree = ast.Module(body, [])
     for each in body:
-        if not hasattr(each, "lineno"):
+        if not hasattr(each, "lineno"):  # what has a place has one in all of its parts
             each.lineno, each.end_lineno, each.col_offset, each.end_col_offset = 1, 1, 0, 0
-        ast.fix_missing_locations(each)
+            ast.fix_missing_locations(each)
     return marshal.dumps(compile(tree, "<changed>", "exec", dont_inherit=True))
 
 
 def _kept(node: ast.FunctionDef, changed: ast.FunctionDef) -> ast.FunctionDef:
     result: ast.FunctionDef = replaced(changed, decorator_list=node.decorator_list)
-    return result
+    return ast.fix_missing_locations(ast.copy_location(result, node))

@@ -9,7 +9,7 @@ from grader.course.changes import replaced
 from grader.diagnosis.slips.schema import Change
 
 Pair = tuple[ast.AST, ast.AST, ast.AST]
-FARTHEST = 9  # nodes that are changed: what is further away is another formula
+FARTHEST = 7  # nodes that are changed: what is further away is another formula
 MOST = 2  # places: what differs in more is another formula, not a slip
 
 
@@ -83,6 +83,12 @@ class Differ:
             inner = [each for a, b in zip(ours, theirs, strict=True) for each in self.between(a, b, _holder(old, a))]
             if inner:
                 options.insert(0, inner)
+        if isinstance(old, ast.Attribute) and isinstance(new, ast.Attribute) and old.attr != new.attr:
+            other = replaced(old, attr=new.attr)
+            options.insert(0, [(old, other, holder), *self.between(old.value, new.value, old)])
+        if isinstance(old, ast.BinOp) and isinstance(new, ast.BinOp) and _unlike(old, new):
+            inner = [*self.between(old.left, new.left, old), *self.between(old.right, new.right, old)]
+            options.insert(0, [(old, replaced(old, op=new.op), holder), *inner])
         for name, part in _sides(new):  # something stands around it that is missing
             less = self.between(old, part, holder)
             if len(less) < MOST and isinstance(old, ast.expr):
@@ -95,16 +101,22 @@ class Differ:
 
     def _changed(self, old: ast.AST, new: ast.AST) -> int:
         a, b = self._size(old), self._size(new)
-        if b > a and any(each is old for each in ast.iter_child_nodes(new)):
+        ours, theirs = _parts(old), _parts(new)
+        if type(old) is type(new) and len(ours) == len(theirs) and all(map(self._is_one, ours, theirs)):
+            return 1  # an operator, a name, a number
+        if b > a and any(each is old for each in ast.walk(new)):
             return b - a + 1
         if a > b and any(each is new for each in ast.walk(old)):
             return a - b + 1
         return a + b
 
+    def _is_one(self, one: ast.AST, other: ast.AST) -> bool:
+        return self._text(one) == self._text(other)
+
     def _size(self, node: ast.AST) -> int:
         if id(node) not in self._sizes:
             self._kept.append(node)
-            self._sizes[id(node)] = 1 + sum(map(self._size, ast.iter_child_nodes(node)))
+            self._sizes[id(node)] = 1 + sum(map(self._size, _parts(node)))
         return self._sizes[id(node)]
 
     def _text(self, node: ast.AST) -> str:

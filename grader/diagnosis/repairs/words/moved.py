@@ -49,10 +49,22 @@ def moved(old: ast.AST, right: ast.AST, say: Vocabulary) -> Clause | None:
     if both and len(_leaves(old)) > 2 and _leaves(old) == _leaves(right) and _order_of(old) == _order_of(right):
         return quoted(old, right)
     if isinstance(right, ast.BinOp) and right.left is old and isinstance(right.right, ast.BinOp):
-        factor = right.right
-        if isinstance(factor.op, ast.Mult) or isinstance(factor.left, ast.Constant):
-            what = say.term(old) or "what stands there"
-            return Clause(f"the factor {ast.unparse(factor)} were left out of {what}", "Multiply by it.", 1)
+        return _term(right, right.right, say.term(old) or "what stands there")
+    return None
+
+
+def _term(right: ast.BinOp, term: ast.BinOp, what: str) -> Clause | None:
+    """Return the clause of a term, made of others, that is missing beside a value."""
+    text = ast.unparse(ast.fix_missing_locations(term))
+    if len(text) > MOST_QUOTED:
+        return None
+    match right.op:
+        case ast.Add():
+            return Clause(f"{text} were not added to {what}", f"Add {text}.", 1)
+        case ast.Sub():
+            return Clause(f"{text} were not subtracted from {what}", f"Subtract {text}.", 1)
+        case ast.Mult() if isinstance(term.op, ast.Mult) or isinstance(term.left, ast.Constant):
+            return Clause(f"the factor {text} were left out of {what}", "Multiply by it.", 1)
     return None
 
 
