@@ -10,6 +10,8 @@ from grader.isolation import tiers
 from grader.tests.conftest import Graded, SmallCourse
 from grader.tests.support.matrix import why_missing
 
+pytestmark = pytest.mark.usefixtures("brief_search")
+
 MANIFEST = """
     schema = 1
     id = "s90"

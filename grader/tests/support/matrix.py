@@ -8,13 +8,17 @@ of the isolation ask for.
 from __future__ import annotations
 
 import functools
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Iterator
+from types import ModuleType
 from typing import Any
 
 import pytest
 
+from grader.diagnosis import evidence
+from grader.diagnosis.repairs import search
 from grader.isolation import tiers
 
+BRIEF = 0.1  # of the time in which a cause is looked for: enough for the search to begin, and to be attacked
 NAMES = ("tier", "isolation")  # of parameters that hold a tier
 
 
@@ -28,6 +32,12 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
     """Run files and tests that are named in this process: only folders and the whole suite are worth workers."""
     is_folder = any("::" not in each and not each.endswith(".py") for each in config.args)
     return None if is_folder else 0
+
+
+def search_times(part: float) -> Iterator[tuple[ModuleType, str, float]]:
+    """Yield where it stands how long a cause is looked for, with a part of that time in seconds."""
+    for place, name in ((search, "SECONDS"), (search, "RECALL_SECONDS"), (evidence, "SEARCH_SECONDS")):
+        yield place, name, part * getattr(place, name)
 
 
 @functools.cache
