@@ -210,9 +210,10 @@ def _what_next(workspace: Workspace, stage: Stage, request: GradingRequest, verd
 
 def _next_row(verdict: Verdict) -> str:
     """Say where the first row is explained that nothing was written for, if none before it fails; else nothing."""
-    row = next((row for row in verdict.criteria if row.status not in ("passed", "blocked")), None)
-    if row is None or row.status != "not_started":
+    left = [row for row in verdict.criteria if row.status not in ("passed", "blocked")]
+    if not left or any(row.status != "not_started" for row in left):
         return ""
+    row = left[0]
     return f"Next: `grader show {verdict.stage} {row.id}` says what to write."
 
 

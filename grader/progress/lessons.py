@@ -123,6 +123,17 @@ def write_new(path: Path, text: str) -> None:
         raise UsageError(f"{path} cannot be written: {error.strerror}") from error
 
 
+def next_row(workspace: Workspace, stage: Stage) -> Criterion | None:
+    """Return the row to work on, as the last check left it, of whatever text: the first one before any check.
+
+    None where every row passed.
+    """
+    found = last_check.recall(workspace.store.folder, stage, None, __version__)
+    if found is None:
+        return None if stage.id in workspace.store.read().passed else stage.criteria[0]
+    return stage.criterion(found.open[0].id) if found.open else None
+
+
 def readme(stage: Stage) -> str:
     """Return the text of a stage's README, with what each picture shows in its place."""
     try:

@@ -1,7 +1,7 @@
 """The steps of a stage's README: parts that each end with what to write now, and the rows that turn green with it.
 
 A step is a section headed `### Step 4: cut and join`, with a sentence that names its functions and the command that
-checks them, and the rows as items of a checklist, `- [ ] split_heads reshapes for multi-head`. The part of the page
+checks them, and the rows as items of a checklist, `- [ ] merge puts together what cut has cut`. The part of the page
 that belongs to it begins where the step before ends, at the first section of the page for the first.
 """
 

@@ -110,6 +110,26 @@ def test_show_shows_the_step_of_a_row_a_function_or_a_number(here: Here) -> None
     assert here("show").out == IN_STEPS  # where one is
 
 
+def test_a_row_alone_is_one_of_where_one_is(here: Here) -> None:
+    (here.place.numbers.parent / "README.md").write_text(IN_STEPS, encoding="utf-8")
+    assert here("show", "quadruple").out.startswith("# s01 · Numbers: step 2 of 2")
+    assert here("hint", "quadruple").out.startswith("s01 · quadruple is right · hint 1 of 3")
+    assert "'treble' is not a stage" in here("hint", "treble").err
+
+
+def test_next_shows_the_step_of_the_first_row_that_is_left(place: Place, here: Here) -> None:
+    (here.place.numbers.parent / "README.md").write_text(IN_STEPS, encoding="utf-8")
+    assert here("next").out.startswith("# s01 · Numbers: step 1 of 2")
+    place.numbers.write_text(NUMBERS.replace("return 4 * x", "raise NotImplementedError"), encoding="utf-8")
+    done = place.run("check", "s01", "--isolation", "process")
+    assert done.err == "Next: `grader show s01 quadruple` says what to write.\n"
+    place.numbers.write_text(f"{NUMBERS}\n", encoding="utf-8")  # changed since
+    assert here("next").out.startswith("# s01 · Numbers: step 2 of 2")
+    place.run("check", "s01", "--isolation", "process")
+    done = here("next", "s01")
+    assert (done.code, done.out) == (0, "") and done.err.startswith("Every row of s01 passed when it was last checked.")
+
+
 def test_show_lists_the_steps_where_none_is_meant(here: Here) -> None:
     (here.place.numbers.parent / "README.md").write_text(IN_STEPS, encoding="utf-8")
     done = here("show", "s01", "treble_")
