@@ -47,6 +47,7 @@ collect_ignore = ["courses/words"]  # a course: its tests are a grader's to run
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "every_tier: the test is run in all its tiers, without --all-tiers as well")
     config.addinivalue_line("markers", "full_matrix: the test is run with --all-tiers alone")
+    config.addinivalue_line("markers", "some_of(n): each nth set of parameters is run, all of them with --all-tiers")
     if config.getoption("--all-tiers"):
         settings.load_profile("full")
 

@@ -8,6 +8,7 @@ of the isolation ask for.
 from __future__ import annotations
 
 import functools
+from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator
 from types import ModuleType
 from typing import Any
@@ -76,9 +77,21 @@ def strongest(names: Iterable[str]) -> str:
 
 
 def sampled(items: list[pytest.Item]) -> tuple[list[pytest.Item], list[pytest.Item]]:
-    """Return the tests to run by default, and the others: those of the full matrix, and those of the other tiers."""
-    full = [item for item in items if item.get_closest_marker("full_matrix")]
-    kept, left = one_tier_each([item for item in items if not item.get_closest_marker("full_matrix")])
+    """Return the tests to run by default, and the others: those of the full matrix, and those of the other tiers.
+
+    Of a test that is marked some_of(n), each nth set of parameters is run, beginning with the first.
+    """
+    plain: list[pytest.Item] = []
+    full: list[pytest.Item] = []
+    seen: Counter[Hashable] = Counter()
+    for item in items:
+        is_full = item.get_closest_marker("full_matrix") is not None
+        if (mark := item.get_closest_marker("some_of")) is not None:
+            name = item.path, getattr(item, "originalname", item.name)
+            is_full = is_full or seen[name] % mark.args[0] != 0
+            seen[name] += 1
+        (full if is_full else plain).append(item)
+    kept, left = one_tier_each(plain)
     return kept, [*full, *left]
 
 
