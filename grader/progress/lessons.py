@@ -16,6 +16,7 @@ from grader.progress.actions import GradingRequest, Workspace, graded, is_stub, 
 from grader.progress.building import equipped
 from grader.progress.last_check import LastCheck, RowCheck
 from grader.progress.state import current
+from grader.progress.steps import asked, shown, steps_of
 from grader.progress.store import backup
 from grader.submission import take
 
@@ -122,6 +123,17 @@ def write_new(path: Path, text: str) -> None:
         raise UsageError(f"{path} cannot be written: {error.strerror}") from error
 
 
+def next_row(workspace: Workspace, stage: Stage) -> Criterion | None:
+    """Return the row to work on, as the last check left it, of whatever text: the first one before any check.
+
+    None where every row passed.
+    """
+    found = last_check.recall(workspace.store.folder, stage, None, __version__)
+    if found is None:
+        return None if stage.id in workspace.store.read().passed else stage.criteria[0]
+    return stage.criterion(found.open[0].id) if found.open else None
+
+
 def readme(stage: Stage) -> str:
     """Return the text of a stage's README, with what each picture shows in its place."""
     try:
@@ -129,6 +141,16 @@ def readme(stage: Stage) -> str:
     except (OSError, UnicodeDecodeError) as error:
         raise CourseError(f"stages/{stage.name}/README.md cannot be read: {error}") from error
     return _PICTURE_OR_CODE.sub(_told, text)
+
+
+def part(stage: Stage, name: str) -> str:
+    """Return the step of a README that a number, a row or a function means, as a page; UsageError where none is.
+
+    A README that is not divided into steps is returned whole for any of its rows.
+    """
+    text = readme(stage)
+    steps = steps_of(stage, text)
+    return "\n".join(shown(stage, steps, step) for step in asked(stage, steps, name)) or text
 
 
 def _told(found: re.Match[str]) -> str:

@@ -109,7 +109,7 @@ def _stage(workspace: Workspace, name: str | None, known: tuple[str, ...]) -> St
     if stage is not None and stage.id in known:
         return stage
     there = [each for each in workspace.course.stages if each.id in known]
-    hint = f"{', '.join(f'{each.id} ({each.title})' for each in there)} can be explored." if there else None
+    hint = f"These can be explored: {', '.join(each.id for each in there)}." if there else None
     if stage is None:
         raise UsageError("no stage is left to work on, and none was named", hint or "This course has no drawings.")
     raise UsageError(f"{stage.id} has nothing to draw or explore", hint or "This course has no drawings.")

@@ -33,7 +33,7 @@ def watch(
 
     missing = [name for name in ("stdin", "stdout", "stderr") if not getattr(sys, name).isatty()]
     if not plain and missing:
-        message = f"`grader watch` needs a terminal, and {missing[0]} is none"
+        message = f"`grader watch` needs a terminal, and {missing[0]} is not one"
         raise UsageError(message, "`grader watch --plain` prints lines instead.")
     workspace = open_here()
     target = stage_or_current(workspace, stage)

@@ -280,7 +280,7 @@ def test_a_fault_of_the_grader_has_its_own_exit_code(run: Grader, monkeypatch: p
     def faulty(*_: object) -> None:
         raise ZeroDivisionError("ours")
 
-    monkeypatch.setattr("drawings.s15.span", faulty)
+    monkeypatch.setattr("drawings.s15.steps.span", faulty)
     done = run("s15", *PLAIN)
     assert (done.code, done.out) == (4, "")
     assert "a fault of the grader, not of your code" in done.err

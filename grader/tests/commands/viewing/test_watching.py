@@ -21,7 +21,7 @@ from grader.tests.test_flow import loaded
 def test_without_a_terminal_it_names_the_lines(here: Here) -> None:
     done = here("watch")
     assert (done.code, done.out) == (2, "")
-    assert "needs a terminal, and stdin is none" in done.err and "`grader watch --plain` prints lines" in done.err
+    assert "needs a terminal, and stdin is not one" in done.err and "`grader watch --plain` prints lines" in done.err
 
 
 def test_neither_help_nor_status_loads_what_watching_needs() -> None:

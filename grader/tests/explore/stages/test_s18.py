@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from drawings import s18
+from drawings.s18 import steps as s18
 from grader.course.data import data_beside
 from grader.errors import UsageError
 from grader.explore.example import example

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from drawings.s19 import start
+from drawings.s19.steps import start
 from grader.course.stage import Limits
 from grader.errors import UsageError
 from grader.explore.drawing import Images

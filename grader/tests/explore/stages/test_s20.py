@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from drawings import s20
+from drawings.s20 import steps as s20
 from grader.explore.model import Exploration
 from grader.tests.explore.exploring import broken, charts, explored, images, parts, reference, stubbed
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from drawings import s21
+from drawings.s21 import steps as s21
 from grader.tests.explore.exploring import broken, charts, drawing, explored, parts, reference, stubbed
 
 TOKENS = 32
