@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import webbrowser
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -46,6 +47,16 @@ def passes(here: Here, monkeypatch: pytest.MonkeyPatch) -> None:
     assert actions.graded is not graded
 
 
+def taking(opened: list[str]) -> Callable[[str], bool]:
+    """Return a browser that notes what it is to open."""
+
+    def browser(address: str) -> bool:
+        opened.append(address)
+        return True
+
+    return browser
+
+
 def test_it_loads_neither_jinja_nor_numpy_before_it_is_asked_for() -> None:
     assert not {"jinja2", "numpy", "markdown_it", "pytest"} & loaded("grader.commands.viewing.report")
 
@@ -77,7 +88,7 @@ def test_json_prints_a_document_and_writes_no_page(here: Here, tmp_path: Path) -
 
 def test_a_page_can_be_opened(here: Here, monkeypatch: pytest.MonkeyPatch) -> None:
     opened: list[str] = []
-    monkeypatch.setattr(webbrowser, "open", lambda address: opened.append(address) or True)
+    monkeypatch.setattr(webbrowser, "open", taking(opened))
     assert here("report", "--open").code == 0
     assert opened == [(here.place.root / "report.html").resolve().as_uri()]
     monkeypatch.setattr(webbrowser, "open", lambda address: False)

@@ -20,6 +20,16 @@ from grader.tests.support.places import HOUSE
 from grader.tests.test_flow import loaded
 
 
+def taking(opened: list[str]) -> Callable[[str], bool]:
+    """Return a browser that notes what it is to open."""
+
+    def browser(address: str) -> bool:
+        opened.append(address)
+        return True
+
+    return browser
+
+
 def test_it_loads_neither_jinja_nor_numpy_before_it_is_asked_for() -> None:
     assert not {"jinja2", "numpy", "markdown_it", "watchfiles", "pytest"} & loaded("grader.commands.viewing.serve")
 
@@ -45,7 +55,7 @@ def test_the_address_of_the_stage_goes_to_stdout(here: Here, run: list[Any]) -> 
 
 def test_the_page_can_be_opened(here: Here, run: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
     opened: list[str] = []
-    monkeypatch.setattr(webbrowser, "open", lambda address: opened.append(address) or True)
+    monkeypatch.setattr(webbrowser, "open", taking(opened))
     here("serve", "--open")
     assert opened == ["http://127.0.0.1:8000/key/stages/s01"] and run == [("s01", 0)]
     monkeypatch.setattr(webbrowser, "open", lambda address: False)

@@ -16,7 +16,13 @@ def test_a_page_runs_and_loads_only_what_comes_from_here() -> None:
 
 
 def test_every_answer_keeps_its_kind_and_is_nobody_elses() -> None:
-    answers = [page(""), document({}), refusal(HTTPStatus.NOT_FOUND, "No."), moved("/x"), Stream()]
+    answers: list[Answer | Stream] = [
+        page(""),
+        document({}),
+        refusal(HTTPStatus.NOT_FOUND, "No."),
+        moved("/x"),
+        Stream(),
+    ]
     for answer in (*answers, *(Answer(kind=kind) for kind in KINDS.values())):
         headers = answer.headers
         assert headers["X-Content-Type-Options"] == "nosniff" and headers["Referrer-Policy"] == "no-referrer"

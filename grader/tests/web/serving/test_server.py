@@ -148,12 +148,19 @@ def test_connections_beyond_the_bound_are_closed(place: Place, monkeypatch: pyte
     with answering(place) as server:
         address = ("127.0.0.1", server.guard.port)
         held = [socket.create_connection(address, SLACK) for _ in range(2)]
-        until(lambda: not server._free.acquire(blocking=False) or bool(server._free.release()))
+        until(lambda: is_full(server))
         with socket.create_connection(address, SLACK) as one_more:
             assert one_more.recv(1) == b""
         for each in held:
             each.close()
         until(lambda: _answers(server))
+
+
+def is_full(server: Server) -> bool:
+    if server._free.acquire(blocking=False):
+        server._free.release()
+        return False
+    return True
 
 
 def _answers(server: Server) -> bool:

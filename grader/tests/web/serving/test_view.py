@@ -48,7 +48,7 @@ def test_the_first_row_that_fails_comes_with_its_cause(watched: Watched) -> None
 
 
 def test_gradients_are_a_table(watched: Watched) -> None:
-    wrong = Gradient("grad_x", "x", (2,), (2,), 0.5, (0,), "1", "2", "scale", "twice")
+    wrong = Gradient("grad_x", "x", (2,), (2,), 0.5, (0,), "1", "2", "factor", "twice")
     failure = Failure("t", False, "failed", "f()", "no", None, None, gradients=(wrong,))
     made = verdict(watched.first, "failed", "passed")
     rows = (replace(made.criteria[0], failures=(failure,)), made.criteria[1])
