@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from grader import __version__
-from grader.commands import ci, class_, classroom, course, learning, setup
+from grader.commands import ci, class_, classroom, course, learning, setup, verifying
 from grader.commands.capstone import commands as capstone
 from grader.commands.desk.editor import editor
 from grader.commands.desk.notebook import notebook
@@ -152,7 +152,7 @@ app.command()(exploring.explore)
 app.command()(report.report)
 app.command()(serve.serve)
 app.command(hidden=_IN_COPY)(classroom.release)
-app.command()(classroom.verify)
+app.command()(verifying.verify)
 app.command(hidden=not is_shipped())(setup.init)
 app.command(hidden=not is_shipped())(setup.update)
 app.command("next")(learning.next_step)

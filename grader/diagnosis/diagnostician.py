@@ -98,7 +98,9 @@ class Diagnostician:
 
     def repairs(self, bench: Bench) -> Repairs:
         """Return what looks for changes of the learner's own lines, which run on a bench."""
-        return Repairs(self.stage, self.learner, self.reference, self._reference_text, bench)
+        return Repairs(
+            self.stage, self.learner, self.reference, self._reference_text, bench, tuple(self._alternatives().values())
+        )
 
     def _nearly(self, module: types.ModuleType, records: list[Record], names: dict[str, Name]) -> bool:
         replay = Replay(module, self.stage, names, False, self.learner)

@@ -182,16 +182,20 @@ class Session:
         ends_at = min(self.task.ends_at, time.monotonic() + BENCH_SECONDS)
         return RemoteBench(lambda: self.process.open("", ends_at), self.process.done, ends_at, self._passes)
 
-    def _passes(self, test: str, learner: Any) -> bool:
-        """Say whether a test passes with another module in the learner's place; no outcome comes of it."""
+    def _passes(self, test: str, learner: Any, again: int = 0) -> bool:
+        """Say whether a test passes with another module in the learner's place; no outcome comes of it.
+
+        again is how many seeds further on its inputs are drawn.
+        """
         item = next((each for each in self._items if name_of(each) == test), None)
         if item is None:
             return False
         self._reference = learner
+        self.seed = self.task.seed + again
         try:
             return self._attempted(item, None).fault() is None
         finally:
-            self._reference = None
+            self._reference, self.seed = None, self.task.seed
 
     def learner(self, item: pytest.Item) -> Any:
         """Return the remote module of one test."""

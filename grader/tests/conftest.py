@@ -26,20 +26,22 @@ from grader.remote.module import RemoteModule
 from grader.remote.processes.loading import Job
 from grader.remote.processes.process import LearnerProcess
 from grader.submission import take
-from grader.tests.support.command import NUMBERS, PACKAGE, PROJECT, SUMS, Here, Place, write_stage
+from grader.tests.support.command import NUMBERS, PACKAGE, PROJECT, SUMS, Command, Here, Place, write_stage
 from grader.tests.support.garbage import pytest_collection_finish
 from grader.tests.support.matrix import (  # the hooks among them are pytest's to find
-    one_tier_each,
     pytest_addoption,
     pytest_xdist_auto_num_workers,
+    sampled,
     why_missing,
 )
 from grader.verdict import Verdict
 
 __all__ = ["pytest_addoption", "pytest_collection_finish", "pytest_xdist_auto_num_workers"]
 LABEL = "stages/s90_small/small.py"
-settings.register_profile("any pace", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("any pace")  # others may use the machine, too
+PACE = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])  # others may use the machine, too
+settings.register_profile("full", PACE)
+settings.register_profile("sample", PACE, max_examples=25)
+settings.load_profile("sample")
 os.environ.pop("UV_RUN_RECURSION_DEPTH", None)  # commands are suggested as `grader …`, however the tests were started
 collect_ignore = ["courses/words"]  # a course: its tests are a grader's to run
 MOMENTS = itertools.count(1_700_000_000)
@@ -47,12 +49,15 @@ MOMENTS = itertools.count(1_700_000_000)
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "every_tier: the test is run in all its tiers, without --all-tiers as well")
+    config.addinivalue_line("markers", "full_matrix: the test is run with --all-tiers alone")
+    if config.getoption("--all-tiers"):
+        settings.load_profile("full")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Let no warning pass unseen in the grader's own tests; a stage's tests under plain pytest are the learner's."""
     if not config.getoption("--all-tiers"):
-        items[:], left = one_tier_each(items)
+        items[:], left = sampled(items)
         config.hook.pytest_deselected(items=left)
     for item in items:
         if item.path.is_relative_to(Path(__file__).parent):
@@ -243,9 +248,21 @@ def place(original: Place, tmp_path: Path) -> Place:
 
 
 @pytest.fixture
-def here(place: Place, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Here:
-    monkeypatch.chdir(place.root)
+def command(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Command:
+    """The command, in this process and in whatever folder the test changes to."""
     monkeypatch.setenv("COLUMNS", "100")
     for name in ("LANG", "LC_ALL", "NO_COLOR", "FORCE_COLOR"):
         monkeypatch.delenv(name, raising=False)
-    return Here(place, capsys, monkeypatch)
+    return Command(capsys, monkeypatch)
+
+
+@pytest.fixture
+def here(place: Place, command: Command) -> Here:
+    command.monkeypatch.chdir(place.root)
+    return Here(place, command.capsys, command.monkeypatch)
+
+
+@pytest.fixture(scope="session")
+def is_full(pytestconfig: pytest.Config) -> bool:
+    """Whether the full matrix is run: what is proven at length by it alone may be sampled otherwise."""
+    return bool(pytestconfig.getoption("--all-tiers"))

@@ -27,7 +27,7 @@ from grader.tests.support.command import (
 
 
 def test_a_fresh_course_shows_the_checklist_of_its_first_stage(place: Place) -> None:
-    done = place.run("check", "--seed", "5")
+    done = place.process("check", "--seed", "5")
     assert (done.code, place.recorded) == (1, set())
     assert done.out.splitlines()[:3] == [
         "s01 · Numbers" + " " * 47 + "0 of 2 criteria   " + "░" * 20,
@@ -60,7 +60,7 @@ def test_a_pass_is_recorded_with_the_file_that_passed_and_unlocks_the_next_stage
 
 def test_a_wrong_answer_is_explained_and_leads_on(place: Place) -> None:
     place.numbers.write_text(WRONG, encoding="utf-8")
-    done = place.run("check", "s01", "--seed", "40817")
+    done = place.process("check", "s01", "--seed", "40817")
     assert (done.code, done.err, place.recorded) == (1, "", set())
     for line in (
         "    double(x=3)",
@@ -353,7 +353,7 @@ def test_help_names_every_command(here: Here, option: str) -> None:
 )
 def test_light_commands_import_neither_numpy_nor_pytest(place: Place, arguments: tuple[str, ...]) -> None:
     code = f"import atexit, sys; atexit.register(lambda: print(*sorted(sys.modules), file=sys.stderr)); {RUN}"
-    done = place.run(*arguments, code=code)
+    done = place.process(*arguments, code=code)
     loaded = set(done.err.split())
     assert done.code == 0
     assert {"grader.cli", "typer"} <= loaded

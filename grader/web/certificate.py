@@ -13,11 +13,14 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from grader.classroom.receipt import InvalidReceiptError, opened, provenance_in, sealed
 from grader.course.provenance import STUDENT, UNKNOWN, VERSION, Provenance
+from grader.course.stage import Course
 from grader.progress.state import Progress
+from grader.submission import take
 from grader.submission.used import Use, uses_in
 
 if TYPE_CHECKING:
@@ -28,6 +31,8 @@ if TYPE_CHECKING:
 SCHEMA = 1
 DOMAIN = b"attention-grader certificate 1\n"  # no signature of a receipt can pass for one of a certificate
 NAME = "certificate"
+BEGIN, END = b'<script type="application/json" id="grader-certificate">', b"</script>"
+HEAD_BYTES = 1000  # within which a certificate names itself
 MOST_STAGES, MOST_WORDS = 1000, 400
 Source = Literal["graded", "recorded"]
 UNSIGNED = (
@@ -97,6 +102,29 @@ def document(found: Certificate, key: Ed25519PrivateKey | None = None) -> dict[s
 def verified(data: bytes, key: Ed25519PublicKey) -> Certificate:
     """Return what a signed certificate says; InvalidReceiptError names the field that is not as it should be."""
     return _certificate(opened(NAME, data, DOMAIN, key))
+
+
+def held(data: bytes) -> bytes | None:
+    """Return the certificate that a report holds, or that stands alone, as JSON; None for anything else."""
+    begin = data.find(BEGIN)
+    if begin >= 0:
+        begin += len(BEGIN)
+        end = data.find(END, begin)
+        return data[begin:end] if end >= 0 else data[begin:]
+    return data if data.lstrip()[:1] == b"{" and f'"{NAME}"'.encode() in data[:HEAD_BYTES] else None
+
+
+def expect_of(found: Certificate, course: Course, submission: Path | None, stage: str | None) -> None:
+    """Raise InvalidReceiptError unless a certificate is of a stage, and of the modules that somebody hands in."""
+    known = {each.stage: each for each in found.stages}
+    if stage is not None and (wanted := course.find(stage).id) not in known:
+        raise InvalidReceiptError("stages", f"are {', '.join(known) or 'none'}, expected {wanted} among them")
+    for each in known.values() if submission is not None else ():
+        if stage is not None and each.stage != course.find(stage).id:
+            continue
+        digest = take(course.find(each.stage), submission, course.root).digest
+        if digest != each.module:
+            raise InvalidReceiptError("module", f"of {each.stage} is {each.module}, and what is handed in has {digest}")
 
 
 def _plain(entry: Entry) -> dict[str, Any]:

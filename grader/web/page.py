@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from grader.calling import typed
 from grader.report.document import plain_text
 from grader.report.terminal.layout import MARKS, printable
 from grader.web.certificate import NAME, SIGNED, UNSIGNED
@@ -17,8 +19,8 @@ from grader.web.road import Road, words_of
 
 HOME = Path(__file__).parent
 STATIC = HOME / "static"
+_COMMAND = re.compile(r"`([^`\n]+)`")
 MOST_TEXT = 4000  # of one message
-BEGIN, END = b'<script type="application/json" id="grader-certificate">', b"</script>"
 
 
 class Pages:
@@ -26,7 +28,8 @@ class Pages:
 
     def __init__(self) -> None:
         self._templates = environment(HOME / "templates", _plain)
-        self._templates.filters |= {"cut": cut, "date": date, "time": time, "sign": sign, "standing": words_of}
+        self._templates.filters |= {"cut": cut, "date": date, "time": time, "sign": sign}
+        self._templates.filters |= {"standing": words_of, "commands": commands}
 
     def report(
         self, found: Road, certificate: Mapping[str, Any], pictures: Sequence[Picture] = (), no_pictures: str = ""
@@ -61,16 +64,6 @@ def in_script(document: object) -> str:
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
-def certificate_in(page: bytes) -> bytes:
-    """Return the certificate that a page holds as JSON; what is no page of ours is returned as it is."""
-    begin = page.find(BEGIN)
-    if begin < 0:
-        return page
-    begin += len(BEGIN)
-    end = page.find(END, begin)
-    return page[begin:end] if end >= 0 else page[begin:]
-
-
 def cut(text: str, most: int = MOST_TEXT) -> str:
     """Return text no longer than that, and a sign where it was cut."""
     return text if len(text) <= most else f"{text[:most]}…"
@@ -89,6 +82,15 @@ def time(when: datetime) -> str:
 def sign(kind: str) -> str:
     """Return the mark of a kind of row or stage."""
     return MARKS[kind][0]
+
+
+def commands(text: str) -> Any:
+    """Return text in which a `command` is set as one, as it can be pasted here."""
+    from markupsafe import Markup, escape
+
+    pieces = _COMMAND.split(printable(typed(text)))
+    html = (f"<code>{escape(piece)}</code>" if place % 2 else str(escape(piece)) for place, piece in enumerate(pieces))
+    return Markup("".join(html))  # nosec B704 # each piece is escaped right here
 
 
 def _plain(value: Any) -> Any:

@@ -6,14 +6,18 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
 from grader.course.provenance import made_here
 from grader.course.sealed import public_only
 from grader.errors import SubmissionError, UsageError
-from grader.progress.actions import GradingRequest, OnTest, Workspace, graded, is_stub
+from grader.progress.actions import GradingRequest, Workspace, graded, is_stub
 from grader.submission import take
 from grader.verdict import Verdict
 from grader.web.certificate import Entry
+
+if TYPE_CHECKING:
+    from grader.progress.actions import OnTest
 
 Ticking = Callable[[str], AbstractContextManager["OnTest | None"]]
 

@@ -291,6 +291,19 @@ def queries_not_normalised(self, x, memory, source_mask=None, right=DecoderBlock
 
 
 @mistake(
+    criterion="decoder-block",
+    replaces="DecoderBlock.forward",
+    text="The cross-attention came first, and the self-attention after it.",
+    fix="The order is self-attention, cross-attention, MLP.",
+)
+def cross_attention_first(self, x, memory, source_mask=None, right=DecoderBlock.forward):
+    right(self, x, memory, source_mask)
+    x = x + self.cross_attention.forward(self.norm2.forward(x), memory, source_mask)
+    x = x + self.self_attention.forward(self.norm1.forward(x), np.tri(x.shape[1], dtype=bool))
+    return x + self.mlp.forward(self.norm3.forward(x))
+
+
+@mistake(
     criterion="decoder-block-gradients",
     replaces="DecoderBlock.backward",
     text="The cross-attention was given grad_output, without what comes back through the MLP.",
@@ -384,6 +397,16 @@ def positions_left_out(self, side, ids, right=Transformer._embed):
 def positions_of_the_source_for_both(self, side, ids, right=Transformer._embed):
     x, length = right(self, side, ids), ids.shape[1]
     return x - self.tables[f"{side}_positions"][:length] + self.tables["source_positions"][:length]
+
+
+@mistake(
+    criterion="transformer",
+    replaces="Transformer.decode",
+    text="The readout was made without its bias.",
+    fix="Add readout_bias to the product with readout_weights.",
+)
+def readout_without_bias(self, target, memory, source_mask=None, right=Transformer.decode):
+    return right(self, target, memory, source_mask) - self.tables["readout_bias"]
 
 
 @mistake(
@@ -605,6 +628,58 @@ def loss_not_smoothed(logits, targets, smoothing=0.1, padding_id=None, right=lab
 
 
 @mistake(
+    criterion="label-smoothing",
+    replaces="label_smoothing_loss",
+    text="smoothing and 1 - smoothing changed places: the right token got the small share.",
+    fix="The right token's -log p counts 1 - smoothing, the mean of all tokens' -log p counts smoothing.",
+)
+def shares_exchanged(logits, targets, smoothing=0.1, padding_id=None):
+    log_p, targets, counts = _smoothing_inputs(logits, targets, smoothing, padding_id)
+    right = np.take_along_axis(log_p, targets[..., None], axis=-1)[..., 0]
+    cost = -smoothing * right - (1 - smoothing) * log_p.mean(axis=-1)
+    return float(cost[counts].sum() / max(1, counts.sum()))
+
+
+@mistake(
+    criterion="label-smoothing",
+    replaces="label_smoothing_loss",
+    text="Each of the K tokens got the whole smoothing: it was not divided by K.",
+    fix="Give each token smoothing / K: take the mean of -log p over the tokens, not the sum.",
+)
+def smoothing_for_each_token(logits, targets, smoothing=0.1, padding_id=None):
+    log_p, targets, counts = _smoothing_inputs(logits, targets, smoothing, padding_id)
+    right = np.take_along_axis(log_p, targets[..., None], axis=-1)[..., 0]
+    cost = -(1 - smoothing) * right - smoothing * log_p.sum(axis=-1)
+    return float(cost[counts].sum() / max(1, counts.sum()))
+
+
+@mistake(
+    criterion="label-smoothing",
+    replaces="label_smoothing_loss",
+    text="The smoothing was divided by K - 1, and the right token got a share as well: all sum to more than 1.",
+    fix="Divide by K, the number of all tokens: each of them gets smoothing / K.",
+)
+def smoothing_over_one_token_less(logits, targets, smoothing=0.1, padding_id=None):
+    log_p, targets, counts = _smoothing_inputs(logits, targets, smoothing, padding_id)
+    right = np.take_along_axis(log_p, targets[..., None], axis=-1)[..., 0]
+    cost = -(1 - smoothing) * right - smoothing * log_p.sum(axis=-1) / (log_p.shape[-1] - 1)
+    return float(cost[counts].sum() / max(1, counts.sum()))
+
+
+@mistake(
+    criterion="label-smoothing",
+    replaces="label_smoothing_loss",
+    text="The right token got 1 - smoothing alone: its share smoothing / K is missing, and all sum to less than 1.",
+    fix="Give smoothing / K to each of the K tokens, and 1 - smoothing more to the right one.",
+)
+def right_token_without_its_share(logits, targets, smoothing=0.1, padding_id=None):
+    log_p, targets, counts = _smoothing_inputs(logits, targets, smoothing, padding_id)
+    right = np.take_along_axis(log_p, targets[..., None], axis=-1)[..., 0]
+    cost = -(1 - smoothing) * right - smoothing * (log_p.mean(axis=-1) - right / log_p.shape[-1])
+    return float(cost[counts].sum() / max(1, counts.sum()))
+
+
+@mistake(
     criterion="label-smoothing-gradient",
     replaces="label_smoothing_gradient",
     text="The gradient was not divided by the number of positions.",
@@ -652,6 +727,34 @@ def padding_gets_a_gradient(logits, targets, smoothing=0.1, padding_id=None, rig
 
 
 @mistake(
+    criterion="label-smoothing-gradient",
+    replaces="label_smoothing_gradient",
+    text="The smoothing was divided among the K - 1 wrong tokens in the gradient: the right one has no share of it.",
+    fix="Subtract smoothing / K at every token, and 1 - smoothing more at the right one.",
+)
+def gradient_of_wrong_tokens_only(logits, targets, smoothing=0.1, padding_id=None):
+    log_p, targets, counts = _smoothing_inputs(logits, targets, smoothing, padding_id)
+    grad = np.exp(log_p) - smoothing / (log_p.shape[-1] - 1)
+    right = np.take_along_axis(np.exp(log_p), targets[..., None], axis=-1)
+    np.put_along_axis(grad, targets[..., None], right - (1 - smoothing), axis=-1)
+    return np.where(counts[..., None], grad, 0) / max(1, int(counts.sum()))
+
+
+@mistake(
+    criterion="label-smoothing-gradient",
+    replaces="label_smoothing_gradient",
+    text="1 was subtracted at the right token beside its share of the smoothing: that is 1 - smoothing, not 1.",
+    fix="Subtract smoothing / K at every token, and 1 - smoothing more at the right one.",
+)
+def one_subtracted_beside_the_share(logits, targets, smoothing=0.1, padding_id=None):
+    log_p, targets, counts = _smoothing_inputs(logits, targets, smoothing, padding_id)
+    grad = np.exp(log_p) - smoothing / log_p.shape[-1]
+    right = np.take_along_axis(grad, targets[..., None], axis=-1)
+    np.put_along_axis(grad, targets[..., None], right - 1, axis=-1)
+    return np.where(counts[..., None], grad, 0) / max(1, int(counts.sum()))
+
+
+@mistake(
     criterion="length-penalty",
     replaces="length_penalty",
     text="This is length ** alpha: the 5 that is added and the 6 that divides are missing.",
@@ -679,6 +782,16 @@ def alpha_as_factor(length, alpha=0.6, right=length_penalty):
 )
 def six_outside_of_the_power(length, alpha=0.6, right=length_penalty):
     return right(length, alpha) * 6**alpha / 6
+
+
+@mistake(
+    criterion="length-penalty",
+    replaces="length_penalty",
+    text="This is (length / 6) ** alpha: the 5 that is added to the length is missing.",
+    fix="Add 5 to the length first: ((5 + length) / 6) ** alpha.",
+)
+def length_without_the_five(length, alpha=0.6, right=length_penalty):
+    return right(length, alpha) * 0 + (np.asarray(length, dtype=float) / 6) ** alpha
 
 
 @mistake(
@@ -805,6 +918,60 @@ def end_returned(next_log_probs, start_id, end_id, beam_size=4, max_length=20, a
         total += float(dict(asked)[(start_id, *tokens[:place])][token])
     unfinished = len(tokens) == max_length and math.isclose(score, total / length_penalty(len(tokens), alpha))
     return (tokens if unfinished else [*tokens, end_id]), score
+
+
+@mistake(
+    criterion="beam-search",
+    replaces="beam_search",
+    text="The first answer that was finished came back: the search went no further.",
+    fix="Put finished answers aside and go on; the one with the highest score wins when the beam is empty.",
+)
+def first_finished_answer(next_log_probs, start_id, end_id, beam_size=4, max_length=20, alpha=0.6):
+    if beam_size < 1 or max_length < 1:
+        raise ValueError("beam_size, max_length: expected at least 1")
+    beam, finished = [(0.0, [start_id])], []
+    for _ in range(max_length):
+        extensions = []
+        for total, prefix in beam:
+            for token, log_prob in enumerate(next_log_probs(np.array(prefix))):
+                extensions.append((total + float(log_prob), [*prefix, token]))
+        kept = sorted(extensions, key=lambda answer: answer[0], reverse=True)[:beam_size]
+        kept = [answer for answer in kept if answer[0] > -math.inf]
+        finished += [answer for answer in kept if answer[1][-1] == end_id]
+        beam = [answer for answer in kept if answer[1][-1] != end_id]
+        if finished:
+            break
+    scored = [(total / length_penalty(len(tokens) - 1, alpha), tokens) for total, tokens in finished or beam]
+    if not scored:
+        raise ValueError("next_log_probs: -inf for every token, expected one that may come next")
+    score, tokens = max(scored, key=lambda answer: answer[0])
+    return (tokens[1:-1] if tokens[-1] == end_id else tokens[1:]), score
+
+
+@mistake(
+    criterion="beam-search",
+    replaces="beam_search",
+    text="The log-probability was divided by the number of tokens, not by the length penalty.",
+    fix="Divide by length_penalty(length, alpha).",
+)
+def score_over_the_length(next_log_probs, start_id, end_id, beam_size=4, max_length=20, alpha=0.6):
+    if beam_size < 1 or max_length < 1:
+        raise ValueError("beam_size, max_length: expected at least 1")
+    beam, finished = [(0.0, [start_id])], []
+    for _ in range(max_length):
+        extensions = []
+        for total, prefix in beam:
+            for token, log_prob in enumerate(next_log_probs(np.array(prefix))):
+                extensions.append((total + float(log_prob), [*prefix, token]))
+        kept = sorted(extensions, key=lambda answer: answer[0], reverse=True)[:beam_size]
+        kept = [answer for answer in kept if answer[0] > -math.inf]
+        finished += [answer for answer in kept if answer[1][-1] == end_id]
+        beam = [answer for answer in kept if answer[1][-1] != end_id]
+    scored = [(total / (len(tokens) - 1), tokens) for total, tokens in finished + beam]
+    if not scored:
+        raise ValueError("next_log_probs: -inf for every token, expected one that may come next")
+    score, tokens = max(scored, key=lambda answer: answer[0])
+    return (tokens[1:-1] if tokens[-1] == end_id else tokens[1:]), score
 
 
 @mistake(
@@ -967,6 +1134,54 @@ def sentences_averaged(candidates, references, max_n=4, right=bleu):
     right(candidates, references, max_n)
     pairs = zip(candidates, references, strict=True)
     return sum(right([candidate], [answers], max_n) for candidate, answers in pairs) / len(candidates)
+
+
+@mistake(
+    criterion="bleu",
+    replaces="bleu",
+    text="The reference length is that of the longest reference.",
+    fix="Take the length that is closest to the candidate's; of two equally close ones the shorter.",
+)
+def longest_reference(candidates, references, max_n=4, right=bleu):
+    if right(candidates, references, max_n) == 0:
+        return 0.0
+    counted = [clipped_matches(candidates, references, n) for n in range(1, max_n + 1)]
+    precisions = [matches / total for matches, total in counted]
+    c, pairs = sum(map(len, candidates)), zip(candidates, references, strict=True)
+    r = sum(max(map(len, answers)) for candidate, answers in pairs)
+    return math.exp(sum(map(math.log, precisions)) / max_n) * math.exp(min(0.0, 1 - r / c))
+
+
+@mistake(
+    criterion="bleu",
+    replaces="bleu",
+    text="c and r changed places in the brevity penalty: long candidates were punished, short ones were not.",
+    fix="The penalty is exp(1 - r / c) where c < r: r is the length of the references, c that of the candidates.",
+)
+def lengths_exchanged(candidates, references, max_n=4, right=bleu):
+    if right(candidates, references, max_n) == 0:
+        return 0.0
+    counted = [clipped_matches(candidates, references, n) for n in range(1, max_n + 1)]
+    precisions = [matches / total for matches, total in counted]
+    c, pairs = sum(map(len, candidates)), zip(candidates, references, strict=True)
+    r = sum(_closest_length(len(candidate), answers) for candidate, answers in pairs)
+    return math.exp(sum(map(math.log, precisions)) / max_n) * math.exp(min(0.0, 1 - c / r))
+
+
+@mistake(
+    criterion="bleu",
+    replaces="bleu",
+    text="The brevity penalty is c / r: the exponential is missing.",
+    fix="Multiply by exp(1 - r / c) where c < r.",
+)
+def penalty_without_the_exponential(candidates, references, max_n=4, right=bleu):
+    if right(candidates, references, max_n) == 0:
+        return 0.0
+    counted = [clipped_matches(candidates, references, n) for n in range(1, max_n + 1)]
+    precisions = [matches / total for matches, total in counted]
+    c, pairs = sum(map(len, candidates)), zip(candidates, references, strict=True)
+    r = sum(_closest_length(len(candidate), answers) for candidate, answers in pairs)
+    return math.exp(sum(map(math.log, precisions)) / max_n) * min(1.0, c / r)
 
 
 @mistake(

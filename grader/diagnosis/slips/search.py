@@ -14,7 +14,7 @@ from grader.diagnosis.replay import Replay
 from grader.diagnosis.slips.found import Found, at_several_places, in_pairs
 from grader.diagnosis.slips.likeness import likeness, manner_of
 from grader.diagnosis.slips.patch import can_bound
-from grader.diagnosis.slips.probes import Failing, Probe, probe_of, size_of
+from grader.diagnosis.slips.probes import Failing, Probe, holds_numbers, is_poor, probe_of, size_of
 from grader.diagnosis.slips.schema import Change
 from grader.diagnosis.slips.switchboard import LEAST, Switchboard
 from grader.diagnosis.slips.telling import Slip, diagnosis_of, distance, is_fine, located, stands
@@ -52,7 +52,7 @@ class Search:
             if tried.total() == PROBES or self.clock() > ends_at:
                 break
             probe = self._probe(0, each)
-            if probe is None or tried[probe.label] == OF_ONE_FUNCTION:
+            if probe is None or tried[probe.label] == OF_ONE_FUNCTION or not holds_numbers(probe.records[-1]):
                 continue
             tried[probe.label] += 1
             for place in self._order(probe.label):
@@ -179,7 +179,7 @@ class Search:
             for other in peers:
                 if self.clock() < ends_at and self.board.answers(each, other.names, other.records, False, 10 * LEAST):
                     tests.add(other.test)
-            if not stands(each, len(tests), len(peers) + 1):
+            if not stands(each, len(tests), len(peers) + 1, is_poor(probe.records[-1])):
                 continue
             diagnosis = diagnosis_of(each, self.board.sources[each.source], probe.label, row, fine)
             far = max(distance(change.function, probe.label, own) for change in each.changes)

@@ -188,6 +188,12 @@ class TestForbidden:
         assert message.startswith("mistakes/sum-of-all: numpy.linalg")  # its line is in the place, and no other
         assert not message.endswith(".")
 
+    def test_mistakes_may_be_left_out(self, small_course: SmallCourse) -> None:
+        assert found(
+            small_course, {"hidden/mistakes.py": MISTAKES.replace("return x.sum()", "return np.linalg.norm(x)")}
+        )
+        assert list(claims(small_course.stage, in_mistakes=False)) == []
+
     def test_an_alternative_that_uses_one(self, small_course: SmallCourse) -> None:
         place, message = one(small_course, loops=LOOPS.replace("value / 2", "np.linalg.norm(value) / 2"))
         assert place == f"{ANSWERS}/alternatives/loops.py" and message.startswith("alternatives/loops: ")

@@ -171,6 +171,7 @@ class TestTrust:
         assert not [name for name in sys.modules if name.partition(".")[0] == "stages"]
 
 
+@pytest.mark.full_matrix
 def test_where_nothing_forks_it_is_the_same(root: Path) -> None:
     course = load_course(root)
     stage = course.find("s04")

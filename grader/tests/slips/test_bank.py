@@ -20,7 +20,7 @@ from grader.tests.support.places import ROOT
 
 COURSE = load_course(ROOT)
 STAGES = stages_with_slips()
-EVERY = 5  # of the stages, by default, one in so many is graded
+EVERY = 11  # of the stages, by default, one in so many is graded
 LEAST = 12  # slips of a stage
 SOLUTION = "def double(x):\n    return x + x\n\n\ndef half(x):\n    return x / 2\n"
 SLIP = {
@@ -40,7 +40,7 @@ def executor() -> Iterator[Executor]:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Give the stages to grade: all, or every fifth, other ones for solutions and for slips."""
+    """Give the stages to grade: all, or every eleventh, other ones for solutions and for slips."""
     is_whole = metafunc.config.getoption("--all-tiers")
     for name, first in (("right", 0), ("wrong", EVERY // 2)):
         if name in metafunc.fixturenames:

@@ -1,7 +1,8 @@
 """How much of the full matrix a run covers: by default each test in the strongest tier of its own that works here.
 
-`--all-tiers` runs all of them, `--seeds N` grades each reference with so many seeds, and with both the known mistakes
-are graded as well: what the nightly run and every change of the isolation ask for.
+`--all-tiers` runs all of them, tests that are marked full_matrix, and more of what is drawn; `--seeds N` grades each
+reference with so many seeds, and with both the known mistakes are graded as well: what the nightly run and every change
+of the isolation ask for.
 """
 
 from __future__ import annotations
@@ -62,6 +63,13 @@ def strongest(names: Iterable[str]) -> str:
     """Return the strongest tier that works here; where none does, the strongest, for the reason to be told."""
     asked = [tier for tier in tiers.TIERS if tier in set(names)]
     return next((tier for tier in asked if why_missing(tier) is None), asked[0])
+
+
+def sampled(items: list[pytest.Item]) -> tuple[list[pytest.Item], list[pytest.Item]]:
+    """Return the tests to run by default, and the others: those of the full matrix, and those of the other tiers."""
+    full = [item for item in items if item.get_closest_marker("full_matrix")]
+    kept, left = one_tier_each([item for item in items if not item.get_closest_marker("full_matrix")])
+    return kept, [*full, *left]
 
 
 def one_tier_each(items: list[pytest.Item]) -> tuple[list[pytest.Item], list[pytest.Item]]:

@@ -50,6 +50,12 @@ def test_one_without_a_tier_or_for_every_tier_is_kept(works: set[str]) -> None:
     assert kept == [*plain, *every] and not left and works
 
 
+def test_one_of_the_full_matrix_is_left_and_takes_no_weaker_tier_with_it(works: set[str]) -> None:
+    full = [item("f", ("full_matrix",), tier="bubblewrap"), item("g", ("full_matrix",), case=1)]
+    plain = [item("f", tier="landlock"), item("g", case=2)]
+    assert matrix.sampled([*full, *plain]) == (plain, full) and works
+
+
 def test_where_no_tier_works_one_is_left_to_tell_why(works: set[str]) -> None:
     works.clear()
     kept, _ = matrix.one_tier_each([item("f", tier=tier) for tier in tiers.TIERS])

@@ -19,7 +19,7 @@ PROSE = 0.5  # a line of which more is words is a sentence
 _GAP = re.compile(r" {2,}")
 _CODE = re.compile(r"[A-Za-z_)]\.[A-Za-z_]|==|[@#`\"\\]|^(?:for|while|if|def|return|encode:|decode:)\b", re.MULTILINE)
 _LONE = re.compile(r"(?:^|  )[−-]?\d[\d.]*(?=$|  )")  # a number in a column of its own
-_AGAIN = re.compile(r"Σ {2,}")  # a sum that is set apart from its terms
+_AGAIN = re.compile(r"([Σ=≤≥←→]) {2,}")  # a sum, or a relation, that is set apart from what follows
 _NUMBERS = re.compile(r"[\[(][^\[\]()=a-zA-Z]*\d +[−-]?\d[^\[\]()]*[\])]|(?<![\w.])\d[\d.]* +[−-]?\d")
 
 
@@ -36,16 +36,41 @@ def formula(block: str) -> str | None:
     if any(line[0] == " " or len(line) > MOST_COLUMNS or len(_LONE.findall(line)) > 1 for line in lines):
         return None
     try:
-        rows = [[_segment(part) for part in _GAP.split(_AGAIN.sub("Σ ", line))] for line in lines]
+        lines = [_AGAIN.sub(r"\1 ", line) for line in lines]
+        lines = _split_alike(lines)
+        rows = [[_segment(part) for part in _GAP.split(line)] for line in lines]
     except NoFormulaError:
         return None
     if not any(sign in RELATIONS for line in lines for sign in line):
         return None
     if len(rows) == 1:
         return "\\qquad ".join(rows[0])
+    if not _is_aligned(lines):
+        rows = [["\\qquad ".join(row)] for row in rows]
     columns = max(map(len, rows))
     body = " \\\\ ".join(" & \\quad ".join(row) for row in rows)
     return f"\\begin{{array}}{{{'l' * columns}}}{body}\\end{{array}}"
+
+
+def _split_alike(lines: list[str]) -> list[str]:
+    """Return lines that are set apart where others have a gap before the relation that stands in the same column."""
+    places = {gap.end() for line in lines for gap in _GAP.finditer(line) if line[gap.end()] in RELATIONS}
+    for place in sorted(places, reverse=True):
+        if all(line[place - 1 : place] == " " and line[place : place + 1] in RELATIONS for line in lines):
+            lines = [f"{line[:place]} {line[place:]}" for line in lines]
+    return lines
+
+
+def _is_aligned(lines: list[str]) -> bool:
+    """Say whether the pieces of the lines stand below each other, as columns."""
+    plain = [re.sub(f"[{''.join(HATS)}]", "", line) for line in lines]
+    begins = [[gap.end() for gap in _GAP.finditer(line)] for line in plain]
+    for place in range(max(map(len, begins))):
+        here = {each[place] for each in begins if len(each) > place}
+        shorter = (len(line) for line, each in zip(plain, begins, strict=True) if len(each) == place)
+        if len(here) > 1 or any(length > min(here) for length in shorter):
+            return False
+    return True
 
 
 def _composed(line: str) -> str:

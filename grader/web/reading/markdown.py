@@ -69,6 +69,7 @@ def html_of(text: str, place: Place) -> str:
     made = _reader()
     tokens = made.parse(_shown(text))
     _name_headings(tokens)
+    _empty_cells(tokens)
     return str(made.renderer.render(tokens, made.options, {"place": place}))
 
 
@@ -124,6 +125,13 @@ def _name_headings(tokens: Sequence[Token]) -> None:
             token.attrSet("id", headings.name(_plain(after)))
 
 
+def _empty_cells(tokens: Sequence[Token]) -> None:
+    """Make cells of a table's head that are empty no headings of their columns."""
+    for opened, inner, closed in zip(tokens, tokens[1:], tokens[2:], strict=False):
+        if opened.type == "th_open" and not inner.content:
+            opened.tag = closed.tag = "td"
+
+
 def _plain(token: Token) -> str:
     return "".join(each.content for each in token.children or () if each.type in ("text", "code_inline"))
 
@@ -175,7 +183,8 @@ def _words(tokens: Sequence[Token], at: int, options: object, environment: objec
 
 def _image(tokens: Sequence[Token], at: int, options: object, environment: Mapping[str, Place]) -> str:
     token, place = tokens[at], environment["place"]
-    source = place.picture(place.target(str(token.attrGet("src") or "")))
+    link = str(token.attrGet("src") or "")
+    source = None if ":" in link else place.picture(place.target(link))
     said = escape("".join(each.content for each in token.children or ()) or token.content)
     return f'<img src="{escape(source)}" alt="{said}" loading="lazy">' if source else f"<em>Picture: {said}</em>"
 

@@ -83,6 +83,7 @@ class Handler(BaseHTTPRequestHandler):
 
     def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
         """Refuse what is no HTTP, without repeating any of it."""
+        self.request_version = self.protocol_version  # to what is older or unknown, headers are sent all the same
         self._send(refusal(HTTPStatus(code), "This request is not understood."))
 
     def do_GET(self) -> None:

@@ -7,14 +7,11 @@
   const answer = find("answer");
   let verdicts = null;
 
-  // Lets the keyboard scroll what is wider than its place, and names it for screen readers.
+  // Lets the keyboard scroll what is wider than its place, and nothing else.
   function reachable(root) {
-    for (const box of root.querySelectorAll(".scroll, pre")) {
-      if (box.scrollWidth > box.clientWidth + 1 && !box.hasAttribute("tabindex")) {
-        box.tabIndex = 0;
-        box.setAttribute("role", "region");
-        box.setAttribute("aria-label", box.classList.contains("formula") ? "Formula" : "Wide text");
-      }
+    for (const box of root.querySelectorAll(".scroll:not([aria-label])")) {
+      if (box.scrollWidth > box.clientWidth) box.tabIndex = 0;
+      else box.removeAttribute("tabindex");
     }
   }
 
@@ -22,11 +19,16 @@
     let found = 0;
     for (const place of document.querySelectorAll(".formula[data-tex]")) {
       const typeset = document.createElement("span");
+      typeset.className = "typeset";
+      const { tex, display } = place.dataset;
       try {
-        katex.render(place.dataset.tex, typeset, {
-          displayMode: place.dataset.display === "true", output: "htmlAndMathml", trust: false, strict: "ignore",
-          throwOnError: true, maxExpand: 100, maxSize: 20,
-        });
+        for (const piece of tex.startsWith("\\begin") ? [tex] : tex.split("\\qquad ")) { // pieces may wrap
+          const part = typeset.appendChild(document.createElement("span"));
+          katex.render(piece, part, {
+            displayMode: display === "true", output: "htmlAndMathml", trust: false, strict: "ignore",
+            throwOnError: true, maxExpand: 100, maxSize: 20,
+          });
+        }
       } catch {
         continue; // the text stays
       }
@@ -136,6 +138,12 @@
   if (window.matchMedia("(max-width: 56rem)").matches) document.querySelector(".road").open = false;
   setFormulas();
   reachable(document);
+  document.fonts.ready.then(() => reachable(document));
+  let resized = 0;
+  window.addEventListener("resize", () => {
+    clearTimeout(resized);
+    resized = setTimeout(() => reachable(document), 200);
+  });
   const open = board && document.visibilityState === "visible" ? ask("open", "") : Promise.resolve();
   open.then(() => {
     const events = new EventSource(`${base}events`);

@@ -70,7 +70,7 @@ def of_the_worker(learner: Learner) -> list[str]:
     return found
 
 
-def gone(processes: set[int], seconds: float = 3) -> bool:
+def gone(processes: set[int], seconds: float = 30) -> bool:
     end = time.monotonic() + seconds
     while any(map(alive, processes)) and time.monotonic() < end:
         time.sleep(0.02)
