@@ -40,7 +40,7 @@ from grader.gradebook.setting import Setting
 from grader.gradebook.store import Gradebook
 from grader.gradebook.worth.policy import Policy
 
-SIZES = (200, 1000)
+SIZES = (200, 2000)
 ASIDE = "import sys; from grader.bench.classes import {}; {}(*sys.argv[1:])"
 
 
