@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass, field, replace
 
-from grader.course.changes import replaced
+from grader.course.changes import PARTNERS, replaced
+from grader.diagnosis.slips.changes import KIN
 from grader.diagnosis.slips.schema import Change
 
 Pair = tuple[ast.AST, ast.AST, ast.AST]
@@ -79,11 +80,11 @@ class Differ:
             return options[0]
         ours, theirs = _parts(old), _parts(new)
         alike = type(old) is type(new) and _plain(old) == _plain(new) and len(ours) == len(theirs)
-        if alike and not _unlike(old, new):
+        if alike and not _unlike(old, new) and not _calls_another(old, new):
             inner = [each for a, b in zip(ours, theirs, strict=True) for each in self.between(a, b, _holder(old, a))]
             if inner:
                 options.insert(0, inner)
-        if isinstance(old, ast.Attribute) and isinstance(new, ast.Attribute) and old.attr != new.attr:
+        if isinstance(old, ast.Attribute) and isinstance(new, ast.Attribute) and _are_confused(old.attr, new.attr):
             other = replaced(old, attr=new.attr)
             options.insert(0, [(old, other, holder), *self.between(old.value, new.value, old)])
         if isinstance(old, ast.BinOp) and isinstance(new, ast.BinOp) and _unlike(old, new):
@@ -124,6 +125,17 @@ class Differ:
             self._kept.append(node)
             self._texts[id(node)] = ast.dump(node)
         return self._texts[id(node)]
+
+
+def _are_confused(one: str, other: str) -> bool:
+    """Say whether two functions are easily taken for each other: sum for mean, not std for sqrt."""
+    return other in (*KIN.get(one, ()), PARTNERS.get(one)) or one in KIN.get(other, ())
+
+
+def _calls_another(old: ast.AST, new: ast.AST) -> bool:
+    """Say whether two calls are of functions that nobody takes for each other."""
+    names = [str(getattr(getattr(each, "func", None), "attr", "")) for each in (old, new)]
+    return names[0] != names[1] and not _are_confused(*names)
 
 
 def is_same(one: ast.AST, other: ast.AST) -> bool:

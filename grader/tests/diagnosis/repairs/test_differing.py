@@ -47,5 +47,14 @@ def test_another_formula_is_no_small_change() -> None:
     assert changed(other.old, other.new) > FARTHEST  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize(("old", "new", "is_told"), [
+    ("a.sum(axis=0)", "a.mean(axis=0)", True),
+    ("np.sqrt(b.mean())", "np.std(b)", False),
+])  # fmt: skip
+def test_functions_that_nobody_confuses_are_another_formula(old: str, new: str, is_told: bool) -> None:
+    found = places(change(old, new))
+    assert (found is not None and all(map(is_small, found))) == is_told
+
+
 def test_many_places_are_not_told() -> None:
     assert places(change("a * b + c * d", "e * f + g * h")) is None
