@@ -111,6 +111,7 @@ def values_made_of_x(self, x, memory, source_mask=None, right=CrossAttention.for
     right(self, x, memory, source_mask)
     values = self._split(x @ self.params["value_weights"] + self.params["value_bias"])
     joined = self._join(self.attention_weights @ values)
+    self._cache = (*self._cache[:4], values, joined)
     return joined @ self.params["output_weights"] + self.params["output_bias"]
 
 

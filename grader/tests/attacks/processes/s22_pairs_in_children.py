@@ -7,62 +7,40 @@ import pickle
 import numpy as np
 
 ATTACK = "all pairs of queries and keys, held by children"
-OUTCOME = ("failed", "over_limit")
+OUTCOME = "failed"
 TIERS = ("bubblewrap", "landlock", "process")
 STAGE = "s22"
-ROW = "tiled-memory"
-CHILDREN = 16
+ROW = "sliding-window"
+CHILDREN = 64
 
 
-def weights_of(Q, K, first, stop, causal):
-    scores = Q[first:stop] @ K.T
-    scores /= math.sqrt(Q.shape[-1])
-    if causal:
-        scores[np.arange(len(K)) > np.arange(first, stop)[:, None]] = -np.inf
-    top = scores.max(axis=-1)
-    scores -= top[:, None]
-    np.exp(scores, out=scores)
-    total = scores.sum(axis=-1)
-    scores /= total[:, None]
-    return scores, top + np.log(total)
-
-
-def spread(work, count):
-    step, answers = -(-count // CHILDREN), []
-    for first in range(0, count, step):
+def sliding_window_attention(Q, K, V, left, right=0):
+    whole = isinstance(left, int) and isinstance(right, int) and min(left, right) >= 0
+    if not whole or min(Q.ndim, K.ndim, V.ndim) < 2 or not Q.shape[:-2] == K.shape[:-2] == V.shape[:-2]:
+        raise ValueError("left, right, Q, K, V")
+    if Q.shape[-1] != K.shape[-1] or K.shape[-2] != V.shape[-2]:
+        raise ValueError("Q, K, V")
+    step, found = -(-Q.shape[-2] // CHILDREN), []
+    for first in range(0, Q.shape[-2], step):
         ours, theirs = os.pipe()
-        if os.fork() == 0:
+        child = os.fork()
+        if child == 0:
             os.close(ours)
             with os.fdopen(theirs, "wb") as pipe:
-                pickle.dump(work(first, min(count, first + step)), pipe)
+                pickle.dump(all_pairs(Q[..., first : first + step, :], K, V, first, left, right), pipe)
             os._exit(0)
         os.close(theirs)
-        answers.append(ours)
-    found = []
-    for each in answers:
-        with os.fdopen(each, "rb") as pipe:
+        with os.fdopen(ours, "rb") as pipe:
             found.append(pickle.load(pipe))
-    return found
+        os.waitpid(child, 0)
+    return np.concatenate(found, axis=-2)
 
 
-def tiled_attention(Q, K, V, block_size, causal=False, key_mask=None):
-    def work(first, stop):
-        weights, sums = weights_of(Q, K, first, stop, causal)
-        return weights @ V, sums
-
-    found = spread(work, len(Q))
-    return tuple(np.concatenate([each[place] for each in found]) for place in range(2))
-
-
-def tiled_attention_backward(grad_output, Q, K, V, output, log_sum_exp, block_size, causal=False, key_mask=None):
-    def work(first, stop):
-        weights, _ = weights_of(Q, K, first, stop, causal)
-        grad = grad_output[first:stop]
-        grad_V = weights.T @ grad
-        shared = (grad * output[first:stop]).sum(axis=-1)
-        weights *= grad @ V.T - shared[:, None]
-        weights /= math.sqrt(Q.shape[-1])
-        return weights @ K, weights.T @ Q[first:stop], grad_V
-
-    found = spread(work, len(Q))
-    return np.concatenate([each[0] for each in found]), sum(each[1] for each in found), sum(each[2] for each in found)
+def all_pairs(Q, K, V, first, left, right):
+    away = np.arange(K.shape[-2]) - np.arange(first, first + Q.shape[-2])[:, None]
+    scores = Q @ np.swapaxes(K, -1, -2) / math.sqrt(Q.shape[-1])
+    scores[..., (away < -left) | (away > right)] = -np.inf
+    top = scores.max(axis=-1, keepdims=True)
+    scores = np.exp(scores - np.where(top == -np.inf, 0, top))
+    total = scores.sum(axis=-1, keepdims=True)
+    return scores / np.where(total == 0, 1, total) @ V
