@@ -228,7 +228,7 @@ def _covers(node: ast.AST, lines: list[int]) -> bool:
     """Say whether a node, with its decorators, has one of these lines, which are sorted; one without lines may have."""
     if (last := getattr(node, "end_lineno", None)) is None:
         return True
-    first = min(each.lineno for each in (node, *getattr(node, "decorator_list", ())))  # type: ignore[attr-defined]
+    first = min(each.lineno for each in (node, *getattr(node, "decorator_list", ())))
     place = bisect_left(lines, first)
     return place < len(lines) and lines[place] <= last
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeGuard
 
 import pytest
 
@@ -20,7 +20,7 @@ class Attempt(Protocol):
     phases: set[str]
 
 
-def is_plain(item: pytest.Item) -> bool:
+def is_plain(item: pytest.Item) -> TypeGuard[pytest.Function]:
     """Say whether a test's exception and its phases tell its end: no report turns it into another."""
     return type(item) is pytest.Function and "subtests" not in item.fixturenames and not _expects_failure(item)
 

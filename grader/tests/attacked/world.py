@@ -22,8 +22,6 @@ from unittest import mock
 
 from grader.course.manifest import load_course
 from grader.course.stage import Course, Stage
-from grader.diagnosis import evidence
-from grader.diagnosis.repairs import search
 from grader.errors import SubmissionError
 from grader.judging.grading import Grader, Options
 from grader.remote.processes import process
@@ -35,11 +33,11 @@ from grader.tests.attacked.catalogue import Attack
 from grader.tests.attacked.course import HIDDEN, HONEST, MANIFEST, MISTAKES, PLANTED, PUBLIC, ROW
 from grader.tests.attacked.result import Result
 from grader.tests.conftest import SmallCourse
+from grader.tests.support.matrix import BRIEF, search_times
 from grader.tests.support.places import ROOT
 
 AUTHORS = load_course(ROOT)
 MEMORY_MB = 400  # more than the largest result takes on its way
-BRIEF = 0.1  # of the time in which a cause is looked for: an attack is tried on that search as well, but not for long
 
 
 class World:
@@ -70,8 +68,8 @@ class World:
         stack.enter_context(mock.patch.dict(os.environ, {"GRADER_SECRET": f"{self.token}-environment"}))
         stack.enter_context(mock.patch.object(tempfile, "tempdir", str(self.workers)))
         stack.enter_context(mock.patch.object(process, "LOAD_SECONDS", 3.0))
-        for place, name in ((search, "SECONDS"), (search, "RECALL_SECONDS"), (evidence, "SEARCH_SECONDS")):
-            stack.enter_context(mock.patch.object(place, name, (1 if is_full else BRIEF) * getattr(place, name)))
+        for place, name, seconds in search_times(1.0 if is_full else BRIEF):
+            stack.enter_context(mock.patch.object(place, name, seconds))
         self.signals: list[int] = []
         before = signal.signal(signal.SIGUSR1, lambda number, frame: self.signals.append(number))
         stack.callback(signal.signal, signal.SIGUSR1, before)

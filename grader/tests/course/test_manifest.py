@@ -10,7 +10,7 @@ from grader.course import manifest
 from grader.course.manifest import find_course_root, load_course, load_stage
 from grader.course.stage import Course, Forbidden, Limits, Tolerance
 from grader.errors import CourseError, NoCourse
-from grader.tests.support.manifests import FORWARD, HEAD, SPLIT, TABLES, Write, other
+from grader.tests.course.manifests import FORWARD, HEAD, SPLIT, TABLES, Write, other
 
 
 def mistakes(folder: Path) -> list[str]:

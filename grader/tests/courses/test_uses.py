@@ -28,6 +28,8 @@ from grader.submission.earlier import used_modules
 from grader.tests.courses.conftest import solution
 from grader.tests.support.command import Done
 
+pytestmark = pytest.mark.usefixtures("brief_search")
+
 Grade = Callable[..., Done]
 SPY = """
 import sys

@@ -12,13 +12,13 @@ from grader.tests.support import matrix
 
 
 def item(name: str, marks: tuple[str, ...] = (), **params: object) -> Any:
-    """Return a stand-in for a test with these parameters."""
+    """Return a stand-in for a test with these parameters; its marks have the argument 3."""
     return SimpleNamespace(
         path="test_a.py",
         name=f"{name}[{params}]",
         originalname=name,
         callspec=SimpleNamespace(params=params),
-        get_closest_marker=lambda mark: mark if mark in marks else None,
+        get_closest_marker=lambda mark: SimpleNamespace(args=(3,)) if mark in marks else None,
     )
 
 
@@ -54,6 +54,12 @@ def test_one_of_the_full_matrix_is_left_and_takes_no_weaker_tier_with_it(works: 
     full = [item("f", ("full_matrix",), tier="bubblewrap"), item("g", ("full_matrix",), case=1)]
     plain = [item("f", tier="landlock"), item("g", case=2)]
     assert matrix.sampled([*full, *plain]) == (plain, full) and works
+
+
+def test_of_some_every_so_many_sets_of_parameters_are_run(works: set[str]) -> None:
+    items = [item("f", ("some_of",), case=case) for case in range(5)] + [item("g", ("some_of",), case=0)]
+    kept, left = matrix.sampled(items)
+    assert kept == [items[0], items[3], items[5]] and left == [items[1], items[2], items[4]] and works
 
 
 def test_where_no_tier_works_one_is_left_to_tell_why(works: set[str]) -> None:

@@ -43,6 +43,7 @@ def test_a_stub_begins_with_the_block(tmp_path: Path) -> None:
     assert (found.fine, found.drawings, found.next_function) == (False, (), "GPT")
 
 
+@pytest.mark.some_of(3)
 @pytest.mark.parametrize(
     ("function", "body", "part", "message"),
     [

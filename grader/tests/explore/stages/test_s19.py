@@ -54,6 +54,7 @@ def test_a_stub_begins_with_cross_attention(tmp_path: Path) -> None:
     assert (found.next_function or "").startswith("CrossAttention")
 
 
+@pytest.mark.some_of(3)
 @pytest.mark.parametrize(
     ("function", "body", "part", "status", "message"),
     [

@@ -33,6 +33,7 @@ def test_a_stub_begins_with_the_router(tmp_path: Path) -> None:
     assert parts(found)["router"].status == "not_started"
 
 
+@pytest.mark.some_of(3)
 @pytest.mark.parametrize(
     ("function", "body", "part", "status", "message"),
     [
