@@ -32,7 +32,7 @@ from grader.course.answers import stub_source
 from grader.course.manifest import find_course_root, load_course
 from grader.course.provenance import Provenance
 from grader.course.stage import Course, Stage
-from grader.gradebook.intake.listing import arrivals
+from grader.gradebook.intake.listing import listing
 from grader.gradebook.intake.taking import taken
 from grader.gradebook.job import Done, Job
 from grader.gradebook.running import Coordinator
@@ -40,7 +40,7 @@ from grader.gradebook.setting import Setting
 from grader.gradebook.store import Gradebook
 from grader.gradebook.worth.policy import Policy
 
-SIZES = (200, 1000)
+SIZES = (200, 2000)
 ASIDE = "import sys; from grader.bench.classes import {}; {}(*sys.argv[1:])"
 
 
@@ -167,9 +167,8 @@ def coordinate(stage_id: str, number: str) -> None:
         for place in range(int(number)):
             (handed / f"s{place}.py").write_text(f"{text}\n# {place}\n", encoding="utf-8")
         setting = Setting(course, Policy(), "process", "secret", Provenance())
-        attempts = (
-            each for one in arrivals(handed, setting.policy.zone) for each in taken(one, stage, course.root, True)
-        )
+        found = listing(handed, setting.policy.zone).arrivals
+        attempts = (each for one in found for each in taken(one, stage, course.root, True))
         Coordinator(book, setting, Faked(stage), 8, lambda tally: None).grade(stage, attempts, int(number))
     print(peak_mb())
 

@@ -102,13 +102,15 @@ def located(label: str, root: Path, environment: Mapping[str, str]) -> str | Non
     return path.relative_to(workspace).as_posix() if path and path.is_relative_to(workspace) else None
 
 
-def replace(path: Path, text: str) -> None:
-    """Write a file in one step: whoever reads sees nothing, or all of it."""
+def replace(path: Path, content: str | bytes) -> None:
+    """Write a file in one step: whoever reads sees nothing, or all of it. A text ends with a line's end."""
+    if isinstance(content, str):
+        content = (content if content.endswith("\n") else f"{content}\n").encode("utf-8")
     # Not with tempfile, which lets only the owner read: another step's user often reads, as far as the umask allows.
     fresh = path.with_name(f".{path.name[:50]}.{secrets.token_hex(8)}.tmp")
     try:
-        with fresh.open("x", encoding="utf-8", newline="\n") as file:
-            file.write(text if text.endswith("\n") else f"{text}\n")
+        with fresh.open("xb") as file:
+            file.write(content)
         os.replace(fresh, path)
     except OSError:
         fresh.unlink(missing_ok=True)

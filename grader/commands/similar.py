@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from grader.commands.classes.telling import some, tell_ignored
 from grader.commands.options import stage_names
 from grader.errors import GraderError, UsageError
 
@@ -21,7 +22,7 @@ MANY = 100  # take a while
 
 
 Submissions = Annotated[
-    Path, typer.Argument(metavar="SUBMISSIONS", help="A folder with a file, folder or archive for each student.")
+    Path, typer.Argument(metavar="SUBMISSIONS", help="A folder with an entry for each student, or a CSV list.")
 ]
 Whose = Annotated[
     str, typer.Option("--stage", metavar="STAGE", help="Whose modules to compare.", autocompletion=stage_names)
@@ -38,12 +39,16 @@ Most = Annotated[int, typer.Option("--most", min=1, max=1000, metavar="N", help=
 def similar(submissions: Submissions, stage: Whose, out: Out = None, least: Least = 30, most: Most = 100) -> None:
     """List the pairs of submissions that share unusually much. Nothing is graded by it.
 
-    Names, numbers, comments and layout make no difference. What the stub holds does not count, nor does what more than
-    a quarter of the class wrote; of the rest the rarer counts more. A share is a reason to look, and no finding.
+    Names, numbers, comments and layout make no difference. What the stub, the README and the course's own solutions
+    hold does not count, nor does what more than a quarter of the class wrote, where copies count as one; of the rest
+    the rarer counts more. A share is a reason to look, and no finding.
     """
     if find_spec("grader.similarity") is None:
         raise UsageError("a learner's copy compares no submissions", "Use the author's copy, or an installed grader.")
+    from datetime import UTC
+
     from grader.commands.publishing import expect_writable, replace
+    from grader.gradebook.intake.listing import listing
     from grader.progress.actions import open_workspace
     from grader.report.terminal.screen import say
     from grader.similarity.gather import handed_in
@@ -53,7 +58,8 @@ def similar(submissions: Submissions, stage: Whose, out: Out = None, least: Leas
     target = course.find(stage)
     if out is not None:
         expect_writable(out)
-    found = handed_in(submissions, target, course.root)
+    listed = listing(submissions, UTC)
+    found = handed_in(listed.arrivals, target, course.root)
     lacking = [each for each in found if each.why]
     if len(found) > MANY:
         say(f"Comparing {len(found)} submissions.")
@@ -66,6 +72,7 @@ def similar(submissions: Submissions, stage: Whose, out: Out = None, least: Leas
             raise GraderError(f"{out} cannot be written: {error.strerror}") from error
     _tell(comparison, least)
     _note(comparison, lacking, out)
+    tell_ignored(listed.ignored)
     if out is not None:
         say(f"The pairs stand side by side in {out}.")
 
@@ -86,11 +93,12 @@ def _note(comparison: Comparison, lacking: list[HandedIn], out: Path | None) -> 
 def _compared(stage: Stage, found: list[HandedIn], folder: Path, least: int, most: int) -> Comparison:
     from grader.course.answers import stub_source
     from grader.similarity.compare import compared, given, text
+    from grader.similarity.gather import examples
 
     if len(found) < 2:
         what = f"{folder} holds {len(found)} submission{'s' if len(found) != 1 else ''} with {stage.module}"
         raise UsageError(what, "Expected two or more: a file, a folder or an archive for each student.")
-    stub = given(stub_source(stage))
+    stub = given(stub_source(stage), *examples(stage))
     texts = [text(each.student, each.source, stub) for each in found]
     return compared(texts, _own(stage, stub), least / 100, most)
 
@@ -122,10 +130,9 @@ def _tell(comparison: Comparison, least: int) -> None:
         "A share is a reason to look, and no finding." if comparison.pairs else None,
     )
     if comparison.usual:
-        names = ", ".join(shown(name) for name in comparison.usual[:NOTED])
-        more = f" and {len(comparison.usual) - NOTED} others" if len(comparison.usual) > NOTED else ""
         say(
-            f"More than three quarters of what {names}{more} wrote does not count: more than a quarter of the class "
-            "wrote that, too, as is usual of a short stage, or where many copied.",
+            f"More than three quarters of what {some(list(map(shown, comparison.usual)))} wrote does not count: "
+            "the course's own solutions hold that, too, or more than a quarter of the class wrote it, as is usual of a "
+            "short stage.",
             style="yellow",
         )

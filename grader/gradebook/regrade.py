@@ -24,7 +24,10 @@ MOST_ROWS = 3  # that are named in a reason
 
 @dataclass(frozen=True)
 class Difference:
-    """How a mark would change, and why; override says what counts instead of either, if anything does."""
+    """How a mark would change, and why; override says what counts instead of either, if anything does.
+
+    Its rows, or what it is made of, may change without its points.
+    """
 
     student: str
     stage: str
@@ -32,6 +35,11 @@ class Difference:
     after: Mark
     why: str
     override: float | None = None
+
+    @property
+    def changes_points(self) -> bool:
+        """Whether the automatic points would be others."""
+        return self.before is None or round(self.after.points - self.before.points, 2) != 0
 
 
 def again(book: Gradebook, stages: tuple[Stage, ...]) -> dict[str, list[Taken]]:
@@ -65,8 +73,8 @@ def differences(book: Gradebook, setting: Setting, found: Mapping[tuple[str, str
         for after in marks(setting.policy, new):
             cell = student, after.stage
             known = before.get(cell)
-            if known is None or _worth(known) != _worth(after):
-                results = [_of(each, mark) for each, mark in ((old, known), (new, after))]
+            results = [_of(each, mark) for each, mark in ((old, known), (new, after))]
+            if known is None or _worth(known) != _worth(after) or _rows(results[0]) != _rows(results[1]):
                 yield Difference(student, after.stage, known, after, _why(*results), overrides.get(cell))
 
 
@@ -103,6 +111,11 @@ def _worth(mark: Mark) -> Mark:
     return replace(mark, result=0)
 
 
+def _rows(result: Result | None) -> dict[str, str]:
+    """Return which row is how, in a result."""
+    return {} if result is None else {row["id"]: row["status"] for row in result.verdict["criteria"]}
+
+
 def _why(old: Result | None, new: Result | None) -> str:
     """Return in words what differs between two results: the rows, and what they were graded with."""
     if old is None or new is None:
@@ -115,7 +128,7 @@ def _why(old: Result | None, new: Result | None) -> str:
         for name, before, after in changed
         if before != after
     ]
-    rows = {row["id"]: row["status"] for row in old.verdict["criteria"]}
+    rows = _rows(old)
     moved = [
         f"{row['id']}: {rows.get(row['id'], 'new')} → {row['status']}"
         for row in new.verdict["criteria"]

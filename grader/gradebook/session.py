@@ -19,7 +19,7 @@ from grader.course.provenance import provenance_of
 from grader.course.sealed import expect_key
 from grader.course.stage import Course, Stage
 from grader.errors import GradebookError
-from grader.gradebook.job import prepare
+from grader.gradebook.job import MOST_PATIENCE, prepare
 from grader.gradebook.pool.bundle import packed
 from grader.gradebook.pool.cluster import Cluster, Order
 from grader.gradebook.pool.executor import Pool
@@ -30,7 +30,7 @@ from grader.gradebook.worth.reading import FILE, read_policy
 from grader.isolation import tiers
 
 LOCK = "gradebook.lock"
-SPARE_SECONDS = 60.0  # beyond a stage's own time, until a process that grades is taken for dead
+SPARE_SECONDS = 60.0  # beyond the time of both tries, until a process that grades is taken for dead
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,8 @@ def opened(
 @contextmanager
 def pool(course: Course, setting: Setting, stages: tuple[Stage, ...], wishes: Wishes) -> Iterator[Pool | Cluster]:
     """Give processes that know the course, here or on a cluster; they end with the block."""
-    seconds = max(stage.limits.stage_seconds for stage in stages) + SPARE_SECONDS
+    longest = max(stage.limits.stage_seconds for stage in stages)
+    seconds = longest * (1 + MOST_PATIENCE) + SPARE_SECONDS
     found: Pool | Cluster
     if wishes.cluster is None:
         found = Pool(wishes.jobs or _cores(), seconds, prepare, (course, setting.made))

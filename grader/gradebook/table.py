@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from grader.gradebook.records import Attempt, Mark, Outcome, Override
@@ -23,7 +24,8 @@ class Entry:
 
     mark is the automatic part, None where the grader failed so far; override the manual part, if any. outcome, verdict
     (the published document) and submitted are of the attempt that counts; attempts says how many there are. identity
-    is the student's number on a learning platform, where one is known; label says where that attempt was found.
+    is the student's number on a learning platform, where one is known; label says where that attempt was found, graded
+    when it was graded.
     """
 
     student: str
@@ -36,6 +38,19 @@ class Entry:
     submitted: datetime | None
     attempts: int
     label: str = ""
+    graded: datetime | None = None
+
+    @property
+    def reason(self) -> str:
+        """Why the points are what they are: what the person who gave them said, else why there is no verdict on rows.
+
+        Without the folders that things were found in, which are of no concern to students.
+        """
+        if self.override is not None:
+            return self.override.reason
+        problem = (self.verdict or {}).get("problem")
+        told = str(problem["message"]) if problem else ""
+        return told.replace(self.label, PurePath(self.label).name) if self.label else told
 
     @property
     def points(self) -> float | None:
@@ -81,4 +96,5 @@ def entries(book: Gradebook) -> Iterator[Entry]:
             submitted=counts.submitted if counts else None,
             attempts=len(mine),
             label=counts.label if counts else "",
+            graded=result.at if result else None,
         )

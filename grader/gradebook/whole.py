@@ -9,7 +9,7 @@ from pathlib import Path
 
 from grader.course.stage import Course, Stage
 from grader.gradebook import regrade as again
-from grader.gradebook.intake.listing import arrivals
+from grader.gradebook.intake.listing import listing
 from grader.gradebook.intake.taking import expected, taken
 from grader.gradebook.running import Coordinator
 from grader.gradebook.session import Wishes, opened, policy_of, pool, stoppable
@@ -19,11 +19,15 @@ from grader.gradebook.store import Gradebook
 
 @dataclass(frozen=True)
 class Graded:
-    """What a run did, by stage; how many marks would change with the policy of now; and whom it names in vain."""
+    """What a run did, by stage; how many marks the policy of now would change in points, and whom it names in vain.
+
+    ignored are the entries of the folder that are no student's.
+    """
 
     tallies: tuple[Tally, ...]
     outdated: int
     strangers: tuple[str, ...] = ()
+    ignored: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -36,7 +40,8 @@ class Regraded:
 
 def grade(course: Course, stages: tuple[Stage, ...], submissions: Path, wishes: Wishes, told: Told) -> Graded:
     """Grade everything that has no result yet. An interrupt, or SIGTERM, leaves all results so far in the gradebook."""
-    found = arrivals(submissions, policy_of(course, wishes).zone)
+    listed = listing(submissions, policy_of(course, wishes).zone)
+    found = listed.arrivals
     only = len(stages) == 1
     with opened(course, stages, wishes, create=True) as (book, setting):
         with _coordinator(course, stages, wishes, book, setting, told) as coordinator:
@@ -46,7 +51,12 @@ def grade(course: Course, stages: tuple[Stage, ...], submissions: Path, wishes: 
                 tallies.append(coordinator.grade(stage, attempts, expected(found, stage, only)))
         known = {each.student for each in book.attempts()}
         strangers = tuple(name for name in setting.policy.extensions if name not in known)
-        return Graded(tuple(tallies), len(list(again.differences(book, setting, {}))), strangers)
+        return Graded(
+            tuple(tallies),
+            sum(each.changes_points for each in again.differences(book, setting, {})),
+            strangers,
+            listed.ignored,
+        )
 
 
 def regrade(

@@ -1,27 +1,29 @@
 """A class compared: which pairs of submissions share much that few others have, found without looking at every pair.
 
-What the stub holds counts nothing. What more than a quarter of the class (and of the course's own solutions) wrote
-counts nothing either, and of the rest the rarer counts more: the logarithm of 1 + how seldom it is. The share of a
+What everybody was given counts nothing, nor does what the course's own solutions hold, nor what more than a quarter of
+the class wrote; of the rest the rarer counts more: the logarithm of 1 + how seldom it is. Texts that are alike as a
+whole count as one author here (`rings.py`): what copies share is no usual code, however many they are. The share of a
 pair is the weight of what both have, relative to all that the smaller of the two has.
 """
 
 from __future__ import annotations
 
 import math
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
 from grader.similarity.fingerprints import fingerprints, runs
+from grader.similarity.rings import rings
 from grader.similarity.tokens import Tokens, decoded, tokens
 
-LEAST_SHARE = 0.3  # in every stage, solutions written apart share less (0.27), and disguised copies more (0.76)
+LEAST_SHARE = 0.3  # in every stage, solutions written apart share less (0.21), and disguised copies more (0.66)
 MOST_PAIRS = 100  # that anyone looks at
 LEAST_COMMON = 6  # fingerprints that a pair has to share: fewer are a line or two
-USUAL = 0.25  # what so many wrote is how it is written
+USUAL = 0.25  # what so many wrote is how it is written; in a small class up to half, but no more than SMALL
 OWN = 0.25  # where less than that of a text is not usual, there is little to compare
-FEW = 4  # so many may share something in any class before it is taken for usual
+FEW, SMALL = 4, 6  # so many may share something in any class, and in one of at least twice as many
 
 
 @dataclass(frozen=True)
@@ -72,9 +74,9 @@ def text(name: str, source: bytes, stub: Iterable[int] = ()) -> Text:
     return Text(name, tuple(written.split("\n")), found, prints)
 
 
-def given(stub: str) -> frozenset[int]:
+def given(*texts: str) -> frozenset[int]:
     """Return the runs of tokens of what everybody was given."""
-    return frozenset(runs(tokens(stub).kinds))
+    return frozenset(value for each in texts for value in runs(tokens(each).kinds))
 
 
 def compared(
@@ -82,11 +84,11 @@ def compared(
 ) -> Comparison:
     """Return the pairs that share unusually much, as many as most; own holds solutions of the course."""
     having: dict[int, list[int]] = defaultdict(list)
+    base = {value for each in own for value in each.prints}
     for place, each in enumerate(texts):
-        for value in each.prints:
+        for value in each.prints.keys() - base:
             having[value].append(place)
-    ours = Counter(value for each in own for value in each.prints)
-    weights = _weights(having, ours, len(texts) + len(own))
+    weights = _weights(having, rings([each.prints.keys() for each in texts]))
     wholes = [sum(weights.get(value, 0.0) for value in each.prints) for each in texts]
     shared: dict[tuple[int, int], float] = defaultdict(float)
     counts: dict[tuple[int, int], int] = defaultdict(int)
@@ -107,11 +109,12 @@ def compared(
     return Comparison(tuple(texts), tuple(found), len(ranked), tuple(usual))
 
 
-def _weights(having: Mapping[int, Sequence[int]], ours: Mapping[int, int], count: int) -> dict[int, float]:
-    """Return what each fingerprint counts; the usual ones are left out."""
-    most = max(FEW, int(USUAL * count))
-    frequencies = {value: len(places) + ours.get(value, 0) for value, places in having.items()}
-    return {value: math.log1p(count / max(times, 2)) for value, times in frequencies.items() if times <= most}
+def _weights(having: Mapping[int, Sequence[int]], ring: Sequence[int]) -> dict[int, float]:
+    """Return what each fingerprint counts; the usual ones are left out. ring gives the author of each place."""
+    count = len(set(ring))
+    most = max(FEW, int(USUAL * count), min(SMALL, count // 2))
+    authors = {value: len({ring[place] for place in places}) for value, places in having.items()}
+    return {value: math.log1p(count / max(times, 2)) for value, times in authors.items() if times <= most}
 
 
 def _pair(left: Text, right: Text, of_left: float, of_right: float, weights: Mapping[int, float]) -> Pair:

@@ -1135,8 +1135,7 @@ def choose_ignored(model, ids, steps, choose=None, right=generate):
     text="The targets were not shifted: the model was asked for the tokens that it was given.",
     fix="Give the model ids[:, :-1], and compare with ids[:, 1:].",
 )
-def targets_not_shifted(model, ids, right=perplexity):
-    right(model, ids)
+def targets_not_shifted(model, ids):
     return math.exp(cross_entropy_loss(model.forward(ids[:, :-1]), ids[:, :-1])[0])
 
 
@@ -1169,16 +1168,6 @@ def power_of_two(model, ids, right=perplexity):
 def mean_of_perplexities(model, ids, right=perplexity):
     right(model, ids)
     return float(np.mean([right(model, row[None]) for row in ids]))
-
-
-@mistake(
-    criterion="perplexity",
-    replaces="perplexity",
-    text="The targets were not shifted: the model was asked for the tokens that it was given.",
-    fix="Give the model ids[:, :-1], and compare with ids[:, 1:].",
-)
-def targets_neither_shifted_nor_checked(model, ids):
-    return math.exp(cross_entropy_loss(model.forward(ids[:, :-1]), ids[:, :-1])[0])
 
 
 @mistake(

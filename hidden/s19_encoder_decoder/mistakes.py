@@ -18,6 +18,7 @@ from hidden.s19_encoder_decoder.solution import (
     _linear_gradients,
     _ngrams,
     _smoothing_inputs,
+    _softmax,
     beam_search,
     bleu,
     clipped_matches,
@@ -101,6 +102,19 @@ def cross_output_bias_forgotten(self, x, memory, source_mask=None, right=CrossAt
 
 
 @mistake(
+    criterion="cross-attention",
+    replaces="CrossAttention.forward",
+    text="The values were made of x: they come from memory, as the keys do.",
+    fix="Make the values of memory: memory @ value_weights + value_bias.",
+)
+def values_made_of_x(self, x, memory, source_mask=None, right=CrossAttention.forward):
+    right(self, x, memory, source_mask)
+    values = self._split(x @ self.params["value_weights"] + self.params["value_bias"])
+    joined = self._join(self.attention_weights @ values)
+    return joined @ self.params["output_weights"] + self.params["output_bias"]
+
+
+@mistake(
     criterion="source-padding",
     replaces="CrossAttention.forward",
     text="The mask was read the wrong way round: real tokens were shut out, and padding was attended to.",
@@ -162,6 +176,23 @@ def source_of_padding_is_even(self, x, memory, source_mask=None, right=CrossAtte
     joined = self._join(self.attention_weights @ self._cache[4])
     self._cache = (*self._cache[:5], joined)
     return joined @ self.params["output_weights"] + self.params["output_bias"]
+
+
+@mistake(
+    criterion="source-padding",
+    replaces="CrossAttention.forward",
+    text="Padding got the score 0, which is a score like any other: it was attended to.",
+    fix="Give padding the score -inf before the softmax: exp(-inf) is 0.",
+)
+def padding_scored_zero(self, x, memory, source_mask=None, right=CrossAttention.forward):
+    output = right(self, x, memory, source_mask)
+    if source_mask is None:
+        return output
+    _, _, queries, keys, values, _ = self._cache
+    scores = queries @ np.swapaxes(keys, -1, -2) / math.sqrt(queries.shape[-1])
+    scores = np.where(np.asarray(source_mask)[:, None, None, :] != 0, scores, 0)
+    self.attention_weights = _softmax(scores)
+    return self._join(self.attention_weights @ values) @ self.params["output_weights"] + self.params["output_bias"]
 
 
 @mistake(
@@ -241,6 +272,26 @@ def cross_gradients_accumulated(self, grad_output, right=CrossAttention.backward
 
 
 @mistake(
+    criterion="cross-attention-gradients",
+    replaces="CrossAttention.backward",
+    text="What a softmax row shares, the sum of grad_weights * weights, was not subtracted.",
+    fix="grad_scores = weights * (grad_weights - (grad_weights * weights).sum(axis=-1, keepdims=True)).",
+)
+def cross_row_sum_forgotten(self, grad_output, right=CrossAttention.backward):
+    right(self, grad_output)
+    x, memory, queries, keys, values, _ = self._cache
+    weights, p = self.attention_weights, self.params
+    grad_heads = self._split(grad_output @ p["output_weights"].T)
+    grad_scores = grad_heads @ np.swapaxes(values, -1, -2) * weights / math.sqrt(queries.shape[-1])
+    grad_queries = self._join(grad_scores @ keys)
+    grad_keys = self._join(np.swapaxes(grad_scores, -1, -2) @ queries)
+    grad_values = self._join(np.swapaxes(weights, -1, -2) @ grad_heads)
+    for part, source, grad in (("query", x, grad_queries), ("key", memory, grad_keys)):
+        self.grads[f"{part}_weights"], self.grads[f"{part}_bias"] = _linear_gradients(source, grad)
+    return grad_queries @ p["query_weights"].T, grad_keys @ p["key_weights"].T + grad_values @ p["value_weights"].T
+
+
+@mistake(
     criterion="decoder-block",
     replaces="DecoderBlock.forward",
     text="The self-attention has no causal mask: every position sees what comes after it.",
@@ -301,6 +352,18 @@ def cross_attention_first(self, x, memory, source_mask=None, right=DecoderBlock.
     x = x + self.cross_attention.forward(self.norm2.forward(x), memory, source_mask)
     x = x + self.self_attention.forward(self.norm1.forward(x), np.tri(x.shape[1], dtype=bool))
     return x + self.mlp.forward(self.norm3.forward(x))
+
+
+@mistake(
+    criterion="decoder-block",
+    replaces="DecoderBlock.forward",
+    text="The MLP's output was added to the sum before the cross-attention: what that gave is lost.",
+    fix="Add it to the sum that norm3 normalises, with what both attentions gave.",
+)
+def mlp_added_to_the_sum_before(self, x, memory, source_mask=None, right=DecoderBlock.forward):
+    output = right(self, x, memory, source_mask)
+    x = x + self.self_attention.forward(self.norm1.forward(x), np.tri(x.shape[1], dtype=bool))
+    return output - self.cross_attention.forward(self.norm2.forward(x), memory, source_mask)
 
 
 @mistake(
@@ -680,6 +743,19 @@ def right_token_without_its_share(logits, targets, smoothing=0.1, padding_id=Non
 
 
 @mistake(
+    criterion="label-smoothing",
+    replaces="label_smoothing_loss",
+    text="The right token got 1 beside its share of the smoothing: that is 1 - smoothing.",
+    fix="The targets are smoothing / K for each token and 1 - smoothing more for the right one: they sum to 1.",
+)
+def one_beside_the_share(logits, targets, smoothing=0.1, padding_id=None):
+    log_p, targets, counts = _smoothing_inputs(logits, targets, smoothing, padding_id)
+    right = np.take_along_axis(log_p, targets[..., None], axis=-1)[..., 0]
+    cost = -right - smoothing * log_p.mean(axis=-1)
+    return float(cost[counts].sum() / max(1, counts.sum()))
+
+
+@mistake(
     criterion="label-smoothing-gradient",
     replaces="label_smoothing_gradient",
     text="The gradient was not divided by the number of positions.",
@@ -1028,6 +1104,23 @@ def different_n_grams_counted(candidates, references, n, right=clipped_matches):
         own = set(_ngrams(candidate, n))
         found += len(own & set().union(*(_ngrams(answer, n) for answer in answers)))
         total += len(own)
+    return found, total
+
+
+@mistake(
+    criterion="clipped-matches",
+    replaces="clipped_matches",
+    text="Of several references the last one that has an n-gram limits it, not the one that has it most often.",
+    fix="Take the largest count among the references for each n-gram.",
+)
+def limits_of_the_last_reference(candidates, references, n, right=clipped_matches):
+    _, total = right(candidates, references, n)
+    found = 0
+    for candidate, answers in zip(candidates, references, strict=True):
+        limits = {}
+        for answer in answers:
+            limits.update(_ngrams(answer, n))
+        found += sum(min(count, limits.get(gram, 0)) for gram, count in _ngrams(candidate, n).items())
     return found, total
 
 

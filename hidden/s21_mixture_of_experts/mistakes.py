@@ -734,6 +734,19 @@ def losses_not_weighed(self, x, right=MoELayer.forward):
 @mistake(
     criterion="moe-forward",
     replaces="MoELayer.forward",
+    text="balance_weight and z_weight changed places in auxiliary_loss.",
+    fix="auxiliary_loss = balance_weight * load_balancing_loss + z_weight * router_z_loss.",
+)
+def losses_weighed_the_other_way_round(self, x, right=MoELayer.forward):
+    output = right(self, x)
+    balance = load_balancing_loss(self.probabilities, self.indices)
+    self.auxiliary_loss = self._z_weight * balance + self._balance_weight * router_z_loss(self._cache[2])
+    return output
+
+
+@mistake(
+    criterion="moe-forward",
+    replaces="MoELayer.forward",
     text="auxiliary_loss was added to the output.",
     fix="Keep it as an attribute: whoever trains the layer adds it to the loss, a number.",
 )

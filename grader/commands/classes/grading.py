@@ -10,47 +10,24 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from grader.commands.classes.marks import write_table
-from grader.commands.options import Isolation, Json, KeyFile, RequireIsolation, stage_names
+from grader.commands.classes.options import Run, with_run
+from grader.commands.classes.telling import some, tell_ignored
+from grader.commands.options import Json
 from grader.errors import UsageError
 
 if TYPE_CHECKING:
-    from grader.course.stage import Course, Stage
     from grader.gradebook.regrade import Difference
     from grader.gradebook.setting import Tally, Told
 
 GRADED, FAULTS = 0, 4
-SHOWN = 10  # names in a message
-Stages = Annotated[
-    list[str] | None,
-    typer.Option("--stage", metavar="STAGE", help="A stage; may be repeated.", autocompletion=stage_names),
-]
-Folder = Annotated[Path, typer.Option("--out", metavar="DIR", help="The folder of the gradebook.")]
-PolicyFile = Annotated[
-    Path | None,
-    typer.Option("--policy", metavar="FILE", help="Points and deadlines; by default DIR/class.toml, if it exists."),
-]
-Jobs = Annotated[
-    int | None,
-    typer.Option("--jobs", metavar="N", min=1, max=256, help="Gradings that compute at once; by default one a core."),
-]
-Cluster = Annotated[
-    str | None,
-    typer.Option("--cluster", metavar="ADDRESS", help="Grade on a Dask cluster (extra `cluster`), as tcp://HOST:PORT."),
-]
 
 
+@with_run
 def grade(
+    run: Run,
     submissions: Annotated[
         Path, typer.Argument(metavar="SUBMISSIONS", help="A folder with an entry for each student, or a CSV list.")
     ],
-    out: Folder,
-    stage: Stages = None,
-    policy: PolicyFile = None,
-    jobs: Jobs = None,
-    cluster: Cluster = None,
-    isolation: Isolation = "auto",
-    require_isolation: RequireIsolation = "landlock",
-    key_file: KeyFile = None,
     as_json: Json = False,
 ) -> None:
     """Grade what a class handed in.
@@ -58,38 +35,31 @@ def grade(
     Marks go into DIR/gradebook.sqlite. What has a result is not graded again, so a run that was stopped goes on where
     it was. Exit codes: 0 all is graded, whatever the marks; 4 the grader failed for some; 130 stopped.
     """
-    from grader.gradebook.session import Wishes
     from grader.gradebook.whole import grade as grade_all
     from grader.report.terminal.words import count
 
-    course, stages = _course(stage, key_file)
-    wishes = Wishes(out, policy, isolation, require_isolation, jobs, cluster)
     with _progress() as told:
-        done = grade_all(course, stages, submissions, wishes, told)
+        done = grade_all(run.course, run.stages, submissions, run.wishes, told)
+    out = run.wishes.folder
     if as_json:
         write_table(out, "json")
     _tell(done.tallies, as_json)
+    tell_ignored(done.ignored)
     if any(each.lacking for each in done.tallies):
         _say(f"`grader class export --format json --out {out}` says why there was nothing to grade.")
     if done.strangers:
-        named = _some(list(done.strangers))
+        named = some(list(done.strangers))
         _say(f"warning: class.toml extends deadlines of {named}, who handed in nothing under that name.")
     if done.outdated:
-        named = " ".join(f"--stage {each.id}" for each in stages)
+        named = " ".join(f"--stage {each.id}" for each in run.stages)
         shown = f"`grader class regrade {named} --out {out}` shows them."
         _say(f"{count(done.outdated, 'mark')} would differ with the class.toml of now. {shown}")
     raise typer.Exit(FAULTS if any(each.faults for each in done.tallies) else GRADED)
 
 
+@with_run
 def regrade(
-    out: Folder,
-    stage: Stages = None,
-    policy: PolicyFile = None,
-    jobs: Jobs = None,
-    cluster: Cluster = None,
-    isolation: Isolation = "auto",
-    require_isolation: RequireIsolation = "landlock",
-    key_file: KeyFile = None,
+    run: Run,
     apply: Annotated[bool, typer.Option("--apply", help="Change the marks; without it nothing changes.")] = False,
     reason: Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why; the history keeps it.")] = "regraded",
 ) -> None:
@@ -99,18 +69,15 @@ def regrade(
     changed without --apply; points that were given by hand stay. Exit codes: 0 done; 4 the grader failed for some,
     whose marks stay; 130 stopped.
     """
-    from grader.gradebook.session import Wishes
     from grader.gradebook.whole import regrade as regrade_all
 
     if not reason.strip():
         raise UsageError("--reason is empty", "Say why the marks change.")
-    course, stages = _course(stage, key_file)
-    wishes = Wishes(out, policy, isolation, require_isolation, jobs, cluster)
     with _progress() as told:
-        done = regrade_all(course, stages, wishes, told, reason if apply else None)
+        done = regrade_all(run.course, run.stages, run.wishes, told, reason if apply else None)
     _tell_differences(done.differences, apply)
     if failed := [name for tally in done.tallies for name in tally.faults]:
-        _say(f"The grader failed for {_some(failed)}: their marks stay as they are.")
+        _say(f"The grader failed for {some(failed)}: their marks stay as they are.")
         raise typer.Exit(FAULTS)
 
 
@@ -118,34 +85,27 @@ def _tell_differences(found: tuple[Difference, ...], applied: bool) -> None:
     from grader.report.terminal.screen import look, write
     from grader.report.terminal.words import count
 
-    arrow = look().clean("→")
-    for each in found:
+    worth = [each for each in found if each.changes_points]
+    rest = [each for each in found if not each.changes_points]
+    for each in worth:
         before = f"{each.before.points:g}" if each.before else "none"
-        kept = f" (given by hand: {each.override:g}, which stays)" if each.override is not None else ""
         change = each.after.points - (each.before.points if each.before else 0.0)
-        line = f"{each.student} {each.stage}: {before} {arrow} {each.after.points:g} of {each.after.out_of:g}"
-        line += f" ({change:+g}){kept}: {each.why}"
-        write(look().clean(line))
-    if not found:
-        _say("No mark changes.")
+        kept = f" (given by hand: {each.override:g}, which stays)" if each.override is not None else ""
+        points = f"{before} → {each.after.points:g} of {each.after.out_of:g} ({change:+g})"
+        write(look().clean(f"{each.student} {each.stage}: {points}{kept}: {each.why}"))
+    for each in rest:
+        points = f"{each.after.points:g} of {each.after.out_of:g}, the points stay"
+        write(look().clean(f"{each.student} {each.stage}: {points}: {each.why}"))
+    if not worth:
+        _say("No points change.")
     elif applied:
-        _say(f"Changed {count(len(found), 'mark')}; the history keeps what they were.")
+        _say(f"Changed the points of {count(len(worth), 'mark')}; the history keeps what they were.")
     else:
-        _say(
-            f"{count(len(found), 'mark')} would change. Nothing is changed yet.",
-            "The same command with --apply changes them.",
-        )
-
-
-def _course(names: list[str] | None, key_file: Path | None) -> tuple[Course, tuple[Stage, ...]]:
-    """Return the course and the stages that were named, each once, in the order of the course."""
-    from grader.progress.actions import open_workspace
-
-    course = open_workspace(Path.cwd(), key_file).course
-    if not names:
-        raise UsageError("no stage is named", f"Name one or several, as in --stage {course.stages[0].id}.")
-    ids = {course.find(name).id for name in names}
-    return course, tuple(stage for stage in course.stages if stage.id in ids)
+        _say(f"The points of {count(len(worth), 'mark')} would change. Nothing is changed yet.")
+    if rest:
+        _say(f"Of {count(len(rest), 'mark')} with the same points, something else {'changed' if applied else 'would'}.")
+    if found and not applied:
+        _say("The same command with --apply changes them.")
 
 
 @contextmanager
@@ -183,17 +143,12 @@ def _tell(tallies: tuple[Tally, ...], quietly: bool) -> None:
         else:
             write(line)
         if tally.lacking:
-            _say(f"{tally.stage}: nothing to grade from {_some(tally.lacking)}.")
+            _say(f"{tally.stage}: nothing to grade from {some(tally.lacking)}.")
         if tally.faults:
             _say(
-                f"The grader failed for {_some(tally.faults)}: no mark comes from that.",
+                f"The grader failed for {some(tally.faults)}: no mark comes from that.",
                 "The same command tries again; `grader class history` tells more.",
             )
-
-
-def _some(names: list[str]) -> str:
-    more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
-    return ", ".join(names[:SHOWN]) + more
 
 
 def _say(message: str, hint: str | None = None) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from grader.commands.classes.options import Folder, OneStage
 from grader.commands.options import stage_names
 from grader.course.table import did_you_mean, listed
 from grader.errors import GraderFault, UsageError
@@ -18,9 +19,9 @@ if TYPE_CHECKING:
     from grader.gradebook.table import Entry
 
 MOST_POINTS = 1e6
-Folder = Annotated[Path, typer.Option("--out", metavar="DIR", help="The folder of the gradebook.")]
-OneStage = Annotated[
-    str | None, typer.Option("--stage", metavar="STAGE", help="Only this stage.", autocompletion=stage_names)
+FormName = Annotated[
+    str,
+    typer.Option("--format", metavar="NAME", help="csv, json, canvas, moodle, junit, or parquet (extra `parquet`)."),
 ]
 
 
@@ -31,10 +32,13 @@ def override(
     points: Annotated[float | None, typer.Option("--points", metavar="N", help="What counts from now on.")] = None,
     clear: Annotated[bool, typer.Option("--clear", help="Let the automatic points count again.")] = False,
     reason: Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why; the history keeps it.")] = "",
+    ungraded: Annotated[
+        bool, typer.Option("--ungraded", help="Give points for a stage that was never graded.")
+    ] = False,
 ) -> None:
     """Give points by hand, with a reason.
 
-    They count instead of the automatic ones, and a regrade leaves them alone.
+    They count instead of the automatic ones, and a regrade leaves them alone. Exports show the reason beside them.
     """
     from grader.gradebook.records import Override
     from grader.gradebook.store import Gradebook
@@ -52,6 +56,8 @@ def override(
             if not book.drop_override(student, stage_id):
                 raise UsageError(f"{student} has no points by hand for {stage_id}", "There is nothing to clear.")
         else:
+            if not ungraded:
+                _expect_result(book, student, stage_id)
             book.keep_override(Override(student, stage_id, points, reason.strip(), _user(), datetime.now(UTC)))
     _say(f"{student} {stage_id}: {'the automatic points count again' if points is None else f'{points:g} points'}.")
 
@@ -60,8 +66,8 @@ def export(
     file: Annotated[
         Path | None, typer.Argument(metavar="[FILE]", help="Where to write; without it, the table is printed.")
     ] = None,
-    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="The folder of the gradebook.")] = Path(),
-    form: Annotated[str, typer.Option("--format", metavar="NAME", help="csv, json, canvas, moodle or junit.")] = "csv",
+    out: Folder = Path(),
+    form: FormName = "csv",
     stage: OneStage = None,
 ) -> None:
     """Write the marks for other programs."""
@@ -81,13 +87,15 @@ def write_table(out: Path, form: str, file: Path | None = None, stage: str | Non
         raise UsageError(f"{form!r} is not a format{did_you_mean(form, RENDER)}", f"Choose {listed(RENDER)}.")
     with Gradebook.open(out) as book:
         entries: tuple[Entry, ...] = tuple(each for each in table(book) if stage in (None, each.stage))
-    text = RENDER[form](entries)
+    content = RENDER[form](entries)
     if file is None:
-        write(text)
+        if isinstance(content, bytes):
+            raise UsageError(f"{form} is no text, and cannot be printed", f"Name a file, as in marks.{form}.")
+        write(content)
         return
     expect_writable(file)
     try:
-        replace(file, text)
+        replace(file, content)
     except OSError as error:
         raise GraderFault(f"{file} cannot be written: {error.strerror}") from error
     unknown = sum(entry.points is None for entry in entries)
@@ -96,7 +104,7 @@ def write_table(out: Path, form: str, file: Path | None = None, stage: str | Non
 
 def history(
     student: Annotated[str | None, typer.Argument(metavar="[STUDENT]", help="Only this student.")] = None,
-    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="The folder of the gradebook.")] = Path(),
+    out: Folder = Path(),
     stage: OneStage = None,
 ) -> None:
     """Show every change of every mark."""
@@ -135,6 +143,14 @@ def _expect_student(book: Gradebook, student: str) -> None:
     if student not in known:
         hint = f"The gradebook has {len(known)} students; `grader class export` lists them."
         raise UsageError(f"{student!r} is not in the gradebook{did_you_mean(student, known)}", hint)
+
+
+def _expect_result(book: Gradebook, student: str, stage: str) -> None:
+    mine = [attempt for attempt in book.attempts(student) if attempt.stage == stage]
+    if not any(attempt.result is not None for attempt in mine):
+        found = "the grader has failed so far" if mine else "nothing of theirs was ever graded"
+        hint = "Mind the stage. If the points are meant all the same, add --ungraded."
+        raise UsageError(f"{student} has no result for {stage}: {found}", hint)
 
 
 def _user() -> str:

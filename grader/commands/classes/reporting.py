@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from grader.commands.classes.grading import PolicyFile, Stages
+from grader.commands.classes.options import PolicyFile, Stages
 
 
 def report(

@@ -14,7 +14,7 @@ from grader.diagnosis.slips.trace import Trace
 from grader.remote.proxies import RemoteValue
 from grader.remote.record import Name, Record
 
-FEW = 4  # whole numbers that another cause may give as well
+FEW = 4  # whole numbers, and fewer, that another cause may give as well
 
 
 @dataclass(frozen=True)
@@ -87,11 +87,10 @@ def holds_numbers(record: Record) -> bool:
 
 
 def is_poor(record: Record) -> bool:
-    """Say whether an answer tells little: a bool, a few whole numbers, an exception that NumPy or Python raised."""
+    """Say whether an answer tells little: a bool, a text, one or a few whole numbers and no array."""
     parts = _parts(record.result)
-    numbers = sum(each.size for each in parts if each.dtype.kind in "iufc")
-    plain = all(bool((np.mod(each, 1) == 0).all()) for each in parts if each.dtype.kind in "iuf")
-    return not isinstance(record.result, RemoteValue) and numbers < FEW and plain
+    plain = all(each.ndim == 0 and (each.dtype.kind != "f" or bool(np.mod(each, 1) == 0)) for each in parts)
+    return record.error is None and not isinstance(record.result, RemoteValue) and len(parts) < FEW and plain
 
 
 def _parts(found: object) -> list[np.ndarray[Any, Any]]:

@@ -52,7 +52,7 @@ class Search:
             if tried.total() == PROBES or self.clock() > ends_at:
                 break
             probe = self._probe(0, each)
-            if probe is None or tried[probe.label] == OF_ONE_FUNCTION or not holds_numbers(probe.records[-1]):
+            if probe is None or tried[probe.label] == OF_ONE_FUNCTION or not _tells(probe):
                 continue
             tried[probe.label] += 1
             for place in self._order(probe.label):
@@ -192,3 +192,10 @@ class Search:
         if len(order) > 1 and len(order[0].tests) == 1 and order[0].rank == order[1].rank:
             return []  # one test cannot tell which of several it is
         return order
+
+
+def _tells(probe: Probe) -> bool:
+    """Say whether an answer tells one cause from another: NaN alone, or a refusal by hand, has too many."""
+    record = probe.records[-1]
+    is_refused = record.error is not None and probe.start.learner_raised(record.error)
+    return not is_refused and holds_numbers(record)

@@ -1,8 +1,12 @@
-"""The marks as JUnit XML: a suite for each stage, a case for each student; what has no verdict is an error."""
+"""The marks as JUnit XML: a suite for each stage, a case for each student; what has no verdict is an error.
+
+Times are in seconds; a suite began, in UTC, when the first of what counts was graded.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from datetime import UTC
 
 from grader.gradebook.table import Entry
 from grader.report.escape import markup
@@ -16,28 +20,48 @@ def as_junit(entries: Sequence[Entry]) -> str:
 
 
 def _suite(stage: str, entries: Sequence[Entry]) -> str:
-    failures = sum(entry.outcome == "graded" and not entry.passed for entry in entries)
-    errors = sum(entry.outcome != "graded" for entry in entries)
-    head = f'name="{markup(stage)}" tests="{len(entries)}" failures="{failures}" errors="{errors}" skipped="0"'
-    return f"<testsuite {head}>{''.join(_cases(entries))}</testsuite>"
+    counts: dict[str, object] = {
+        "tests": len(entries),
+        "failures": sum(entry.outcome == "graded" and not entry.passed for entry in entries),
+        "errors": sum(entry.outcome != "graded" for entry in entries),
+        "skipped": 0,
+        "time": f"{sum(map(_seconds, entries)):.3f}",
+    }
+    moments = [entry.graded for entry in entries if entry.graded is not None]
+    if moments:
+        counts["timestamp"] = f"{min(moments).astimezone(UTC):%Y-%m-%dT%H:%M:%S}"  # the form has no place for a zone
+    head = " ".join(f'{name}="{value}"' for name, value in counts.items())
+    return f'<testsuite name="{markup(stage)}" {head}>{"".join(_cases(entries))}</testsuite>'
+
+
+def _seconds(entry: Entry) -> float:
+    return float((entry.verdict or {}).get("duration_s") or 0.0)
 
 
 def _cases(entries: Iterable[Entry]) -> Iterable[str]:
     for entry in entries:
-        verdict = entry.verdict or {}
-        head = f'classname="{markup(entry.stage)}" name="{markup(entry.student)}" time="{verdict.get("duration_s", 0)}"'
-        yield f"<testcase {head}/>" if entry.passed else f"<testcase {head}>{_inner(entry)}</testcase>"
+        name = f'classname="{markup(entry.stage)}" name="{markup(entry.student)}"'
+        head = f'{name} time="{_seconds(entry):.3f}"'
+        inner = ("" if entry.passed else _inner(entry)) + _by_hand(entry)
+        yield f"<testcase {head}>{inner}</testcase>" if inner else f"<testcase {head}/>"
+
+
+def _by_hand(entry: Entry) -> str:
+    """Return what a person said of their points; they change no verdict."""
+    if entry.override is None:
+        return ""
+    return f"<system-out>{entry.override.points:g} points given by hand: {markup(entry.reason)}</system-out>"
 
 
 def _inner(entry: Entry) -> str:
     verdict = entry.verdict or {}
-    problem = verdict.get("problem")
-    if problem:
+    if problem := verdict.get("problem"):
         told = problem["message"]
     elif entry.outcome == "fault":
         told = "the grader failed; this costs the student nothing"
     else:
-        told = "\n".join(f"{row['id']}: {row['status']}" for row in verdict["criteria"] if row["status"] != "passed")
+        rows = verdict.get("criteria", ())
+        told = "\n".join(f"{row['id']}: {row['status']}" for row in rows if row["status"] != "passed")
     kind = "failure" if entry.outcome == "graded" else "error"
     points = f"{entry.points:g} points" if entry.points is not None else "no points yet"
     return f'<{kind} type="{entry.outcome}" message="{points}">{markup(told)}</{kind}>'

@@ -8,7 +8,6 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterable, Sequence
-from pathlib import PurePath
 
 from grader.errors import UsageError
 from grader.gradebook.table import Entry
@@ -36,7 +35,7 @@ def _line(entry: Entry) -> list[object]:
         _number(mark.out_of if mark else None),
         _number(mark.points if mark else None),
         _number(override.points if override else None),
-        override.reason if override else "",
+        entry.reason,
         entry.outcome,
         "yes" if entry.passed else "no",
         mark.late_days if mark else 0,
@@ -79,13 +78,12 @@ def as_moodle(entries: Sequence[Entry]) -> str:
 
 
 def _comment(entry: Entry) -> str:
-    problem = (entry.verdict or {}).get("problem")
-    told = problem["message"] if problem else ""
-    if entry.label:  # students read this, and the folders of the instructor's machine are none of theirs
-        told = told.replace(entry.label, PurePath(entry.label).name)
+    """Return what students read beside their points; lateness costs nothing of points that were given by hand."""
+    if entry.override is not None:
+        return f"given by hand: {entry.reason}"
     days = entry.mark.late_days if entry.mark else 0
     late = f"{days} day{'' if days == 1 else 's'} late" if days else ""
-    return "; ".join(filter(None, [told, late]))
+    return "; ".join(filter(None, [entry.reason, late]))
 
 
 def _name(student: str, identity: str) -> str:

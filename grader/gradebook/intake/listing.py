@@ -1,31 +1,42 @@
 """The students of a folder, of an export of a learning platform, or of a CSV list, and the files of each.
 
 Names tell whose a file is: `ada.py`, `ada.zip`, a folder `ada`; Canvas writes `lovelaceada_123_answers-1.py`, and
-Moodle `Ada Lovelace_123_assignsubmission_file_`. CSV lists are read in `roster.py`.
+Moodle `Ada Lovelace_123_assignsubmission_file_`. CSV lists are read in `roster.py`. Whatever else lies in a folder is
+nobody's: it is ignored, and named.
 """
 
 from __future__ import annotations
 
 import os
 import re
+from dataclasses import dataclass
 from datetime import tzinfo
 from pathlib import Path
 
 from grader.errors import UsageError
 from grader.gradebook.intake.arrivals import Arrival, Handed, joined
 from grader.gradebook.intake.roster import read_roster
-from grader.submission.names import printable
+from grader.submission.names import printable, shown
 
 SUFFIXES = (".tar.gz", ".tar.xz", ".tar.bz2", ".tgz", ".tar", ".zip", ".py")  # a longer one before its end
 _MOODLE = re.compile(r"(?P<name>.+)_(?P<id>[0-9]+)_assignsubmission_file(?:_(?P<file>.*))?", re.DOTALL)
 _CANVAS = re.compile(r"(?P<name>[^_]+)_(?:LATE_)?(?P<id>[0-9]+)_(?:[0-9]+_)?(?P<file>.+)", re.DOTALL)
-_LITTER = ("__MACOSX", "Thumbs.db", "desktop.ini")
+_REFUSED = (".ipynb", ".rar", ".7z", ".gz", ".bz2", ".xz", ".zst", ".docx", ".odt", ".pdf")
+_GRADEBOOK = "gradebook.sqlite"
 
 
-def arrivals(submissions: Path, zone: tzinfo) -> tuple[Arrival, ...]:
-    """Return the students of a folder or of a CSV list, by name; UsageError with every mistake in the names."""
+@dataclass(frozen=True)
+class Listing:
+    """The students by name, and the entries of the folder that are no student's."""
+
+    arrivals: tuple[Arrival, ...]
+    ignored: tuple[str, ...] = ()
+
+
+def listing(submissions: Path, zone: tzinfo) -> Listing:
+    """Return the students of a folder or of a CSV list; UsageError with every mistake in the names."""
     if submissions.suffix.lower() == ".csv" and not submissions.is_dir():
-        return read_roster(submissions, zone)
+        return Listing(read_roster(submissions, zone))
     if not submissions.is_dir():
         what = "does not exist" if not os.path.lexists(submissions) else "is not a folder"
         hint = (
@@ -36,11 +47,26 @@ def arrivals(submissions: Path, zone: tzinfo) -> tuple[Arrival, ...]:
         names = sorted(os.listdir(submissions))
     except OSError as error:
         raise UsageError(f"{submissions} cannot be read: {error.strerror}") from error
-    found = [_arrival(submissions / name) for name in names if not name.startswith(".") and name not in _LITTER]
-    if not found:
+    students = [name for name in names if _is_students(submissions / name)]
+    ignored = tuple(name for name in names if name not in set(students))
+    if not students:
+        found = f"holds no submission, only {', '.join(map(shown, ignored[:5]))}" if ignored else "is empty"
         hint = "Expected a file, an archive or a folder for each student in it, or a CSV list instead."
-        raise UsageError(f"{printable(str(submissions))} is empty: nothing was handed in", hint)
-    return joined(found)
+        raise UsageError(f"{printable(str(submissions))} {found}: nothing was handed in", hint)
+    return Listing(joined(_arrival(submissions / name) for name in students), ignored)
+
+
+def _is_students(path: Path) -> bool:
+    """Say whether an entry is somebody's: a folder, a module, an archive, or whatever a platform gives a name to.
+
+    What only looks like an archive or a notebook is somebody's, too: it is refused later, and they are told.
+    """
+    name = path.name
+    if name.startswith((".", "__")):
+        return False
+    if path.is_dir():
+        return not (path / _GRADEBOOK).is_file()
+    return bool(name.lower().endswith(SUFFIXES + _REFUSED) or _MOODLE.fullmatch(name) or _CANVAS.fullmatch(name))
 
 
 def _arrival(path: Path) -> Arrival:

@@ -121,18 +121,22 @@ def test_points_by_hand_survive_a_regrade_and_the_history_tells_all(graded: tupl
     told = " ".join(again.err.split())
     assert (again.code, again.out) == (0, "s01: 0 passed, 0 did not; 6 had a result before\n")
     assert "class.toml extends deadlines of adda, who handed in nothing under that name" in told
-    assert "6 marks would differ with the class.toml of now. `grader class regrade --stage s01 --out" in told
+    assert "4 marks would differ with the class.toml of now. `grader class regrade --stage s01 --out" in told
     arguments = ("class", "regrade", *out, *OPTIONS)
     done = graded[0].process(*arguments)
     assert done.code == 0, done.err
     assert "ada s01: 2 → 10 of 10 (+8): class.toml, or when it was handed in" in done.out.splitlines()
-    assert "bob s01: 0 → 0 of 10 (+0) (given by hand: 1.5, which stays): class.toml" in done.out
-    assert "Nothing is changed yet." in done.err and marks(graded[1] / "out")["ada"] == ("graded", 2.0)
+    assert "bob s01: 0 of 10, the points stay: class.toml" in done.out and "+0" not in done.out
+    said = " ".join(done.err.split())
+    assert "The points of 4 marks would change. Nothing is changed yet. Of 2 marks with the same points" in said
+    assert marks(graded[1] / "out")["ada"] == ("graded", 2.0)
     assert graded[0].process(*arguments, "--apply", "--reason", "ten points each").code == 0
     found = marks(graded[1] / "out")
     assert (found["ada"], found["bob"], found["cy"]) == (("graded", 10.0), ("graded", 1.5), ("graded", 5.0))
     told = here("class", "history", "bob", *out).out
     assert "bob s01  override: none → 1.5  (oral exam)" in told and "(ten points each)" in told
+    exported = here("class", "export", *out, "--format", "moodle").out
+    assert "bob,bob,1.5,10,given by hand: oral exam" in exported and "flo handed in nothing" in exported
     assert here("class", "override", "bob", "s01", *out, "--clear").code == 0
     assert marks(graded[1] / "out")["bob"] == ("graded", 0.0)
 
@@ -161,6 +165,7 @@ def test_marks_are_written_into_a_file_or_printed(graded: tuple[Place, Path], he
         (["export", "no/marks.csv", "--out", "out"], 2, "no/marks.csv cannot be written"),
         (["override", "bo", "s01", "--out", "out", "--points", "1", "--reason", "x"], 2, "did you mean 'bob'?"),
         (["override", "bob", "s01", "--out", "out", "--points", "1"], 2, "--reason is missing"),
+        (["override", "bob", "s02", "--out", "out", "--points", "1", "--reason", "x"], 2, "bob has no result for s02"),
         (["override", "bob", "s01", "--out", "out", "--points", "nan", "--reason", "x"], 2, "out of range"),
         (["override", "bob", "s01", "--out", "out"], 2, "expected either --points N or --clear"),
         (["override", "eve", "s01", "--out", "out", "--clear"], 2, "eve has no points by hand for s01"),

@@ -15,7 +15,7 @@ from grader.course.manifest import load_course
 from grader.course.provenance import Provenance
 from grader.course.stage import Course
 from grader.errors import GraderFault
-from grader.gradebook.intake.listing import arrivals
+from grader.gradebook.intake.listing import listing
 from grader.gradebook.intake.taking import taken
 from grader.gradebook.job import Done, Job, course_version
 from grader.gradebook.pool.executor import WorkerDied
@@ -97,7 +97,8 @@ class Class:
 
     def grade(self, executor: Executor, stage: str = "s01") -> Tally:
         target = self.course.find(stage)
-        found = [each for one in arrivals(self.handed, UTC) for each in taken(one, target, self.course.root, True)]
+        arrivals = listing(self.handed, UTC).arrivals
+        found = [each for one in arrivals for each in taken(one, target, self.course.root, True)]
         return self.coordinator(executor).grade(target, found, len(found))
 
     def regraded(self, executor: Executor) -> dict[tuple[str, str, str], int]:

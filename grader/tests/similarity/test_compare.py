@@ -56,7 +56,8 @@ def names(found: list[Text], **options: float) -> list[tuple[str, str]]:
 def test_a_disguised_copy_is_found_among_solutions_written_apart(stage: str) -> None:
     stub, sources = known(stage)
     sources = {**sources, "copy": disguised(sources["student"], 1)}
-    found = compared([text(name, source.encode(), stub) for name, source in sources.items()])
+    own = [text("", sources.pop("reference").encode(), stub)]
+    found = compared([text(name, source.encode(), stub) for name, source in sources.items()], own)
     assert [{pair.left.name, pair.right.name} for pair in found.pairs] == [{"student", "copy"}]
     assert found.pairs[0].share > 0.7
 
@@ -78,11 +79,42 @@ def test_what_four_share_counts_in_any_class() -> None:
     assert len(names(texts(*(usual + program(seed) for seed in range(1, 5))))) == 6
 
 
-def test_what_the_course_s_own_solutions_hold_counts_less() -> None:
+def test_what_the_course_s_own_solutions_hold_counts_nothing() -> None:
     two = texts(program(0, 30) + program(1, 30), program(0, 30) + program(2, 30))
-    plain = compared(two).pairs[0].share
-    assert plain > compared(two, texts(program(0, 30), program(0, 30))).pairs[0].share
-    assert not compared(two, texts(*[program(0, 30)] * 3)).pairs
+    assert compared(two).pairs
+    assert not compared(two, texts(program(0, 30))).pairs
+
+
+def test_half_of_a_small_class_is_no_custom() -> None:
+    """Six of twelve who copied a part, too little for a ring, are seen; in a class of forty that is usual."""
+    part = program(0, 30)
+    six = [part + program(seed, 60) for seed in range(1, 7)]
+    assert len(names(texts(*six, *(program(seed, 90) for seed in range(7, 13))), least=0.2)) == 15
+    ten = [part + program(seed, 60) for seed in range(1, 12)]
+    assert not names(texts(*ten, *(program(seed, 90) for seed in range(12, 41))), least=0.2)
+
+
+@pytest.mark.parametrize("copies", [3, 5])
+@pytest.mark.parametrize("stage", ["s07", "s15"])
+def test_a_ring_is_found_in_a_small_class_and_nobody_else(stage: str, copies: int) -> None:
+    """Four or six of about twelve handed in one module under other names; the others wrote theirs."""
+    stub, sources = known(stage)
+    ring = {"student", *(f"copy{seed}" for seed in range(copies))}
+    sources = {**sources, **{f"copy{seed}": disguised(sources["student"], seed) for seed in range(copies)}}
+    found = compared([text(name, source.encode(), stub) for name, source in sources.items()])
+    pairs = [{pair.left.name, pair.right.name} for pair in found.pairs]
+    assert sorted(map(sorted, pairs)) == [[a, b] for a in sorted(ring) for b in sorted(ring) if a < b]
+    assert min(pair.share for pair in found.pairs) > 0.6
+    assert not found.usual
+
+
+@pytest.mark.parametrize("stage", ["s01", "s10", "s17"])
+def test_solutions_written_apart_stay_far_below_a_pair(stage: str) -> None:
+    stub, sources = known(stage)
+    sources = dict(sources)
+    own = [text("", sources.pop("reference").encode(), stub)]
+    found = compared([text(name, source.encode(), stub) for name, source in sources.items()], own, least=0.0)
+    assert found.pairs[0].share < 0.22 < LEAST_SHARE
 
 
 def test_a_part_that_was_copied_is_seen_from_the_smaller_side() -> None:

@@ -8,7 +8,7 @@ import re
 from grader.diagnosis.slips.schema import Change
 from grader.diagnosis.slips.wording.clause import Clause
 from grader.diagnosis.slips.wording.nouns import LIBRARIES, NOUNS
-from grader.diagnosis.slips.wording.phrases import Vocabulary, called
+from grader.diagnosis.slips.wording.phrases import Vocabulary, called, constant_of
 from grader.diagnosis.slips.wording.sentences import targets
 
 MOST_QUOTED = 90  # characters
@@ -39,6 +39,11 @@ def _plain(node: ast.AST) -> list[object]:
 
 def moved(old: ast.AST, right: ast.AST, say: Vocabulary) -> Clause | None:
     """Return the clause of what stands in another place, or is missing as a whole: the learner's own text says it."""
+    if isinstance(old, ast.Dict) and isinstance(right, ast.Dict):
+        pairs = zip(old.keys, old.values, right.values, strict=False)
+        keys = [str(constant_of(key)) for key, ours, theirs in pairs if ours is not theirs]
+        said = f"the values of {' and '.join(keys)} were in each other's places"
+        return Clause(said, "Swap them back.", 0) if keys else None
     if isinstance(old, ast.List) and isinstance(right, ast.List) and len(old.elts) != len(right.elts):
         return _entry(old, right)
     if isinstance(old, ast.Subscript) and isinstance(right, ast.Subscript) and old.value is right.value:

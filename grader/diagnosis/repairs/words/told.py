@@ -35,8 +35,7 @@ def told(change: Change, say: Vocabulary) -> Clause | None:
     if change.kind in ("accumulates", "overwrites"):
         return _assignment(change, say)
     if change.kind == "thrown_away" and isinstance(change.old, ast.Expr):
-        name = called(change.old.value)
-        return Clause(f"the result of {name} were not used", f"`{name}` returns what it makes: keep that.", 0)
+        return _thrown_away(change.old.value, say)
     if isinstance(change.old, ast.stmt):
         return _statement(change, say)
     if not isinstance(change.new, ast.AST):
@@ -54,6 +53,14 @@ def told(change: Change, say: Vocabulary) -> Clause | None:
     return expression(change.new, change.old, change.holder, say) or quoted(change.old, change.new)
 
 
+def _thrown_away(value: ast.expr, say: Vocabulary) -> Clause | None:
+    """Return the clause of a line that computes something and keeps nothing."""
+    if name := called(value):
+        return Clause(f"the result of {name} were not used", f"`{name}` returns what it makes: keep that.", 0)
+    what = say.phrase(getattr(value, "left", None))
+    return Clause(f"the new value of {what} were not kept", f"Write `{what} = …`.", 0) if what else None
+
+
 def _aligned(change: Change, say: Vocabulary) -> Clause | None:
     """Return the clause of what stands where a right module has something else: each of the places told by itself."""
     found = places(change)
@@ -61,7 +68,7 @@ def _aligned(change: Change, say: Vocabulary) -> Clause | None:
         return taking_part(found[0], say)
     clauses = [told(replace(each, kind=""), say) for each in found or ()]
     known = [each for each in clauses if each is not None]
-    if known and len(known) == len(clauses):
+    if known and len(known) == len(clauses) and not any("another value" in each.said for each in known):
         said = ", and as if ".join(dict.fromkeys(each.said for each in known))
         return Clause(said, " ".join(dict.fromkeys(each.fix for each in known)), max(each.rank for each in known))
     return taking_part(change, say)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import csv
 import io
 import json
+import sys
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +52,7 @@ ENTRIES = (
 
 def rows(form: str, entries: tuple[Entry, ...] = ENTRIES) -> list[dict[str, str]]:
     text = RENDER[form](entries)
+    assert isinstance(text, str)
     return list(csv.DictReader(io.StringIO(text, newline=""), strict=True))
 
 
@@ -69,7 +71,9 @@ def test_json_is_as_the_published_schema_says() -> None:
 def test_csv_has_a_line_for_each_mark_and_no_formula() -> None:
     found = rows("csv")
     assert [line["points"] for line in found] == ["2", "0.5", "1.75", "0", "", "0"]
-    assert (found[2]["automatic"], found[2]["override"], found[2]["reason"]) == ("1.25", "1.75", "oral exam")
+    assert (found[2]["automatic"], found[2]["override"]) == ("1.25", "1.75")
+    assert [line["reason"] for line in found[:5]] == ["", "", "oral exam", "cy handed in nothing", ""]
+    assert found[5]["reason"] == f"'{NASTY}"
     assert found[0]["submitted"] == NOW.isoformat() and found[3]["outcome"] == "missing"
     assert found[5]["student"] == f"'{NASTY}"
 
@@ -89,6 +93,7 @@ def test_moodle_has_a_worksheet_of_one_stage() -> None:
     found = rows("moodle", tuple(each for each in ENTRIES if each.stage == "s01"))
     assert (found[0]["Identifier"], found[0]["Full name"], found[0]["Grade"]) == ("Participant 12", "ada", "2")
     assert (found[0]["Maximum Grade"], found[2]["Feedback comments"]) == ("2", "cy handed in nothing; 3 days late")
+    assert (found[1]["Grade"], found[1]["Feedback comments"]) == ("1.75", "given by hand: oral exam")
     assert found[3]["Grade"] == ""
 
 
@@ -100,17 +105,50 @@ def test_moodle_tells_students_nothing_of_the_folders_of_the_instructor() -> Non
 
 
 def test_junit_has_a_suite_for_each_stage_and_skips_nobody(tmp_path: Path) -> None:
-    (tmp_path / "marks.xml").write_text(RENDER["junit"](ENTRIES), encoding="utf-8")
-    found = {
-        suite.name: {case.name: case.result for case in suite}
-        for suite in JUnitXml.fromfile(str(tmp_path / "marks.xml"))
-    }
+    (tmp_path / "marks.xml").write_text(str(RENDER["junit"](ENTRIES)), encoding="utf-8")
+    read = JUnitXml.fromfile(str(tmp_path / "marks.xml"))
+    found = {suite.name: {case.name: case.result for case in suite} for suite in read}
+    said = {case.name: case.system_out for suite in read for case in suite if case.system_out}
     assert list(found) == ["s01", "s02"] and found["s01"]["ada_12"] == []
     kinds = [[type(each) for each in found["s01"][name]] for name in ("bob", "cy", "dee")]
     assert kinds == [[Failure], [Error], [Error]]
+    assert said == {"bob": "1.75 points given by hand: oral exam"}
     assert found["s01"]["cy"][0].text == "cy handed in nothing"
 
 
 @pytest.mark.parametrize("form", RENDER)
 def test_a_gradebook_without_marks_has_every_form(form: str) -> None:
+    if form == "parquet":
+        pytest.importorskip("pyarrow")
     assert RENDER[form](())
+
+
+def test_junit_has_times_in_seconds_and_when_a_suite_began(tmp_path: Path) -> None:
+    later = replace(entry("eve"), graded=NOW + timedelta(hours=1))
+    (tmp_path / "marks.xml").write_text(str(RENDER["junit"]((replace(entry("ada"), graded=NOW), later, *ENTRIES[3:]))))
+    (suite,) = JUnitXml.fromfile(str(tmp_path / "marks.xml"))
+    assert (suite.timestamp, suite.time) == ("2026-11-22T23:59:00", 6.0)
+    assert {case.name: case.time for case in suite}["ada"] == 1.5
+
+
+def test_parquet_is_read_back_with_types(tmp_path: Path) -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    (tmp_path / "marks.parquet").write_bytes(RENDER["parquet"](ENTRIES))  # type: ignore[arg-type]
+    table = parquet.read_table(tmp_path / "marks.parquet")
+    assert table.schema.field("points").type == pyarrow.float64()
+    assert str(table.schema.field("submitted").type) == "timestamp[us, tz=UTC]"
+    ada, _, bob, cy, dee, nasty = table.to_pylist()
+    assert (ada["points"], ada["passed"], ada["submitted"], ada["override"]) == (2.0, True, NOW, None)
+    assert dict(ada["rows"]) == {"double": "passed", "quadruple": "passed"}
+    assert (bob["points"], bob["automatic"], bob["override"], bob["reason"]) == (1.75, 1.25, 1.75, "oral exam")
+    assert (cy["outcome"], cy["reason"], cy["submitted"]) == ("missing", "cy handed in nothing", None)
+    assert (dee["points"], dee["outcome"], nasty["student"]) == (None, "fault", NASTY)
+
+
+def test_without_pyarrow_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(UsageError, match="parquet needs pyarrow") as found:
+        RENDER["parquet"](ENTRIES)
+    assert found.value.hint == "Install the extra: `uv sync --extra parquet`."

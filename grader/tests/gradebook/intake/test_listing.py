@@ -11,7 +11,7 @@ from grader.course.manifest import load_course
 from grader.course.stage import Stage
 from grader.errors import NotHandedIn, UsageError
 from grader.gradebook.intake.arrivals import Arrival, chosen
-from grader.gradebook.intake.listing import arrivals
+from grader.gradebook.intake.listing import listing
 from grader.tests.support.places import ROOT
 
 
@@ -31,7 +31,8 @@ def made(folder: Path, *names: str) -> Path:
 
 
 def students(folder: Path) -> dict[str, tuple[str, list[str]]]:
-    return {each.student: (each.identity, [thing.name for thing in each.things]) for each in arrivals(folder, UTC)}
+    found = listing(folder, UTC).arrivals
+    return {each.student: (each.identity, [thing.name for thing in each.things]) for each in found}
 
 
 def test_a_student_has_a_file_an_archive_or_a_folder(tmp_path: Path) -> None:
@@ -44,11 +45,11 @@ def test_a_student_has_a_file_an_archive_or_a_folder(tmp_path: Path) -> None:
         "O'Neil, Zoë/",
         ".DS_Store",
         "__MACOSX/",
-        "eve.txt",
+        "eve.docx",
     )
     assert students(tmp_path) == {
         "O'Neil, Zoë": ("", ["O'Neil, Zoë"]), "ada": ("", ["ada.py"]), "bob": ("", ["bob.tar.gz"]),
-        "cy": ("", ["cy.ZIP"]), "dee": ("", ["dee"]), "eve": ("", ["eve.txt"]),
+        "cy": ("", ["cy.ZIP"]), "dee": ("", ["dee"]), "eve": ("", ["eve.docx"]),
     }  # fmt: skip
 
 
@@ -69,7 +70,7 @@ def test_exports_of_canvas_and_moodle_name_the_student_and_a_number(tmp_path: Pa
 def test_two_entries_of_one_student_are_told_and_nothing_is_taken(tmp_path: Path) -> None:
     made(tmp_path, "ada.py", "ada.zip", "Bob/", "bob.py", "cy.py")
     with pytest.raises(UsageError) as found:
-        arrivals(tmp_path, UTC)
+        listing(tmp_path, UTC)
     lines = found.value.message.splitlines()
     assert sorted(lines) == [
         "Bob and bob.py are of the same student, Bob",
@@ -82,17 +83,18 @@ def test_two_entries_of_one_student_are_told_and_nothing_is_taken(tmp_path: Path
 def test_a_name_that_cannot_be_shown_is_told(name: str, tmp_path: Path) -> None:
     made(tmp_path, name)
     with pytest.raises(UsageError, match="the name '") as found:
-        arrivals(tmp_path, UTC)
+        listing(tmp_path, UTC)
     assert found.value.message.isprintable()
 
 
 @pytest.mark.parametrize(
-    ("name", "told"), [("no", "does not exist"), ("file.zip", "is not a folder"), ("folder", "is empty")]
-)
+    ("name", "told"), [("no", "does not exist"), ("file.zip", "is not a folder"), ("folder", "is empty: nothing"),
+                     ("litter", "holds no submission, only .hidden, notes.txt: nothing")]
+)  # fmt: skip
 def test_a_place_without_submissions_is_told(name: str, told: str, tmp_path: Path) -> None:
-    made(tmp_path, "file.zip", "folder/.hidden")
+    made(tmp_path, "file.zip", "folder/", "litter/.hidden", "litter/notes.txt")
     with pytest.raises(UsageError, match=told):
-        arrivals(tmp_path / name, UTC)
+        listing(tmp_path / name, UTC)
 
 
 def names(arrival: Arrival, stage: Stage, only: bool) -> list[str]:
@@ -100,7 +102,7 @@ def names(arrival: Arrival, stage: Stage, only: bool) -> list[str]:
 
 
 def test_a_file_with_its_students_name_is_the_one_stage_that_is_graded(tmp_path: Path, s15: Stage) -> None:
-    (plain, lms) = arrivals(made(tmp_path, "ada.py", "bob_1_homework.py"), UTC)
+    (plain, lms) = listing(made(tmp_path, "ada.py", "bob_1_homework.py"), UTC).arrivals
     assert names(plain, s15, only=True) == ["ada.py"]
     with pytest.raises(NotHandedIn, match=r"expected attention.py, found ada.py"):
         names(plain, s15, only=False)
@@ -112,5 +114,20 @@ def test_a_file_with_its_students_name_is_the_one_stage_that_is_graded(tmp_path:
 
 def test_of_several_files_those_of_the_stage_are_its_attempts(tmp_path: Path, s15: Stage) -> None:
     made(tmp_path, "ada_1_attention-1.py", "ada_1_attention (2).py", "ada_1_layer.py", "ada_1_all.zip")
-    (ada,) = arrivals(tmp_path, UTC)
+    (ada,) = listing(tmp_path, UTC).arrivals
     assert names(ada, s15, only=False) == ["all.zip", "attention (2).py", "attention-1.py"]
+
+
+def test_what_is_nobodys_is_ignored_and_named(tmp_path: Path) -> None:
+    litter = [".DS_Store", "Thumbs.db", "class.toml", "desktop.ini", "marks.csv", "notes.txt"]
+    made(tmp_path, "ada.py", "bob.tar.gz", "cy/", *litter, "__MACOSX/ada.py", ".git/", "marks/gradebook.sqlite")
+    found = listing(tmp_path, UTC)
+    assert [each.student for each in found.arrivals] == ["ada", "bob", "cy"]
+    assert sorted(found.ignored) == sorted([*litter, "__MACOSX", ".git", "marks"])
+
+
+def test_what_somebody_handed_in_in_another_form_is_theirs(tmp_path: Path) -> None:
+    made(tmp_path, "ada.ipynb", "bob.RAR", "dee_4_answers.txt", "Eve Li_5_assignsubmission_file_answers.docx")
+    found = listing(tmp_path, UTC)
+    assert [each.student for each in found.arrivals] == ["Eve Li_5", "ada", "bob", "dee_4"]
+    assert not found.ignored

@@ -10,7 +10,7 @@ import pytest
 
 from grader.errors import UsageError
 from grader.gradebook.intake.arrivals import Arrival, Handed
-from grader.gradebook.intake.listing import arrivals
+from grader.gradebook.intake.listing import listing
 
 HEAD = "student,repository,revision\n"
 
@@ -18,7 +18,7 @@ HEAD = "student,repository,revision\n"
 def read(folder: Path, text: str, zone: str = "UTC") -> tuple[Arrival, ...]:
     path = folder / "class.csv"
     path.write_text(text, encoding="utf-8")
-    return arrivals(path, ZoneInfo(zone))
+    return listing(path, ZoneInfo(zone)).arrivals
 
 
 def test_a_list_names_repositories_beside_it_and_who_handed_in_nothing(tmp_path: Path) -> None:
@@ -76,4 +76,4 @@ def test_a_list_that_cannot_be_read_is_told(tmp_path: Path) -> None:
     (tmp_path / "class.csv").write_bytes(b"\xff\xfe")
     for name in ("class.csv", "no.csv"):
         with pytest.raises(UsageError, match="cannot be read"):
-            arrivals(tmp_path / name, UTC)
+            listing(tmp_path / name, UTC)

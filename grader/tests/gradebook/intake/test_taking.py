@@ -12,7 +12,7 @@ import pytest
 from grader.course.manifest import load_course
 from grader.course.stage import Stage
 from grader.gradebook.intake.arrivals import Arrival, Handed
-from grader.gradebook.intake.listing import arrivals
+from grader.gradebook.intake.listing import listing
 from grader.gradebook.intake.taking import MISSING, Taken, expected, taken
 from grader.tests.support.places import ROOT
 from grader.tests.support.repositories import commit, git, make, needs_git
@@ -26,8 +26,8 @@ def s15() -> Stage:
 
 
 def of(path: Path, stage: Stage) -> dict[str, Taken]:
-    found = [each for arrival in arrivals(path, UTC) for each in taken(arrival, stage, ROOT, only=True)]
-    assert len(found) == expected(arrivals(path, UTC), stage, only=True)
+    found = [each for arrival in listing(path, UTC).arrivals for each in taken(arrival, stage, ROOT, only=True)]
+    assert len(found) == expected(listing(path, UTC).arrivals, stage, only=True)
     return {each.attempt.student: each for each in found}
 
 

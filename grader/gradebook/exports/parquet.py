@@ -1,0 +1,60 @@
+"""The marks as a Parquet file, for data frames: a row for each student and stage, each column with its type."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from typing import Any
+
+from grader.errors import UsageError
+from grader.gradebook.table import Entry
+
+
+def as_parquet(entries: Sequence[Entry]) -> bytes:
+    """Return the file; UsageError where pyarrow is not installed. What is not known is null, and times are in UTC."""
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError as error:
+        hint = "Install the extra: `uv sync --extra parquet`."
+        raise UsageError("the format parquet needs pyarrow", hint) from error
+    lines = [_line(entry) for entry in entries]
+    out = io.BytesIO()
+    pyarrow.parquet.write_table(pyarrow.Table.from_pylist(lines, pyarrow.schema(_types(pyarrow))), out)
+    return out.getvalue()
+
+
+def _types(arrow: Any) -> dict[str, Any]:
+    text, number, whole, moment = arrow.string(), arrow.float64(), arrow.int64(), arrow.timestamp("us", "UTC")
+    return {
+        "student": text, "identity": text, "stage": text, "outcome": text, "passed": arrow.bool_(), "points": number,
+        "out_of": number, "automatic": number, "before_lateness": number, "late_days": whole, "budget_days": whole,
+        "override": number, "reason": text, "submitted": moment, "graded": moment, "attempts": whole, "seed": whole,
+        "isolation": text, "submission": text, "rows": arrow.map_(text, text),
+    }  # fmt: skip
+
+
+def _line(entry: Entry) -> dict[str, Any]:
+    mark, verdict = entry.mark, entry.verdict or {}
+    return {
+        "student": entry.student,
+        "identity": entry.identity or None,
+        "stage": entry.stage,
+        "outcome": entry.outcome,
+        "passed": entry.passed,
+        "points": entry.points,
+        "out_of": mark.out_of if mark else None,
+        "automatic": mark.points if mark else None,
+        "before_lateness": mark.raw if mark else None,
+        "late_days": mark.late_days if mark else 0,
+        "budget_days": mark.budget_days if mark else 0,
+        "override": entry.override.points if entry.override else None,
+        "reason": entry.reason or None,
+        "submitted": entry.submitted,
+        "graded": entry.graded,
+        "attempts": entry.attempts,
+        "seed": verdict.get("seed"),
+        "isolation": verdict.get("isolation"),
+        "submission": verdict.get("submission"),
+        "rows": [(row["id"], row["status"]) for row in verdict.get("criteria", ())],
+    }

@@ -1,0 +1,53 @@
+"""`grader class override` and `export` on a gradebook that is there: what has no result, and files that are no text."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import pytest
+
+from grader.gradebook.records import Attempt
+from grader.gradebook.store import Gradebook
+from grader.tests.gradebook.pages.made import NOW, keep, verdict
+from grader.tests.support.command import Here
+
+
+@pytest.fixture
+def book(tmp_path: Path) -> Path:
+    """Return a gradebook in which ada has a result for s01, and bob's grading has failed so far."""
+    with Gradebook.open(tmp_path / "out", create=True) as found:
+        keep(found, "ada", verdict())
+        with found.changing():
+            found.keep_attempt(Attempt("bob", "s01", "digest", NOW, "csv", "x"))
+    return tmp_path / "out"
+
+
+def test_points_for_what_was_never_graded_are_given_on_request_only(book: Path, here: Here) -> None:
+    for student, stage, why in (
+        ("ada", "s02", "nothing of theirs was ever graded"),
+        ("bob", "s01", "has failed so far"),
+    ):
+        give = ("class", "override", student, stage, "--out", str(book), "--points", "3", "--reason", "oral exam")
+        refused = here(*give)
+        told = " ".join(refused.err.split())
+        assert refused.code == 2 and f"{student} has no result for {stage}: " in told and why in told
+        assert "add --ungraded" in told
+        assert here(*give, "--ungraded").code == 0
+    lines = list(csv.DictReader(here("class", "export", "--out", str(book)).out.splitlines()))
+    assert [(each["student"], each["stage"], each["points"], each["outcome"], each["reason"]) for each in lines] == [
+        ("ada", "s01", "2", "graded", ""), ("ada", "s02", "3", "missing", "oral exam"),
+        ("bob", "s01", "3", "fault", "oral exam"),
+    ]  # fmt: skip
+
+
+def test_parquet_goes_into_a_file_and_not_to_a_terminal(book: Path, here: Here, tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    refused = here("class", "export", "--out", str(book), "--format", "parquet")
+    assert (refused.code, refused.out) == (2, "") and "Name a file, as in marks.parquet." in refused.err
+    file = tmp_path / "marks.parquet"
+    done = here("class", "export", str(file), "--out", str(book), "--format", "parquet")
+    assert done.code == 0 and "Wrote 2 marks" in done.err
+    assert parquet.read_table(file).column("student").to_pylist() == ["ada", "bob"]

@@ -1,0 +1,62 @@
+"""A grading on a crowded machine: time by the clock that others took is given back, once, and none else is."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from grader.course.stage import Limits, Stage
+from grader.gradebook.job import MOST_PATIENCE, _patiently
+from grader.gradebook.pool.crowding import Crowding
+from grader.judging.grading import Options
+
+STAGE = replace(Stage("s90", Path("s90"), "Small", "small.py", (), ()), limits=Limits(stage_seconds=30))
+
+
+class Judge:
+    """Answers with what it was given, one verdict after the other, and notes the patience that was asked for."""
+
+    stage = STAGE
+
+    def __init__(self, *told: tuple[str, float]) -> None:
+        self.told = [
+            SimpleNamespace(
+                criteria=[SimpleNamespace(status=status)], problem=None, run=SimpleNamespace(duration_s=took)
+            )
+            for status, took in told
+        ]
+        self.patience: list[float] = []
+
+    def grade(self, snapshot: Any, options: Options) -> Any:
+        self.patience.append(options.patience)
+        return self.told[len(self.patience) - 1]
+
+
+def graded(judge: Judge, crowd: float, monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.setattr(Crowding, "of_a_core", property(lambda self: crowd))
+    verdict: Any = _patiently(judge, None, Options(1))  # type: ignore[arg-type]
+    return str(verdict.criteria[0].status)
+
+
+def test_what_ran_out_of_time_among_many_is_graded_once_more_with_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    judge = Judge(("timed_out", 30.2), ("passed", 70.0))
+    assert graded(judge, 4.0, monkeypatch) == "passed" and judge.patience == [1.0, 6.0]
+
+
+def test_what_hangs_times_out_there_too_and_is_not_tried_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    judge = Judge(("timed_out", 30.2), ("timed_out", 240.0))
+    assert graded(judge, 50.0, monkeypatch) == "timed_out" and judge.patience == [1.0, MOST_PATIENCE]
+
+
+@pytest.mark.parametrize(
+    ("told", "crowd"), [(("timed_out", 30.2), 1.2), (("timed_out", 12.0), 9.0), (("failed", 30.2), 9.0)]
+)
+def test_on_a_free_machine_or_for_another_reason_the_first_verdict_counts(
+    told: tuple[str, float], crowd: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    judge = Judge(told)
+    assert graded(judge, crowd, monkeypatch) == told[0] and judge.patience == [1.0]
