@@ -69,7 +69,7 @@ class TestAroundIt:
     def test_the_first_screen_names_its_own_stages(self, grader: Callable[..., Done]) -> None:
         done = grader()
         assert "Words and graphs" in done.out and "You are at s01 · Counting words." in done.out
-        assert "grader start s04" in done.out and "demo" not in done.out
+        assert "grader next" in done.out and "demo" not in done.out
 
     def test_hints_start_and_reset_work(self, grader: Callable[..., Done], root: Path) -> None:
         assert "What is a word" in grader("hint", "s01", "count").out
