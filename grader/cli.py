@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from grader import __version__
-from grader.commands import ci, class_, classroom, course, exploring, learning, setup, watching
+from grader.commands import ci, class_, classroom, course, learning, setup, verifying
 from grader.commands.capstone import commands as capstone
 from grader.commands.desk.editor import editor
 from grader.commands.desk.notebook import notebook
@@ -35,6 +35,7 @@ from grader.commands.options import (
     Student,
     Verbose,
 )
+from grader.commands.viewing import exploring, report, serve, watching
 from grader.course.sealed import in_copy
 from grader.errors import GraderError, GraderFault
 from grader.setup.edition import is_shipped
@@ -131,7 +132,8 @@ def check(
     When all its criteria pass, that is recorded, and the stages that waited for it open.
     """
     from grader.commands import choices, grading
-    from grader.progress.actions import GradingRequest, stage_or_current
+    from grader.progress.actions import GradingRequest
+    from grader.progress.naming import stage_and_row
 
     request = GradingRequest(submission, only, seed, isolation, require_isolation, student)
     several = choices.several(every, begun, stage, request, row)
@@ -140,17 +142,20 @@ def check(
     workspace = open_here(key_file)
     if several is not None:
         raise typer.Exit(grading.check_all(workspace, request, telling, several))
-    target = stage_or_current(workspace, stage)
+    target, row = stage_and_row(workspace, stage, row)
     shown = None if row is None else target.asked(row).id
     raise typer.Exit(grading.check(workspace, target, request, replace(telling, row=shown)))
 
 
 app.command()(watching.watch)
 app.command()(exploring.explore)
+app.command()(report.report)
+app.command()(serve.serve)
 app.command(hidden=_IN_COPY)(classroom.release)
-app.command()(classroom.verify)
+app.command()(verifying.verify)
 app.command(hidden=not is_shipped())(setup.init)
 app.command(hidden=not is_shipped())(setup.update)
+app.command("next")(learning.next_step)
 for _command in (learning.hint, learning.show, learning.start, learning.reset, learning.solution, editor, notebook):
     app.command()(_command)
 

@@ -18,6 +18,7 @@ from grader.course.stage import Stage, public_names
 from grader.course.stub import stub_of
 from grader.course.uses import references_in_place
 from grader.errors import CourseError
+from grader.progress import steps
 from grader.submission import Snapshot
 from grader.submission.source import check_source
 
@@ -34,11 +35,16 @@ class Shortfall:
     fix: str
 
 
-def claims(stage: Stage) -> Iterator[Shortfall]:
-    """Yield what a stage's files lack; CourseError where one of them cannot be read."""
+def claims(stage: Stage, in_mistakes: bool = True) -> Iterator[Shortfall]:
+    """Yield what a stage's files lack; CourseError where one of them cannot be read.
+
+    in_mistakes says whether forbidden names are looked for in the module of each mistake as well, which takes longest.
+    """
     _require_python(stage)
-    for claim in (_stub, _names, _readme, _tests, _mistakes, _alternatives, _forbidden, _examples):
+    for claim in (_stub, _names, _readme, _tests, _mistakes, _alternatives):
         yield from claim(stage)
+    yield from _forbidden(stage, in_mistakes)
+    yield from _examples(stage)
 
 
 def _require_python(stage: Stage) -> None:
@@ -115,6 +121,8 @@ def _readme(stage: Stage) -> Iterator[Shortfall]:
         if name not in text:
             message = f"the README does not name {name}"
             yield Shortfall(stage.id, in_stage(stage, "README.md"), message, "describe it in the contract")
+    for message, fix in steps.faults(stage, steps.steps_of(stage, text)) if text else ():
+        yield Shortfall(stage.id, in_stage(stage, "README.md"), message, fix)
 
 
 def _tests(stage: Stage) -> Iterator[Shortfall]:
@@ -183,9 +191,9 @@ def _without_words(source: str) -> str:
     return ast.dump(tree)
 
 
-def _forbidden(stage: Stage) -> Iterator[Shortfall]:
-    cases: list[Case] = [*reference_cases(stage, [0]), *alternative_cases(stage, [0]), *mistake_cases(stage, [0])]
-    for case in cases:
+def _forbidden(stage: Stage, in_mistakes: bool) -> Iterator[Shortfall]:
+    cases: list[Case] = [*reference_cases(stage, [0]), *alternative_cases(stage, [0])]
+    for case in [*cases, *(mistake_cases(stage, [0]) if in_mistakes else ())]:
         snapshot = Snapshot(stage.module, case.source.encode(), "", stage.module_path, case.name)
         problem = check_source(stage, snapshot).first
         if problem is not None:

@@ -27,7 +27,8 @@ class Plan:
     """How thorough to be: how many seeds, whether mistakes and mutants are graded, the isolation, the processes.
 
     By default there is a process a core; with 0 workers everything is graded in this one. alternatives is how many
-    other solutions of a stage are graded, by default all.
+    other solutions of a stage are graded, by default all; stub says whether the stub is. Without mistakes, their texts
+    are not searched for forbidden names either.
     """
 
     seeds: int = 3
@@ -36,6 +37,7 @@ class Plan:
     isolation: str = "auto"
     workers: int | None = None
     alternatives: int | None = None
+    stub: bool = True
 
     @property
     def all_seeds(self) -> range:
@@ -104,9 +106,9 @@ def _read(stage: Stage, plan: Plan) -> _Files:
     seeds = plan.all_seeds
     problems: tuple[Shortfall, ...] = ()
     try:
-        problems = tuple(claims(stage))
+        problems = tuple(claims(stage, plan.mistakes))
         made = mutants(reference_source(stage)) if plan.mutants else []
-        right = [*proof.reference_cases(stage, seeds), *proof.stub_cases(stage, seeds[:1])]
+        right = [*proof.reference_cases(stage, seeds), *proof.stub_cases(stage, seeds[: int(plan.stub)])]
         right += proof.alternative_cases(stage, seeds, plan.alternatives)
         wrong = proof.mistake_cases(stage, seeds[:MISTAKE_SEEDS]) if plan.mistakes else []
         wrong += proof.mutant_cases(stage, made, seeds[0])

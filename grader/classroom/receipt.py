@@ -105,39 +105,50 @@ def receipt_of(verdict: Verdict, now: datetime) -> Receipt:
 
 def signed(receipt: Receipt, key: Ed25519PrivateKey) -> str:
     """Return a receipt as it is written, with its signature."""
-    body = {"schema": SCHEMA, **asdict(receipt)}
-    signature = base64.b64encode(key.sign(_canonical(body))).decode()
-    whole = {"receipt": body, "key": key_id(key.public_key()), "signature": signature}
-    return json.dumps(whole, indent=2) + "\n"
+    return json.dumps(sealed("receipt", {"schema": SCHEMA, **asdict(receipt)}, DOMAIN, key), indent=2) + "\n"
 
 
 def verified(data: bytes, key: Ed25519PublicKey) -> Receipt:
     """Return what a receipt says once its signature holds; InvalidReceiptError names the field that does not."""
+    return _receipt(opened("receipt", data, DOMAIN, key))
+
+
+def sealed(name: str, body: Mapping[str, Any], domain: bytes, key: Ed25519PrivateKey) -> dict[str, Any]:
+    """Return a signed document: what it says under its name, the id of the key, and the signature."""
+    signature = base64.b64encode(key.sign(_canonical(body, domain))).decode()
+    return {name: body, "key": key_id(key.public_key()), "signature": signature}
+
+
+def opened(name: str, data: bytes, domain: bytes, key: Ed25519PublicKey) -> dict[str, Any]:
+    """Return what a signed document says once its signature holds; InvalidReceiptError names the field that does not.
+
+    What it says may still have any form.
+    """
     from cryptography.exceptions import InvalidSignature
 
-    whole = _parsed(data)
-    body = whole["receipt"]
+    whole = _parsed(data, name)
+    body: dict[str, Any] = whole[name]
     if whole["key"] != key_id(key):
         raise InvalidReceiptError(
             "key", f"expected {key_id(key)}, the id of the public key given; another key signed it"
         )
     try:
-        key.verify(base64.b64decode(whole["signature"], validate=True), _canonical(body))
+        key.verify(base64.b64decode(whole["signature"], validate=True), _canonical(body, domain))
     except (InvalidSignature, binascii.Error, ValueError) as error:
-        raise InvalidReceiptError("signature", "does not fit what the receipt says: it was changed since") from error
-    return _receipt(body)
+        raise InvalidReceiptError("signature", f"does not fit what the {name} says: it was changed since") from error
+    return body
 
 
-def _parsed(data: bytes) -> dict[str, Any]:
+def _parsed(data: bytes, name: str) -> dict[str, Any]:
     if len(data) > MOST_BYTES:
-        raise InvalidReceiptError("receipt", f"has {len(data)} bytes, expected at most {MOST_BYTES}")
+        raise InvalidReceiptError(name, f"has {len(data)} bytes, expected at most {MOST_BYTES}")
     try:
         whole = json.loads(data, object_pairs_hook=_once, parse_constant=_refused)
     except (ValueError, RecursionError) as error:
-        raise InvalidReceiptError("receipt", f"is not JSON as expected ({type(error).__name__})") from error
+        raise InvalidReceiptError(name, f"is not JSON as expected ({type(error).__name__})") from error
     if not isinstance(whole, dict):
-        raise InvalidReceiptError("receipt", "is not a JSON object")
-    for field, kind in (("receipt", dict), ("key", str), ("signature", str)):
+        raise InvalidReceiptError(name, "is not a JSON object")
+    for field, kind in ((name, dict), ("key", str), ("signature", str)):
         if type(whole.get(field)) is not kind:
             raise InvalidReceiptError(field, "is missing, or of another type than expected")
     return whole
@@ -162,10 +173,11 @@ def _receipt(body: dict[str, Any]) -> Receipt:
     uses = uses_in(body.get("uses", []))
     if uses is None:
         raise InvalidReceiptError("uses", "is not as expected: a list of stage, source and digest")
-    return Receipt(**known, provenance=_provenance(body.get("provenance", {})), uses=uses)
+    return Receipt(**known, provenance=provenance_in(body.get("provenance", {})), uses=uses)
 
 
-def _provenance(values: object) -> Provenance:
+def provenance_in(values: object) -> Provenance:
+    """Return the provenance that a signed document says; InvalidReceiptError where it has another form."""
     if not isinstance(values, dict):
         raise InvalidReceiptError("provenance", "is no JSON object")
     for field, pattern in _MADE.items():
@@ -177,8 +189,8 @@ def _provenance(values: object) -> Provenance:
     return Provenance(**{name: values.get(name) for name in Provenance.__annotations__})
 
 
-def _canonical(body: Mapping[str, Any]) -> bytes:
-    return DOMAIN + json.dumps(body, sort_keys=True, separators=(",", ":"), ensure_ascii=True).encode()
+def _canonical(body: Mapping[str, Any], domain: bytes) -> bytes:
+    return domain + json.dumps(body, sort_keys=True, separators=(",", ":"), ensure_ascii=True).encode()
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""`grader release`, `keys new` and `verify`, and the receipt of a check: what instructors need beside grading."""
+"""`grader release` and `keys new`, and the receipt of a check: what instructors need beside grading."""
 
 from __future__ import annotations
 
@@ -16,11 +16,9 @@ from grader.errors import UsageError
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-    from grader.classroom.receipt import Receipt
     from grader.course.stage import Course, Stage
     from grader.verdict import Verdict
 
-VALID, NOT_VALID = 0, 1
 TESTS_KEY, SIGNING_KEY, PUBLIC_KEY = "tests.key", "signing.key", "signing.pub"
 keys = typer.Typer(help="For instructors: keys for sealed tests and receipts.", no_args_is_help=True)
 
@@ -130,69 +128,6 @@ def _expect_one(key_file: Path | None, self_paced: bool) -> None:
             "a release needs --key-file KEY, or --self-paced to ship the key as well, and not both",
             "`grader keys new DIR` makes a key.",
         )
-
-
-def verify(
-    receipt: Annotated[Path, typer.Argument(metavar="RECEIPT", help="A file that `grader check --receipt` wrote.")],
-    public_key: Annotated[
-        Path, typer.Option("--public-key", metavar="FILE", help="The public key, which whoever graded publishes.")
-    ],
-    submission: Annotated[
-        Path | None, typer.Option("--submission", metavar="PATH", help="Check that these files were graded.")
-    ] = None,
-    stage: Annotated[
-        str | None, typer.Option("--stage", metavar="STAGE", help="Check that it belongs to this stage.")
-    ] = None,
-) -> None:
-    """Check that the receipt of a grading is genuine.
-
-    Exit codes: 0 valid, 1 not valid, and which field is not, 2 usage.
-    """
-    from grader.classroom.receipt import InvalidReceiptError, verified
-    from grader.classroom.signing import read_public_key
-    from grader.report.terminal.screen import say, write
-
-    key = read_public_key(public_key)
-    try:
-        with receipt.open("rb") as file:
-            found = verified(file.read(2 << 20), key)
-        _expect_graded(found, submission, stage)
-    except OSError as error:
-        raise UsageError(f"the receipt {receipt} cannot be read: {error.strerror}") from error
-    except InvalidReceiptError as error:
-        say(f"not valid: {error}", style="red")
-        raise typer.Exit(NOT_VALID) from error
-    passed = sum(status == "passed" for status in found.criteria.values())
-    write(
-        f"valid: {found.stage} {'passed' if found.passed else 'did not pass'}, {passed} of {len(found.criteria)} rows"
-    )
-    write(f"submission {found.submission}, graded {found.when}, course {found.course}")
-    write(f"seed {found.seed}, isolation {found.isolation}, feedback {found.feedback}")
-    if made := found.provenance.words:
-        write(made)
-    raise typer.Exit(VALID)
-
-
-def _expect_graded(receipt: Receipt, submission: Path | None, stage: str | None) -> None:
-    """Raise InvalidReceiptError where a receipt is of another stage, or of another module than what was handed in."""
-    from grader.classroom.receipt import InvalidReceiptError
-    from grader.course.manifest import find_course_root, load_course
-    from grader.submission import take
-    from grader.submission.used import whole_digest
-
-    if submission is None and stage is None:
-        return
-    course = load_course(find_course_root(Path.cwd()))
-    if stage is not None and (wanted := course.find(stage).id) != receipt.stage:
-        raise InvalidReceiptError("stage", f"is {receipt.stage}, expected {wanted}")
-    if submission is not None:
-        for use in receipt.uses:
-            own = use.source == "own" and take(course.find(use.stage), submission, course.root).digest
-            if own and own != use.digest:
-                raise InvalidReceiptError("uses", f"has {use.digest} for {use.stage}, and what is handed in has {own}")
-        digest = whole_digest(take(course.find(receipt.stage), submission, course.root).digest, receipt.uses)
-        if digest != receipt.submission:
-            raise InvalidReceiptError("submission", f"is {receipt.submission}, and what is handed in has {digest}")
 
 
 def _chosen(course: Course, names: str | None) -> tuple[Stage, ...]:

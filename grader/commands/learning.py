@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from grader.commands.options import AnyStage, Json, RowName, StageName
+from grader.commands.options import AnyStage, Json, RowName, StageName, StepName
 from grader.errors import UsageError
 
 if TYPE_CHECKING:
@@ -33,12 +33,12 @@ def hint(stage: AnyStage = None, criterion: RowName = None) -> None:
     Without CRITERION it is the first row that a check finds not passed.
     """
     from grader.progress import lessons
-    from grader.progress.actions import stage_or_current
+    from grader.progress.naming import stage_and_row
     from grader.report.terminal.overview import hint_lines
     from grader.report.terminal.screen import look, say, show
 
     workspace = open_here()
-    target = stage_or_current(workspace, stage)
+    target, criterion = stage_and_row(workspace, stage, criterion)
     found = lessons.hint(workspace, target, criterion)
     if found is None:
         say(f"Every row of {target.id} passes: no hint is needed.", f"`grader check {target.id}` records it.")
@@ -46,12 +46,35 @@ def hint(stage: AnyStage = None, criterion: RowName = None) -> None:
         show(hint_lines(target, found, look()))
 
 
-def show(stage: StageName) -> None:
-    """Show a stage's README."""
-    from grader.progress.lessons import readme
-    from grader.report.terminal.screen import show_markdown
+def show(stage: AnyStage = None, part: StepName = None) -> None:
+    """Show a stage's README, or one step of it.
 
-    show_markdown(readme(open_here().course.find(stage)))
+    A step explains what a row of the checklist asks for, and ends with what to write for it.
+    """
+    from grader.progress import lessons
+    from grader.progress.naming import stage_and_row
+    from grader.report.terminal.screen import look, show_markdown
+
+    target, part = stage_and_row(open_here(), stage, part)
+    show_markdown(lessons.readme(target) if part is None else look().command(lessons.part(target, part)))
+
+
+def next_step(stage: AnyStage = None) -> None:
+    """Show the step to work on now.
+
+    It is that of the first row which the last check found not passed; before any check it is the first step.
+    """
+    from grader.progress import lessons
+    from grader.progress.actions import stage_or_current
+    from grader.report.terminal.screen import look, say, show_markdown
+
+    workspace = open_here()
+    target = stage_or_current(workspace, stage)
+    row = lessons.next_row(workspace, target)
+    if row is None:
+        say(f"Every row of {target.id} passed when it was last checked.", "`grader` says where you are.")
+    else:
+        show_markdown(look().command(lessons.part(target, row.id)))
 
 
 def start(stage: StageName) -> None:
@@ -151,7 +174,7 @@ def _compare(workspace: Workspace, stage: Stage, time: bool, json: bool) -> None
     from grader.report.terminal.beside import comparison_lines
     from grader.report.terminal.screen import look, show, ticking, write
 
-    with ticking(stage.id) as tick:
+    with ticking(f"{stage.id} · measuring both" if time else stage.id) as tick:
         found = compared(workspace, stage, time, on_test=tick)
     if json:
         write(dumps(solution_document(found)))

@@ -37,6 +37,23 @@ def row_names(context: typer.Context, incomplete: str) -> list[tuple[str, str]]:
     return [(row.id, row.text) for stage in stages for row in stage.criteria if row.id.startswith(incomplete)]
 
 
+def step_names(context: typer.Context, incomplete: str) -> list[tuple[str, str]]:
+    """Complete a step of the stage that was named before it: by its number, or by a row or function of it."""
+    from grader.progress.actions import open_workspace
+    from grader.progress.lessons import readme
+    from grader.progress.steps import steps_of
+
+    try:
+        stage = open_workspace(Path.cwd()).course.find(context.params.get("stage") or "")
+        steps = steps_of(stage, readme(stage))
+    except GraderError:
+        return []
+    found = {str(step.number): step.title for step in steps}
+    for row in stage.criteria:
+        found |= {name: row.text for name in (*row.functions, row.id) if "__" not in name}
+    return [(name, about) for name, about in found.items() if name.startswith(incomplete)]
+
+
 def _tier_names(incomplete: str) -> list[str]:
     from grader.isolation.tiers import TIERS
 
@@ -77,6 +94,13 @@ RowName = Annotated[
     str | None,
     typer.Argument(metavar="CRITERION", help="A row, by its id or its function.", autocompletion=row_names),
 ]
+StepName = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="STEP", help="A row, a function, or the number of a step; by default all of it.",
+        autocompletion=step_names,
+    ),
+]  # fmt: skip
 Json = Annotated[bool, typer.Option("--json", help="Print a JSON document instead of text.")]
 Seed = Annotated[int | None, typer.Option("--seed", metavar="N", min=0, help="Use the inputs of an earlier run.")]
 Isolation = Annotated[

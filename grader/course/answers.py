@@ -71,7 +71,7 @@ def alternative_sources(stage: Stage) -> dict[str, str]:
 def load_mistakes(stage: Stage) -> tuple[Mistake, ...]:
     """Return the known mistakes of a stage; CourseError names each declaration that is not one."""
     text = _text(stage, "mistakes.py")
-    return tuple(_declared(ast.parse(text), f"{stage.name}/mistakes.py"))
+    return tuple(_declared(text, f"{stage.name}/mistakes.py"))
 
 
 def _text(stage: Stage, name: str) -> str:
@@ -86,17 +86,18 @@ def _text(stage: Stage, name: str) -> str:
         raise CourseError(f"{path.parent.name}/{path.name} cannot be read: {error.strerror}") from error
 
 
-def _declared(tree: ast.Module, file: str) -> Iterator[Mistake]:
+def _declared(text: str, file: str) -> Iterator[Mistake]:
     seen: dict[str, int] = {}
-    for node in tree.body:
+    lines = text.split("\n")
+    for node in ast.parse(text).body:
         if not isinstance(node, (ast.FunctionDef, ast.ClassDef)) or not node.decorator_list:
             continue
         fields = _fields(node.decorator_list[0], f"{file}:{node.lineno}")
         if node.name in seen:
             raise CourseError(f"{file}:{node.lineno}: {node.name} is declared in line {seen[node.name]} too")
         seen[node.name] = node.lineno
-        node.decorator_list = []
-        source = f"{ast.unparse(node)}\n\n\n{fields['replaces']} = {node.name}\n"
+        definition = "\n".join(lines[node.lineno - 1 : node.end_lineno])  # without its decorators
+        source = f"{definition}\n\n\n{fields['replaces']} = {node.name}\n"
         yield Mistake(node.name.replace("_", "-"), **fields, source=source, line=node.lineno)
 
 

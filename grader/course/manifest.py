@@ -199,7 +199,8 @@ def _criterion(table: Table) -> Criterion:
 
 
 def _limits(table: Table) -> Limits:
-    limits = _numbers(table, Limits(), math.inf)
+    alone = bool(table.value("alone", bool, Limits.alone))
+    limits = replace(_numbers(table, Limits(), math.inf), alone=alone)
     if 0 < limits.stage_seconds < limits.call_seconds:
         table.wrong("call_seconds", f"{limits.call_seconds:g} is more than stage_seconds, {limits.stage_seconds:g}")
     return limits
@@ -207,7 +208,7 @@ def _limits(table: Table) -> Limits:
 
 def _numbers(table: Table, default: _Numbers, below: float) -> _Numbers:
     """A table whose keys are the fields of a dataclass of numbers; keys left out keep their default."""
-    names = [each.name for each in fields(default)]
+    names = [each.name for each in fields(default) if not isinstance(getattr(default, each.name), bool)]
     values = {name: table.number(name, getattr(default, name), below) for name in names}
     table.close()
     return replace(default, **values)

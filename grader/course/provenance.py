@@ -59,9 +59,14 @@ class Provenance:
 UNKNOWN = Provenance()
 
 
+def made_here() -> Provenance:
+    """Return the versions of Python and NumPy alone, which takes no time."""
+    return Provenance(python=".".join(map(str, sys.version_info[:3])), numpy=_numpy())
+
+
 def provenance_of(course: Course) -> Provenance:
     """Return what this grader and this course are; a course that is no checkout and no copy has neither name."""
-    made = Provenance(python=".".join(map(str, sys.version_info[:3])), numpy=_numpy())
+    made = made_here()
     root, hidden = course.root.resolve(), course.hidden
     if (hidden / RECORD).is_file():
         return Provenance(None, _copy_changed(root, hidden), _release(hidden), made.python, made.numpy)

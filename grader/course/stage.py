@@ -40,6 +40,7 @@ class Limits:
 
     judge_mb is what the process that judges may take on top of the suite: values that arrive, tests and comparisons.
     result_mb is how many MB one call may return, result_rows how many entries along an axis and in a container.
+    alone: a test starts no process and no thread, so that memory_mb holds for all that it does.
     """
 
     stage_seconds: float = 60.0
@@ -48,6 +49,7 @@ class Limits:
     judge_mb: int = 384
     result_mb: int = 4
     result_rows: int = 65536
+    alone: bool = False
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ import numpy as np
 from grader.course.answers import Mistake, module_from
 from grader.course.stage import Stage
 from grader.diagnosis.obvious import obvious
+from grader.diagnosis.ran import traced
 from grader.diagnosis.repairs.bench import Bench
 from grader.diagnosis.repairs.search import Repairs
 from grader.diagnosis.replay import Replay, usable
@@ -62,10 +63,7 @@ class Diagnostician:
             return None
         ends_at = time.process_time() + self._left
         with np.errstate(all="ignore"), warnings.catch_warnings(action="ignore"):
-            found = self._agreeing(records, names, True, ends_at)
-            if found == []:  # where the reference agrees nearly, the dtype is what is wrong
-                nearly = self._agreeing(records, names, False, ends_at)
-                found = nearly if nearly or time.process_time() > ends_at else found
+            found = self._agreeing(records, names, ends_at)
         self._left = max(0.0, ends_at - time.process_time())
         if found is None:
             return None
@@ -98,29 +96,48 @@ class Diagnostician:
 
     def repairs(self, bench: Bench) -> Repairs:
         """Return what looks for changes of the learner's own lines, which run on a bench."""
-        return Repairs(self.stage, self.learner, self.reference, self._reference_text, bench)
+        return Repairs(
+            self.stage, self.learner, self.reference, self._reference_text, bench, tuple(self._alternatives().values())
+        )
 
     def _nearly(self, module: types.ModuleType, records: list[Record], names: dict[str, Name]) -> bool:
         replay = Replay(module, self.stage, names, False, self.learner)
         replay.floor = NOISE
         return replay.agrees(records)
 
-    def _agreeing(
-        self, records: list[Record], names: dict[str, Name], exact: bool, ends_at: float
-    ) -> list[Mistake] | None:
-        """Return the mistakes that agree with every record; None where the reference does, or where time runs out."""
-        if Replay(self.reference, self.stage, names, exact, self.learner).agrees(records):
+    def _agreeing(self, records: list[Record], names: dict[str, Name], ends_at: float) -> list[Mistake] | None:
+        """Return the mistakes that agree with every record; None where the reference does, or where time runs out.
+
+        Those that agree nearly count where none agrees exactly, unless the reference does, too: then a dtype is wrong.
+        """
+        replay = Replay(self.reference, self.stage, names, True, self.learner)
+        agrees, ran = traced(lambda: replay.agrees(records), self._code.co_filename)
+        if agrees:
             return None
-        found = []
+        nearly: list[Mistake] = []
         reached = self._reached({record.label.partition(".")[0] for record in records})
         for mistake in self.mistakes:
             if time.process_time() > ends_at:
                 return None
-            if mistake.replaces.partition(".")[0] not in reached:
-                continue  # it answers as the reference does
-            if Replay(self._module(mistake), self.stage, names, exact, self.learner).agrees(records):
-                found.append(mistake)
-        return found
+            if self._may_differ(mistake.replaces, reached, ran) and self._repeats(mistake, records, names, False):
+                nearly.append(mistake)
+        exactly = [mistake for mistake in nearly if self._repeats(mistake, records, names, True)]
+        if exactly or not nearly or time.process_time() > ends_at:
+            return exactly if exactly or not nearly else None
+        nears = Replay(self.reference, self.stage, names, False, self.learner).agrees(records)
+        return [] if nears else nearly
+
+    def _repeats(self, mistake: Mistake, records: list[Record], names: dict[str, Name], exact: bool) -> bool:
+        return Replay(self._module(mistake), self.stage, names, exact, self.learner).agrees(records)
+
+    def _may_differ(self, replaces: str, reached: set[str], ran: set[str]) -> bool:
+        """Say whether a mistake can answer otherwise than the reference, of which these functions ran.
+
+        What did not run before the reference's answer was another than the learner's gives that answer, too.
+        """
+        if replaces.partition(".")[0] not in reached:
+            return False
+        return replaces in ran or not self._source.is_plain(replaces)
 
     def _reached(self, labels: set[str]) -> set[str]:
         """Return the functions and classes of the reference that requests of these may run."""

@@ -17,7 +17,16 @@ from grader.diagnosis.repairs.search import Repairs
 from grader.diagnosis.repairs.standing import REPAIR
 from grader.diagnosis.slips.probes import Failing
 from grader.diagnosis.slips.telling import Slip, is_vague
-from grader.diagnosis.weighing import chosen, explained, is_explained, is_own, passed_functions, tells, told
+from grader.diagnosis.weighing import (
+    chosen,
+    explained,
+    is_explained,
+    is_own,
+    is_shown,
+    passed_functions,
+    tells,
+    with_told,
+)
 from grader.outcome import Diagnosis, Outcome
 from grader.remote.connection import Connection
 from grader.remote.record import Name, Record
@@ -83,7 +92,7 @@ class Evidence:
             known = self._shown(self._standing(outcomes, answers, ends_at), answers)
             slips = self._searched(known, answers, bench)
             known = [self._noted(each) for each in known]
-            added = [replace(each, explains=(*each.explains, *told(slips, each))) for each in known]
+            added = [with_told(slips, each) for each in known]
             left = chosen(self._standing(added, answers, ends_at), slips) if slips else known
             return self._located(left, answers)
 
@@ -144,6 +153,7 @@ class Evidence:
             if failing and repairs is not None:
                 with self._noting(row.id):
                     found = repairs.explain(row.id, failing, self._right(row.id), elsewhere, own)
+                    found = [self._with_shown(each, row.id, outcomes, repairs) for each in found]
             repaired += found
             if failing and not found and left > 0:
                 began = time.process_time()
@@ -155,6 +165,11 @@ class Evidence:
             repaired += self._recalled(repairs, outcomes, answers, [*repaired, *changed]) if repaired else []
         failed = [each for row in self._failed.values() for each in row]
         return [*repaired, *answers.slips.everywhere(changed, failed)]
+
+    def _with_shown(self, slip: Slip, row: str, outcomes: list[Outcome], repairs: Repairs) -> Slip:
+        """Return a repair's slip with the tests whose answer shows something by itself, and which pass with it."""
+        shown = [each.test for each in outcomes if each.criterion == row and any(map(is_shown, each.explains))]
+        return replace(slip, tests=slip.tests | repairs.settles(slip, shown)) if shown else slip
 
     def _recalled(
         self, repairs: Repairs, outcomes: list[Outcome], answers: Diagnostician, known: list[Slip]

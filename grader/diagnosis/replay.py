@@ -123,11 +123,12 @@ class Replay:
     def _same_error(self, recorded: BaseException, local: Exception) -> bool:
         """Say whether both raised a kind of exception by hand, in their own words, or NumPy said the same to both."""
         by_hand = raised_by_hand(local)
-        if not isinstance(local, _builtin_class(recorded)) or by_hand != self._learner_raised(recorded):
+        if not isinstance(local, _builtin_class(recorded)) or by_hand != self.learner_raised(recorded):
             return False
         return by_hand or str(local) == str(recorded)
 
-    def _learner_raised(self, recorded: BaseException) -> bool:
+    def learner_raised(self, recorded: BaseException) -> bool:
+        """Say whether a line of the learner's that raises, or asserts, gave a recorded exception."""
         frames: list[Frame] = getattr(recorded, "learner_frames", [])
         lines = self.learner.splitlines()
         place = frames[-1].line - 1 if frames else -1

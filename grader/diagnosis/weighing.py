@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import replace
 
 from grader.course.stage import Stage
+from grader.diagnosis.obvious import OBVIOUS
 from grader.diagnosis.replay import usable
 from grader.diagnosis.slips.telling import Slip
 from grader.outcome import Diagnosis, Outcome
@@ -35,6 +36,18 @@ def is_explained(outcomes: list[Outcome]) -> bool:
 def told(slips: list[Slip], outcome: Outcome) -> list[Diagnosis]:
     """Return what slips say of a test that they answer for, each thing once."""
     return list({slip.diagnosis.mistake: slip.diagnosis for slip in slips if outcome.test in slip.tests}.values())
+
+
+def is_shown(diagnosis: Diagnosis) -> bool:
+    """Say whether an explanation is what an answer shows by itself."""
+    return diagnosis.mistake in OBVIOUS
+
+
+def with_told(slips: list[Slip], outcome: Outcome) -> Outcome:
+    """Return an outcome with what slips say of it; what its answer shows by itself is no more than their effect."""
+    more = told(slips, outcome)
+    own = [each for each in outcome.explains if not (more and is_shown(each))]
+    return replace(outcome, explains=(*own, *more))
 
 
 def chosen(outcomes: list[Outcome], slips: list[Slip]) -> list[Outcome]:

@@ -6,6 +6,7 @@ import ast
 import os
 import shutil
 import sys
+from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import metadata
@@ -215,17 +216,21 @@ def _marked_rows(folder: Path) -> tuple[set[str], bool]:
 
 
 def _outlines(tree: ast.AST, lines: list[int]) -> Iterator[ast.AST]:
-    """Yield the nodes of a module but for bodies of functions in which none of these lines lies: most of a test."""
+    """Yield the nodes of a module in which any of these lines lies: few of those of a test."""
     todo: list[ast.AST] = [tree]
     while todo:
         node = todo.pop()
         yield node
-        if isinstance(node, ast.FunctionDef) and not any(
-            node.body[0].lineno <= line <= (node.end_lineno or line) for line in lines
-        ):
-            todo += node.decorator_list
-        else:
-            todo += ast.iter_child_nodes(node)
+        todo += (each for each in ast.iter_child_nodes(node) if _covers(each, lines))
+
+
+def _covers(node: ast.AST, lines: list[int]) -> bool:
+    """Say whether a node, with its decorators, has one of these lines, which are sorted; one without lines may have."""
+    if (last := getattr(node, "end_lineno", None)) is None:
+        return True
+    first = min(each.lineno for each in (node, *getattr(node, "decorator_list", ())))
+    place = bisect_left(lines, first)
+    return place < len(lines) and lines[place] <= last
 
 
 def _progress(course: Course) -> Finding:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import importlib.util
 import os
-import shutil
 import sys
 import sysconfig
 from collections.abc import Sequence
@@ -36,20 +36,36 @@ def parts() -> list[Path]:
     return [path for room in ROOMS for path in sorted((HOUSE / room).glob("*.py"))]
 
 
-def build_bundle(folder: Path) -> Path:
-    """Copy the modules that a worker runs, with their bytecode, into a package of their own."""
-    built = folder / "bundle"
-    for room in ROOMS:
-        (built / "grader" / room / "__pycache__").mkdir(parents=True)
-    (built / "grader" / "__init__.py").touch()
+@functools.cache
+def _contents() -> tuple[tuple[str, bytes, int], ...]:
+    """Return the files of a bundle: name, content and time, by which bytecode knows its source; read once."""
+    found: list[tuple[str, bytes, int]] = []
     for part in parts():
-        target = built / "grader" / part.parent.name
-        shutil.copy2(part, target)
+        folder = f"grader/{part.parent.name}"
+        found.append((f"{folder}/{part.name}", part.read_bytes(), part.stat().st_mtime_ns))
         compiled = Path(importlib.util.cache_from_source(str(part)))
         if compiled.exists():
-            shutil.copy2(compiled, target / "__pycache__")
-    for path in (built, *built.rglob("*")):
-        path.chmod(0o755 if path.is_dir() else 0o644)
+            found.append((f"{folder}/__pycache__/{compiled.name}", compiled.read_bytes(), compiled.stat().st_mtime_ns))
+    return (("grader/__init__.py", b"", 0), *found)
+
+
+def build_bundle(folder: Path) -> Path:
+    """Write the modules that a worker runs, with their bytecode, into a package of their own."""
+    built = folder / "bundle"
+    top = os.fspath(built)
+    for place in (
+        top,
+        f"{top}/grader",
+        *(f"{top}/grader/{room}{under}" for room in ROOMS for under in ("", "/__pycache__")),
+    ):
+        os.mkdir(place)
+        os.chmod(place, 0o755)  # whatever the mask of this process is
+    for name, content, changed in _contents():
+        path = f"{top}/{name}"
+        with open(path, "xb", buffering=0) as file:
+            file.write(content)
+        os.chmod(path, 0o644)
+        os.utime(path, ns=(changed, changed))
     return built
 
 

@@ -73,6 +73,7 @@ class Grader:
         self._suite: Suite | None = None
         self._standing: Standing | None = None
         self._own: dict[tuple[tiers.Tier, bool], tiers.Own] = {}
+        self._chosen: dict[tuple[str, str], tuple[tiers.Tier, str | None]] = {}
         self.peak_mb = 0.0  # the most memory that a judge had, in any grading so far
 
     def __enter__(self) -> Self:
@@ -98,7 +99,7 @@ class Grader:
         Raises IsolationRefused where the requested isolation is unavailable, CourseError where the course lacks a file.
         """
         started = time.monotonic()
-        tier, note = tiers.choose(options.isolation, options.require)
+        tier, note = self._tier(options.isolation, options.require)
         reading = check_source(self.stage, snapshot)
 
         def run() -> Run:
@@ -135,7 +136,7 @@ class Grader:
         problem = check_source(self.stage, snapshot).first
         if problem is not None:
             return Outcome("the source", "", False, "failed", problem.message)
-        found = self._judged(snapshot, options, tiers.choose(options.isolation)[0], rows, None)
+        found = self._judged(snapshot, options, self._tier(options.isolation)[0], rows, None)
         if found.problem is not None:
             return Outcome("the import", "", False, "crashed", found.problem.message)
         if found.faults:
@@ -192,6 +193,12 @@ class Grader:
             return Watchdog(charge, ForkedJudges(lending), on_test).run()
         finally:
             lending.end()
+
+    def _tier(self, wanted: str, least: str = "auto") -> tuple[tiers.Tier, str | None]:
+        """Return the tier and what a verdict says of it; whether it works is found out once."""
+        if (wanted, least) not in self._chosen:
+            self._chosen[wanted, least] = tiers.choose(wanted, least)
+        return self._chosen[wanted, least]
 
     def _stands(self) -> Standing:
         """Return the process that judges where this one cannot be forked."""

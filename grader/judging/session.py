@@ -13,7 +13,7 @@ import pytest
 from grader.course.data import named
 from grader.diagnosis.evidence import Evidence
 from grader.diagnosis.repairs.bench import RemoteBench
-from grader.judging import plugin
+from grader.judging import phases, plugin
 from grader.judging.assessment import EXPLAINED, Assessor, Attempt
 from grader.judging.processes import bounds
 from grader.judging.processes.repeated import timed
@@ -182,16 +182,20 @@ class Session:
         ends_at = min(self.task.ends_at, time.monotonic() + BENCH_SECONDS)
         return RemoteBench(lambda: self.process.open("", ends_at), self.process.done, ends_at, self._passes)
 
-    def _passes(self, test: str, learner: Any) -> bool:
-        """Say whether a test passes with another module in the learner's place; no outcome comes of it."""
+    def _passes(self, test: str, learner: Any, again: int = 0) -> bool:
+        """Say whether a test passes with another module in the learner's place; no outcome comes of it.
+
+        again is how many seeds further on its inputs are drawn.
+        """
         item = next((each for each in self._items if name_of(each) == test), None)
         if item is None:
             return False
         self._reference = learner
+        self.seed = self.task.seed + again
         try:
             return self._attempted(item, None).fault() is None
         finally:
-            self._reference = None
+            self._reference, self.seed = None, self.task.seed
 
     def learner(self, item: pytest.Item) -> Any:
         """Return the remote module of one test."""
@@ -215,6 +219,14 @@ class Session:
         return ""
 
     @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_protocol(self, item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
+        """Run a test without making reports, where these would tell nothing more."""
+        if self._attempt is None or not phases.is_plain(item):
+            return None
+        phases.run(item, nextitem, self._attempt)
+        return True
+
+    @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_setup(self) -> None:
         """Stop a test that is left out before it begins."""
         if self._left_out:
@@ -222,7 +234,7 @@ class Session:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[None]) -> Iterator[None]:
-        """Keep the first exception of a test and which phases came to their end."""
+        """Keep the first exception of a test and which phases came to their end, where pytest reports on them."""
         report: Any = yield
         if (attempt := self._attempt) is None:
             return report  # type: ignore[no-any-return]

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal
 from grader import __version__
 from grader.course import sealed
 from grader.course.manifest import find_course_root, load_course
+from grader.course.provenance import made_here
 from grader.course.stage import Course, Stage
 from grader.errors import NotHandedIn, ProgressError, StageLocked, SubmissionError, UsageError
 from grader.progress import last_check
@@ -208,12 +209,18 @@ def _recorded(
 
     Where the hidden tests are sealed there is none to record, but that the public ones pass.
     """
-    if not (verdict.passed or verdict.public_passed) or verdict.grader_fault or request.only is not None:
+    now = datetime.now(UTC)
+    if verdict.grader_fault:  # which is no attempt of the learner's
         workspace.store.record_last(stage.id)
+        return verdict
+    if not (verdict.passed or verdict.public_passed) or request.only is not None:
+        workspace.store.record_check(stage.id, snapshot.digest, now)
         return verdict
     before = workspace.store.read()
     record = workspace.store.record_pass if verdict.passed else workspace.store.record_public
-    after = record(stage.id, snapshot.digest, verdict.run.seed, __version__, datetime.now(UTC))
+    made = made_here()
+    how = {"isolation": verdict.run.isolation, "python": made.python, "numpy": made.numpy}
+    after = record(stage.id, snapshot.digest, verdict.run.seed, __version__, now, **how)
     closed = [each for each in workspace.course.stages if state_of(each, before, None) == "locked"]
     return replace(verdict, unlocked=tuple(each.id for each in closed if state_of(each, after, None) == "open"))
 

@@ -76,12 +76,16 @@ def remember(folder: Path, stage: Stage, verdict: Verdict) -> None:
         fresh.replace(path)
 
 
-def recall(folder: Path, stage: Stage, submission: str, course: str) -> LastCheck | None:
-    """Return what the last check found of this very text in this version of the course; None where that is unknown."""
+def recall(folder: Path, stage: Stage, submission: str | None, course: str) -> LastCheck | None:
+    """Return what the last check found of this very text in this version of the course; None where that is unknown.
+
+    Without a submission it is what the last check found, of whatever text.
+    """
     try:
         with _path(folder, stage).open("rb") as file:
             data = json.loads(file.read(MOST_BYTES))
-        if (data["version"], data["submission"], data["course"]) != (VERSION, submission, course):
+        wanted = data["submission"] if submission is None else submission
+        if (data["version"], data["submission"], data["course"]) != (VERSION, wanted, course):
             return None
         rows = tuple(_read(row) for row in data["rows"])
     except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):

@@ -16,6 +16,7 @@ from grader.progress.actions import GradingRequest, Workspace, graded, is_stub, 
 from grader.progress.building import equipped
 from grader.progress.last_check import LastCheck, RowCheck
 from grader.progress.state import current
+from grader.progress.steps import asked, shown, steps_of
 from grader.progress.store import backup
 from grader.submission import take
 
@@ -47,7 +48,7 @@ def hint(workspace: Workspace, stage: Stage, criterion: str | None) -> Hint | No
     meant = stage.meant(criterion) if criterion is not None else stage.criteria
     if criterion is not None and len(meant) < 2:
         meant = (stage.asked(criterion),)
-    known = _last_check(workspace, stage) if len(meant) == 1 else _checked(workspace, stage)
+    known = last_checked(workspace, stage) if len(meant) == 1 else _checked(workspace, stage)
     ids = [row.id for row in meant]
     about = next((row for row in known.open if row.id in ids), None) if known is not None else None
     if about is None and criterion is None:
@@ -122,6 +123,17 @@ def write_new(path: Path, text: str) -> None:
         raise UsageError(f"{path} cannot be written: {error.strerror}") from error
 
 
+def next_row(workspace: Workspace, stage: Stage) -> Criterion | None:
+    """Return the row to work on, as the last check left it, of whatever text: the first one before any check.
+
+    None where every row passed.
+    """
+    found = last_check.recall(workspace.store.folder, stage, None, __version__)
+    if found is None:
+        return None if stage.id in workspace.store.read().passed else stage.criteria[0]
+    return stage.criterion(found.open[0].id) if found.open else None
+
+
 def readme(stage: Stage) -> str:
     """Return the text of a stage's README, with what each picture shows in its place."""
     try:
@@ -131,14 +143,24 @@ def readme(stage: Stage) -> str:
     return _PICTURE_OR_CODE.sub(_told, text)
 
 
+def part(stage: Stage, name: str) -> str:
+    """Return the step of a README that a number, a row or a function means, as a page; UsageError where none is.
+
+    A README that is not divided into steps is returned whole for any of its rows.
+    """
+    text = readme(stage)
+    steps = steps_of(stage, text)
+    return "\n".join(shown(stage, steps, step) for step in asked(stage, steps, name)) or text
+
+
 def _told(found: re.Match[str]) -> str:
     """Return a picture as one line of text, and code as it is."""
     told = found["markdown"] if found["markdown"] is not None else found["html"]
     return found[0] if told is None else f"Picture: {' '.join(told.split())}"
 
 
-def _last_check(workspace: Workspace, stage: Stage) -> LastCheck | None:
-    """Return what the last check found, if the module is still the same."""
+def last_checked(workspace: Workspace, stage: Stage) -> LastCheck | None:
+    """Return what the last check of a stage found, if the module is still the same; else None."""
     try:
         snapshot = take(stage, None, workspace.course.root)
     except SubmissionError:
@@ -149,7 +171,7 @@ def _last_check(workspace: Workspace, stage: Stage) -> LastCheck | None:
 
 def _checked(workspace: Workspace, stage: Stage) -> LastCheck:
     """Return what the last check found or, where the module has changed, what one finds now; no pass is recorded."""
-    if (known := _last_check(workspace, stage)) is not None:
+    if (known := last_checked(workspace, stage)) is not None:
         return known
     verdict = graded(workspace, stage, take(stage, None, workspace.course.root), GradingRequest())
     if verdict.problem is not None:

@@ -7,24 +7,34 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from grader.course.stage import Course, Stage
+from grader.progress.work import Work
 
 State = Literal["passed", "changed", "public", "skipped", "open", "locked"]
 
 
 @dataclass(frozen=True)
 class Pass:
-    """A stage that passed: of which source (SHA-256), with which seed, in which version of the course, when (ISO)."""
+    """A stage that passed: of which source (SHA-256), with which seed, in which version of the course, when (ISO).
+
+    isolation, python and numpy say how it was verified; they are empty in what an earlier grader recorded.
+    """
 
     stage: str
     digest: str
     seed: int
     course: str
     when: str
+    isolation: str = ""
+    python: str = ""
+    numpy: str = ""
 
 
 @dataclass(frozen=True)
 class Progress:
-    """What the file says; hints is "STAGE/ROW" -> hints shown, notice what the learner must know of the file."""
+    """What the file says; hints is "STAGE/ROW" -> hints shown, notice what the learner must know of the file.
+
+    work holds by stage what its checks add up to.
+    """
 
     passed: Mapping[str, Pass] = field(default_factory=dict, hash=False)
     skipped: frozenset[str] = frozenset()
@@ -32,6 +42,7 @@ class Progress:
     last: str | None = None
     notice: str | None = None
     public: Mapping[str, Pass] = field(default_factory=dict, hash=False)
+    work: Mapping[str, Work] = field(default_factory=dict, hash=False)
 
 
 def state_of(stage: Stage, progress: Progress, digest: str | None) -> State:

@@ -3,7 +3,8 @@
 {"version": 1, "passed": {"STAGE": {"digest": "…", "seed": 7, "course": "0.1.0", "when": "2026-11-21T08:38:02+00:00"}},
  "skipped": ["STAGE"], "hints": {"STAGE/ROW": 2}, "last": "STAGE"}
 hints counts the hints shown; public holds, as passed does, stages of which only the public tests have passed, where the
-hidden ones are sealed. Keys that this version does not know are kept.
+hidden ones are sealed; work what the checks of a stage add up to (work.py). Keys that this version does not know are
+kept.
 """
 
 from __future__ import annotations
@@ -13,16 +14,16 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
-from itertools import count
 from pathlib import Path
 from typing import Any
 
 from grader.errors import ProgressError
+from grader.progress.file import PASS_KINDS, DamagedError, free, fresh, loaded, stamp, write
 from grader.progress.state import Pass, Progress
+from grader.progress.work import Work, checked, last_time, read_work, written
 
-VERSION = 1
 _RECORDED: list[Path] = []  # files that this process has changed, or begun to
-_PASS_KINDS = {"digest": str, "seed": int, "course": str, "when": str}
+_HOW = ("isolation", "python", "numpy")  # of a pass, where it is known how it was verified
 
 
 def has_recorded() -> bool:
@@ -42,8 +43,8 @@ class Store:
     def read(self) -> Progress:
         """What is recorded; a damaged file is set aside if it can be; the notice of this and later reads says so."""
         try:
-            return self._progress(_loaded(self.file))
-        except _DamagedError as damage:
+            return self._progress(loaded(self.file))
+        except DamagedError as damage:
             try:
                 with self._locked():
                     return self._progress(self._sound())
@@ -51,19 +52,27 @@ class Store:
                 notice = f".grader/progress.json {damage}, and cannot be set aside: {error.message}"
                 return Progress(notice=notice)
 
-    def record_pass(self, stage_id: str, digest: str, seed: int, course: str, when: datetime) -> Progress:
-        """A stage passed; it is no longer skipped, and the last one worked on."""
-        return self._record("passed", stage_id, digest, seed, course, when)
+    def record_pass(
+        self, stage_id: str, digest: str, seed: int, course: str, when: datetime, **how: str | None
+    ) -> Progress:
+        """A stage passed; it is no longer skipped, and the last one worked on. how is isolation, python and numpy."""
+        return self._record("passed", stage_id, digest, seed, course, when, how)
 
-    def record_public(self, stage_id: str, digest: str, seed: int, course: str, when: datetime) -> Progress:
+    def record_public(
+        self, stage_id: str, digest: str, seed: int, course: str, when: datetime, **how: str | None
+    ) -> Progress:
         """The public tests of a stage passed, the hidden ones are sealed; that is no pass, but opens what follows."""
-        return self._record("public", stage_id, digest, seed, course, when)
+        return self._record("public", stage_id, digest, seed, course, when, how)
 
-    def _record(self, kind: str, stage_id: str, digest: str, seed: int, course: str, when: datetime) -> Progress:
+    def _record(
+        self, kind: str, stage_id: str, digest: str, seed: int, course: str, when: datetime, how: Mapping[str, Any]
+    ) -> Progress:
         entry = {"digest": digest, "seed": seed, "course": course, "when": when.astimezone(UTC).isoformat()}
+        entry |= {name: how.get(name) or "" for name in _HOW}
 
         def change(data: dict[str, Any]) -> None:
             data[kind][stage_id] = {**data[kind].get(stage_id, {}), **entry}
+            _count(data, stage_id, digest, when, passed=True)
             data["skipped"] = [each for each in data["skipped"] if each != stage_id]
             data["last"] = stage_id
 
@@ -81,6 +90,15 @@ class Store:
     def record_last(self, stage_id: str) -> Progress:
         """The stage worked on last, passed or not."""
         return self._changed(lambda data: data.update(last=stage_id))
+
+    def record_check(self, stage_id: str, digest: str, when: datetime) -> Progress:
+        """A stage was checked and did not pass; it is the one worked on last."""
+
+        def change(data: dict[str, Any]) -> None:
+            data["last"] = stage_id
+            _count(data, stage_id, digest, when, passed=False)
+
+        return self._changed(change)
 
     def next_hint(self, stage_id: str, criterion_id: str, total: int) -> int:
         """Which of the total hints of a row to show now, from 0; the last one again when all were shown."""
@@ -108,7 +126,7 @@ class Store:
             data = self._sound()
             change(data)
             _RECORDED.append(self.file)
-            _write(self.file, json.dumps(data, indent=2) + "\n")
+            write(self.file, json.dumps(data, indent=2) + "\n")
         return self._progress(data)
 
     @contextmanager
@@ -134,23 +152,23 @@ class Store:
     def _sound(self) -> dict[str, Any]:
         """What the file holds, or a fresh start once a damaged file is out of the way; only under the lock."""
         try:
-            return _loaded(self.file)
-        except _DamagedError as damage:
+            return loaded(self.file)
+        except DamagedError as damage:
             written = datetime.fromtimestamp(self.file.stat().st_mtime, UTC)
-            aside = _free(self.folder, f"progress.damaged-{_stamp(written)}", ".json")
+            aside = free(self.folder, f"progress.damaged-{stamp(written)}", ".json")
             try:
                 os.replace(self.file, aside)
             except OSError as error:
                 raise ProgressError(f"{self.file} cannot be renamed: {error.strerror}") from error
             self._notice = f".grader/progress.json {damage}; it is kept as .grader/{aside.name}. {damage.remedy}"
-            return _fresh()
+            return fresh()
 
     def _progress(self, data: Mapping[str, Any]) -> Progress:
         passed, public = (
-            {stage: Pass(stage, **{key: entry[key] for key in _PASS_KINDS}) for stage, entry in data[kind].items()}
-            for kind in ("passed", "public")
+            {stage: _pass(stage, entry) for stage, entry in data[kind].items()} for kind in ("passed", "public")
         )
-        return Progress(passed, frozenset(data["skipped"]), dict(data["hints"]), data["last"], self._notice, public)
+        hints, work = dict(data["hints"]), read_work(data["work"])
+        return Progress(passed, frozenset(data["skipped"]), hints, data["last"], self._notice, public, work)
 
 
 def backup(root: Path, file: Path, when: datetime) -> Path:
@@ -160,7 +178,7 @@ def backup(root: Path, file: Path, when: datetime) -> Path:
         content = file.read_bytes()
         folder.mkdir(parents=True, exist_ok=True)
         while True:
-            copy = _free(folder, f"{file.stem}.{_stamp(when)}", ".py")
+            copy = free(folder, f"{file.stem}.{stamp(when)}", ".py")
             with suppress(FileExistsError), open(copy, "xb") as target:
                 target.write(content)
                 return copy
@@ -168,79 +186,13 @@ def backup(root: Path, file: Path, when: datetime) -> Path:
         raise ProgressError(f"{file} cannot be copied to {folder}: {error.strerror}") from error
 
 
-class _DamagedError(Exception):
-    """What is wrong with the file, and what the learner can do about it."""
-
-    def __init__(self, what: str, remedy: str = "`grader check --all` rebuilds it.") -> None:
-        super().__init__(what)
-        self.remedy = remedy
+def _pass(stage_id: str, entry: Mapping[str, Any]) -> Pass:
+    how = {name: entry[name] for name in _HOW if isinstance(entry.get(name), str)}
+    return Pass(stage_id, **{key: entry[key] for key in PASS_KINDS}, **how)
 
 
-def _loaded(file: Path) -> dict[str, Any]:
-    try:
-        data = json.loads(file.read_bytes())
-    except FileNotFoundError:
-        return _fresh()
-    except OSError as error:
-        raise ProgressError(f"{file} cannot be read: {error.strerror}") from error
-    except (ValueError, RecursionError) as error:
-        raise _DamagedError("is damaged: it is not JSON") from error
-    version = data.get("version") if isinstance(data, dict) else None
-    if type(version) is not int or version < VERSION:
-        raise _DamagedError(f"is damaged: it has no version this grader knows, {VERSION}")
-    if version > VERSION:
-        remedy = "Update the grader and give the file its name back, or rebuild it with `grader check --all`."
-        raise _DamagedError(f"is from a newer grader: it has version {version}, this one knows {VERSION}", remedy)
-    data = {**_fresh(), **data}
-    if wrong := _misshapen(data):
-        raise _DamagedError(f"is damaged: unexpected values at {', '.join(wrong)}")
-    return data
-
-
-def _fresh() -> dict[str, Any]:
-    return {"version": VERSION, "passed": {}, "public": {}, "skipped": [], "hints": {}, "last": None}
-
-
-def _misshapen(data: Mapping[str, Any]) -> list[str]:
-    """The keys whose values are of a wrong kind."""
-    passed, public, skipped, hints, last = (data[key] for key in ("passed", "public", "skipped", "hints", "last"))
-    sound = {
-        "passed": isinstance(passed, dict) and all(map(_is_pass, passed.values())),
-        "public": isinstance(public, dict) and all(map(_is_pass, public.values())),
-        "skipped": isinstance(skipped, list) and all(isinstance(each, str) for each in skipped),
-        "hints": isinstance(hints, dict) and all(type(each) is int and each >= 0 for each in hints.values()),
-        "last": last is None or isinstance(last, str),
-    }
-    return [key for key, is_sound in sound.items() if not is_sound]
-
-
-def _is_pass(entry: object) -> bool:
-    return isinstance(entry, dict) and all(type(entry.get(key)) is kind for key, kind in _PASS_KINDS.items())
-
-
-def _write(file: Path, text: str) -> None:
-    """Replace a file in one step: whoever reads sees the old or the new text, even after a power cut."""
-    import tempfile  # slow, and most commands only read
-
-    temporary = None
-    try:
-        descriptor, temporary = tempfile.mkstemp(".tmp", "progress.", file.parent)
-        with open(descriptor, "w", encoding="utf-8") as target:
-            target.write(text)
-            target.flush()
-            os.fsync(target.fileno())
-        os.replace(temporary, file)
-    except OSError as error:
-        if temporary:
-            Path(temporary).unlink(missing_ok=True)
-        raise ProgressError(f"{file} cannot be written: {error.strerror}") from error
-
-
-def _free(folder: Path, stem: str, suffix: str) -> Path:
-    """A path in folder that nothing has yet: stem, stem-1, stem-2 …"""
-    names = (f"{stem}{suffix}" if n == 0 else f"{stem}-{n}{suffix}" for n in count())
-    return next(folder / name for name in names if not os.path.lexists(folder / name))
-
-
-def _stamp(when: datetime) -> str:
-    return when.astimezone(UTC).strftime("%Y%m%dT%H%M%SZ")
+def _count(data: dict[str, Any], stage_id: str, digest: str, when: datetime, passed: bool) -> None:
+    """Add a check to what those of a stage add up to."""
+    works = read_work(data["work"])
+    works[stage_id] = checked(works.get(stage_id, Work()), last_time(works.values()), digest, when, passed)
+    data["work"] = written(works)

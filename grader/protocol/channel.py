@@ -38,7 +38,7 @@ class Channel:
         for option in (socket.SO_SNDBUF, socket.SO_RCVBUF):  # a hint; the system may grant less
             connection.setsockopt(socket.SOL_SOCKET, option, 1 << 20)
         connection.setblocking(False)
-        self._buffer = memoryview(bytearray(SMALL))
+        self._buffer = np.empty(SMALL, np.uint8).data.cast("B")  # a page is taken when something arrives in it
         self._start = self._end = 0  # of what has arrived and is not taken yet
 
     def send(self, buffers: list[Any], deadline: float | None = None) -> None:

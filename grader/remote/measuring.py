@@ -15,7 +15,8 @@ def peak_memory(function: Callable[..., Any], *args: Any, **kwargs: Any) -> tupl
 
     Arguments do not count, nor does what was held before. The process that runs the call measures it, by tracemalloc:
     a learner's code can meddle with the figure, while the limit on its address space is certain. Choose sizes at which
-    what must not be held does not fit under the memory_mb of the stage. The call is not replayed for the diagnosis.
+    what must not be held does not fit under the memory_mb of the stage, and say `alone = true` beside it: no child
+    holds it then. The call is not replayed for the diagnosis.
     Raises what the call raises; Unusable for an answer of another form.
     """
     if not isinstance(function, RemoteValue):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import os
 import shutil
 import textwrap
@@ -16,43 +15,47 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from grader import testing
-from grader.course.manifest import load_course
-from grader.course.stage import Course, Stage, Tolerance
+from grader.course.stage import Tolerance
 from grader.isolation import tiers
-from grader.judging import grading
-from grader.outcome import Outcome, Status
+from grader.outcome import Status
 from grader.remote.connection import Connection
 from grader.remote.module import RemoteModule
 from grader.remote.processes.loading import Job
 from grader.remote.processes.process import LearnerProcess
-from grader.submission import take
-from grader.tests.support.command import NUMBERS, PACKAGE, PROJECT, SUMS, Here, Place, write_stage
+from grader.tests.support.command import NUMBERS, PACKAGE, PROJECT, SUMS, Command, Here, Place, write_stage
 from grader.tests.support.garbage import pytest_collection_finish
 from grader.tests.support.matrix import (  # the hooks among them are pytest's to find
-    one_tier_each,
+    BRIEF,
     pytest_addoption,
     pytest_xdist_auto_num_workers,
+    sampled,
+    search_times,
     why_missing,
 )
-from grader.verdict import Verdict
+from grader.tests.support.small_course import Graded, SmallCourse
 
-__all__ = ["pytest_addoption", "pytest_collection_finish", "pytest_xdist_auto_num_workers"]
+__all__ = ["Graded", "SmallCourse", "pytest_addoption", "pytest_collection_finish", "pytest_xdist_auto_num_workers"]
 LABEL = "stages/s90_small/small.py"
-settings.register_profile("any pace", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("any pace")  # others may use the machine, too
+PACE = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])  # others may use the machine, too
+settings.register_profile("full", PACE)
+settings.register_profile("sample", PACE, max_examples=25)
+settings.load_profile("sample")
 os.environ.pop("UV_RUN_RECURSION_DEPTH", None)  # commands are suggested as `grader …`, however the tests were started
 collect_ignore = ["courses/words"]  # a course: its tests are a grader's to run
-MOMENTS = itertools.count(1_700_000_000)
 
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "every_tier: the test is run in all its tiers, without --all-tiers as well")
+    config.addinivalue_line("markers", "full_matrix: the test is run with --all-tiers alone")
+    config.addinivalue_line("markers", "some_of(n): each nth set of parameters is run, all of them with --all-tiers")
+    if config.getoption("--all-tiers"):
+        settings.load_profile("full")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Let no warning pass unseen in the grader's own tests; a stage's tests under plain pytest are the learner's."""
     if not config.getoption("--all-tiers"):
-        items[:], left = one_tier_each(items)
+        items[:], left = sampled(items)
         config.hook.pytest_deselected(items=left)
     for item in items:
         if item.path.is_relative_to(Path(__file__).parent):
@@ -120,9 +123,11 @@ def start(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Start]:
         packages: tuple[str, ...] = ("numpy",),
         fork: bool = tiers.FORKS,
         load: bool = True,
+        alone: bool = False,
     ) -> Learner:
         text = textwrap.dedent(source).encode()
-        job = Job(LABEL, text, call_seconds, cpu_seconds, memory_mb, hide, result_mb, result_rows, packages)
+        limits = (call_seconds, cpu_seconds, memory_mb, hide, result_mb, result_rows)
+        job = Job(LABEL, text, *limits, packages, alone=alone)
         process = LearnerProcess(job, tier, tiers.Own(tier, hide, fork, packages=packages), fork)
         running.append(Learner(process))
         if load:
@@ -148,65 +153,6 @@ def worker(tier: tiers.Tier, start: Start) -> Iterator[Callable[..., Learner]]:
     for learner in made:
         learner.done()
         learner.process.kill()
-
-
-@dataclass
-class Graded:
-    """A verdict and the outcome of each test by the test's own name."""
-
-    verdict: Verdict
-    outcomes: dict[str, Outcome]
-
-    def row(self, criterion: str) -> str:
-        return next(row.status for row in self.verdict.criteria if row.id == criterion)
-
-
-class SmallCourse:
-    """A course of one stage, s90, whose files the tests write themselves."""
-
-    def __init__(self, folder: Path) -> None:
-        self.root = folder / "course"
-        self.stage_folder = self.root / "stages" / "s90_small"
-        self.hidden = folder / "hidden" / "s90_small"
-        for path in (self.stage_folder / "tests", self.hidden):
-            path.mkdir(parents=True)
-
-    def write(self, *, manifest: str, solution: str, public: str = "", hidden: str = "", mistakes: str = "") -> None:
-        """Write the stage; texts may be indented."""
-        self._put(self.stage_folder / "stage.toml", manifest)
-        self._put(self.stage_folder / "small.py", solution)
-        self._put(self.hidden / "solution.py", solution)
-        self._put(self.hidden / "mistakes.py", "from grader.mistakes import mistake\n" + textwrap.dedent(mistakes))
-        for path, text in (
-            (self.stage_folder / "tests" / "test_small.py", public),
-            (self.hidden / "test_hidden.py", hidden),
-        ):
-            self._put(path, "import numpy as np\nimport pytest\nfrom grader.testing import *\n" + textwrap.dedent(text))
-
-    @staticmethod
-    def _put(path: Path, text: str) -> None:
-        path.write_text(textwrap.dedent(text), encoding="utf-8")
-        moment = next(MOMENTS)  # rewritten test files are kept by time and size; two in one second must differ
-        os.utime(path, (moment, moment))
-
-    @property
-    def stage(self) -> Stage:
-        return self.course.stages[0]
-
-    @property
-    def course(self) -> Course:
-        return load_course(self.root, self.hidden.parent)
-
-    def grade(self, source: str, *, isolation: str = "process", seed: int = 1, **options: Any) -> Graded:
-        """Grade a module's text as `grader check` does."""
-        path = self.root.parent / "handed_in.py"
-        self._put(path, source)
-        found: list[Outcome] = []
-        snapshot = take(self.stage, path, self.root)
-        verdict = grading.grade(
-            self.course, self.stage, snapshot, grading.Options(seed, isolation, **options), found.append
-        )
-        return Graded(verdict, {outcome.test.rpartition("::")[2]: outcome for outcome in found})
 
 
 @pytest.fixture(scope="module")
@@ -241,9 +187,28 @@ def place(original: Place, tmp_path: Path) -> Place:
 
 
 @pytest.fixture
-def here(place: Place, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Here:
-    monkeypatch.chdir(place.root)
+def command(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Command:
+    """The command, in this process and in whatever folder the test changes to."""
     monkeypatch.setenv("COLUMNS", "100")
     for name in ("LANG", "LC_ALL", "NO_COLOR", "FORCE_COLOR"):
         monkeypatch.delenv(name, raising=False)
-    return Here(place, capsys, monkeypatch)
+    return Command(capsys, monkeypatch)
+
+
+@pytest.fixture
+def here(place: Place, command: Command) -> Here:
+    command.monkeypatch.chdir(place.root)
+    return Here(place, command.capsys, command.monkeypatch)
+
+
+@pytest.fixture
+def brief_search(monkeypatch: pytest.MonkeyPatch, is_full: bool) -> None:
+    """Look for the causes of wrong answers, but not for long: for tests of something else; in full with --all-tiers."""
+    for place, name, seconds in search_times(1.0 if is_full else BRIEF):
+        monkeypatch.setattr(place, name, seconds)
+
+
+@pytest.fixture(scope="session")
+def is_full(pytestconfig: pytest.Config) -> bool:
+    """Whether the full matrix is run: what is proven at length by it alone may be sampled otherwise."""
+    return bool(pytestconfig.getoption("--all-tiers"))

@@ -27,7 +27,7 @@ from grader.tests.support.command import (
 
 
 def test_a_fresh_course_shows_the_checklist_of_its_first_stage(place: Place) -> None:
-    done = place.run("check", "--seed", "5")
+    done = place.process("check", "--seed", "5")
     assert (done.code, place.recorded) == (1, set())
     assert done.out.splitlines()[:3] == [
         "s01 · Numbers" + " " * 47 + "0 of 2 criteria   " + "░" * 20,
@@ -35,7 +35,10 @@ def test_a_fresh_course_shows_the_checklist_of_its_first_stage(place: Place) -> 
         "○ quadruple is right" + " " * 58 + "not started",
     ]
     assert "seed 5" in done.out
-    assert done.err == "Begin in stages/s01_numbers/numbers_.py; `grader show s01` explains the stage.\n"
+    assert done.err.splitlines() == [
+        "Begin in stages/s01_numbers/numbers_.py; `grader show s01` explains the stage.",
+        "Next: `grader show s01 double` says what to write.",
+    ]
 
 
 def test_a_pass_is_recorded_with_the_file_that_passed_and_unlocks_the_next_stage(place: Place) -> None:
@@ -57,13 +60,14 @@ def test_a_pass_is_recorded_with_the_file_that_passed_and_unlocks_the_next_stage
 
 def test_a_wrong_answer_is_explained_and_leads_on(place: Place) -> None:
     place.numbers.write_text(WRONG, encoding="utf-8")
-    done = place.run("check", "s01", "--seed", "40817")
+    done = place.process("check", "s01", "--seed", "40817")
     assert (done.code, done.err, place.recorded) == (1, "", set())
     for line in (
         "    double(x=3)",
         "    This is the square.",
         "    Multiply by 2." + "stages/s01_numbers/numbers_.py:6".rjust(81),
-        "    more help: grader hint s01 double    again with these inputs: grader check s01 --seed 40817",
+        "    read: grader show s01 double    more help: grader hint s01 double",
+        "    again with these inputs: grader check s01 --seed 40817",
         "– quadruple is right" + " " * 58 + "waits for double",
     ):
         assert line in done.out.splitlines()
@@ -285,7 +289,7 @@ def test_a_stage_answers_to_many_names(here: Here, name: str) -> None:
         (("check", "--all", "--submission", "nowhere.py"), "--all needs a folder", "Name a stage"),
         (("check", "s01", "--seed", "-1"), "-1", "Usage"),
         (("chekc",), "chekc", "Usage"),
-        (("show",), "STAGE", "Usage"),
+        (("solution",), "STAGE", "Usage"),
     ],
 )
 def test_a_mistake_on_the_command_line_is_named(
@@ -349,7 +353,7 @@ def test_help_names_every_command(here: Here, option: str) -> None:
 )
 def test_light_commands_import_neither_numpy_nor_pytest(place: Place, arguments: tuple[str, ...]) -> None:
     code = f"import atexit, sys; atexit.register(lambda: print(*sorted(sys.modules), file=sys.stderr)); {RUN}"
-    done = place.run(*arguments, code=code)
+    done = place.process(*arguments, code=code)
     loaded = set(done.err.split())
     assert done.code == 0
     assert {"grader.cli", "typer"} <= loaded
@@ -362,6 +366,7 @@ def test_light_commands_import_neither_numpy_nor_pytest(place: Place, arguments:
         ("grader check s", {"s01", "s02", "s01_numbers", "s02_sums"}),
         ("grader show s02", {"s02", "s02_sums"}),
         ("grader hint s01 q", {"quadruple"}),
+        ("grader show s01 q", {"quadruple"}),
         ("grader check --only t", {"total"}),
         ("grader check --isolation b", {"bubblewrap"}),
         ("grader check --require-isolation l", {"landlock"}),
@@ -372,6 +377,15 @@ def test_the_shell_completes_stages_rows_and_tiers(here: Here, words: str, expec
     here.monkeypatch.setenv("COMP_WORDS", words)
     here.monkeypatch.setenv("COMP_CWORD", str(len(words.split()) - 1))
     assert set(here().out.split()) == expected
+
+
+def test_the_shell_completes_steps_by_number_and_row(here: Here) -> None:
+    page = "# Numbers\n\n## All\n\n### Step 1: twice\n\n- [ ] double is right\n"
+    (here.place.numbers.parent / "README.md").write_text(page, encoding="utf-8")
+    here.monkeypatch.setenv("_GRADER_COMPLETE", "complete_bash")
+    here.monkeypatch.setenv("COMP_WORDS", "grader show s01 ")
+    here.monkeypatch.setenv("COMP_CWORD", "3")
+    assert here().out.split() == ["1", "double", "quadruple"]
 
 
 def test_completion_is_silent_in_a_broken_course(here: Here) -> None:

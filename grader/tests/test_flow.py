@@ -31,6 +31,7 @@ ROOMS = (
     ("setup",),
     ("watching",),
     ("authoring", "classroom", "doctor", "gradebook", "similarity"),
+    ("web",),
     ("commands", "cli", "__main__"),
 )
 FREE = {"__version__"}
@@ -138,7 +139,7 @@ def test_what_runs_an_exploration_knows_nothing_of_how_it_is_shown() -> None:
 
 def test_drawings_import_what_an_exploration_is_made_of_and_nothing_else_of_the_grader() -> None:
     paths = sorted((ROOT / "drawings").rglob("*.py"))
-    assert {"s05", "s15", "s17", "plans"} <= {path.stem for path in paths}
+    assert {"s05", "s15", "s17", "drawings"} <= {path.parent.name for path in paths}
     explored = ("drawing", "example", "model", "values")
     remote = ("grader.remote.measuring", "grader.remote.proxies")
     own = (*(f"grader.explore.{name}" for name in explored), *remote, "drawings", "numpy")
@@ -174,7 +175,7 @@ def loaded(module: str) -> set[str]:
         "grader.submission.source",
         "grader.progress.store",
         "grader.judging.grading",
-        "grader.commands.exploring",
+        "grader.commands.viewing.exploring",
     ],
 )
 def test_what_starts_often_imports_neither_numpy_nor_pytest(module: str) -> None:

@@ -11,7 +11,7 @@ from grader.verdict import CriterionResult, Verdict
 
 @dataclass(frozen=True)
 class Saved:
-    """A module has other content than before, or is gone."""
+    """A module, or another file that its checks depend on, has other content than before, or is gone."""
 
     path: Path
 

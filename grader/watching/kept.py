@@ -40,10 +40,15 @@ class Kept:
         self._ticket = 0
         self._pending = 0
 
-    def check(self, stage: str, row: str | None) -> int:
-        """Have a stage checked, one row before the others, in place of what runs; return the number of the check."""
+    def check(self, stage: str, row: str | None, anew: bool = False) -> int:
+        """Have a stage checked, one row before the others, in place of what runs; return the number of the check.
+
+        anew has another process do it, which reads tests, and what they import, as they are now.
+        """
         self._ticket += 1
         self._stop_check()
+        if anew:
+            self._end()
         self._pending = self._ticket
         for _ in range(2):
             process = self._running()

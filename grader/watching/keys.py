@@ -9,7 +9,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from grader.errors import GraderError
+from grader.report.terminal.beside import comparison_lines
 from grader.report.terminal.layout import Look
+from grader.report.terminal.overview import hint_title, hint_told
 from grader.watching.editor import opening, started
 from grader.watching.session import Session
 from grader.watching.telling import KEYS, state_words
@@ -52,9 +54,9 @@ class Keys:
             case "h":
                 return self._told(lambda: self._hint(rest or None))
             case "s":
-                return self._told(self._session.readme)
+                return self._told(lambda: self._lesson(rest))
             case "d":
-                return self._told(self._session.compared)
+                return self._told(self._compared)
             case "o":
                 return self._told(self._opened)
             case "e":
@@ -78,7 +80,17 @@ class Keys:
 
     def _hint(self, row: str | None) -> str:
         found = self._session.hint(row)
-        return found if isinstance(found, str) else f"hint {found.number} of {found.total}: {found.text}"
+        if isinstance(found, str):
+            return found
+        lines = [hint_title(self._session.board.stage, found), *(line.plain for line in hint_told(found, self._look))]
+        return "\n".join(lines)
+
+    def _lesson(self, name: str) -> str:
+        """Return the step of a row, a function or a number; `s all` is the whole README."""
+        return self._session.readme() if name == "all" else self._session.lesson(name or None)
+
+    def _compared(self) -> str:
+        return "\n".join(line.plain for line in comparison_lines(self._session.compared(), self._look))
 
     def _opened(self) -> str:
         file, line = self._session.board.place()

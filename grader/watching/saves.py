@@ -1,7 +1,7 @@
-"""Notices that a module was saved: by the system's notifications, and by looking where none arrive.
+"""Notices that a module, or another file, was saved: by the system's notifications, and by looking where none arrive.
 
 Editors write in place, in pieces, or replace the file by another one: what counts is that the file differs from before
-and has stopped changing. Its folder is what is watched, since a replaced file takes its own watch along.
+and has stopped changing. Folders are what is watched, since a replaced file takes its own watch along.
 """
 
 from __future__ import annotations
@@ -25,21 +25,27 @@ SILENT = ("nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "drvfs", "vboxsf", "virt
 MOUNTS = Path("/proc/self/mounts")
 Print = tuple[int, int, int] | None
 Post = Callable[[Event], None]
+Others = Callable[[], tuple[Path, ...]]
+
+
+def none() -> tuple[Path, ...]:
+    """Return no further files."""
+    return ()
 
 
 class Saves:
-    """Watches one module at a time, in a thread."""
+    """Watches one module at a time, and other files beside it, in a thread."""
 
     def __init__(self, post: Post) -> None:
         self._post = post
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
 
-    def watch(self, path: Path) -> None:
-        """Watch this module instead of the one before."""
+    def watch(self, path: Path, others: Others = none) -> None:
+        """Watch this module, and the files that others returns at each look, instead of the one before."""
         self.close()
         self._stop = threading.Event()
-        arguments = (path, self._post, self._stop)
+        arguments = (path, self._post, self._stop, others)
         self._thread = threading.Thread(target=follow, args=arguments, daemon=True)
         self._thread.start()
 
@@ -49,29 +55,35 @@ class Saves:
         self._thread = None
 
 
-def follow(path: Path, post: Post, stop: threading.Event) -> None:
-    """Post each save of a module until told to stop."""
-    last = fingerprint(path)
-    ways = [_looks(stop)] if is_silent(path.parent) else [_notified(path.parent, stop), _looks(stop)]
-    for ticks in ways:
+def follow(path: Path, post: Post, stop: threading.Event, others: Others = none) -> None:
+    """Post each save of a module, and of other files, until told to stop."""
+
+    def prints() -> dict[Path, Print]:
+        return {each: fingerprint(each) for each in (path, *others())}
+
+    last = prints()
+    folders = [folder for folder in dict.fromkeys(each.parent for each in last) if folder.is_dir()]
+    silent = any(is_silent(folder) for folder in folders)
+    for ticks in [_looks(stop)] if silent else [_notified(folders, stop), _looks(stop)]:
         for is_notified in ticks:
-            if fingerprint(path) == last:
-                continue
-            last = settled(path, stop)
+            now = prints()
+            changed = [each for each in {**now, **last} if now.get(each) != last.get(each)]
+            last = now | {each: settled(each, stop) for each in changed}
             if stop.is_set():
                 return
-            post(Saved(path))
-            if not is_notified:
+            for each in changed:
+                post(Saved(each))
+            if changed and not is_notified:
                 break  # it was saved and nothing told of it: from here on, looking is what works
 
 
-def _notified(folder: Path, stop: threading.Event) -> Iterator[bool]:
+def _notified(folders: list[Path], stop: threading.Event) -> Iterator[bool]:
     """Yield True at each notification and False when it is time to look; ends where notifications do not work."""
     try:
         from watchfiles import watch
 
         for changes in watch(
-            folder, recursive=False, watch_filter=None, debounce=100, step=STEP_MS, stop_event=stop,
+            *folders, recursive=False, watch_filter=None, debounce=100, step=STEP_MS, stop_event=stop,
             rust_timeout=LOOK_MS, yield_on_timeout=True, raise_interrupt=False, ignore_permission_denied=True,
         ):  # fmt: skip
             yield bool(changes)

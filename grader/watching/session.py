@@ -5,39 +5,46 @@ A session does one thing at a time: whoever shows it gives it the events that th
 
 from __future__ import annotations
 
-import difflib
 import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from grader.course.stage import Stage
 from grader.errors import GraderError
 from grader.progress import lessons
 from grader.progress.actions import Standing, Workspace, standings
 from grader.verdict import Verdict
+from grader.watching import files
 from grader.watching.board import Board
 from grader.watching.events import Counted, Event, Explored, Failed, Glimpsed, Judged, Saved
 
+if TYPE_CHECKING:
+    from grader.progress.beside.comparison import Comparison
+
+MEASURED = "`grader solution {stage}` measures them"
 RUNNING = "The check is still running; ask again once its verdict is here."
 
 
 class Checks(Protocol):
     """Grades a stage elsewhere, and posts what comes of it."""
 
-    def check(self, stage: str, row: str | None) -> int:
-        """Begin a check, of one row before the others, in place of the one before; return the number of its events."""
+    def check(self, stage: str, row: str | None, anew: bool = False) -> int:
+        """Begin a check, of one row before the others, in place of the one before; return the number of its events.
+
+        anew says that the tests are others than before.
+        """
 
     def close(self) -> None:
         """End it."""
 
 
 class Watches(Protocol):
-    """Posts the saves of one module at a time."""
+    """Posts the saves of one module at a time, and of files beside it."""
 
-    def watch(self, path: Path) -> None:
-        """Watch this module instead of the one before."""
+    def watch(self, path: Path, others: Callable[[], tuple[Path, ...]]) -> None:
+        """Watch this module, and the files that others returns, instead of the one before."""
 
     def close(self) -> None:
         """Watch nothing any more."""
@@ -67,20 +74,20 @@ class Session:
     def open(self, stage: Stage) -> None:
         """Watch a stage, and check it as it is."""
         self.board = Board(stage, self._standings())
-        self._saves.watch(stage.module_path)
+        self._saves.watch(stage.module_path, lambda: files.others(stage))
         self.check()
 
-    def check(self) -> None:
-        """Check the stage anew; what ran before does not count."""
-        self._ticket = self._checks.check(self.board.stage.id, self.board.failing)
+    def check(self, anew: bool = False) -> None:
+        """Check the stage again, anew where its tests have changed; what ran before does not count."""
+        self._ticket = self._checks.check(self.board.stage.id, self.board.failing, anew)
         self._becomes(since=self._clock(), tests=0, at="", trouble=None)
 
     def take(self, event: Event) -> None:
         """Do what follows from an event; what belongs to an earlier check or another stage changes nothing."""
         board = self.board
         match event:
-            case Saved(path) if path == board.stage.module_path:
-                self.check()
+            case Saved(path):
+                self._saved(path)
             case Counted(ticket, row, _) if ticket == self._ticket:
                 self._becomes(tests=board.tests + 1, at=row)
             case Glimpsed(ticket, row) if ticket == self._ticket:
@@ -123,6 +130,14 @@ class Session:
         self._becomes(drawn="", asked=True)
         self._explore(self.board.stage.id)
 
+    def lesson(self, row: str | None = None) -> str:
+        """Return the step of the README that a row, a function or a number means, by default the first open row's.
+
+        Where every row passes, or none was graded yet, it is the whole README.
+        """
+        name = row if row is not None else self.board.first.id if self.board.first is not None else None
+        return self.readme() if name is None else lessons.part(self.board.stage, name)
+
     def readme(self) -> str:
         """Return the stage's README."""
         return lessons.readme(self.board.stage)
@@ -138,14 +153,25 @@ class Session:
         self.check()
         return said
 
-    def compared(self) -> str:
-        """Return how the module differs from the reference, once the stage has passed; StageLocked before."""
+    def compared(self) -> Comparison:
+        """Return the module beside the reference, function by function, once the stage has passed; StageLocked before.
+
+        Nothing is measured: that takes a few checks, in a process that may be forked.
+        """
+        from grader.progress.beside.comparison import compared
+
         stage = self.board.stage
-        reference = lessons.solution(self.workspace, stage)
-        own = stage.module_path.read_text(encoding="utf-8", errors="replace")
-        pair = own.splitlines(), reference.splitlines()
-        lines = difflib.unified_diff(*pair, "yours", "the reference", lineterm="")
-        return "\n".join(lines) or "Yours and the reference are the same text."
+        return replace(compared(self.workspace, stage, timed=False), unmeasured=MEASURED.format(stage=stage.id))
+
+    def _saved(self, path: Path) -> None:
+        """Check again what depends on a file that was saved."""
+        stage = self.board.stage
+        kind = files.kind(stage, path)
+        if kind is None:
+            return
+        if kind != "module":
+            self._becomes(note=f"{_label(path, self.workspace.course.root)} was saved.")
+        self.check(anew=kind == "tests")
 
     def _judged(self, verdict: Verdict) -> None:
         was_complete = self.board.complete
@@ -166,3 +192,7 @@ class Session:
     def _becomes(self, **changes: object) -> None:
         self.board = replace(self.board, **changes)  # type: ignore[arg-type]
         self.changed()
+
+
+def _label(path: Path, root: Path) -> str:
+    return path.relative_to(root).as_posix() if path.is_relative_to(root) else path.name

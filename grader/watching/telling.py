@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 from grader.report.terminal.checklist import Style, detail_lines, fault_lines, problem_lines
 from grader.report.terminal.layout import Look, paragraph
 from grader.report.terminal.overview import STATES
-from grader.report.terminal.words import count, kind_of_row, reached_choices, status_choices
+from grader.report.terminal.words import count, kind_of_row, reached_choices, status_choices, with_uses
 
 if TYPE_CHECKING:
     from rich.text import Text
 
     from grader.progress.actions import Standing
-    from grader.verdict import CriterionResult
+    from grader.verdict import CriterionResult, Verdict
     from grader.watching.board import Board
 
 AHEAD = "An explanation, if there is one, follows the other rows."
@@ -22,9 +22,9 @@ KEYS = (
     ("p", "previous stage"),
     ("h", "a hint for the row, one step further each time"),
     ("e", "explore: run your functions and draw what they give"),
-    ("s", "show the stage's specification"),
+    ("s", "show the step of the specification that the row belongs to"),
     ("o", "open the failing line in your editor"),
-    ("d", "compare with the reference, once the stage has passed"),
+    ("d", "compare with the reference, side by side, once the stage has passed"),
     ("c", "check again"),
     ("r", "reset: put the stub back, after a question"),
     ("l", "list the stages"),
@@ -92,9 +92,15 @@ def below(board: Board, look: Look, name: str | None = None) -> list[Text]:
         return problem_lines(verdict, style)
     faults = fault_lines(verdict, style)
     if board.complete and name is None:
-        return [*faults, *done_lines(board, look)]
+        return [*faults, *done_lines(board, look), *_uses(verdict, look)]
     row = board.row(name)
-    return faults if row is None else [*faults, *_row_lines(board, row, style)]
+    return faults if row is None else [*faults, *_row_lines(board, row, style), *_uses(verdict, look)]
+
+
+def _uses(verdict: Verdict, look: Look) -> list[Text]:
+    """Say whose modules of earlier stages a check took, as long as it took any."""
+    uses = verdict.run.uses
+    return paragraph(f"\n{with_uses(uses)}", look, "dim", indent=0) if uses else []
 
 
 def _row_lines(board: Board, row: CriterionResult, style: Style) -> list[Text]:

@@ -14,6 +14,7 @@ from grader.worker.kernel import Unconfined
 
 NOBODY = 65534
 OTHERS = "OTHERS"  # among the limits: processes that the kernel counts with the run's own, unless it counts apart
+ALONE = "ALONE"  # among the limits: 1 where a test starts no process and no thread
 COUNTED_APART = "a count of its own"
 
 
@@ -99,6 +100,11 @@ def limit(limits: dict[str, int]) -> None:
         after = bound + 1 if name == "CPU" and bound == value else bound
         with contextlib.suppress(OSError, ValueError):  # macOS refuses some; the rest still holds
             resource.setrlimit(kind, (bound, after))
+
+
+def no_more_processes() -> None:
+    """Start no process and no thread from here on; what runs already is not touched."""
+    limit({"NPROC": 0})
 
 
 def _address_space() -> int:

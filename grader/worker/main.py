@@ -22,6 +22,7 @@ from typing import Any
 
 CONTROL = struct.Struct("<cQ")  # b"F" fork for a test, b"K" kill it; its number
 TOLD = struct.Struct("<cQi")  # b"S" started, b"N" no room to start it, b"E" ended; its number and wait status
+OFTEN = 10  # from then on the interpreter runs what it rehearses in the form that it specialised
 WAIT_SECONDS = 0.5  # for room that a process which has just ended gives back
 
 
@@ -62,10 +63,11 @@ def load(source: bytes, label: str) -> types.ModuleType:
     return module
 
 
-def fork_for_tests(control: socket.socket, server: Any, children: Any) -> None:
+def fork_for_tests(control: socket.socket, server: Any, children: Any, alone: bool) -> None:
     """Fork one process for each test that the grader announces; end those that it is done with."""
     from grader.protocol.channel import Channel, ChannelClosed
     from grader.worker import kernel
+    from grader.worker.confine import no_more_processes
 
     running: dict[int, int] = {}
     while True:
@@ -86,6 +88,8 @@ def fork_for_tests(control: socket.socket, server: Any, children: Any) -> None:
                 os.setpgid(0, 0)
                 kernel.end_with_parent()
                 kernel.scope_signals()
+                if alone:
+                    no_more_processes()
                 with contextlib.suppress(ChannelClosed):
                     server.run(Channel(socket.socket(fileno=descriptors[0])))
                 return
@@ -138,7 +142,7 @@ def main() -> None:
 
     from grader.protocol import codec
     from grader.protocol.channel import Channel
-    from grader.worker.confine import confine
+    from grader.worker.confine import ALONE, confine, no_more_processes
     from grader.worker.kernel import Unconfined
     from grader.worker.lent import Lent
     from grader.worker.server import Server
@@ -147,6 +151,7 @@ def main() -> None:
     body, blob = channel.receive()
     decoder = codec.Decoder()
     label, source, limits, program, packages, lent = (decoder.decode(form) for form in decoder.message(body, blob))
+    alone = bool(limits.pop(ALONE, 0))
     try:
         channel.send(codec.Encoder().frame(["confined", confine(spec, limits, program)], []))
     except Unconfined as error:
@@ -157,11 +162,15 @@ def main() -> None:
     if lent:
         sys.meta_path.insert(0, Lent(lent))
     server = Server(types.ModuleType("learner_module"), label, {name: file for name, file, _ in lent})
+    if alone and children is None:
+        no_more_processes()
     if _loaded(server, channel, source):
-        _serve(control, server, channel, children)
+        if alone and children is not None:
+            children.end()  # what the module started while it was loaded
+        _serve(control, server, channel, children, alone)
 
 
-def _serve(control: socket.socket, server: Any, channel: Any, children: Any) -> None:
+def _serve(control: socket.socket, server: Any, channel: Any, children: Any, alone: bool) -> None:
     """Serve tests until the grader goes: each in a process of its own, where the system can fork."""
     from grader.protocol.channel import ChannelClosed
 
@@ -169,7 +178,7 @@ def _serve(control: socket.socket, server: Any, channel: Any, children: Any) -> 
     with contextlib.suppress(ChannelClosed, OSError):
         if children is not None:
             control.setblocking(True)
-            fork_for_tests(control, server, children)
+            fork_for_tests(control, server, children, alone)
         else:
             server.run(channel)
 
@@ -177,7 +186,9 @@ def _serve(control: socket.socket, server: Any, channel: Any, children: Any) -> 
 def _loaded(server: Any, channel: Any, source: bytes) -> bool:
     """Load the learner's module into its server, tell the grader what came of it, and say whether it is there."""
     from grader.protocol import codec
+    from grader.worker.rehearsal import rehearse
 
+    rehearse(server, OFTEN)
     server.listen()
     try:
         server.module = load(source, server.label)

@@ -98,6 +98,42 @@ class norms_not_set(DecoderBlock):
 
 
 @mistake(
+    criterion="decoder-block",
+    replaces="DecoderBlock",
+    text="Setting params gave norm2 what belongs to norm1.",
+    fix="Give norm2 the entries that begin with norm2.",
+)
+class norm2_set_as_norm1(DecoderBlock):
+    @property
+    def params(self):
+        return self._block.params
+
+    @params.setter
+    def params(self, given):
+        _check_params(given, self.params)
+        for name, source in (("norm1", "norm1"), ("attention", "attention"), ("norm2", "norm1"), ("mlp", "mlp")):
+            getattr(self._block, name).params = _below(given, source)
+
+
+@mistake(
+    criterion="decoder-block",
+    replaces="DecoderBlock",
+    text="Setting params did not reach the MLP: it kept what it had.",
+    fix="Give mlp the entries that begin with its name, too.",
+)
+class mlp_not_set(DecoderBlock):
+    @property
+    def params(self):
+        return self._block.params
+
+    @params.setter
+    def params(self, given):
+        _check_params(given, self.params)
+        for name in ("norm1", "attention", "norm2"):
+            getattr(self._block, name).params = _below(given, name)
+
+
+@mistake(
     criterion="decoder-block-gradients",
     replaces="DecoderBlock.backward",
     text="The residual path past the attention is missing: x reaches the sum directly as well.",
@@ -194,6 +230,64 @@ class readout_of_its_own(GPT):
 
 
 @mistake(
+    criterion="gpt-params",
+    replaces="GPT",
+    text="Setting params did not reach position_embedding: the positions stayed as they were.",
+    fix="Keep given['position_embedding'] in the setter, too.",
+)
+class positions_not_set(GPT):
+    @property
+    def params(self):
+        return {**self._embeddings, **_dotted(self._parts(), "params")}
+
+    @params.setter
+    def params(self, given):
+        _check_params(given, self.params)
+        self._embeddings = {**self._embeddings, "token_embedding": given["token_embedding"]}
+        for name, part in self._parts().items():
+            part.params = _below(given, name)
+
+
+@mistake(
+    criterion="gpt-params",
+    replaces="GPT",
+    text="Setting params did not reach the norm at the end: it kept what it had.",
+    fix="Give the norm the entries 'norm.gamma' and 'norm.beta', too.",
+)
+class final_norm_not_set(GPT):
+    @property
+    def params(self):
+        return {**self._embeddings, **_dotted(self._parts(), "params")}
+
+    @params.setter
+    def params(self, given):
+        _check_params(given, self.params)
+        self._embeddings = {name: given[name] for name in self._embeddings}
+        for name, part in self._parts().items():
+            if name != "norm":
+                part.params = _below(given, name)
+
+
+@mistake(
+    criterion="gpt-params",
+    replaces="GPT",
+    text="Setting params gave every block the parameters of block 0.",
+    fix="Give block i the entries that begin with blocks.i.",
+)
+class parameters_of_block_0_for_all(GPT):
+    @property
+    def params(self):
+        return {**self._embeddings, **_dotted(self._parts(), "params")}
+
+    @params.setter
+    def params(self, given):
+        _check_params(given, self.params)
+        self._embeddings = {name: given[name] for name in self._embeddings}
+        for name, part in self._parts().items():
+            part.params = _below(given, "norm" if name == "norm" else "blocks.0")
+
+
+@mistake(
     criterion="gpt-forward",
     replaces="GPT.forward",
     text="The position embeddings were not added: the model cannot tell the order of what it sees, save by the mask.",
@@ -258,6 +352,38 @@ def embeddings_scaled(self, ids):
 )
 def logits_scaled(self, ids, right=GPT.forward):
     return right(self, ids) / math.sqrt(self._embeddings["token_embedding"].shape[1])
+
+
+@mistake(
+    criterion="gpt-forward",
+    replaces="GPT.forward",
+    text="Every token got the embedding of position 0, wherever it stands.",
+    fix="Add position_embedding[:seq], a row for each place: a single row goes to all of them.",
+)
+def position_zero_for_all(self, ids):
+    tokens, positions = self._embeddings["token_embedding"], self._embeddings["position_embedding"]
+    self._run(ids, 0, None)
+    x = tokens[ids] + positions[:1]
+    for block in self.blocks:
+        x = block.forward(x)
+    self._last = ids, self._norm.forward(x)
+    return self._last[1] @ tokens.T
+
+
+@mistake(
+    criterion="gpt-forward",
+    replaces="GPT.forward",
+    text="The positions were counted from the end of the sequence: the last token got row 0.",
+    fix="The first token of ids gets row 0 of position_embedding, the next one row 1.",
+)
+def positions_from_the_end(self, ids):
+    tokens, positions = self._embeddings["token_embedding"], self._embeddings["position_embedding"]
+    self._run(ids, 0, None)
+    x = tokens[ids] + positions[: ids.shape[1]][::-1]
+    for block in self.blocks:
+        x = block.forward(x)
+    self._last = ids, self._norm.forward(x)
+    return self._last[1] @ tokens.T
 
 
 @mistake(
@@ -332,6 +458,28 @@ def padding_has_a_gradient(logits, targets, mask=None, right=cross_entropy_loss)
 def logarithm_of_base_two(logits, targets, mask=None, right=cross_entropy_loss):
     loss, grad = right(logits, targets, mask)
     return loss / math.log(2), (grad / math.log(2)).astype(grad.dtype)
+
+
+@mistake(
+    criterion="cross-entropy",
+    replaces="cross_entropy_loss",
+    text="The loss was divided by the number of all targets, masked ones too. Its gradient is right.",
+    fix="Divide the loss by the number of targets that count, as the gradient is: mask.sum().",
+)
+def loss_alone_over_padding(logits, targets, mask=None, right=cross_entropy_loss):
+    loss, grad = right(logits, targets, mask)
+    return loss * (1 if mask is None else float(np.mean(mask))), grad
+
+
+@mistake(
+    criterion="cross-entropy",
+    replaces="cross_entropy_loss",
+    text="The gradient was divided by the number of all targets, masked ones too. The loss is right.",
+    fix="Divide the gradient by the number of targets that count, as the loss is: mask.sum().",
+)
+def gradient_alone_over_padding(logits, targets, mask=None, right=cross_entropy_loss):
+    loss, grad = right(logits, targets, mask)
+    return loss, (grad * (1 if mask is None else float(np.mean(mask)))).astype(logits.dtype)
 
 
 @mistake(
@@ -571,6 +719,62 @@ def past_not_returned(self, x, cache=None, right=DecoderBlock.forward_with_cache
 
 
 @mistake(
+    criterion="block-cache",
+    replaces="DecoderBlock.forward_with_cache",
+    text="With a cache the scores were divided by sqrt(dim), as if there were one head.",
+    fix="Divide by sqrt(head_dim), where head_dim is dim // num_heads.",
+)
+def cached_scores_over_the_root_of_dim(self, x, cache=None):
+    x = _sequences(x, self._dim)
+    params, shape = self._block.attention.params, (*x.shape[:2], 3, self._num_heads, -1)
+    qkv = self._block.norm1.forward(x) @ params["qkv_weights"] + params["qkv_bias"]
+    queries, keys, values = qkv.reshape(shape).transpose(2, 0, 3, 1, 4)
+    if cache is not None:
+        keys, values = (_joined(*pair) for pair in zip(cache, (keys, values), strict=True))
+    seq, total = x.shape[1], keys.shape[2]
+    scores = queries @ np.swapaxes(keys, -1, -2) / math.sqrt(self._dim)
+    self.attention_weights = _softmax(np.where(np.tri(seq, total, total - seq, dtype=bool), scores, -np.inf))
+    attended = (self.attention_weights @ values).transpose(0, 2, 1, 3).reshape(x.shape)
+    x = x + attended @ params["output_weights"] + params["output_bias"]
+    return x + self._block.mlp.forward(self._block.norm2.forward(x)), (keys, values)
+
+
+@mistake(
+    criterion="block-cache",
+    replaces="DecoderBlock.forward_with_cache",
+    text="With a cache the scores were not divided by sqrt(head_dim).",
+    fix="Divide the products of queries and keys by sqrt(head_dim), as forward does.",
+)
+def cached_scores_not_scaled(self, x, cache=None):
+    x = _sequences(x, self._dim)
+    params, shape = self._block.attention.params, (*x.shape[:2], 3, self._num_heads, -1)
+    qkv = self._block.norm1.forward(x) @ params["qkv_weights"] + params["qkv_bias"]
+    queries, keys, values = qkv.reshape(shape).transpose(2, 0, 3, 1, 4)
+    if cache is not None:
+        keys, values = (_joined(*pair) for pair in zip(cache, (keys, values), strict=True))
+    seq, total = x.shape[1], keys.shape[2]
+    scores = queries @ np.swapaxes(keys, -1, -2)
+    self.attention_weights = _softmax(np.where(np.tri(seq, total, total - seq, dtype=bool), scores, -np.inf))
+    attended = (self.attention_weights @ values).transpose(0, 2, 1, 3).reshape(x.shape)
+    x = x + attended @ params["output_weights"] + params["output_bias"]
+    return x + self._block.mlp.forward(self._block.norm2.forward(x)), (keys, values)
+
+
+@mistake(
+    criterion="block-cache",
+    replaces="DecoderBlock.forward_with_cache",
+    text="The last sum of the pass with a cache adds the MLP's output to x as it came, without what attention gave.",
+    fix="Add the MLP's output to the sum of x and the attention's output, which is what norm2 normalises, too.",
+)
+def cached_mlp_added_to_the_input(self, x, cache=None, right=DecoderBlock.forward_with_cache):
+    output, grown = right(self, x, cache)
+    params = self._block.attention.params
+    keys, values = grown
+    attended = (self.attention_weights @ values).transpose(0, 2, 1, 3).reshape(x.shape)
+    return output - (attended @ params["output_weights"] + params["output_bias"]), grown
+
+
+@mistake(
     criterion="gpt-cache",
     replaces="GPT.forward_with_cache",
     text="New tokens got the position embeddings from row 0 on, whatever came before them.",
@@ -622,6 +826,20 @@ def cache_not_used(self, ids, cache=None):
     if cache is not None:
         pairs = zip(cache, grown, strict=True)
         grown = [tuple(_joined(*both) for both in zip(old, new, strict=True)) for old, new in pairs]
+    return hidden @ self._embeddings["token_embedding"].T, grown
+
+
+@mistake(
+    criterion="gpt-cache",
+    replaces="GPT.forward_with_cache",
+    text="After a past the positions begin one row too early: the first new token got that of the last old one.",
+    fix="Rows 0 to past - 1 are used: begin at row past.",
+)
+def positions_one_too_early(self, ids, cache=None):
+    past = 0 if cache is None else cache[0][0].shape[2]
+    hidden, grown = self._run(ids, past, cache or [None] * len(self.blocks))
+    if past:
+        hidden, grown = self._run(ids, past - 1, cache)
     return hidden @ self._embeddings["token_embedding"].T, grown
 
 
@@ -748,6 +966,16 @@ def top_k_ignored(logits, temperature=1.0, top_k=None, top_p=None, rng=None, rig
 
 
 @mistake(
+    criterion="top-k",
+    replaces="sample",
+    text="One token fewer than top_k was kept.",
+    fix="Keep exactly top_k: the last of them is kept as well, so compare with <, not <=, or with >=, not >.",
+)
+def one_too_few_kept(logits, temperature=1.0, top_k=None, top_p=None, rng=None, right=sample):
+    return right(logits, temperature, top_k if top_k is None or top_k < 2 else top_k - 1, top_p, rng)
+
+
+@mistake(
     criterion="top-p",
     replaces="sample",
     text="The token that crosses top_p was left out.",
@@ -817,6 +1045,22 @@ def top_p_before_top_k(logits, temperature=1.0, top_k=None, top_p=None, rng=None
     if top_p is not None:
         plain = _ranked(logits, temperature, None)[1]
         shares = np.where(np.cumsum(plain, axis=-1) - plain < top_p, shares, 0)
+    return _drawn(order, shares, rng)
+
+
+@mistake(
+    criterion="top-p",
+    replaces="sample",
+    text="One token more than needed was kept, the one behind the token that crosses top_p.",
+    fix="Keep a token if the sum before it, without itself, is below top_p, and no further one.",
+)
+def one_behind_the_crossing_kept(logits, temperature=1.0, top_k=None, top_p=None, rng=None, right=sample):
+    right(logits, temperature, top_k, top_p, _generator(None))
+    order, shares = _ranked(logits, temperature, top_k)
+    if top_p is not None:
+        before = np.cumsum(shares, axis=-1) - shares
+        before[..., 1:] = before[..., :-1].copy()
+        shares = np.where(before < top_p, shares, 0)
     return _drawn(order, shares, rng)
 
 
@@ -891,8 +1135,7 @@ def choose_ignored(model, ids, steps, choose=None, right=generate):
     text="The targets were not shifted: the model was asked for the tokens that it was given.",
     fix="Give the model ids[:, :-1], and compare with ids[:, 1:].",
 )
-def targets_not_shifted(model, ids, right=perplexity):
-    right(model, ids)
+def targets_not_shifted(model, ids):
     return math.exp(cross_entropy_loss(model.forward(ids[:, :-1]), ids[:, :-1])[0])
 
 

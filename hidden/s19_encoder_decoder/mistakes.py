@@ -18,6 +18,7 @@ from hidden.s19_encoder_decoder.solution import (
     _linear_gradients,
     _ngrams,
     _smoothing_inputs,
+    _softmax,
     beam_search,
     bleu,
     clipped_matches,
@@ -101,6 +102,19 @@ def cross_output_bias_forgotten(self, x, memory, source_mask=None, right=CrossAt
 
 
 @mistake(
+    criterion="cross-attention",
+    replaces="CrossAttention.forward",
+    text="The values were made of x: they come from memory, as the keys do.",
+    fix="Make the values of memory: memory @ value_weights + value_bias.",
+)
+def values_made_of_x(self, x, memory, source_mask=None, right=CrossAttention.forward):
+    right(self, x, memory, source_mask)
+    values = self._split(x @ self.params["value_weights"] + self.params["value_bias"])
+    joined = self._join(self.attention_weights @ values)
+    return joined @ self.params["output_weights"] + self.params["output_bias"]
+
+
+@mistake(
     criterion="source-padding",
     replaces="CrossAttention.forward",
     text="The mask was read the wrong way round: real tokens were shut out, and padding was attended to.",
@@ -162,6 +176,23 @@ def source_of_padding_is_even(self, x, memory, source_mask=None, right=CrossAtte
     joined = self._join(self.attention_weights @ self._cache[4])
     self._cache = (*self._cache[:5], joined)
     return joined @ self.params["output_weights"] + self.params["output_bias"]
+
+
+@mistake(
+    criterion="source-padding",
+    replaces="CrossAttention.forward",
+    text="Padding got the score 0, which is a score like any other: it was attended to.",
+    fix="Give padding the score -inf before the softmax: exp(-inf) is 0.",
+)
+def padding_scored_zero(self, x, memory, source_mask=None, right=CrossAttention.forward):
+    output = right(self, x, memory, source_mask)
+    if source_mask is None:
+        return output
+    _, _, queries, keys, values, _ = self._cache
+    scores = queries @ np.swapaxes(keys, -1, -2) / math.sqrt(queries.shape[-1])
+    scores = np.where(np.asarray(source_mask)[:, None, None, :] != 0, scores, 0)
+    self.attention_weights = _softmax(scores)
+    return self._join(self.attention_weights @ values) @ self.params["output_weights"] + self.params["output_bias"]
 
 
 @mistake(
@@ -241,6 +272,26 @@ def cross_gradients_accumulated(self, grad_output, right=CrossAttention.backward
 
 
 @mistake(
+    criterion="cross-attention-gradients",
+    replaces="CrossAttention.backward",
+    text="What a softmax row shares, the sum of grad_weights * weights, was not subtracted.",
+    fix="grad_scores = weights * (grad_weights - (grad_weights * weights).sum(axis=-1, keepdims=True)).",
+)
+def cross_row_sum_forgotten(self, grad_output, right=CrossAttention.backward):
+    right(self, grad_output)
+    x, memory, queries, keys, values, _ = self._cache
+    weights, p = self.attention_weights, self.params
+    grad_heads = self._split(grad_output @ p["output_weights"].T)
+    grad_scores = grad_heads @ np.swapaxes(values, -1, -2) * weights / math.sqrt(queries.shape[-1])
+    grad_queries = self._join(grad_scores @ keys)
+    grad_keys = self._join(np.swapaxes(grad_scores, -1, -2) @ queries)
+    grad_values = self._join(np.swapaxes(weights, -1, -2) @ grad_heads)
+    for part, source, grad in (("query", x, grad_queries), ("key", memory, grad_keys)):
+        self.grads[f"{part}_weights"], self.grads[f"{part}_bias"] = _linear_gradients(source, grad)
+    return grad_queries @ p["query_weights"].T, grad_keys @ p["key_weights"].T + grad_values @ p["value_weights"].T
+
+
+@mistake(
     criterion="decoder-block",
     replaces="DecoderBlock.forward",
     text="The self-attention has no causal mask: every position sees what comes after it.",
@@ -288,6 +339,31 @@ def queries_not_normalised(self, x, memory, source_mask=None, right=DecoderBlock
     x = x + self.self_attention.forward(self.norm1.forward(x), np.tri(x.shape[1], dtype=bool))
     x = x + self.cross_attention.forward(x, memory, source_mask)
     return x + self.mlp.forward(self.norm3.forward(x))
+
+
+@mistake(
+    criterion="decoder-block",
+    replaces="DecoderBlock.forward",
+    text="The cross-attention came first, and the self-attention after it.",
+    fix="The order is self-attention, cross-attention, MLP.",
+)
+def cross_attention_first(self, x, memory, source_mask=None, right=DecoderBlock.forward):
+    right(self, x, memory, source_mask)
+    x = x + self.cross_attention.forward(self.norm2.forward(x), memory, source_mask)
+    x = x + self.self_attention.forward(self.norm1.forward(x), np.tri(x.shape[1], dtype=bool))
+    return x + self.mlp.forward(self.norm3.forward(x))
+
+
+@mistake(
+    criterion="decoder-block",
+    replaces="DecoderBlock.forward",
+    text="The MLP's output was added to the sum before the cross-attention: what that gave is lost.",
+    fix="Add it to the sum that norm3 normalises, with what both attentions gave.",
+)
+def mlp_added_to_the_sum_before(self, x, memory, source_mask=None, right=DecoderBlock.forward):
+    output = right(self, x, memory, source_mask)
+    x = x + self.self_attention.forward(self.norm1.forward(x), np.tri(x.shape[1], dtype=bool))
+    return output - self.cross_attention.forward(self.norm2.forward(x), memory, source_mask)
 
 
 @mistake(
@@ -384,6 +460,16 @@ def positions_left_out(self, side, ids, right=Transformer._embed):
 def positions_of_the_source_for_both(self, side, ids, right=Transformer._embed):
     x, length = right(self, side, ids), ids.shape[1]
     return x - self.tables[f"{side}_positions"][:length] + self.tables["source_positions"][:length]
+
+
+@mistake(
+    criterion="transformer",
+    replaces="Transformer.decode",
+    text="The readout was made without its bias.",
+    fix="Add readout_bias to the product with readout_weights.",
+)
+def readout_without_bias(self, target, memory, source_mask=None, right=Transformer.decode):
+    return right(self, target, memory, source_mask) - self.tables["readout_bias"]
 
 
 @mistake(
@@ -605,6 +691,71 @@ def loss_not_smoothed(logits, targets, smoothing=0.1, padding_id=None, right=lab
 
 
 @mistake(
+    criterion="label-smoothing",
+    replaces="label_smoothing_loss",
+    text="smoothing and 1 - smoothing changed places: the right token got the small share.",
+    fix="The right token's -log p counts 1 - smoothing, the mean of all tokens' -log p counts smoothing.",
+)
+def shares_exchanged(logits, targets, smoothing=0.1, padding_id=None):
+    log_p, targets, counts = _smoothing_inputs(logits, targets, smoothing, padding_id)
+    right = np.take_along_axis(log_p, targets[..., None], axis=-1)[..., 0]
+    cost = -smoothing * right - (1 - smoothing) * log_p.mean(axis=-1)
+    return float(cost[counts].sum() / max(1, counts.sum()))
+
+
+@mistake(
+    criterion="label-smoothing",
+    replaces="label_smoothing_loss",
+    text="Each of the K tokens got the whole smoothing: it was not divided by K.",
+    fix="Give each token smoothing / K: take the mean of -log p over the tokens, not the sum.",
+)
+def smoothing_for_each_token(logits, targets, smoothing=0.1, padding_id=None):
+    log_p, targets, counts = _smoothing_inputs(logits, targets, smoothing, padding_id)
+    right = np.take_along_axis(log_p, targets[..., None], axis=-1)[..., 0]
+    cost = -(1 - smoothing) * right - smoothing * log_p.sum(axis=-1)
+    return float(cost[counts].sum() / max(1, counts.sum()))
+
+
+@mistake(
+    criterion="label-smoothing",
+    replaces="label_smoothing_loss",
+    text="The smoothing was divided by K - 1, and the right token got a share as well: all sum to more than 1.",
+    fix="Divide by K, the number of all tokens: each of them gets smoothing / K.",
+)
+def smoothing_over_one_token_less(logits, targets, smoothing=0.1, padding_id=None):
+    log_p, targets, counts = _smoothing_inputs(logits, targets, smoothing, padding_id)
+    right = np.take_along_axis(log_p, targets[..., None], axis=-1)[..., 0]
+    cost = -(1 - smoothing) * right - smoothing * log_p.sum(axis=-1) / (log_p.shape[-1] - 1)
+    return float(cost[counts].sum() / max(1, counts.sum()))
+
+
+@mistake(
+    criterion="label-smoothing",
+    replaces="label_smoothing_loss",
+    text="The right token got 1 - smoothing alone: its share smoothing / K is missing, and all sum to less than 1.",
+    fix="Give smoothing / K to each of the K tokens, and 1 - smoothing more to the right one.",
+)
+def right_token_without_its_share(logits, targets, smoothing=0.1, padding_id=None):
+    log_p, targets, counts = _smoothing_inputs(logits, targets, smoothing, padding_id)
+    right = np.take_along_axis(log_p, targets[..., None], axis=-1)[..., 0]
+    cost = -(1 - smoothing) * right - smoothing * (log_p.mean(axis=-1) - right / log_p.shape[-1])
+    return float(cost[counts].sum() / max(1, counts.sum()))
+
+
+@mistake(
+    criterion="label-smoothing",
+    replaces="label_smoothing_loss",
+    text="The right token got 1 beside its share of the smoothing: that is 1 - smoothing.",
+    fix="The targets are smoothing / K for each token and 1 - smoothing more for the right one: they sum to 1.",
+)
+def one_beside_the_share(logits, targets, smoothing=0.1, padding_id=None):
+    log_p, targets, counts = _smoothing_inputs(logits, targets, smoothing, padding_id)
+    right = np.take_along_axis(log_p, targets[..., None], axis=-1)[..., 0]
+    cost = -right - smoothing * log_p.mean(axis=-1)
+    return float(cost[counts].sum() / max(1, counts.sum()))
+
+
+@mistake(
     criterion="label-smoothing-gradient",
     replaces="label_smoothing_gradient",
     text="The gradient was not divided by the number of positions.",
@@ -652,6 +803,34 @@ def padding_gets_a_gradient(logits, targets, smoothing=0.1, padding_id=None, rig
 
 
 @mistake(
+    criterion="label-smoothing-gradient",
+    replaces="label_smoothing_gradient",
+    text="The smoothing was divided among the K - 1 wrong tokens in the gradient: the right one has no share of it.",
+    fix="Subtract smoothing / K at every token, and 1 - smoothing more at the right one.",
+)
+def gradient_of_wrong_tokens_only(logits, targets, smoothing=0.1, padding_id=None):
+    log_p, targets, counts = _smoothing_inputs(logits, targets, smoothing, padding_id)
+    grad = np.exp(log_p) - smoothing / (log_p.shape[-1] - 1)
+    right = np.take_along_axis(np.exp(log_p), targets[..., None], axis=-1)
+    np.put_along_axis(grad, targets[..., None], right - (1 - smoothing), axis=-1)
+    return np.where(counts[..., None], grad, 0) / max(1, int(counts.sum()))
+
+
+@mistake(
+    criterion="label-smoothing-gradient",
+    replaces="label_smoothing_gradient",
+    text="1 was subtracted at the right token beside its share of the smoothing: that is 1 - smoothing, not 1.",
+    fix="Subtract smoothing / K at every token, and 1 - smoothing more at the right one.",
+)
+def one_subtracted_beside_the_share(logits, targets, smoothing=0.1, padding_id=None):
+    log_p, targets, counts = _smoothing_inputs(logits, targets, smoothing, padding_id)
+    grad = np.exp(log_p) - smoothing / log_p.shape[-1]
+    right = np.take_along_axis(grad, targets[..., None], axis=-1)
+    np.put_along_axis(grad, targets[..., None], right - 1, axis=-1)
+    return np.where(counts[..., None], grad, 0) / max(1, int(counts.sum()))
+
+
+@mistake(
     criterion="length-penalty",
     replaces="length_penalty",
     text="This is length ** alpha: the 5 that is added and the 6 that divides are missing.",
@@ -679,6 +858,16 @@ def alpha_as_factor(length, alpha=0.6, right=length_penalty):
 )
 def six_outside_of_the_power(length, alpha=0.6, right=length_penalty):
     return right(length, alpha) * 6**alpha / 6
+
+
+@mistake(
+    criterion="length-penalty",
+    replaces="length_penalty",
+    text="This is (length / 6) ** alpha: the 5 that is added to the length is missing.",
+    fix="Add 5 to the length first: ((5 + length) / 6) ** alpha.",
+)
+def length_without_the_five(length, alpha=0.6, right=length_penalty):
+    return right(length, alpha) * 0 + (np.asarray(length, dtype=float) / 6) ** alpha
 
 
 @mistake(
@@ -808,6 +997,60 @@ def end_returned(next_log_probs, start_id, end_id, beam_size=4, max_length=20, a
 
 
 @mistake(
+    criterion="beam-search",
+    replaces="beam_search",
+    text="The first answer that was finished came back: the search went no further.",
+    fix="Put finished answers aside and go on; the one with the highest score wins when the beam is empty.",
+)
+def first_finished_answer(next_log_probs, start_id, end_id, beam_size=4, max_length=20, alpha=0.6):
+    if beam_size < 1 or max_length < 1:
+        raise ValueError("beam_size, max_length: expected at least 1")
+    beam, finished = [(0.0, [start_id])], []
+    for _ in range(max_length):
+        extensions = []
+        for total, prefix in beam:
+            for token, log_prob in enumerate(next_log_probs(np.array(prefix))):
+                extensions.append((total + float(log_prob), [*prefix, token]))
+        kept = sorted(extensions, key=lambda answer: answer[0], reverse=True)[:beam_size]
+        kept = [answer for answer in kept if answer[0] > -math.inf]
+        finished += [answer for answer in kept if answer[1][-1] == end_id]
+        beam = [answer for answer in kept if answer[1][-1] != end_id]
+        if finished:
+            break
+    scored = [(total / length_penalty(len(tokens) - 1, alpha), tokens) for total, tokens in finished or beam]
+    if not scored:
+        raise ValueError("next_log_probs: -inf for every token, expected one that may come next")
+    score, tokens = max(scored, key=lambda answer: answer[0])
+    return (tokens[1:-1] if tokens[-1] == end_id else tokens[1:]), score
+
+
+@mistake(
+    criterion="beam-search",
+    replaces="beam_search",
+    text="The log-probability was divided by the number of tokens, not by the length penalty.",
+    fix="Divide by length_penalty(length, alpha).",
+)
+def score_over_the_length(next_log_probs, start_id, end_id, beam_size=4, max_length=20, alpha=0.6):
+    if beam_size < 1 or max_length < 1:
+        raise ValueError("beam_size, max_length: expected at least 1")
+    beam, finished = [(0.0, [start_id])], []
+    for _ in range(max_length):
+        extensions = []
+        for total, prefix in beam:
+            for token, log_prob in enumerate(next_log_probs(np.array(prefix))):
+                extensions.append((total + float(log_prob), [*prefix, token]))
+        kept = sorted(extensions, key=lambda answer: answer[0], reverse=True)[:beam_size]
+        kept = [answer for answer in kept if answer[0] > -math.inf]
+        finished += [answer for answer in kept if answer[1][-1] == end_id]
+        beam = [answer for answer in kept if answer[1][-1] != end_id]
+    scored = [(total / (len(tokens) - 1), tokens) for total, tokens in finished + beam]
+    if not scored:
+        raise ValueError("next_log_probs: -inf for every token, expected one that may come next")
+    score, tokens = max(scored, key=lambda answer: answer[0])
+    return (tokens[1:-1] if tokens[-1] == end_id else tokens[1:]), score
+
+
+@mistake(
     criterion="clipped-matches",
     replaces="clipped_matches",
     text="The matches were not clipped: an n-gram counts as often as the candidate repeats it.",
@@ -861,6 +1104,23 @@ def different_n_grams_counted(candidates, references, n, right=clipped_matches):
         own = set(_ngrams(candidate, n))
         found += len(own & set().union(*(_ngrams(answer, n) for answer in answers)))
         total += len(own)
+    return found, total
+
+
+@mistake(
+    criterion="clipped-matches",
+    replaces="clipped_matches",
+    text="Of several references the last one that has an n-gram limits it, not the one that has it most often.",
+    fix="Take the largest count among the references for each n-gram.",
+)
+def limits_of_the_last_reference(candidates, references, n, right=clipped_matches):
+    _, total = right(candidates, references, n)
+    found = 0
+    for candidate, answers in zip(candidates, references, strict=True):
+        limits = {}
+        for answer in answers:
+            limits.update(_ngrams(answer, n))
+        found += sum(min(count, limits.get(gram, 0)) for gram, count in _ngrams(candidate, n).items())
     return found, total
 
 
@@ -967,6 +1227,54 @@ def sentences_averaged(candidates, references, max_n=4, right=bleu):
     right(candidates, references, max_n)
     pairs = zip(candidates, references, strict=True)
     return sum(right([candidate], [answers], max_n) for candidate, answers in pairs) / len(candidates)
+
+
+@mistake(
+    criterion="bleu",
+    replaces="bleu",
+    text="The reference length is that of the longest reference.",
+    fix="Take the length that is closest to the candidate's; of two equally close ones the shorter.",
+)
+def longest_reference(candidates, references, max_n=4, right=bleu):
+    if right(candidates, references, max_n) == 0:
+        return 0.0
+    counted = [clipped_matches(candidates, references, n) for n in range(1, max_n + 1)]
+    precisions = [matches / total for matches, total in counted]
+    c, pairs = sum(map(len, candidates)), zip(candidates, references, strict=True)
+    r = sum(max(map(len, answers)) for candidate, answers in pairs)
+    return math.exp(sum(map(math.log, precisions)) / max_n) * math.exp(min(0.0, 1 - r / c))
+
+
+@mistake(
+    criterion="bleu",
+    replaces="bleu",
+    text="c and r changed places in the brevity penalty: long candidates were punished, short ones were not.",
+    fix="The penalty is exp(1 - r / c) where c < r: r is the length of the references, c that of the candidates.",
+)
+def lengths_exchanged(candidates, references, max_n=4, right=bleu):
+    if right(candidates, references, max_n) == 0:
+        return 0.0
+    counted = [clipped_matches(candidates, references, n) for n in range(1, max_n + 1)]
+    precisions = [matches / total for matches, total in counted]
+    c, pairs = sum(map(len, candidates)), zip(candidates, references, strict=True)
+    r = sum(_closest_length(len(candidate), answers) for candidate, answers in pairs)
+    return math.exp(sum(map(math.log, precisions)) / max_n) * math.exp(min(0.0, 1 - c / r))
+
+
+@mistake(
+    criterion="bleu",
+    replaces="bleu",
+    text="The brevity penalty is c / r: the exponential is missing.",
+    fix="Multiply by exp(1 - r / c) where c < r.",
+)
+def penalty_without_the_exponential(candidates, references, max_n=4, right=bleu):
+    if right(candidates, references, max_n) == 0:
+        return 0.0
+    counted = [clipped_matches(candidates, references, n) for n in range(1, max_n + 1)]
+    precisions = [matches / total for matches, total in counted]
+    c, pairs = sum(map(len, candidates)), zip(candidates, references, strict=True)
+    r = sum(_closest_length(len(candidate), answers) for candidate, answers in pairs)
+    return math.exp(sum(map(math.log, precisions)) / max_n) * min(1.0, c / r)
 
 
 @mistake(

@@ -194,6 +194,17 @@ def patches_centred(self, images):
 
 
 @mistake(
+    criterion="patch-embedding",
+    replaces="PatchEmbedding.__init__",
+    text="The initial weights were divided by the number of inputs, not by its square root: they are too small.",
+    fix="Divide by the square root of channels * patch_size**2.",
+)
+def weights_divided_by_the_inputs(self, channels, patch_size, dim, rng=None, right=PatchEmbedding.__init__):
+    right(self, channels, patch_size, dim, rng)
+    self.params["weights"] = self.params["weights"] / (channels * patch_size**2) ** 0.5
+
+
+@mistake(
     criterion="convolution-kernels",
     replaces="PatchEmbedding.kernels",
     text="The weights were reshaped without being transposed: a kernel mixes the numbers of several features.",
@@ -423,6 +434,17 @@ def position_gradient_of_each_image(grad_output, right=add_positions_backward):
 
 
 @mistake(
+    criterion="token-gradients",
+    replaces="prepend_class_token_backward",
+    text="The gradient of the tokens lacks the last place, where the first one, that of the class token, has to go.",
+    fix="Drop place 0, where the class token stands: grad_output[:, 1:].",
+)
+def last_place_dropped(grad_output, right=prepend_class_token_backward):
+    right(grad_output)
+    return grad_output[:, :-1], grad_output[:, 0].sum(axis=0)
+
+
+@mistake(
     criterion="vit-parameters",
     replaces="ViT.load",
     text="load left the class token and the positions as they were.",
@@ -526,6 +548,69 @@ def class_token_and_positions_start_at_zero(
 ):
     right(self, image_shape, patch_size, num_classes, dim, depth, num_heads, mlp_ratio, rng)
     self._params.update({name: np.zeros_like(self._params[name]) for name in ("class_token", "positions")})
+
+
+@mistake(
+    criterion="vit-parameters",
+    replaces="ViT.load",
+    text="load did not reach the patch embedding: it kept its weights and its bias.",
+    fix='Give the embedding the entries that begin with "embedding.", too.',
+)
+def load_leaves_the_embedding(self, params, right=ViT.load):
+    before = self.embedding.params
+    right(self, params)
+    self.embedding.params = before
+
+
+@mistake(
+    criterion="vit-parameters",
+    replaces="ViT.load",
+    text="load did not reach the head: it kept its weights and its bias.",
+    fix="Keep params['head_weights'] and params['head_bias'], too.",
+)
+def load_leaves_the_head(self, params, right=ViT.load):
+    before = self._params
+    right(self, params)
+    self._params = {**self._params, **{name: before[name] for name in ("head_weights", "head_bias")}}
+
+
+@mistake(
+    criterion="vit-parameters",
+    replaces="ViT.load",
+    text="load did not reach the MLPs of the blocks: they kept what they had.",
+    fix="Hand every part of a block its own entries: norm1, attention, norm2 and mlp.",
+)
+def load_leaves_the_mlps(self, params, right=ViT.load):
+    before = {name: part.params for name, part in _parts(self).items() if name.endswith(".mlp")}
+    right(self, params)
+    for name, part in _parts(self).items():
+        part.params = before.get(name, part.params)
+
+
+@mistake(
+    criterion="vit-parameters",
+    replaces="ViT.__init__",
+    text="Class token and positions start with a standard deviation of 1.",
+    fix="Draw them with the standard deviation 0.02.",
+)
+def class_token_and_positions_start_large(
+    self, image_shape, patch_size, num_classes, dim, depth, num_heads, mlp_ratio=4.0, rng=None, right=ViT.__init__
+):
+    right(self, image_shape, patch_size, num_classes, dim, depth, num_heads, mlp_ratio, rng)
+    self._params.update({name: self._params[name] / 0.02 for name in ("class_token", "positions")})
+
+
+@mistake(
+    criterion="vit-parameters",
+    replaces="ViT.__init__",
+    text="The class token starts with a standard deviation of 1.",
+    fix="Draw it with the standard deviation 0.02, as the positions are.",
+)
+def class_token_starts_large(
+    self, image_shape, patch_size, num_classes, dim, depth, num_heads, mlp_ratio=4.0, rng=None, right=ViT.__init__
+):
+    right(self, image_shape, patch_size, num_classes, dim, depth, num_heads, mlp_ratio, rng)
+    self._params["class_token"] = self._params["class_token"] / 0.02
 
 
 @mistake(
@@ -685,6 +770,18 @@ def no_position_gradient_for_the_class_token(self, grad_output, right=ViT.backwa
 
 
 @mistake(
+    criterion="vit-gradients",
+    replaces="ViT.backward",
+    text="The gradient of the head's weights is an average over the batch.",
+    fix="Sum it over the batch: class tokens transposed, times grad_output.",
+)
+def head_weights_gradient_averaged(self, grad_output, right=ViT.backward):
+    grad_images = right(self, grad_output)
+    self._grads["head_weights"] = self._grads["head_weights"] / len(grad_output)
+    return grad_images
+
+
+@mistake(
     criterion="attention-rollout",
     replaces="attention_rollout",
     text="The identity is missing: the residual connections were left out.",
@@ -763,6 +860,45 @@ def blocks_averaged(attention_weights, right=attention_rollout):
 )
 def last_block_alone(attention_weights, right=attention_rollout):
     return right(attention_weights[-1:])
+
+
+@mistake(
+    criterion="attention-rollout",
+    replaces="attention_rollout",
+    text="The columns were divided by their sums, not the rows.",
+    fix="Divide each row by its sum: mixing.sum(axis=-1, keepdims=True).",
+)
+def columns_normalised(attention_weights, right=attention_rollout):
+    right(attention_weights)
+    mixing = attention_weights.mean(axis=2) + np.eye(attention_weights.shape[-1], dtype=attention_weights.dtype)
+    mixing = mixing / mixing.sum(axis=-2, keepdims=True)
+    rollout = mixing[0]
+    for matrix in mixing[1:]:
+        rollout = matrix @ rollout
+    return rollout
+
+
+@mistake(
+    criterion="attention-rollout",
+    replaces="attention_rollout",
+    text="This is the rollout of the first head alone.",
+    fix="Take the mean of the heads' weights in every block.",
+)
+def first_head_alone(attention_weights, right=attention_rollout):
+    return right(attention_weights[:, :, :1])
+
+
+@mistake(
+    criterion="attention-rollout",
+    replaces="attention_rollout",
+    text="Each head was rolled out by itself, and the results were averaged: what one head passes on, all heads read.",
+    fix="Take the mean of the heads first, in every block, and multiply the blocks after it.",
+)
+def heads_rolled_out_apart(attention_weights, right=attention_rollout):
+    right(attention_weights)
+    heads = attention_weights.shape[2]
+    apart = [right(attention_weights[:, :, head : head + 1]) for head in range(heads)]
+    return np.mean(apart, axis=0).astype(attention_weights.dtype)
 
 
 @mistake(

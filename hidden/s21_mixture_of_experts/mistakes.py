@@ -203,6 +203,27 @@ def choices_sorted_by_number(probabilities, k, renormalize=True, right=top_k_gat
 
 
 @mistake(
+    criterion="top-k-gating",
+    replaces="top_k_gating",
+    text="renormalize was read the wrong way round: the gates were divided by their sum only where it is False.",
+    fix="Divide the gates by their sum if renormalize is True.",
+)
+def renormalised_the_wrong_way_round(probabilities, k, renormalize=True, right=top_k_gating):
+    return right(probabilities, k, not renormalize)
+
+
+@mistake(
+    criterion="top-k-gating",
+    replaces="top_k_gating",
+    text="All gates are alike, 1 / k: the probabilities of the chosen experts have no part in them.",
+    fix="The gates are the chosen probabilities, divided by their sum if renormalize.",
+)
+def gates_all_alike(probabilities, k, renormalize=True, right=top_k_gating):
+    indices, gates = right(probabilities, k, renormalize)
+    return indices, np.full_like(gates, 1 / k)
+
+
+@mistake(
     criterion="gating-gradients",
     replaces="top_k_gating_backward",
     text="The sum that the gates were divided by was taken as a constant.",
@@ -308,6 +329,27 @@ def one_more_than_rounded_down(num_tokens, num_experts, k, capacity_factor, righ
 def rounded_to_the_nearest(num_tokens, num_experts, k, capacity_factor, right=expert_capacity):
     right(num_tokens, num_experts, k, capacity_factor)
     return max(1, int(capacity_factor * k * num_tokens / num_experts + 0.5 - 1e-9))
+
+
+@mistake(
+    criterion="expert-capacity",
+    replaces="expert_capacity",
+    text="capacity_factor had no effect: this is the equal share, rounded up.",
+    fix="Multiply the equal share by capacity_factor before rounding up.",
+)
+def capacity_factor_left_out(num_tokens, num_experts, k, capacity_factor, right=expert_capacity):
+    return right(num_tokens, num_experts, k, capacity_factor / capacity_factor if capacity_factor > 0 else 0)
+
+
+@mistake(
+    criterion="expert-capacity",
+    replaces="expert_capacity",
+    text="The equal share was rounded up before it was multiplied by capacity_factor.",
+    fix="Multiply first and round up once, at the end.",
+)
+def share_rounded_before_the_factor(num_tokens, num_experts, k, capacity_factor, right=expert_capacity):
+    right(num_tokens, num_experts, k, capacity_factor)
+    return math.ceil(capacity_factor * math.ceil(k * num_tokens / num_experts))
 
 
 @mistake(
@@ -422,6 +464,40 @@ def most_probable_counted(probabilities, indices, right=load_balancing_loss):
 
 
 @mistake(
+    criterion="load-balancing-loss",
+    replaces="load_balancing_loss",
+    text="P is the mean probability over the tokens that chose the expert: it is the mean over all tokens.",
+    fix="P = probabilities.mean(axis=0), whoever was chosen.",
+)
+def probabilities_of_the_chosen(probabilities, indices, right=load_balancing_loss):
+    right(probabilities, indices)
+    num_experts = probabilities.shape[1]
+    chosen = (indices[..., None] == np.arange(num_experts)).any(axis=1)
+    means = (probabilities * chosen).sum(axis=0) / np.maximum(chosen.sum(axis=0), 1)
+    return num_experts * (_load_shares(probabilities, indices) * means).sum()
+
+
+@mistake(
+    criterion="load-balancing-loss",
+    replaces="load_balancing_loss",
+    text="The probabilities were summed over the tokens: P is their mean.",
+    fix="Divide by the number of tokens: probabilities.mean(axis=0).",
+)
+def probabilities_summed(probabilities, indices, right=load_balancing_loss):
+    return right(probabilities, indices) * len(probabilities)
+
+
+@mistake(
+    criterion="load-balancing-loss",
+    replaces="load_balancing_loss",
+    text="f holds numbers of choices: they were not divided by the number of all choices, tokens * k.",
+    fix="Divide the counts by indices.size.",
+)
+def counts_not_divided(probabilities, indices, right=load_balancing_loss):
+    return right(probabilities, indices) * indices.size
+
+
+@mistake(
     criterion="load-balancing-gradient",
     replaces="load_balancing_loss_gradient",
     text="The gradient is too large by the number of tokens: P is a mean over them.",
@@ -463,6 +539,16 @@ def chosen_experts_only(probabilities, indices, right=load_balancing_loss_gradie
 def share_and_probability_exchanged(probabilities, indices, right=load_balancing_loss_gradient):
     grad = right(probabilities, indices)
     return np.zeros_like(grad) + probabilities.shape[1] * probabilities.mean(axis=0) / len(probabilities)
+
+
+@mistake(
+    criterion="load-balancing-gradient",
+    replaces="load_balancing_loss_gradient",
+    text="f was divided by the number of tokens, so that the gradient is too large by k.",
+    fix="f is the share of all tokens * k choices: divide the counts by indices.size.",
+)
+def gradient_of_shares_of_tokens(probabilities, indices, right=load_balancing_loss_gradient):
+    return right(probabilities, indices) * indices.shape[1]
 
 
 @mistake(
@@ -648,6 +734,19 @@ def losses_not_weighed(self, x, right=MoELayer.forward):
 @mistake(
     criterion="moe-forward",
     replaces="MoELayer.forward",
+    text="balance_weight and z_weight changed places in auxiliary_loss.",
+    fix="auxiliary_loss = balance_weight * load_balancing_loss + z_weight * router_z_loss.",
+)
+def losses_weighed_the_other_way_round(self, x, right=MoELayer.forward):
+    output = right(self, x)
+    balance = load_balancing_loss(self.probabilities, self.indices)
+    self.auxiliary_loss = self._z_weight * balance + self._balance_weight * router_z_loss(self._cache[2])
+    return output
+
+
+@mistake(
+    criterion="moe-forward",
+    replaces="MoELayer.forward",
     text="auxiliary_loss was added to the output.",
     fix="Keep it as an attribute: whoever trains the layer adds it to the loss, a number.",
 )
@@ -766,6 +865,24 @@ def losses_count_what_was_kept(self, x, right=MoELayer.forward):
     balance = len(self.experts) * (counts * self.probabilities.mean(axis=0)).sum()
     self.auxiliary_loss = self._balance_weight * balance + self._z_weight * router_z_loss(self._cache[2])
     return output
+
+
+@mistake(
+    criterion="moe-capacity",
+    replaces="MoELayer.forward",
+    text="The capacity was computed for the length of the first axis of x, not for the number of tokens.",
+    fix="Count all tokens: the product of all axes of x but the last.",
+)
+def capacity_of_the_first_axis(self, x, right=MoELayer.forward):
+    factor = self._capacity_factor
+    tokens = math.prod(x.shape[:-1])
+    if factor is None or x.ndim < 2 or not tokens:
+        return right(self, x)
+    self._capacity_factor = factor * len(x) / tokens
+    try:
+        return right(self, x)
+    finally:
+        self._capacity_factor = factor
 
 
 @mistake(

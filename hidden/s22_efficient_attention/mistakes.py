@@ -571,6 +571,19 @@ def causal_forgotten_on_the_way_back(
 
 
 @mistake(
+    criterion="tiled-gradients",
+    replaces="tiled_attention_backward",
+    text="key_mask had no effect on the way back: masked keys got a gradient.",
+    fix="Give the scores of masked keys -inf in backward, too.",
+)
+def key_mask_forgotten_on_the_way_back(
+    grad_output, Q, K, V, output, log_sum_exp, block_size, causal=False, key_mask=None, right=tiled_attention_backward
+):
+    _key_mask(key_mask, K)
+    return right(grad_output, Q, K, V, output, log_sum_exp, block_size, causal, None)
+
+
+@mistake(
     criterion="tiled-memory",
     replaces="tiled_attention",
     text="Only the tiles on the diagonal were computed: a block of queries sees the block of keys at its own place.",
@@ -762,6 +775,37 @@ def end_keys_repeated(Q, K, V, left, right=0):
 
 
 @mistake(
+    criterion="sliding-window",
+    replaces="sliding_window_attention",
+    text="The window is one key too short on the right: right keys with the query's own among them.",
+    fix="Query i sees the keys up to i + right, that one among them.",
+)
+def window_one_short_on_the_right(Q, K, V, left, right=0, correct=sliding_window_attention):
+    return correct(Q, K, V, left, right - 1 if right > 0 else right)
+
+
+@mistake(
+    criterion="sliding-window",
+    replaces="sliding_window_attention",
+    text="The window is one key too long on the left.",
+    fix="Query i sees the keys from i - left on: left of them and its own.",
+)
+def window_one_long(Q, K, V, left, right=0, correct=sliding_window_attention):
+    return correct(Q, K, V, left if left < 0 else left + 1, right)
+
+
+@mistake(
+    criterion="sliding-window",
+    replaces="sliding_window_attention",
+    text="The scores were not divided by sqrt(d).",
+    fix="Divide the products of queries and keys by sqrt(d).",
+)
+def window_scores_not_scaled(Q, K, V, left, right=0, correct=sliding_window_attention):
+    correct(Q, K, V, left, right)
+    return correct((Q * np.sqrt(Q.shape[-1])).astype(Q.dtype), K, V, left, right)
+
+
+@mistake(
     criterion="grouped-query",
     replaces="grouped_query_attention",
     text="The heads of keys and values were dealt out in turn, 0, 1, 0, 1: np.tile, or h % kv_heads.",
@@ -827,6 +871,17 @@ def masked_query_is_nan(Q, K, V, causal=False, mask=None, right=grouped_query_at
     if causal:
         allowed = allowed & np.tri(*allowed.shape[-2:], dtype=bool)
     return np.where(allowed.any(axis=-1)[..., None], output, np.array(np.nan, dtype=output.dtype))
+
+
+@mistake(
+    criterion="grouped-query",
+    replaces="grouped_query_attention",
+    text="mask had no effect.",
+    fix="Give the scores -inf where mask is False, and where causal forbids the key.",
+)
+def group_mask_ignored(Q, K, V, causal=False, mask=None, right=grouped_query_attention):
+    right(Q, K, V, causal, mask)
+    return right(Q, K, V, causal, None)
 
 
 @mistake(
@@ -913,6 +968,26 @@ def second_from_the_new_first(x, positions=None, base=10000.0, interleaved=True)
     x[..., pairs[0]] = x[..., pairs[0]] * np.cos(angles) - x[..., pairs[1]] * np.sin(angles)
     x[..., pairs[1]] = x[..., pairs[0]] * np.sin(angles) + x[..., pairs[1]] * np.cos(angles)
     return x
+
+
+@mistake(
+    criterion="rotary",
+    replaces="rotary_embedding",
+    text="The angles grow along the features: the exponent lacks its minus.",
+    fix="Pair i turns by position * base^(-2i/d): the first pair the fastest.",
+)
+def angles_grow_along_the_features(x, positions=None, base=10000.0, interleaved=True, right=rotary_embedding):
+    return right(x, positions, 1 / base, interleaved)
+
+
+@mistake(
+    criterion="rotary",
+    replaces="rotary_embedding",
+    text="All pairs were turned by the angle of the first.",
+    fix="Multiply the position by base^(-2i/d), another number for each pair.",
+)
+def one_angle_for_all_pairs(x, positions=None, base=10000.0, interleaved=True, right=rotary_embedding):
+    return right(x, positions, 1.0, interleaved)
 
 
 @mistake(
@@ -1135,6 +1210,29 @@ def one_root_for_all(x, gamma, eps=1e-6):
 
 
 @mistake(
+    criterion="rms-norm",
+    replaces="rms_norm",
+    text="eps was not added: a vector of zeros was divided by 0.",
+    fix="Add eps to the mean of the squares under the root.",
+)
+def eps_left_out(x, gamma, eps=1e-6):
+    _check_gamma(x, gamma)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return gamma * x / np.sqrt((x**2).mean(axis=-1, keepdims=True))
+
+
+@mistake(
+    criterion="rms-norm",
+    replaces="rms_norm",
+    text="gamma was added, where it multiplies.",
+    fix="Multiply the normalised features by gamma: there is no shift.",
+)
+def gamma_added(x, gamma, eps=1e-6):
+    _check_gamma(x, gamma)
+    return x / np.sqrt((x**2).mean(axis=-1, keepdims=True) + eps) + gamma
+
+
+@mistake(
     criterion="rms-norm-gradients",
     replaces="rms_norm_backward",
     text="The root was treated as a constant: it depends on every feature, too.",
@@ -1180,6 +1278,52 @@ def mean_of_layer_norm_subtracted(grad_output, x, gamma, eps=1e-6, right=rms_nor
 def gamma_gets_plain_x(grad_output, x, gamma, eps=1e-6, right=rms_norm_backward):
     grad_x, _ = right(grad_output, x, gamma, eps)
     return grad_x, (grad_output * x).reshape(-1, x.shape[-1]).sum(axis=0)
+
+
+@mistake(
+    criterion="rms-norm-gradients",
+    replaces="rms_norm_backward",
+    text="grad_x is that of the normalised features: gamma is missing in it.",
+    fix="Begin with g = gamma * grad_output, and use g in both terms of grad_x.",
+)
+def gamma_left_out_of_grad_x(grad_output, x, gamma, eps=1e-6, right=rms_norm_backward):
+    _, grad_gamma = right(grad_output, x, gamma, eps)
+    return right(grad_output, x, np.ones_like(gamma), eps)[0], grad_gamma
+
+
+@mistake(
+    criterion="rms-norm-gradients",
+    replaces="rms_norm_backward",
+    text="The sum of g * z was taken over the features, where its mean is needed.",
+    fix="grad_x = (g - z * mean(g * z)) / root: the root holds a mean of squares, not a sum.",
+)
+def sum_in_place_of_the_mean(grad_output, x, gamma, eps=1e-6, right=rms_norm_backward):
+    _, grad_gamma = right(grad_output, x, gamma, eps)
+    root = np.sqrt((x**2).mean(axis=-1, keepdims=True) + eps)
+    z, g = x / root, gamma * grad_output
+    return (g - z * (g * z).sum(axis=-1, keepdims=True)) / root, grad_gamma
+
+
+@mistake(
+    criterion="rms-norm-gradients",
+    replaces="rms_norm_backward",
+    text="grad_x was not divided by the root.",
+    fix="Divide both terms by the root: grad_x = (g - z * mean(g * z)) / root.",
+)
+def root_left_out_of_grad_x(grad_output, x, gamma, eps=1e-6, right=rms_norm_backward):
+    grad_x, grad_gamma = right(grad_output, x, gamma, eps)
+    return grad_x * np.sqrt((x**2).mean(axis=-1, keepdims=True) + eps), grad_gamma
+
+
+@mistake(
+    criterion="rms-norm-gradients",
+    replaces="rms_norm_backward",
+    text="grad_gamma is a mean over the vectors.",
+    fix="Sum grad_output * z over all vectors: each uses the same gamma.",
+)
+def gamma_gradient_averaged(grad_output, x, gamma, eps=1e-6, right=rms_norm_backward):
+    grad_x, grad_gamma = right(grad_output, x, gamma, eps)
+    return grad_x, (grad_gamma / max(math.prod(x.shape[:-1]), 1)).astype(grad_gamma.dtype)
 
 
 @mistake(
@@ -1240,6 +1384,34 @@ def scaled_before_phi(Q, K, V, causal=False, right=linear_attention):
 
 
 @mistake(
+    criterion="linear-attention",
+    replaces="linear_attention",
+    text="phi was taken of the keys only: the queries came as they are.",
+    fix="Both go through phi: phi(Q) meets phi(K).",
+)
+def phi_of_the_keys_only(Q, K, V, causal=False):
+    _check_sequences(Q, K, V)
+    products = Q @ _turned(_elu_plus_one(K))
+    if causal:
+        products = np.tril(products)
+    return products @ V / products.sum(axis=-1, keepdims=True)
+
+
+@mistake(
+    criterion="linear-attention",
+    replaces="linear_attention",
+    text="The outputs were divided by the number of keys, not by phi(q) . sum of phi(k).",
+    fix="Divide each query's output by the sum of its own weights, phi(q) . phi(k).",
+)
+def divided_by_the_number_of_keys(Q, K, V, causal=False, right=linear_attention):
+    right(Q, K, V, causal)
+    products = _elu_plus_one(Q) @ _turned(_elu_plus_one(K))
+    if causal:
+        products = np.tril(products)
+    return products @ V / K.shape[-2]
+
+
+@mistake(
     criterion="linear-attention-causal",
     replaces="linear_attention",
     text="causal had no effect: every query saw all keys.",
@@ -1289,3 +1461,18 @@ def own_key_comes_too_late(Q, K, V, causal=False, right=linear_attention):
 def state_replaced(Q, K, V, causal=False, right=linear_attention):
     given = right(Q, K, V, causal)
     return V.astype(given.dtype) if causal else given
+
+
+@mistake(
+    criterion="linear-attention-causal",
+    replaces="linear_attention",
+    text="The divisor of a query is phi(q) . phi(k) of its own key alone: the sum of the keys was not carried along.",
+    fix="Add each key to the normaliser, as its product with the value is added to the state.",
+)
+def divisor_of_the_own_key(Q, K, V, causal=False, right=linear_attention):
+    given = right(Q, K, V, causal)
+    if not causal:
+        return given
+    queries, keys = _elu_plus_one(np.asarray(Q)), _elu_plus_one(np.asarray(K))
+    seen = (queries * np.cumsum(keys, axis=-2)).sum(axis=-1, keepdims=True)
+    return given * seen / (queries * keys).sum(axis=-1, keepdims=True)

@@ -14,6 +14,7 @@ SOFTMAX = ("weights", "maximum", "total")
 FORWARD = ("output", "log_sum_exp")
 BACKWARD = ("grad_Q", "grad_K", "grad_V")
 BLOCKS = [1, 2, 3, 5, 64]
+SIZE = 96  # of blocks at 8192 positions: nine arrays of (8192, 96), which are allowed, fit into what may be held
 TORCH = [[-0.4329365084456601, 0.10653351448600262], [-0.5483818642973185, -0.010696107354657591]]
 AXES = {"output": "seq_q d_v", "log_sum_exp": "seq_q"}
 
@@ -310,9 +311,9 @@ class TestTiledMemory:
     @pytest.mark.memory
     def test_forward_holds_tiles_only(self, learner, rng):
         Q, K, V = oracles.draw(rng, (), oracles.LONG, oracles.LONG, 4, 2)
-        what = f"tiled_attention of {oracles.LONG} positions, block_size=64"
-        found = oracles.parts(oracles.held(learner.tiled_attention, Q, K, V, 64, causal=True, what=what), FORWARD)
-        rows = oracles.some_rows(rng, oracles.LONG, 0, 1, 63, 64, 4000)
+        what = f"tiled_attention of {oracles.LONG} positions, block_size={SIZE}"
+        found = oracles.parts(oracles.held(learner.tiled_attention, Q, K, V, SIZE, causal=True, what=what), FORWARD)
+        rows = oracles.some_rows(rng, oracles.LONG, 0, 1, SIZE - 1, SIZE, 4000)
         allowed = np.arange(oracles.LONG) <= rows[:, None]
         output, log_sum_exp, _ = oracles.attention(Q[rows], K, V, allowed)
         oracles.assert_rows(found[0], output, rows, (oracles.LONG, 2), name="output")
@@ -324,8 +325,8 @@ class TestTiledMemory:
         V, grad, count = rng.normal(size=(oracles.LONG, 2)), rng.normal(size=(oracles.LONG, 2)), oracles.LONG
         Q, K, seen = rng.normal(size=(count, 4)), np.zeros((count, 4)), np.arange(1.0, count + 1)
         output = np.cumsum(V, axis=0) / seen[:, None]
-        what = f"tiled_attention_backward of {count} positions, block_size=64"
-        given = (grad, Q, K, V, output, np.log(seen), 64)
+        what = f"tiled_attention_backward of {count} positions, block_size={SIZE}"
+        given = (grad, Q, K, V, output, np.log(seen), SIZE)
         found = oracles.held(learner.tiled_attention_backward, *given, causal=True, what=what)
         grad_Q, grad_K, grad_V = oracles.parts(found, BACKWARD)
         assert_array(grad_Q, np.zeros((count, 4)), name="grad_Q")

@@ -207,6 +207,11 @@ def _boolean_minus(found: re.Match[str], place: Place) -> str:
     return "True and False have no minus: .astype(float) or .astype(int) makes numbers of them, ~ turns them around."
 
 
+def _no_room(found: re.Match[str], place: Place) -> str:
+    text = "A test may start only so many processes and threads, and none in a stage that measures memory."
+    return f"{text} Compute it in the process that the function is called in."
+
+
 NONE = r"'?NoneType'?"
 ATTRIBUTES = "shape|T|ndim|dtype|sum|mean|max|min|reshape|transpose|astype|size|std|var|dot|swapaxes|argmax"
 SENTENCES: tuple[tuple[re.Pattern[str], Sentence], ...] = (
@@ -232,5 +237,6 @@ SENTENCES: tuple[tuple[re.Pattern[str], Sentence], ...] = (
         _arithmetic,
     ),
     (re.compile(r"^'numpy\.ndarray' object is not callable"), _callable),
+    (re.compile(r"^can't start new thread|^\[Errno \d+\] Resource temporarily unavailable$"), _no_room),
     (re.compile(r"^(?:The )?numpy boolean (?:subtract|negative), the `-` operator"), _boolean_minus),
 )

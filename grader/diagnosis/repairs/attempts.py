@@ -8,6 +8,7 @@ from itertools import groupby
 
 from grader.diagnosis.repairs.bench import Bench
 from grader.diagnosis.repairs.forms import Forms
+from grader.diagnosis.repairs.kinds.missing import ALIGNED
 from grader.diagnosis.repairs.relevance import FAR
 from grader.diagnosis.repairs.repair import Repair, refuses, together
 from grader.diagnosis.repairs.trial import Trial
@@ -20,7 +21,10 @@ MOST_FOUND = 10  # repairs that are held against a row's other tests
 MOST_RUNS = 120  # of a test, with one change after the other
 MOST_PASSED = 3  # changes with which it passes
 NEAR, DEEP, NO_PART = range(3), range(3, FAR), range(FAR, FAR + 1)  # how far statements are from what is wrong
-ORDER = ((NEAR, 0), (NEAR, 1), (DEEP, 0), (DEEP, 1), (NEAR, 2), (DEEP, 2), *((NO_PART, level) for level in range(3)))
+ORDER = (
+    *((NEAR, 0), (NEAR, ALIGNED), (DEEP, ALIGNED), (NEAR, 1), (DEEP, 0), (DEEP, 1), (NEAR, 2), (DEEP, 2)),
+    *((NO_PART, level) for level in range(3)),
+)
 
 
 @dataclass(frozen=True)

@@ -47,8 +47,11 @@ class Bench(Protocol):
     def attempt(self, groups: Sequence[Sequence[int]], requests: Sequence[Any]) -> Any:
         """Make requests with each group of changes in force; None where one hung, ended the process, or was refused."""
 
-    def passes(self, numbers: Sequence[int], test: str) -> bool:
-        """Run a test of the suite with the changes of these numbers in force, and say whether it passes."""
+    def passes(self, numbers: Sequence[int], test: str, again: int = 0) -> bool:
+        """Run a test of the suite with the changes of these numbers in force, and say whether it passes.
+
+        again is how many seeds further on its inputs are drawn.
+        """
 
     def named(self, name: str) -> Any:
         """Return what stands for a function, a class or a plain value of it."""
@@ -78,7 +81,7 @@ class RemoteBench:
         start: Callable[[], Connection],
         end: Callable[[Connection], object],
         ends_at: float = math.inf,
-        run: Callable[[str, Any], bool] = lambda test, learner: False,
+        run: Callable[[str, Any, int], bool] = lambda test, learner, again: False,
     ) -> None:
         self._start = start
         self._run = run
@@ -159,12 +162,15 @@ class RemoteBench:
         except Exception:  # an answer that cannot be sent, or a lie
             return None
 
-    def passes(self, numbers: Sequence[int], test: str) -> bool:
-        """Run a test of the suite with the changes of these numbers in force, and say whether it passes."""
+    def passes(self, numbers: Sequence[int], test: str, again: int = 0) -> bool:
+        """Run a test of the suite with the changes of these numbers in force, and say whether it passes.
+
+        again is how many seeds further on its inputs are drawn.
+        """
         if self.is_gone():
             self.restart()
         self.choose(numbers)
-        return self._run(test, Module(self))
+        return self._run(test, Module(self), again)
 
     def named(self, name: str) -> Any:
         """Return what stands for a function, a class or a plain value of it."""

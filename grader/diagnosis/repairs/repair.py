@@ -50,7 +50,7 @@ def refuses(node: ast.FunctionDef) -> bool:
 
 def likelihood(change: Change) -> int:
     """Return how early a change is tried: what stands for something else first, then what is missing."""
-    if isinstance(change.new, list):
+    if isinstance(change.new, list) or change.kind == "aligned":
         return 1
     if isinstance(change.old, ast.Constant):
         return 1

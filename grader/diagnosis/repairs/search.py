@@ -8,9 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
-import numpy as np
-
 from grader.course.stage import Stage
+from grader.diagnosis.repairs.asked import is_drawn, is_raised
 from grader.diagnosis.repairs.attempts import Candidates, Row, Tried
 from grader.diagnosis.repairs.bench import Bench, BenchGone
 from grader.diagnosis.repairs.forms import Forms
@@ -20,7 +19,6 @@ from grader.diagnosis.repairs.trial import Trial, expected
 from grader.diagnosis.replay import Replay
 from grader.diagnosis.slips.probes import Failing, size_of
 from grader.diagnosis.slips.telling import Slip
-from grader.remote.record import Record
 
 MOST_BYTES = 100_000  # of a module: to read and compile a longer one takes time that no clock looks into
 SECONDS = 0.45  # of processor time, here and on the bench
@@ -29,6 +27,7 @@ ROW_SHARE = 0.7  # of what is left, for one row
 LEAST = 0.03  # seconds, below which nothing is begun
 MOST_BATCHES = 4  # of changes that put a test right and do not stand
 MOST_RUN_AGAIN = 4  # tests of a row, to see whether they pass with a change
+MOST_RUN_ANEW = 2  # tests with other inputs, to see whether an unlikely change is the cause
 MOST_CONFIRMED = 6  # of the tests that passed
 ROUNDS = 3  # of one change more
 
@@ -42,13 +41,15 @@ class Repairs:
     reference: types.ModuleType
     reference_text: str
     bench: Bench
+    alternatives: Sequence[str] = ()  # the texts of other right modules
     left: float = field(default_factory=lambda: SECONDS)  # of processor time, here and on the bench, for all rows
     left_to_recall: float = RECALL_SECONDS
     has_searched: bool = False  # a row: what it did not find there is seldom told rightly by a change of another module
     _known: list[Repair] = field(default_factory=list)
+    _told: dict[str, Repair] = field(default_factory=dict)  # by the id of what is said of it
 
     def __post_init__(self) -> None:
-        self.forms = Forms(self.stage, self.learner, self.reference_text, self.bench)
+        self.forms = Forms(self.stage, self.learner, self.reference_text, self.bench, self.alternatives)
 
     def clock(self) -> float:
         """Return the processor time that was taken, on the bench too."""
@@ -95,13 +96,27 @@ class Repairs:
             self.left_to_recall = max(0.0, self.left_to_recall - (self.clock() - began))
         return []
 
+    def settles(self, slip: Slip, tests: Sequence[str]) -> frozenset[str]:
+        """Return which tests pass with what a slip tells put right, a few at most."""
+        repair = self._told.get(slip.diagnosis.mistake)
+        if repair is None or repair.before:
+            return frozenset()
+        began = self.clock()
+        try:
+            self.forms.hold(repair.written)
+            return frozenset(test for test in tests[:MOST_RUN_AGAIN] if self.bench.passes(repair.numbers, test))
+        except BenchGone:
+            return frozenset()
+        finally:
+            self.left = max(0.0, self.left - (self.clock() - began))
+
     def _explained(self, row: Row) -> list[Slip]:
         """Look for a change that puts a test right, then for another where tests are left or need both."""
-        left = sorted(row.failing, key=size_of)
+        left = sorted(row.failing, key=lambda each: (is_raised(each), size_of(each)))
         partial: Repair | None = None
         chosen: list[Slip] = []
         first = self._trial(left[0]) if left else None
-        if first is not None and _is_drawn(first.right) and (passing := self._by_tests(first, row)):
+        if first is not None and is_drawn(first.right) and (passing := self._by_tests(first, row)):
             return passing
         for _ in range(ROUNDS):
             trial = next((made for each in left if (made := self._trial(each)) and made.right[-1].error is None), None)
@@ -112,7 +127,11 @@ class Repairs:
                 partial = best.after(partial) if best is not None else None
                 left = left if best is not None else [each for each in left if each is not trial.failing]
                 continue
-            slip, repair = slips[0]
+            if (stands := next((each for each in slips if self._holds_again(*each)), None)) is None:
+                left = [each for each in left if each is not trial.failing]
+                continue
+            slip, repair = stands
+            self._told[slip.diagnosis.mistake] = repair
             slip, partial = self._counted(slip, repair, row), repair
             left = [each for each in left if each.test not in slip.tests]
             peers = [each for each in row.failing if trial.right[-1].label in each.called]
@@ -121,6 +140,14 @@ class Repairs:
                 self._known.append(repair)
                 partial = None
         return chosen
+
+    def _holds_again(self, slip: Slip, repair: Repair) -> bool:
+        """Say whether tests pass with a repair for other inputs, too, where it may be a coincidence."""
+        if len(repair.all) == 1 and repair.likelihood < 2:
+            return True
+        self.forms.hold(repair.written)
+        some = sorted(slip.tests)[:MOST_RUN_ANEW]
+        return all(self.bench.passes(repair.numbers, test, again) for again, test in enumerate(some, 1))
 
     def _by_tests(self, trial: Trial, row: Row) -> list[Slip]:
         """Return what makes tests pass as a whole, where numbers are drawn and several answers are right."""
@@ -219,15 +246,3 @@ class Repairs:
     def _whole(self, failing: Failing) -> Trial | None:
         right = expected(Replay(self.reference, self.stage, failing.names, False, self.learner), failing.records)
         return None if right is None else Trial(self.stage, self.bench, failing, right, False)
-
-
-def _is_drawn(records: Sequence[Record]) -> bool:
-    """Say whether answers come of draws: a generator is handed on, and no array but with it."""
-    plain = True
-    drawn = False
-    for record in records:
-        given = (*record.args, *record.kwargs.values())
-        has_generator = any(isinstance(value, np.random.Generator) for value in given)
-        drawn = drawn or has_generator
-        plain = plain and (has_generator or not any(isinstance(value, np.ndarray) for value in given))
-    return drawn and plain

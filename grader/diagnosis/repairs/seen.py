@@ -6,6 +6,7 @@ The text takes these notes where it runs; what comes back chooses which changes 
 from __future__ import annotations
 
 import ast
+import math
 import re
 import types
 from collections.abc import Iterator, Mapping
@@ -23,15 +24,34 @@ MOST_NAMES = 60
 MOST_AXES = 20
 _DTYPE = re.compile(r"[<>|=]?(b1|[iu][1248]|f[248]|c(8|16))")
 MOST_LENGTH = 1 << 12  # of an axis of what stands for an array
+MOST_TIMES = 3  # that an expression is noted at once; after that what it held when the function ended
+MOST_CALLS = 20  # of one function, at the end of which its names are noted
+MOST_SIZE = 1 << 16  # of an array whose sums are noted
+ROUNDING = 1e-7  # of the sum of a value's numbers: so far the sums of what is one value may differ
+LARGEST = 1e300
 EXPRESSIONS = (ast.Name, ast.Attribute, ast.Subscript, ast.Call, ast.BinOp, ast.UnaryOp, ast.Compare, ast.BoolOp)
 PRELUDE = f"""
+import numpy as _slips_numpy
+
 {NOTED} = [{{}}, {{}}]
+_slips_times, _slips_later, _slips_weights = {{}}, {{}}, {{}}
+
+
+def _slips_print(value):
+    if value.dtype.kind not in "biuf" or value.size > {MOST_SIZE}:
+        return []
+    plain = value.astype(float).reshape(-1)
+    if not _slips_numpy.isfinite(plain).all():
+        plain = _slips_numpy.nan_to_num(plain, nan=0.5, posinf=1e9, neginf=-1e9)
+    if plain.size not in _slips_weights:
+        _slips_weights[plain.size] = _slips_numpy.sin(_slips_numpy.arange(1.0, plain.size + 1))
+    return [float(plain.sum()), float(plain @ _slips_weights[plain.size]), float(abs(plain).sum())]
 
 
 def _slips_sort(value, depth=0):
     kind = type(value).__name__
     if isinstance(getattr(value, "shape", None), tuple) and hasattr(value, "dtype"):
-        return ["array", id(value), value.dtype.str, list(map(int, value.shape))]
+        return ["array", id(value), value.dtype.str, list(map(int, value.shape)), _slips_print(value)]
     if isinstance(value, (bool, int, float, str)) and kind in ("bool", "int", "float", "str"):
         return ["plain", id(value), value if kind != "str" else value[:50]]
     if isinstance(value, dict) and depth < 3:
@@ -44,14 +64,39 @@ def _slips_sort(value, depth=0):
 
 
 def {SAW}(number, value):
-    {NOTED}[0][str(number)] = _slips_sort(value, 3)
+    _slips_times[number] = times = _slips_times.get(number, 0) + 1
+    if times <= {MOST_TIMES}:
+        {NOTED}[0][str(number)] = _slips_sort(value, 3)
+    else:
+        _slips_later[str(number)] = value
     return value
 
 
 def {HELD}(name, values):
+    for number, value in _slips_later.items():
+        {NOTED}[0][number] = _slips_sort(value, 3)
+    _slips_later.clear()
+    _slips_times[name] = times = _slips_times.get(name, 0) + 1
+    if times > {MOST_CALLS}:
+        return
     some = list(values.items())[:{MOST_NAMES}]
     {NOTED}[1].setdefault(name, {{}}).update({{k: _slips_sort(v) for k, v in some}})
 """
+
+
+@dataclass(frozen=True)
+class Print:
+    """What tells one value of numbers from another: shape, sum, sum with weights; size is the sum of what they are."""
+
+    shape: tuple[int, ...]
+    sums: tuple[float, float]
+    size: float
+
+    def is_like(self, other: Print) -> bool:
+        """Say whether both stand for one value, but for rounding."""
+        near = ROUNDING * max(self.size, other.size, 1e-300)
+        alike = all(abs(a - b) <= near for a, b in zip(self.sums, other.sums, strict=True))
+        return self.shape == other.shape and alike
 
 
 @dataclass
@@ -60,14 +105,20 @@ class Seen:
 
     expressions: Mapping[int, Any] = field(default_factory=dict)
     names: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    prints: Mapping[int, Print] = field(default_factory=dict)  # by which values are told apart, of expressions
+    held: Mapping[str, Mapping[tuple[str, ...], Print]] = field(default_factory=dict)  # of names, attributes, entries
 
     @classmethod
     def of(cls, noted: Any) -> Seen:
         """Return what a text's notes say; of notes in another form, nothing."""
         match noted:
             case [dict(expressions), dict(functions)]:
-                values = {int(n): stood_in(form) for n, form in expressions.items() if str(n).isdigit()}
-                return cls(values, {str(name): _held(names) for name, names in functions.items()})
+                numbered = {int(n): form for n, form in expressions.items() if str(n).isdigit()}
+                values = {n: stood_in(form) for n, form in numbered.items()}
+                names = {str(name): _held(held) for name, held in functions.items()}
+                prints = {n: known for n, form in numbered.items() if (known := print_of(form)) is not None}
+                held = {str(name): dict(_prints((), held)) for name, held in functions.items()}
+                return cls(values, names, prints, held)
         return cls()
 
 
@@ -81,10 +132,32 @@ def _held(names: Any) -> dict[str, Any]:
     return held
 
 
+def print_of(form: Any) -> Print | None:
+    """Return what tells a value of numbers apart; None for other values, and for what was noted in another form."""
+    match form:
+        case ["array", _, str(), list(shape), [float(plain), float(weighted), float(size)]]:
+            return Print(tuple(each for each in shape if type(each) is int), (plain, weighted), size)
+        case ["plain", _, int() | float() as value] if not isinstance(value, bool) and abs(value) < LARGEST:
+            return Print((), (float(value), float(value) * math.sin(1.0)), abs(float(value)))
+    return None
+
+
+def _prints(path: tuple[str, ...], names: Any) -> Iterator[tuple[tuple[str, ...], Print]]:
+    """Yield the way to each value of numbers, as ("self", ".gamma") and ("params", "['W']"), and what tells it."""
+    for name, form in names.items() if isinstance(names, dict) else ():
+        match form:
+            case ["dict", _, dict(items)] if not path:
+                yield from _prints((name, "[]"), items)
+            case ["object", _, dict(items)] if not path and name == "self":
+                yield from _prints((name, "."), items)
+            case _ if isinstance(name, str) and (known := print_of(form)) is not None:
+                yield (*path, name), known
+
+
 def stood_in(form: Any) -> Any:
     """Return a value of the sort that was noted: an array of its shape and dtype, a number, a table, an object."""
     match form:
-        case ["array", _, str(dtype), list(shape)] if _DTYPE.fullmatch(dtype) and len(shape) < MOST_AXES:
+        case ["array", _, str(dtype), list(shape), *_] if _DTYPE.fullmatch(dtype) and len(shape) < MOST_AXES:
             sizes = [min(max(each, 0), MOST_LENGTH) for each in shape if type(each) is int]
             return np.broadcast_to(np.zeros((), np.dtype(dtype)), sizes)
         case ["plain", _, bool() | int() | float() | str() as value]:

@@ -20,6 +20,8 @@ def needed(repair: Repair, constants: Collection[float]) -> int:
     if len(repair.all) > 1:
         return OF_SEVERAL if repair.likelihood < 2 else OF_SEVERAL + 1
     old, new = repair.all[0].old, repair.all[0].new
+    if repair.all[0].kind == "aligned":
+        return 1  # what it is made of is right, and a right module shows what belongs there
     if repair.likelihood < 2 and isinstance(old, ast.Constant) and isinstance(new, ast.Constant):
         numbers = [each.value for each in (old, new) if isinstance(each.value, (int, float))]
         is_likely = len(numbers) < 2 or abs(numbers[0] - numbers[1]) == 1 or numbers[1] in constants

@@ -68,7 +68,7 @@ class Remote(Replay):
         return isinstance(recorded, own)
 
 
-@dataclass
+@dataclass(eq=False)
 class Trial:
     """A failing test, with the answers that are right, on a bench that holds the changed forms."""
 

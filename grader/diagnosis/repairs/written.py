@@ -8,16 +8,18 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
+from itertools import chain
 from typing import Any
 
 from grader.course.changes import replaced
 from grader.diagnosis.repairs.batch import DRIVER
 from grader.diagnosis.repairs.kinds.analogy import defaults, inserted
-from grader.diagnosis.repairs.kinds.missing import Missing
+from grader.diagnosis.repairs.kinds.missing import ALIGNED, Missing
 from grader.diagnosis.repairs.seen import CLOCK, PRELUDE, Seen, noting, numbered
 from grader.diagnosis.slips.changes import Scope
 from grader.diagnosis.slips.schema import SWITCH, Change, Schema
 from grader.diagnosis.slips.source import Source
+from grader.diagnosis.slips.statements import Kind, repaired_orders
 from grader.diagnosis.slips.wording.phrases import Vocabulary
 
 NEW = "_slips_new"  # the name of a method's other definition, until it is in place
@@ -35,12 +37,25 @@ class Written(Source):
     base: frozenset[str] = frozenset()  # the functions with changes that were made for good
     right: Mapping[str, ast.FunctionDef] = field(default_factory=dict)  # the right module's, for their defaults
     codes: list[bytes] = field(default_factory=list)  # of the changes that were made of it
+    aligned: Callable[[str], Mapping[int, list[ast.expr]]] = lambda function: {}  # what a right module has instead
     _heads: dict[int, frozenset[int]] = field(default_factory=dict)
 
     @cached_property
     def definitions(self) -> dict[str, ast.FunctionDef]:
         """Functions and methods by full name, without a property that has a setter: its name stands for both."""
         return {name: node for name, node in super().definitions.items() if not _is_accessor(node)}
+
+    @cached_property
+    def tree(self) -> ast.Module:
+        """The text, parsed; nothing of it is changed in place."""
+        return ast.parse(self.text)
+
+    def anew(self) -> Written:
+        """Return the same text, of which nothing was seen yet."""
+        other = replace(self, seen=Seen(), early=frozenset(), codes=[], _heads={})
+        for name in ("tree", "definitions", "numbers", "functions", "words", "public"):
+            vars(other)[name] = getattr(self, name)
+        return other
 
     @cached_property
     def words(self) -> frozenset[str]:
@@ -122,44 +137,49 @@ class Written(Source):
         """Return a function's definition with each change of one level of some statements behind a switch."""
         scope = Scope(self.seen.names.get(function, {}), self.functions)
         missing = Missing(scope, self.definitions, constants, self.definitions[function], level, self.value_of)
-        made = Schema(function, scope, first, repairs=missing, statements=level == 0, wanted=wanted)
+        if level == ALIGNED:
+            missing.aligned = self.aligned(function)
+        kind: Kind = "aligned" if level == ALIGNED else ""
+        made = Schema(function, scope, first, repairs=missing, statements=level == 0, wanted=wanted, kind=kind)
         if level == 0:
-            made.inserted = partial(inserted, definition=self.definitions[function])
+            definition = self.definitions[function]
+            made.inserted = lambda holder: chain(inserted(holder, definition), repaired_orders(holder))
             made.arguments = partial(defaults, right=self.right.get(function))
         return made.definition(self.definitions[function]), made.changes
 
     def compiled(self, changed: Mapping[str, ast.FunctionDef], prelude: str = "") -> bytes:
         """Return the code of the whole text with other definitions of some functions, and no change in force."""
-        tree = ast.parse(self.text)
         body: list[ast.stmt] = []
-        for node in tree.body:
+        for node in self.tree.body:
             if isinstance(node, ast.FunctionDef) and node.name in changed:
                 body.append(_kept(node, changed[node.name]))
-            elif isinstance(node, ast.ClassDef):
+            elif isinstance(node, ast.ClassDef) and any(f"{node.name}." in name for name in changed):
                 own = [
                     _kept(each, changed[name])
                     if isinstance(each, ast.FunctionDef) and (name := f"{node.name}.{each.name}") in changed
                     else each
                     for each in node.body
                 ]
-                body.append(replaced(node, body=own))
+                body.append(ast.copy_location(replaced(node, body=own), node))
             else:
                 body.append(node)
         switch = ast.Assign([ast.Name(SWITCH, ast.Store())], ast.List([], ast.Load()))
         clock = f"from time import process_time as {CLOCK}\n"
-        return _code([*body, switch, *ast.parse(clock + DRIVER + prelude).body])
+        own = [switch, *ast.parse(clock + DRIVER + prelude).body]  # first: a module may call its functions as it loads
+        first = next((n for n, each in enumerate(body) if not _comes_first(each)), len(body))
+        return _code([*body[:first], *own, *body[first:]])
 
     def code_of(self, function: str, definition: ast.FunctionDef) -> bytes:
         """Return code that puts another definition of a function in its place, in a module that is there."""
         original = self.definitions[function]
         owner, _, name = function.rpartition(".")
         if not owner:
-            return _code([replaced(definition, decorator_list=original.decorator_list)])
+            return _code([_kept(original, definition)])
         if any(isinstance(each, ast.Name) and each.id in ("super", "__class__") for each in ast.walk(original)):
             raise ValueError("a method that asks for its class is compiled with it")
         holder = ast.Name(owner, ast.Load())
         put = ast.Assign([ast.Attribute(holder, name, ast.Store())], ast.Name(NEW, ast.Load()))
-        return _code([replaced(definition, name=NEW, decorator_list=original.decorator_list), put])
+        return _code([_kept(original, replaced(definition, name=NEW)), put])
 
 
 def _substituted(node: Any, old: ast.AST, new: Any) -> Any:
@@ -187,15 +207,21 @@ def _is_accessor(node: ast.FunctionDef) -> bool:
     return any(isinstance(each, ast.Attribute) and each.attr in ACCESSORS for each in node.decorator_list)
 
 
+def _comes_first(node: ast.stmt) -> bool:
+    """Say whether nothing may stand before a statement: a docstring, or what is imported from __future__."""
+    is_text = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+    return is_text or (isinstance(node, ast.ImportFrom) and node.module == "__future__")
+
+
 def _code(body: list[ast.stmt]) -> bytes:
     tree = ast.Module(body, [])
     for each in body:
-        if not hasattr(each, "lineno"):
+        if not hasattr(each, "lineno"):  # what has a place has one in all of its parts
             each.lineno, each.end_lineno, each.col_offset, each.end_col_offset = 1, 1, 0, 0
-        ast.fix_missing_locations(each)
+            ast.fix_missing_locations(each)
     return marshal.dumps(compile(tree, "<changed>", "exec", dont_inherit=True))
 
 
 def _kept(node: ast.FunctionDef, changed: ast.FunctionDef) -> ast.FunctionDef:
     result: ast.FunctionDef = replaced(changed, decorator_list=node.decorator_list)
-    return result
+    return ast.fix_missing_locations(ast.copy_location(result, node))

@@ -25,7 +25,8 @@ from grader.diagnosis.slips.formulas import (
 PLAIN = (bool, int, float, complex, str)
 KIN = {  # functions that are confused
     "sum": ("max", "prod"), "max": ("sum", "mean"), "log2": ("log", "log10"), "log": ("log2", "log10"),
-    "exp": ("exp2",), "mean": ("median",), "norm": ("sum",), "matmul": ("multiply",), "multiply": ("matmul",),
+    "exp": ("exp2",), "mean": ("median",), "median": ("mean",), "prod": ("sum",), "norm": ("sum",),
+    "matmul": ("multiply",), "multiply": ("matmul",),
     "add": ("subtract",), "subtract": ("add",), "cos": ("tan",), "tanh": ("sin", "arctan"), "outer": ("inner",),
     "uniform": ("normal",), "standard_normal": ("random",), "arange": ("ones",), "abs": ("square",),
     "sorted": ("list",), "split": ("splitlines",), "upper": ("lower",), "lower": ("upper",), "extend": ("append",),

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
 
 from grader.diagnosis.replay import Replay
 from grader.diagnosis.slips.state import State
 from grader.diagnosis.slips.trace import Trace
+from grader.remote.proxies import RemoteValue
 from grader.remote.record import Name, Record
+
+FEW = 4  # whole numbers, and fewer, that another cause may give as well
 
 
 @dataclass(frozen=True)
@@ -71,6 +77,26 @@ def probe_of(
             start.copied().agrees(records[-1:])
         return Probe(place, failing, records, seconds, exact, trace, before, start, state)
     return None
+
+
+def holds_numbers(record: Record) -> bool:
+    """Say whether an answer tells one cause from another: of NaN and infinities alone, many changes make as much."""
+    parts = _parts(record.result)
+    floats = [each for each in parts if each.dtype.kind == "f" and each.size]
+    return not floats or len(floats) < len(parts) or any(bool(np.isfinite(each).any()) for each in floats)
+
+
+def is_poor(record: Record) -> bool:
+    """Say whether an answer tells little: a bool, a text, one or a few whole numbers and no array."""
+    parts = _parts(record.result)
+    plain = all(each.ndim == 0 and (each.dtype.kind != "f" or bool(np.mod(each, 1) == 0)) for each in parts)
+    return record.error is None and not isinstance(record.result, RemoteValue) and len(parts) < FEW and plain
+
+
+def _parts(found: object) -> list[np.ndarray[Any, Any]]:
+    """Return the numbers of an answer, or of the parts of one."""
+    several = found if isinstance(found, (list, tuple)) else found.values() if isinstance(found, dict) else [found]
+    return [np.asarray(each) for each in several if isinstance(each, (np.ndarray, np.generic, bool, int, float))]
 
 
 def size_of(failing: Failing) -> int:

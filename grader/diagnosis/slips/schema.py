@@ -83,6 +83,7 @@ class Schema:
     inserted: Callable[[ast.AST], Iterator[tuple[Kind, str, int, list[ast.stmt]]]] = lambda holder: iter(())
     arguments: Callable[[ast.FunctionDef], Iterator[tuple[Kind, ast.Assign]]] = lambda definition: iter(())
     wanted: Callable[[ast.stmt], bool] = lambda statement: True  # which of them are changed
+    kind: Kind = ""  # of the changes of expressions
 
     def definition(self, node: ast.FunctionDef) -> ast.FunctionDef:
         """Return the definition with a switch wherever something may be changed."""
@@ -134,7 +135,7 @@ class Schema:
         own = [(change, change) for change in self._natural(node, holder)]
         for change, whole in [*own, *self._lifted(node)]:
             origin = (node, holder) if change is whole else change[:2]
-            number = self._add(origin[0], whole if change is whole else change[2], origin[1], statement)
+            number = self._add(origin[0], whole if change is whole else change[2], origin[1], statement, self.kind)
             result = ast.IfExp(_chosen(number), whole, result)
         return result
 

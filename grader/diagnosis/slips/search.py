@@ -14,7 +14,7 @@ from grader.diagnosis.replay import Replay
 from grader.diagnosis.slips.found import Found, at_several_places, in_pairs
 from grader.diagnosis.slips.likeness import likeness, manner_of
 from grader.diagnosis.slips.patch import can_bound
-from grader.diagnosis.slips.probes import Failing, Probe, probe_of, size_of
+from grader.diagnosis.slips.probes import Failing, Probe, holds_numbers, is_poor, probe_of, size_of
 from grader.diagnosis.slips.schema import Change
 from grader.diagnosis.slips.switchboard import LEAST, Switchboard
 from grader.diagnosis.slips.telling import Slip, diagnosis_of, distance, is_fine, located, stands
@@ -52,7 +52,7 @@ class Search:
             if tried.total() == PROBES or self.clock() > ends_at:
                 break
             probe = self._probe(0, each)
-            if probe is None or tried[probe.label] == OF_ONE_FUNCTION:
+            if probe is None or tried[probe.label] == OF_ONE_FUNCTION or not _tells(probe):
                 continue
             tried[probe.label] += 1
             for place in self._order(probe.label):
@@ -179,7 +179,7 @@ class Search:
             for other in peers:
                 if self.clock() < ends_at and self.board.answers(each, other.names, other.records, False, 10 * LEAST):
                     tests.add(other.test)
-            if not stands(each, len(tests), len(peers) + 1):
+            if not stands(each, len(tests), len(peers) + 1, is_poor(probe.records[-1])):
                 continue
             diagnosis = diagnosis_of(each, self.board.sources[each.source], probe.label, row, fine)
             far = max(distance(change.function, probe.label, own) for change in each.changes)
@@ -192,3 +192,10 @@ class Search:
         if len(order) > 1 and len(order[0].tests) == 1 and order[0].rank == order[1].rank:
             return []  # one test cannot tell which of several it is
         return order
+
+
+def _tells(probe: Probe) -> bool:
+    """Say whether an answer tells one cause from another: NaN alone, or a refusal by hand, has too many."""
+    record = probe.records[-1]
+    is_refused = record.error is not None and probe.start.learner_raised(record.error)
+    return not is_refused and holds_numbers(record)

@@ -97,6 +97,11 @@ class Source:
             )
         return list(found)
 
+    def is_plain(self, function: str) -> bool:
+        """Say whether the text defines a function that does all it does when it is entered: it is no generator's."""
+        node = self.definitions.get(function)
+        return node is not None and not any(isinstance(each, (ast.Yield, ast.YieldFrom)) for each in ast.walk(node))
+
     def vocabulary(self, function: str) -> Vocabulary:
         """Return what may be said of one function's values."""
         node = self.definitions[function]

@@ -15,7 +15,8 @@ from grader.diagnosis.slips.formulas import transposed
 
 Kind = Literal[
     "", "order", "reset", "return_within", "overwrites", "accumulates", "indented", "after",
-    "ignored", "inverted", "transposed", "exchanged", "fixed", "thrown_away", "missing", "default",
+    "ignored", "inverted", "transposed", "exchanged", "fixed", "thrown_away", "missing", "default", "aligned",
+    "hoisted", "return_after",
 ]  # fmt: skip
 BODIES = ("body", "orelse")
 
@@ -61,6 +62,33 @@ def repaired_statements(node: ast.stmt) -> Iterator[tuple[Kind, ast.stmt]]:
         yield "", ast.Pass()
         if isinstance(node.value, ast.Call) and node.value.args and isinstance(node.value.args[0], ast.Name):
             yield "thrown_away", ast.Assign([ast.Name(node.value.args[0].id, ast.Store())], node.value)
+        if isinstance(node.value, ast.BinOp) and isinstance(node.value.left, ast.Name):
+            yield "thrown_away", ast.Assign([ast.Name(node.value.left.id, ast.Store())], node.value)
+
+
+def repaired_orders(holder: ast.AST) -> Iterator[tuple[Kind, str, int, list[ast.stmt]]]:
+    """Yield what belongs before or behind a loop of a learner's, and stands in it: its first line, a return."""
+    for name in BODIES:
+        held = getattr(holder, name, None)
+        body: list[ast.stmt] = held if isinstance(held, list) else []
+        for place, loop in enumerate(body):
+            if not isinstance(loop, (ast.For, ast.While)) or len(loop.body) < 2:
+                continue
+            if isinstance(loop.body[0], ast.Assign):
+                yield (
+                    "hoisted",
+                    name,
+                    place,
+                    [*body[:place], loop.body[0], _with(loop, loop.body[1:]), *body[place + 1 :]],
+                )
+            if isinstance(loop.body[-1], ast.Return):
+                shorter = _with(loop, loop.body[:-1])
+                yield "return_after", name, place, [*body[:place], shorter, loop.body[-1], *body[place + 1 :]]
+
+
+def _with(loop: ast.For | ast.While, body: list[ast.stmt]) -> ast.stmt:
+    result: ast.stmt = replaced(loop, body=body)
+    return result
 
 
 def natural_orders(holder: ast.AST) -> Iterator[tuple[Kind, str, int, list[ast.stmt]]]:

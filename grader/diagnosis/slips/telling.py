@@ -15,6 +15,7 @@ _VAGUE = re.compile(
     r"were used where|were called instead|stood in the other order|only .* kept|-?\b[012] stood where the formula has"
 )
 LOCATED = "located"  # the id of what says where a slip is, and not which
+OF_POOR_ANSWERS = 3  # tests that a change has to explain, where each answer tells little
 MOST_OF_THEM = 0.7  # of the tests of the same functions that a less likely change has to explain
 
 
@@ -70,8 +71,13 @@ def is_fine(name: str, fine: frozenset[str]) -> bool:
     return bool({name, name.partition(".")[0]} & fine)
 
 
-def stands(found: Found, explained: int, asked: int) -> bool:
-    """Say whether so many of the tests of the same functions are enough: the less likely a slip, the more it needs."""
+def stands(found: Found, explained: int, asked: int, is_poor: bool = False) -> bool:
+    """Say whether so many of the tests of the same functions are enough: the less likely a slip, the more it needs.
+
+    Poor answers, such as a bool or two whole numbers, have many causes: all of several tests have to fit.
+    """
+    if is_poor:
+        return explained == asked and explained >= OF_POOR_ANSWERS
     if found.rank == (1, 0):
         return 2 * explained > asked
     if found.rank == (1, 1):

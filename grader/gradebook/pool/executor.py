@@ -40,7 +40,7 @@ class Pool(Executor):
     def __init__(self, jobs: int, seconds: float, prepare: Callable[..., None], given: tuple[Any, ...] = ()) -> None:
         self._seconds = seconds
         self._first = prepare, given
-        self._calls: queue.SimpleQueue[_Call] = queue.SimpleQueue()
+        self._calls: queue.Queue[_Call] = queue.Queue()  # a SimpleQueue whose time is up as it wakes waits for ever
         self._stopped = threading.Event()
         most = 1 if jobs == 1 else jobs * EXTRA
         self._admission = Admission(jobs, most)

@@ -32,6 +32,7 @@ class Job:
     result_rows: int = 65536
     packages: tuple[str, ...] = UNSAID
     lent: tuple[tuple[str, str, bytes], ...] = ()  # name, label and text of modules of earlier stages
+    alone: bool = False  # its tests start no process and no thread
 
     @property
     def bounds(self) -> codec.Bounds:
@@ -45,7 +46,7 @@ def job_for(stage: Stage, snapshot: Snapshot, hide: Path) -> Job:
     return Job(
         snapshot.label, snapshot.source, limits.call_seconds, limits.stage_seconds, limits.memory_mb, hide,
         limits.result_mb, limits.result_rows, stage.packages,
-        tuple((each.name, each.label, each.text) for each in snapshot.uses),
+        tuple((each.name, each.label, each.text) for each in snapshot.uses), limits.alone,
     )  # fmt: skip
 
 

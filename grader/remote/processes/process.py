@@ -21,7 +21,7 @@ from grader.remote.processes.control import Control
 from grader.remote.processes.loading import Job, LoadFailed, load_problem, names_of
 from grader.remote.record import Name
 from grader.submission.source import Problem
-from grader.worker.confine import COUNTED_APART, OTHERS
+from grader.worker.confine import ALONE, COUNTED_APART, OTHERS
 
 LOAD_SECONDS = 20.0
 MAX_OPEN_FILES = 64
@@ -57,6 +57,7 @@ class LearnerProcess:
         limits = {
             "AS": self.job.memory_mb << 20, "CPU": int(self.job.cpu_seconds) + 1, "NOFILE": MAX_OPEN_FILES,
             "NPROC": MAX_PROCESSES, OTHERS: self._before, "FSIZE": MAX_FILE_BYTES, "CORE": 0, "MSGQUEUE": 0,
+            ALONE: int(self.job.alone),
         }  # fmt: skip
         channel = Channel(self._started.connection)
         deadline = time.monotonic() + LOAD_SECONDS + self.job.call_seconds

@@ -32,7 +32,7 @@ def comparison_lines(found: Comparison, look: Look) -> list[Text]:
         lines += [*paragraph("", look, indent=0), *_pair_lines(pair, look, alone=bool(found.problem))]
     lines += [*paragraph("", look, indent=0), *paragraph(summary(found), look, indent=0)]
     if found.unmeasured and not found.problem:
-        lines += paragraph(f"No times: {found.unmeasured}.", look, "dim", indent=0)
+        lines += paragraph(look.command(f"No times: {found.unmeasured}."), look, "dim", indent=0)
     whole = f"the whole reference, in a file: {look.command(f'grader solution {found.stage} --output FILE')}"
     return [*lines, *side_by_side([whole], look, indent=0)]
 

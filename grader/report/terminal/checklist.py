@@ -139,9 +139,10 @@ def detail_lines(result: CriterionResult, verdict: Verdict, style: Style, comman
         lines += side_by_side([more], style.look)
     called = any(failure.call for failure in shown)
     if commands and result.status not in ("grader_fault", "blocked") and (called or verdict.feedback != "full"):
+        read = f"read: {style.look.command(f'grader show {verdict.stage} {result.id}')}"
         hint = f"more help: {style.look.command(f'grader hint {verdict.stage} {result.id}')}"
         again = f"again with these inputs: {style.look.command(style.again)} --seed {verdict.run.seed}"
-        lines += side_by_side([hint, again] if called else [hint], style.look)
+        lines += side_by_side([read, hint], style.look) + (side_by_side([again], style.look) if called else [])
     return lines
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from grader.outcome import Status
-from grader.report.terminal.layout import Look, heading, paragraph, row
+from grader.report.terminal.layout import INDENT, Look, heading, paragraph, row, side_by_side
 from grader.report.terminal.words import LACKING, count
 
 if TYPE_CHECKING:
@@ -48,10 +48,10 @@ def home_lines(course: Course, standings: tuple[Standing, ...], last: str | None
     lines += paragraph(f"\nYou are at {stage.id} · {stage.title}.", look, "bold", indent=0)
     lines += paragraph(f"You write stages/{stage.name}/{stage.module}.\n", look, indent=0)
     commands = [
-        (f"grader show {stage.id}", "what it is about, and the contract of each function"),
-        ("grader check", "grade what you have written"),
-        (f"grader hint {stage.id}", "one step further, each time you ask"),
-        ("grader status", "all stages"),
+        ("grader next", "the step to work on: what it is about, and what to write", "the step to work on"),
+        ("grader check", "grade what you have written", "grade it"),
+        (f"grader hint {stage.id}", "one step further, each time you ask", "one step further"),
+        ("grader status", "all stages", "all stages"),
     ]
     return lines + _commands(commands, look)
 
@@ -64,13 +64,13 @@ def _greeting(course: Course, stage: Stage, standings: tuple[Standing, ...], loo
     lines += paragraph(f"You are at {stage.id} · {stage.title}.", look, "bold", indent=0)
     lines += paragraph(f"You write stages/{stage.name}/{stage.module}.", look, indent=0)
     commands = [
-        (f"grader show {stage.id}", "read it: the idea, and what to write"),
-        ("grader check", "grade what you have written"),
+        (f"grader show {stage.id}", "read it: the idea, and what to write", "read it"),
+        ("grader check", "grade what you have written", "grade it"),
     ]
     if course.settings.demo is not None:
-        commands += [("grader demo", "see a half-finished stage graded")]
+        commands += [("grader demo", "see a half-finished stage graded", "see one graded")]
     elif len(standings) > 1:
-        commands += [(f"grader start {standings[-1].stage.id}", "skip ahead, for example to the end")]
+        commands += [("grader next", "the step to work on, at any time", "the step to do")]
     return lines + _commands(commands, look)
 
 
@@ -78,11 +78,19 @@ def _count(stages: int) -> str:
     return "1 stage" if stages == 1 else f"{stages} stages"
 
 
-def _commands(commands: list[tuple[str, str]], look: Look) -> list[Text]:
-    """Return commands below each other, each with what it does."""
-    typed = [(look.command(command), what) for command, what in commands]
-    width = max(len(command) for command, _ in typed) + 4
-    return [line for command, what in typed for line in paragraph(f"{command:<{width}}{what}", look)]
+def _commands(commands: list[tuple[str, str, str]], look: Look) -> list[Text]:
+    """Return commands below each other, each with what it does, in few words or none where there is no room for more.
+
+    The command may be a long path.
+    """
+    typed = [look.command(command) for command, _, _ in commands]
+    width = max(map(len, typed)) + 4
+    room = look.detail - INDENT - width
+    chosen = next((each for each in (1, 2) if max(len(command[each]) for command in commands) <= room), 0)
+    told = [
+        f"{text:<{width}}{command[chosen] if chosen else ''}" for text, command in zip(typed, commands, strict=True)
+    ]
+    return [line for text in told for line in paragraph(text, look)]
 
 
 def status_lines(course: Course, standings: tuple[Standing, ...], look: Look) -> list[Text]:
@@ -137,14 +145,23 @@ def status_document(standings: tuple[Standing, ...], progress: Progress, course:
 def hint_lines(stage: Stage, hint: Hint, look: Look) -> list[Text]:
     """Return what the last check found of a row, a hint, and how to get the next one."""
     row_id = hint.criterion.id
-    step = f"hint {hint.number} of {hint.total}" + (f", {STEPS[hint.number - 1]}" if hint.total == len(STEPS) else "")
-    lines = paragraph(f"{stage.id} · {hint.criterion.text} · {step}", look, "bold", 0)
-    lines += paragraph(f"The last check: {about}", look, "yellow") if (about := about_row(hint.about)) else []
-    lines += paragraph(hint.text, look)
+    lines = paragraph(hint_title(stage, hint), look, "bold", 0) + hint_told(hint, look)
     more = f"one step further: {look.command(f'grader hint {stage.id} {row_id}')}"
     if hint.number == hint.total:
-        more = f"this is the last hint; the idea behind it: {look.command(f'grader show {stage.id}')}"
-    return [*lines, *paragraph(more, look, "dim")]
+        more = f"this is the last hint; the idea behind it: {look.command(f'grader show {stage.id} {row_id}')}"
+    return [*lines, *side_by_side([more], look)]
+
+
+def hint_title(stage: Stage, hint: Hint) -> str:
+    """Return of which row a hint is, and which of how many."""
+    step = f"hint {hint.number} of {hint.total}" + (f", {STEPS[hint.number - 1]}" if hint.total == len(STEPS) else "")
+    return f"{stage.id} · {hint.criterion.text} · {step}"
+
+
+def hint_told(hint: Hint, look: Look) -> list[Text]:
+    """Return what the last check found of a row, and the hint itself."""
+    about = about_row(hint.about)
+    return (paragraph(f"The last check: {about}", look, "yellow") if about else []) + paragraph(hint.text, look)
 
 
 def about_row(row: RowCheck | None) -> str:

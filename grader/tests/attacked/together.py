@@ -9,7 +9,8 @@ from grader.report.document import dumps, verdict_document
 from grader.submission import take
 from grader.tests.attacked.catalogue import Attack
 from grader.tests.attacked.course import MANIFEST, ROW, TOGETHER, TOGETHER_HIDDEN, TOGETHER_MODULE, TOGETHER_PUBLIC
-from grader.tests.attacked.world import Result, World
+from grader.tests.attacked.result import Result
+from grader.tests.attacked.world import World
 from grader.tests.conftest import SmallCourse
 
 

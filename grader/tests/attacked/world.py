@@ -16,7 +16,6 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -32,40 +31,20 @@ from grader.submission import take
 from grader.tests.attacked.archive import archive, filled, pack
 from grader.tests.attacked.catalogue import Attack
 from grader.tests.attacked.course import HIDDEN, HONEST, MANIFEST, MISTAKES, PLANTED, PUBLIC, ROW
+from grader.tests.attacked.result import Result
 from grader.tests.conftest import SmallCourse
+from grader.tests.support.matrix import BRIEF, search_times
 from grader.tests.support.places import ROOT
-from grader.verdict import Verdict
 
 AUTHORS = load_course(ROOT)
 MEMORY_MB = 400  # more than the largest result takes on its way
 
 
-@dataclass(frozen=True)
-class Result:
-    """What became of a submission: a verdict, or why none was given, and the document that is shown of it."""
-
-    verdict: Verdict | None
-    text: str
-    seconds: float
-
-    def outcome(self, row: str) -> str:
-        if self.verdict is None:
-            return "refused"
-        if self.verdict.problem is not None:
-            return "not loaded"
-        return next(each.status for each in self.verdict.criteria if each.id == row)
-
-    def told(self, row: str) -> str:
-        """Return all that is told of a row, whatever the submission printed among it."""
-        document = json.loads(self.text)
-        rows = [each for each in document.get("criteria", ()) if each["id"] == row]
-        return json.dumps([rows, document.get("problem"), document.get("refused")], ensure_ascii=False)
-
-
 class World:
     """A course, a gradebook, a neighbour's work and services, all in a folder that everyone may read."""
 
-    def __init__(self, stack: ExitStack) -> None:
+    def __init__(self, stack: ExitStack, is_full: bool) -> None:
+        self._is_full = is_full
         self.root = Path(tempfile.mkdtemp(prefix="attacks-"))
         stack.callback(shutil.rmtree, self.root, ignore_errors=True)
         self.token = secrets.token_hex(8)
@@ -89,6 +68,8 @@ class World:
         stack.enter_context(mock.patch.dict(os.environ, {"GRADER_SECRET": f"{self.token}-environment"}))
         stack.enter_context(mock.patch.object(tempfile, "tempdir", str(self.workers)))
         stack.enter_context(mock.patch.object(process, "LOAD_SECONDS", 3.0))
+        for place, name, seconds in search_times(1.0 if is_full else BRIEF):
+            stack.enter_context(mock.patch.object(place, name, seconds))
         self.signals: list[int] = []
         before = signal.signal(signal.SIGUSR1, lambda number, frame: self.signals.append(number))
         stack.callback(signal.signal, signal.SIGUSR1, before)
@@ -124,8 +105,7 @@ class World:
 
     def grade(self, attack: Attack, tier: str) -> Result:
         """Grade an attack as `grader check --submission` does."""
-        course = self.course.course if attack.stage == "s90" else AUTHORS
-        stage = next(each for each in course.stages if each.id == attack.stage)
+        course, stage = self.place_of(attack)
         folder = self.root / "handed_in"
         shutil.rmtree(folder, ignore_errors=True)
         try:
@@ -133,9 +113,15 @@ class World:
             handed_in = archive(folder, attack.packed) if attack.packed else folder
             if attack.files or attack.links:  # they may be after the tests that are loaded: those are not kept
                 self._forget()
-            return self._graded(handed_in, tier, attack.feedback, course, stage)
+            only = "" if self._is_full or stage.id == "s90" else attack.row
+            return self._graded(handed_in, tier, attack.feedback, (course, stage), only)
         finally:
             shutil.rmtree(folder)
+
+    def place_of(self, attack: Attack) -> tuple[Course, Stage]:
+        """Return the course and the stage that an attack is handed in for."""
+        course = self.course.course if attack.stage == "s90" else AUTHORS
+        return course, course.find(attack.stage)
 
     def _write(self, folder: Path, attack: Attack, module: str) -> None:
         folder.mkdir()
@@ -171,15 +157,17 @@ class World:
         return re.search(r"user [1-9]", self._graded(folder, tier).text) is None
 
     def _graded(
-        self, folder: Path, tier: str, feedback: Any = "full", course: Course | None = None, stage: Stage | None = None
+        self, folder: Path, tier: str, feedback: Any = "full", of: tuple[Course, Stage] | None = None, only: str = ""
     ) -> Result:
-        course, stage = course or self.course.course, stage or self._stage
+        course, stage = of or (self.course.course, self._stage)
         started = time.monotonic()
         try:
             snapshot = take(stage, folder, course.root)
         except SubmissionError as error:
             return Result(None, json.dumps({"refused": str(error)}), time.monotonic() - started)
-        found = self._graders.setdefault(stage.id, Grader(course, stage)).grade(snapshot, Options(1, tier))
+        found = self._graders.setdefault(stage.id, Grader(course, stage)).grade(
+            snapshot, Options(1, tier, only or None)
+        )
         verdict = shown(found, feedback, known_names(stage))
         return Result(verdict, dumps(verdict_document(verdict)), time.monotonic() - started)
 
@@ -242,7 +230,7 @@ class World:
 
 
 @contextmanager
-def world() -> Iterator[World]:
-    """Give a world and take all of it away again."""
+def world(is_full: bool) -> Iterator[World]:
+    """Give a world and take all of it away again; is_full, nothing that an attack may do there is shortened."""
     with ExitStack() as stack:
-        yield World(stack)
+        yield World(stack, is_full)

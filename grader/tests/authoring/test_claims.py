@@ -57,7 +57,7 @@ class TestStub:
 class TestNames:
     def test_a_row_about_a_function_that_is_not_defined(self, small_course: SmallCourse) -> None:
         manifest = MANIFEST.replace('functions = ["total"]', 'functions = ["total", "halve.it"]')
-        readme = f"{README}\nhalve\n"
+        readme = README.replace("`half`, then", "`half` and `halve.it`, then")
         place, message = one(small_course, manifest=manifest, readme=readme)
         assert place == f"{STAGE}/stage.toml"
         assert message == "row total is about halve.it, which the solution does not define"
@@ -81,8 +81,16 @@ class TestReadme:
         assert {each.place for each in shortfalls} == {f"{STAGE}/README.md"}
         assert "the README does not name half" in [each.message for each in shortfalls]
 
+    def test_one_whose_steps_lack_a_row(self, small_course: SmallCourse) -> None:
+        place, message = one(small_course, readme=README.replace("- [ ] half halves the total\n", ""))
+        assert (place, message) == (f"{STAGE}/README.md", "row half belongs to no step of the README")
+
+    def test_one_without_steps(self, small_course: SmallCourse) -> None:
+        place, message = one(small_course, readme=README.partition("## Sums")[0])
+        assert (place, message) == (f"{STAGE}/README.md", "the README has no steps")
+
     def test_one_that_shows_no_numbers(self, small_course: SmallCourse) -> None:
-        place, message = one(small_course, readme="`total` and `half`, 2 + 2 = 5")
+        place, message = one(small_course, readme=README.replace(">>>", "a session of"))
         assert (place, message) == (f"{STAGE}/README.md", "the README works no example")
 
     def test_one_that_teaches_a_wrong_number(
@@ -113,7 +121,11 @@ class TestTests:
         changes = with_stub(f"{SOLUTION}{layer}        return 1\n")
         manifest = MANIFEST.replace('["half"]', '["half", "Layer"]')
         place, message = one(
-            small_course, manifest=manifest, readme=f"{README}\nLayer\n", public=f"{PUBLIC}\npytest.Layer\n", **changes
+            small_course,
+            manifest=manifest,
+            readme=README.replace("`half`, then", "`half` and `Layer`, then"),
+            public=f"{PUBLIC}\npytest.Layer\n",
+            **changes,
         )
         assert (place, message) == (f"{STAGE}/tests/", "no test uses Layer.run")
 
@@ -175,6 +187,12 @@ class TestForbidden:
         assert place == f"{ANSWERS}/mistakes.py:{line_of(text, 'def sum_of_all')}"
         assert message.startswith("mistakes/sum-of-all: numpy.linalg")  # its line is in the place, and no other
         assert not message.endswith(".")
+
+    def test_mistakes_may_be_left_out(self, small_course: SmallCourse) -> None:
+        assert found(
+            small_course, {"hidden/mistakes.py": MISTAKES.replace("return x.sum()", "return np.linalg.norm(x)")}
+        )
+        assert list(claims(small_course.stage, in_mistakes=False)) == []
 
     def test_an_alternative_that_uses_one(self, small_course: SmallCourse) -> None:
         place, message = one(small_course, loops=LOOPS.replace("value / 2", "np.linalg.norm(value) / 2"))

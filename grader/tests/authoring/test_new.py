@@ -12,12 +12,15 @@ from pathlib import Path
 import pytest
 
 from grader.authoring import new
+from grader.authoring.evaluation import Tally
 from grader.authoring.new import new_stage
-from grader.course.manifest import load_stage
+from grader.authoring.verify import Plan, verify
+from grader.course.manifest import load_course, load_stage
 from grader.course.settings import Settings
 from grader.course.stage import Course, Stage
 from grader.errors import UsageError
 from grader.tests.support.authors_copy import AuthorsCopy
+from grader.tests.support.command import Command
 
 NAME = "s23_small_topic"
 FILES = [
@@ -149,13 +152,14 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> AuthorsCopy:
 
 
 class TestCommand:
-    def test_what_it_makes_has_no_shortfall_with_every_mutant_caught(self, copy: AuthorsCopy) -> None:
-        done = copy.run("course", "verify", "s23", "--mutants", "--seeds", "1", "--isolation", "process")
-        assert done.returncode == 0, done.stdout + done.stderr
-        heads, row = done.stdout.splitlines()
-        assert heads.split()[:2] == ["stage", "rows"]
-        assert row.split()[:8] == ["s23", "1", "6", "1/1", "1/1", "3/3", "3/3", "3/3"] and row.endswith(" 100.0%")
-        assert done.stderr == "1 stage, no shortfall.\n"
+    def test_what_it_makes_has_no_shortfall_with_every_mutant_caught(self, copy: AuthorsCopy, is_full: bool) -> None:
+        course = load_course(copy.root)
+        plan = Plan(1, isolation="process", workers=0, mutants=is_full)
+        (proof,) = verify(course, [course.find("s23")], plan)
+        assert proof.shortfalls == () and (proof.rows, proof.tests) == (1, 6)
+        assert (proof.reference, proof.stub) == (Tally(1, 1), Tally(1, 1))
+        assert proof.alternatives == proof.mistakes == proof.named == Tally(3, 3)
+        assert not is_full or (proof.mutation is not None and proof.mutation.rate == 1.0)
 
     def test_what_it_makes_is_as_ruff_asks(self, copy: AuthorsCopy) -> None:
         folders = [f"stages/{NAME}", f"hidden/{NAME}"]
@@ -165,19 +169,15 @@ class TestCommand:
             done = subprocess.run(command, cwd=copy.root, capture_output=True, text=True, check=False)
             assert done.returncode == 0, done.stdout + done.stderr
 
-    def test_a_number_that_is_taken_is_a_usage_error(self, copy: AuthorsCopy) -> None:
-        done = copy.run("course", "new", "s23_other")
-        assert (done.returncode, done.stdout) == (2, "") and f"s23 is taken by {NAME}" in done.stderr
+    def test_a_number_that_is_taken_is_a_usage_error(self, copy: AuthorsCopy, command: Command) -> None:
+        command.monkeypatch.chdir(copy.root)
+        done = command("course", "new", "s23_other")
+        assert (done.code, done.out) == (2, "") and f"s23 is taken by {NAME}" in done.err
         assert not list(copy.root.rglob("s23_other"))
 
-    def test_a_course_without_its_table_is_told_so(self, copy: AuthorsCopy, tmp_path: Path) -> None:
+    def test_a_course_without_its_table_is_told_so(self, copy: AuthorsCopy, tmp_path: Path, command: Command) -> None:
         shutil.copytree(copy.root / "stages", tmp_path / "stages")
-        done = subprocess.run(
-            [sys.executable, "-c", "from grader.cli import main; main()", "course", "new", "s24_topic"],
-            cwd=tmp_path,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert done.returncode == 4 and "no table [tool.grader]" in " ".join(done.stderr.split())
+        command.monkeypatch.chdir(tmp_path)
+        done = command("course", "new", "s24_topic")
+        assert done.code == 4 and "no table [tool.grader]" in " ".join(done.err.split())
         assert not list(tmp_path.rglob("s24_topic"))

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from grader.authoring import verify as verifying
 from grader.authoring.evaluation import Tally
 from grader.authoring.verify import FIRST_SEED, Plan, StageProof, verify
 from grader.course.manifest import load_course
@@ -26,7 +27,8 @@ from grader.tests.support.good_stage import (
 )
 
 Changes = Mapping[str, str | None]
-MUTANTS = len(mutants(SOLUTION))
+MUTANTS = mutants(SOLUTION)
+EVERY = 3  # of the mutants, by default, one in so many is graded; the one that a weakened test lets live is among them
 NO_ALTERNATIVES: Changes = dict.fromkeys(name for name in FILES if "alternatives" in name)  # to save time
 ODD = HIDDEN.replace("for row in x.tolist()])", "for row in x.tolist()] + np.array(seed % 2))").replace(
     "(learner, rng)", "(learner, rng, seed)"
@@ -62,10 +64,18 @@ def prove(tmp_path_factory: pytest.TempPathFactory, plan: Plan, stages: Mapping[
 
 
 @pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> Proven:
+def number(is_full: bool) -> int:
+    """How many mutants are graded."""
+    return len(MUTANTS if is_full else MUTANTS[::EVERY])
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory, is_full: bool) -> Proven:
     """A stage that lacks nothing, and the same with one hidden test that looks at the shape alone; with mutants."""
-    plan = Plan(seeds=1, mutants=True, isolation="process", workers=2)
-    return prove(tmp_path_factory, plan, {"good": {}, "weak": {"hidden/test_hidden.py": WEAKENED}})
+    plan = Plan(seeds=1, mutants=True, isolation="process", workers=0, alternatives=1)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(verifying, "mutants", lambda source: mutants(source)[:: 1 if is_full else EVERY])
+        return prove(tmp_path_factory, plan, {"good": {}, "weak": {"hidden/test_hidden.py": WEAKENED}})
 
 
 @pytest.fixture(scope="module")
@@ -75,7 +85,7 @@ def mistaken(tmp_path_factory: pytest.TempPathFactory) -> Proven:
         "ambiguous": {"hidden/mistakes.py": AMBIGUOUS, **NO_ALTERNATIVES},
         "unsound": {"hidden/test_hidden.py": ODD, **NO_ALTERNATIVES},
     }
-    return prove(tmp_path_factory, Plan(seeds=2, isolation="process", workers=2), stages)
+    return prove(tmp_path_factory, Plan(seeds=2, isolation="process", workers=0), stages)
 
 
 @pytest.fixture(scope="module")
@@ -96,7 +106,7 @@ def broken(tmp_path_factory: pytest.TempPathFactory) -> Proven:
         "no stub": {"stage/small.py": None},
         "fixed": {"hidden/test_hidden.py": FIXED, "stage/tests/test_small.py": UNSAID, **NO_ALTERNATIVES},
     }
-    return prove(tmp_path_factory, Plan(seeds=1, mistakes=False, isolation="process", workers=2), stages)
+    return prove(tmp_path_factory, Plan(seeds=1, mistakes=False, isolation="process", workers=0), stages)
 
 
 class TestWholeStage:
@@ -106,16 +116,16 @@ class TestWholeStage:
     def test_what_was_seen_is_counted(self, whole: Proven) -> None:
         proof = whole.proofs["good"]
         assert (proof.stage, proof.title, proof.rows, proof.tests) == ("s01", "Sums", 2, 4)
-        assert (proof.reference, proof.stub, proof.alternatives) == (Tally(1, 1), Tally(2, 2), Tally(3, 3))
+        assert (proof.reference, proof.stub, proof.alternatives) == (Tally(1, 1), Tally(2, 2), Tally(1, 1))
         assert (proof.mistakes, proof.named) == (Tally(6, 6), Tally(6, 6))
 
-    def test_every_mutant_is_caught(self, whole: Proven) -> None:
+    def test_every_mutant_is_caught(self, whole: Proven, number: int) -> None:
         mutation = whole.proofs["good"].mutation
-        assert mutation is not None and (mutation.total, mutation.killed, mutation.rate) == (MUTANTS, MUTANTS, 1.0)
+        assert mutation is not None and (mutation.total, mutation.killed, mutation.rate) == (number, number, 1.0)
 
-    def test_every_grading_is_counted_up_to_the_total(self, whole: Proven) -> None:
-        total = 2 * (1 + 1 + 3 + 6 + MUTANTS)
-        assert [(done, of) for done, of, _ in whole.counts] == [(number, total) for number in range(1, total + 1)]
+    def test_every_grading_is_counted_up_to_the_total(self, whole: Proven, number: int) -> None:
+        total = 2 * (1 + 1 + 1 + 6 + number)
+        assert [(done, of) for done, of, _ in whole.counts] == [(done, total) for done in range(1, total + 1)]
         assert {stage for _, _, stage in whole.counts} == {"s01", "s02"}
 
 
@@ -133,11 +143,11 @@ class TestWeakenedTest:
     def test_the_other_mistakes_still_are(self, whole: Proven) -> None:
         assert (whole.proofs["weak"].mistakes, whole.proofs["weak"].named) == (Tally(5, 6), Tally(5, 6))
 
-    def test_the_rate_of_the_mutants_falls(self, whole: Proven) -> None:
+    def test_the_rate_of_the_mutants_falls(self, whole: Proven, number: int) -> None:
         mutation = whole.proofs["weak"].mutation
-        assert mutation is not None and mutation.killed == MUTANTS - 1 and mutation.rate < 0.98
+        assert mutation is not None and mutation.killed == number - 1 and mutation.rate < 0.98
         assert whole.shortfalls("weak")[1:] == [
-            ("solution.py", f"{MUTANTS - 1} of {MUTANTS} mutants are caught, {mutation.rate:.1%}")
+            ("solution.py", f"{number - 1} of {number} mutants are caught, {mutation.rate:.1%}")
         ]
 
     def test_the_survivor_is_listed_with_its_line(self, whole: Proven) -> None:
@@ -149,7 +159,7 @@ class TestWeakenedTest:
 
     def test_what_is_right_still_passes(self, whole: Proven) -> None:
         proof = whole.proofs["weak"]
-        assert (proof.reference, proof.stub, proof.alternatives) == (Tally(1, 1), Tally(2, 2), Tally(3, 3))
+        assert (proof.reference, proof.stub, proof.alternatives) == (Tally(1, 1), Tally(2, 2), Tally(1, 1))
 
 
 def test_mistakes_that_no_test_tells_apart_are_ambiguous(mistaken: Proven) -> None:
@@ -216,6 +226,12 @@ def test_without_mistakes_and_mutants_only_what_is_right_is_graded(broken: Prove
     assert broken.proofs["begun"].mistakes == broken.proofs["begun"].named == Tally(0, 0)
     assert broken.proofs["begun"].mutation is None
     assert broken.counts[-1][:2] == (13, 13)
+
+
+def test_the_stub_may_be_left_out(tmp_path_factory: pytest.TempPathFactory) -> None:
+    plan = Plan(seeds=1, mistakes=False, isolation="process", workers=0, alternatives=0, stub=False)
+    proof = prove(tmp_path_factory, plan, {"begun": {"stage/small.py": SOLUTION}}).proofs["begun"]
+    assert (proof.reference, proof.stub, proof.alternatives) == (Tally(1, 1), Tally(0, 0), Tally(0, 0))
 
 
 def test_no_stage_is_no_proof(tmp_path: Path) -> None:

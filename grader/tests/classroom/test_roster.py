@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from grader.classroom.publish import Commit
@@ -99,7 +99,6 @@ def test_a_list_may_leave_the_student_to_the_repository() -> None:
     assert read_json(text) == one("Class/Ada.L", A) == (Student("class-ada-l", "Class/Ada.L", A),)
 
 
-@settings(max_examples=40)
 @given(st.lists(st.text(max_size=80), max_size=4))
 def test_whatever_a_student_is_called_the_output_is_two_plain_lines(names: list[str]) -> None:
     entries = [{"student": name, "repository": f"class/{at}", "revision": A} for at, name in enumerate(["ada", *names])]

@@ -54,7 +54,7 @@ def graded(original: Place, tmp_path_factory: pytest.TempPathFactory) -> Iterato
     root = tmp_path_factory.mktemp("class")
     handed = hand_in(root / "handed", ada=NUMBERS, bob=WRONG, cy=HALF, dee=KILLS, eve=NUMBERS)
     (handed / "flo").mkdir()
-    done = original.run("class", "grade", str(handed), *OPTIONS, "--out", str(root / "out"), "--jobs", "2")
+    done = original.process("class", "grade", str(handed), *OPTIONS, "--out", str(root / "out"), "--jobs", "2")
     assert done.code == 0, done.err
     assert done.out == "s01: 2 passed, 3 did not, 1 handed in nothing\n"
     told = " ".join(done.err.split())
@@ -71,7 +71,9 @@ def test_honest_ones_among_hostile_ones_keep_their_marks_in_the_pool_and_one_by_
         "ada": ("graded", 2.0), "bob": ("graded", 0.0), "cy": ("graded", 1.0), "dee": ("graded", 1.0),
         "eve": ("graded", 2.0), "flo": ("missing", 0.0),
     }  # fmt: skip
-    done = place.run("class", "grade", str(root / "handed"), *OPTIONS, "--out", str(tmp_path), "--jobs", "1", "--json")
+    done = place.process(
+        "class", "grade", str(root / "handed"), *OPTIONS, "--out", str(tmp_path), "--jobs", "1", "--json"
+    )
     assert marks(tmp_path) == found
     assert {each["student"]: each["points"] for each in done.json["marks"]} == {
         name: each[1] for name, each in found.items()
@@ -99,7 +101,7 @@ def test_a_run_that_is_killed_at_any_moment_loses_nothing_and_grades_nothing_twi
         assert process.returncode in ({-signal.SIGKILL} if how == signal.SIGKILL else {130, 0}), told
         assert results(tmp_path / "out") >= before and "Traceback" not in told
         before = results(tmp_path / "out")
-    done = original.run(*arguments)
+    done = original.process(*arguments)
     assert done.code == 0, done.err
     with Gradebook.open(tmp_path / "out") as book:
         assert len(book.results()) == 3 and results(tmp_path / "out") >= before
@@ -115,20 +117,20 @@ def test_points_by_hand_survive_a_regrade_and_the_history_tells_all(graded: tupl
     assert here("class", "override", "bob", "s01", *out, "--points", "1.5", "--reason", "oral exam").code == 0
     text = "[stages.s01]\npoints = 10\n[extensions.adda]\ns01 = 1\n"
     (graded[1] / "out" / "class.toml").write_text(text, encoding="utf-8")
-    again = graded[0].run("class", "grade", str(graded[1] / "handed"), *OPTIONS, "--out", str(graded[1] / "out"))
+    again = graded[0].process("class", "grade", str(graded[1] / "handed"), *OPTIONS, "--out", str(graded[1] / "out"))
     told = " ".join(again.err.split())
     assert (again.code, again.out) == (0, "s01: 0 passed, 0 did not; 6 had a result before\n")
     assert "class.toml extends deadlines of adda, who handed in nothing under that name" in told
     assert "4 marks would differ with the class.toml of now. `grader class regrade --stage s01 --out" in told
     arguments = ("class", "regrade", *out, *OPTIONS)
-    done = graded[0].run(*arguments)
+    done = graded[0].process(*arguments)
     assert done.code == 0, done.err
     assert "ada s01: 2 → 10 of 10 (+8): class.toml, or when it was handed in" in done.out.splitlines()
     assert "bob s01: 0 of 10, the points stay: class.toml" in done.out and "+0" not in done.out
     said = " ".join(done.err.split())
     assert "The points of 4 marks would change. Nothing is changed yet. Of 2 marks with the same points" in said
     assert marks(graded[1] / "out")["ada"] == ("graded", 2.0)
-    assert graded[0].run(*arguments, "--apply", "--reason", "ten points each").code == 0
+    assert graded[0].process(*arguments, "--apply", "--reason", "ten points each").code == 0
     found = marks(graded[1] / "out")
     assert (found["ada"], found["bob"], found["cy"]) == (("graded", 10.0), ("graded", 1.5), ("graded", 5.0))
     told = here("class", "history", "bob", *out).out
@@ -137,14 +139,6 @@ def test_points_by_hand_survive_a_regrade_and_the_history_tells_all(graded: tupl
     assert "bob,bob,1.5,10,given by hand: oral exam" in exported and "flo handed in nothing" in exported
     assert here("class", "override", "bob", "s01", *out, "--clear").code == 0
     assert marks(graded[1] / "out")["bob"] == ("graded", 0.0)
-
-
-def test_marks_are_written_into_a_file_or_printed(graded: tuple[Place, Path], here: Here, tmp_path: Path) -> None:
-    out = ("--out", str(graded[1] / "out"))
-    done = here("class", "export", str(tmp_path / "marks.csv"), *out, "--format", "csv")
-    assert (done.code, done.out) == (0, "") and "Wrote 6 marks" in done.err
-    assert (tmp_path / "marks.csv").read_text().startswith("student,identity,stage,points")
-    assert here("class", "export", *out, "--format", "json", "--stage", "s02").json["marks"] == []
 
 
 @pytest.mark.parametrize(

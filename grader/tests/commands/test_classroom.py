@@ -20,6 +20,7 @@ from grader.progress.actions import Workspace
 from grader.progress.store import Store
 from grader.tests.support.copies import NAME, SmallCopy
 from grader.tests.support.good_stage import SOLUTION, write_stage
+from grader.tests.support.places import HOUSE
 
 MODULES = [SOLUTION, SOLUTION.replace("x.sum(axis=1)", "x.mean(axis=1)")]
 
@@ -97,13 +98,32 @@ class TestKeys:
         assert grader("keys", "new", tmp_path / "file" / "keys") == 2 and "cannot be made" in grader.err
 
 
+@pytest.fixture
+def course(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The author's small course, its reference handed in as right.py and a wrong module as wrong.py."""
+    write_stage(tmp_path / "stages", tmp_path / "hidden", NAME)
+    opened = load_course(tmp_path, tmp_path / "hidden")
+    monkeypatch.setattr(
+        "grader.progress.actions.open_workspace", lambda start, key_file=None: Workspace(opened, Store(tmp_path))
+    )
+    monkeypatch.setattr("grader.course.manifest.find_course_root", lambda start: tmp_path)
+    monkeypatch.setattr("grader.course.manifest.load_course", lambda root: opened)
+    for name, text in zip(("right.py", "wrong.py"), MODULES, strict=True):
+        (tmp_path / name).write_text(text)
+    return tmp_path
+
+
 class TestRelease:
-    def test_a_release_says_where_the_key_is(self, grader: Typed, tmp_path: Path, keys: Path) -> None:
-        """The real course, since the command releases the grader that runs it."""
-        assert grader("release", tmp_path / "copy", "--key-file", keys / "tests.key", "--stages", "s01") == 0
-        assert "stages/s01_matrix_operations/matrices.py" in grader.out.splitlines()
+    def test_a_release_says_where_the_key_is(
+        self, grader: Typed, course: Path, keys: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Of the grader itself a few files are released: all of it is test_released_copy's."""
+        monkeypatch.setattr("grader.classroom.release._own_files", lambda: [HOUSE / "__init__.py", HOUSE / "cli.py"])
+        copy = course / "copy"
+        assert grader("release", copy, "--key-file", keys / "tests.key", "--stages", "s90") == 0, grader.err
+        assert f"stages/{NAME}/small.py" in grader.out.splitlines()
         assert "no hidden text is left" in grader.err and "Keep " in grader.err
-        assert not (tmp_path / "copy" / "grader" / "hidden" / "tests.key").exists()
+        assert (copy / "hidden" / f"{NAME}.sealed").is_file() and not list(copy.rglob("tests.key"))
 
     @pytest.mark.parametrize("options", [(), ("--self-paced", "--key-file", "tests.key")])
     def test_who_has_the_key_must_be_said(self, grader: Typed, tmp_path: Path, options: tuple[str, ...]) -> None:
@@ -123,21 +143,6 @@ class TestRelease:
     ) -> None:
         monkeypatch.setattr("grader.course.sealed.in_copy", lambda start: True)
         assert grader(*command) == 2 and "this is a learner's copy" in grader.err
-
-
-@pytest.fixture
-def course(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The author's small course, its reference handed in as right.py and a wrong module as wrong.py."""
-    write_stage(tmp_path / "stages", tmp_path / "hidden", NAME)
-    opened = load_course(tmp_path, tmp_path / "hidden")
-    monkeypatch.setattr(
-        "grader.progress.actions.open_workspace", lambda start, key_file=None: Workspace(opened, Store(tmp_path))
-    )
-    monkeypatch.setattr("grader.course.manifest.find_course_root", lambda start: tmp_path)
-    monkeypatch.setattr("grader.course.manifest.load_course", lambda root: opened)
-    for name, text in zip(("right.py", "wrong.py"), MODULES, strict=True):
-        (tmp_path / name).write_text(text)
-    return tmp_path
 
 
 class TestReceipts:

@@ -5,105 +5,121 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from grader import __version__
-from grader.tests.support.authors_copy import AuthorsCopy
-from grader.tests.support.places import ROOT
+from grader.authoring import proof
+from grader.authoring.new import new_stage
+from grader.course.manifest import load_course
+from grader.tests.support.command import Command
+from grader.tests.support.places import HIDDEN, ROOT
+
+FIRST = "s01_matrix_operations"
+
+
+def write(root: Path) -> Path:
+    """Write a course of the first stage alone."""
+    for source, folder in ((ROOT / "stages", "stages"), (HIDDEN, "hidden")):
+        shutil.copytree(source / FIRST, root / folder / FIRST, ignore=shutil.ignore_patterns("__pycache__"))
+    (root / "hidden" / "__init__.py").touch()
+    (root / "pyproject.toml").write_text('[tool.grader]\npackages = ["numpy"]\n', encoding="utf-8")
+    return root
 
 
 @pytest.fixture
-def course(tmp_path: Path) -> Path:
-    for folder in ("stages", "hidden"):
-        shutil.copytree(ROOT / folder, tmp_path / folder, ignore=shutil.ignore_patterns("__pycache__"))
-    (tmp_path / "pyproject.toml").write_text('[tool.grader]\npackages = ["numpy"]\n', encoding="utf-8")
+def course(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A course of one stage, in which the command is run."""
+    monkeypatch.chdir(write(tmp_path))
     return tmp_path
 
 
-def grader(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-c", "from grader.cli import main; main()", *arguments]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+def test_what_is_up_to_date_is_left_alone(course: Path, command: Command) -> None:
+    done = command("course", "stub")
+    assert (done.code, done.out) == (0, "") and course
 
 
-def test_what_is_up_to_date_is_left_alone(course: Path) -> None:
-    done = grader(course, "course", "stub")
-    assert (done.returncode, done.stdout) == (0, "")
-
-
-def test_a_stale_stub_is_named_by_check_and_written_without(course: Path) -> None:
-    stub = course / "stages" / "s01_matrix_operations" / "matrices.py"
+def test_a_stale_stub_is_named_by_check_and_written_without(course: Path, command: Command) -> None:
+    stub = course / "stages" / FIRST / "matrices.py"
     text = stub.read_text(encoding="utf-8")
     stub.write_text("pass\n", encoding="utf-8")
-    told = grader(course, "course", "stub", "--check")
-    assert told.returncode == 1 and "s01_matrix_operations/matrices.py" in told.stderr
+    told = command("course", "stub", "--check")
+    assert told.code == 1 and "s01_matrix_operations/matrices.py" in told.err
     assert stub.read_text(encoding="utf-8") == "pass\n"
-    done = grader(course, "course", "stub", "s01")
-    assert done.returncode == 0 and "matrices.py" in done.stdout
+    done = command("course", "stub", "s01")
+    assert done.code == 0 and "matrices.py" in done.out
     assert stub.read_text(encoding="utf-8") == text
     (kept,) = (course / ".grader" / "backups").rglob("*.py")
     assert kept.read_text(encoding="utf-8") == "pass\n"
 
 
-def test_an_unknown_stage_is_a_usage_error(course: Path) -> None:
-    assert grader(course, "course", "stub", "s99").returncode == 2
+def test_an_unknown_stage_is_a_usage_error(course: Path, command: Command) -> None:
+    assert command("course", "stub", "s99").code == 2 and course
 
 
 @pytest.fixture(scope="module")
-def author(tmp_path_factory: pytest.TempPathFactory) -> AuthorsCopy:
-    """An author's copy with a stage that was made just now."""
-    copy = AuthorsCopy(tmp_path_factory.mktemp("author"))
-    assert copy.run("course", "new", "s23_topic").returncode == 0
-    return copy
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A course with a stage that was made just now."""
+    root = write(tmp_path_factory.mktemp("author"))
+    new_stage(load_course(root), "s23_topic", None, ())
+    return root
+
+
+@pytest.fixture
+def author(made: Path, command: Command, monkeypatch: pytest.MonkeyPatch) -> Command:
+    """The command in that course; what it proves is graded in this process."""
+    started = proof.workers
+    monkeypatch.setattr(proof, "workers", lambda course, number=None: started(course, 0))
+    monkeypatch.chdir(made)
+    return command
 
 
 class TestVerify:
-    def test_a_whole_stage_is_proven_and_the_document_goes_to_stdout(self, author: AuthorsCopy) -> None:
-        done = author.run("course", "verify", "s23", "topic", "--json", "--seeds", "1", "--isolation", "process")
-        assert (done.returncode, done.stderr) == (0, ""), done.stdout
-        document = json.loads(done.stdout)
+    def test_a_whole_stage_is_proven_and_the_document_goes_to_stdout(self, author: Command) -> None:
+        done = author("course", "verify", "s23", "topic", "--json", "--seeds", "1", "--isolation", "process")
+        assert (done.code, done.err) == (0, ""), done.out
+        document = json.loads(done.out)
         (stage,) = document.pop("stages")
         assert document == {"schema": 1, "course": __version__, "seeds": 1, "proven": True}
         assert (stage["stage"], stage["mutants"], stage["shortfalls"]) == ("s23", None, [])
         assert stage["reference"] == {"good": 1, "total": 1} and stage["named"] == {"good": 3, "total": 3}
 
-    def test_a_stage_that_falls_short_is_exit_code_1_and_told_in_a_line(self, author: AuthorsCopy) -> None:
-        tests = author.root / "hidden" / "s23_topic" / "test_hidden_topic.py"
+    def test_a_stage_that_falls_short_is_exit_code_1_and_told_in_a_line(self, author: Command, made: Path) -> None:
+        tests = made / "hidden" / "s23_topic" / "test_hidden_topic.py"
         text = tests.read_text(encoding="utf-8")
         tests.write_text(f"{text}\n\ndef test_more(learner):\n    pass\n", encoding="utf-8")
         try:
-            done = author.run("course", "verify", "s23", "--seeds", "1", "--isolation", "process")
+            done = author("course", "verify", "s23", "--seeds", "1", "--isolation", "process")
         finally:
             tests.write_text(text, encoding="utf-8")
-        assert done.returncode == 1 and done.stderr == "1 stage, 5 shortfalls.\n"
-        lines = " ".join(done.stdout.split())
+        assert done.code == 1 and done.err == "1 stage, 5 shortfalls.\n"
+        lines = " ".join(done.out.split())
         assert "stages/s23_topic/tests/: test_hidden_topic.py::test_more belongs to no row of the checklist" in lines
 
-    def test_since_a_commit_and_named_stages_exclude_each_other(self, author: AuthorsCopy) -> None:
-        done = author.run("course", "verify", "s23", "--since", "HEAD")
-        assert (done.returncode, done.stdout) == (2, "") and "--since selects the stages" in done.stderr
+    def test_since_a_commit_and_named_stages_exclude_each_other(self, author: Command) -> None:
+        done = author("course", "verify", "s23", "--since", "HEAD")
+        assert (done.code, done.out) == (2, "") and "--since selects the stages" in done.err
 
-    def test_since_a_commit_that_touches_nothing_is_no_shortfall(self, author: AuthorsCopy) -> None:
+    def test_since_a_commit_that_touches_nothing_is_no_shortfall(self, author: Command, made: Path) -> None:
         who = ["-c", "user.name=A", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false"]
         for command in (["init", "-q"], ["add", "."], [*who, "commit", "-qm", "first"]):
-            subprocess.run(["git", *command], cwd=author.root, check=True)
-        done = author.run("course", "verify", "--since", "HEAD")
-        assert (done.returncode, done.stdout, done.stderr) == (0, "", "0 stages, no shortfall.\n")
-        assert author.run("course", "verify", "--since", "no-such-commit").returncode == 2
+            subprocess.run(["git", *command], cwd=made, check=True)
+        done = author("course", "verify", "--since", "HEAD")
+        assert (done.code, done.out, done.err) == (0, "", "0 stages, no shortfall.\n")
+        assert author("course", "verify", "--since", "no-such-commit").code == 2
 
     @pytest.mark.parametrize(
         "arguments",
         [["s99"], ["--seeds", "0"], ["--seeds", "1001"], ["--isolation", "none"], ["s23", "s99"]],
         ids=" ".join,
     )
-    def test_what_does_not_exist_is_a_usage_error(self, author: AuthorsCopy, arguments: list[str]) -> None:
-        done = author.run("course", "verify", *arguments)
-        assert (done.returncode, done.stdout) == (2, "") and done.stderr
+    def test_what_does_not_exist_is_a_usage_error(self, author: Command, arguments: list[str]) -> None:
+        done = author("course", "verify", *arguments)
+        assert (done.code, done.out) == (2, "") and done.err
 
-    def test_its_help_tells_every_option(self, author: AuthorsCopy) -> None:
-        done = author.run("course", "verify", "--help")
-        assert done.returncode == 0
+    def test_its_help_tells_every_option(self, author: Command) -> None:
+        done = author("course", "verify", "--help")
+        assert done.code == 0
         for word in ("[STAGE]...", "--mutants", "--seeds", "--since", "--isolation", "--json"):
-            assert word in done.stdout
+            assert word in done.out

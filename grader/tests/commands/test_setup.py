@@ -12,8 +12,8 @@ import pytest
 from grader import cli
 from grader.setup import edition as edition_file
 from grader.setup.edition import Edition, packed
+from grader.tests.setup.editions import MINE, MODULE, NEWER, edition, texts
 from grader.tests.support.command import Done
-from grader.tests.support.editions import MINE, MODULE, NEWER, edition, texts
 
 README = "stages/s01_numbers/README.md"
 Run = Callable[..., Done]

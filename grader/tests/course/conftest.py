@@ -8,7 +8,7 @@ import pytest
 
 from grader.course.manifest import load_course
 from grader.course.stage import Course
-from grader.tests.support.manifests import HEAD, SPLIT, Write, other
+from grader.tests.course.manifests import HEAD, SPLIT, Write, other
 
 
 @pytest.fixture

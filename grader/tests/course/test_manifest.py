@@ -10,7 +10,7 @@ from grader.course import manifest
 from grader.course.manifest import find_course_root, load_course, load_stage
 from grader.course.stage import Course, Forbidden, Limits, Tolerance
 from grader.errors import CourseError, NoCourse
-from grader.tests.support.manifests import FORWARD, HEAD, SPLIT, TABLES, Write, other
+from grader.tests.course.manifests import FORWARD, HEAD, SPLIT, TABLES, Write, other
 
 
 def mistakes(folder: Path) -> list[str]:
@@ -44,6 +44,7 @@ class TestReading:
             ("s01",),
         )
         assert stage.limits == Limits(30.0, 2.5, 256, 128, 8, 99)
+        assert not stage.limits.alone
         assert stage.feedback == "hint"
         assert stage.tolerance == Tolerance(1e-8, 1e-3)
         assert stage.forbidden == Forbidden(
@@ -55,6 +56,10 @@ class TestReading:
         assert [row.id for row in stage.criteria] == ["split-heads", "forward"]
         assert stage.criteria[1].needs == ("split-heads",)
         assert stage.criteria[0].hints == ("a nudge", "the idea", "nearly the answer")
+
+    def test_tests_that_start_no_process(self, write: Write) -> None:
+        limits = load_stage(write(HEAD + "[limits]\nmemory_mb = 200\nalone = true" + SPLIT)).limits
+        assert limits == Limits(memory_mb=200, alone=True)
 
     def test_what_is_left_out_has_its_default(self, write: Write) -> None:
         stage = load_stage(write(HEAD + SPLIT))
@@ -140,6 +145,7 @@ class TestMistakes:
             ("[limits]\nstage_seconds = nan", "limits.stage_seconds: nan is not positive and finite"),
             ("[limits]\nmemory_mb = 1.5", "limits.memory_mb: 1.5 is not a whole number"),
             ("[limits]\nmemory_mb = true", "limits.memory_mb: True is not a whole number"),
+            ("[limits]\nalone = 1", "limits.alone: 1 is not true or false"),
             ('[limits]\ncall_seconds = "1"', "limits.call_seconds: '1' is not a number"),
             ("[limits]\ncall_seconds = 90", "limits.call_seconds: 90 is more than stage_seconds, 60"),
             ("[tolerance]\nfloat64 = 1", "tolerance.float64: 1 is not between 0 and 1"),

@@ -9,7 +9,7 @@ import pytest
 from grader.course.manifest import load_course, read_settings
 from grader.course.settings import Demo, Settings
 from grader.errors import CourseError
-from grader.tests.support.manifests import HEAD, SPLIT, Write
+from grader.tests.course.manifests import HEAD, SPLIT, Write
 from grader.tests.support.places import ROOT
 
 

@@ -9,7 +9,7 @@ import pytest
 from grader.course.manifest import load_stage
 from grader.course.stage import Course, public_names
 from grader.errors import UnknownStage, UsageError
-from grader.tests.support.manifests import FORWARD, HEAD, SPLIT, TABLES, Write
+from grader.tests.course.manifests import FORWARD, HEAD, SPLIT, TABLES, Write
 
 
 class TestStage:

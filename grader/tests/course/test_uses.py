@@ -11,7 +11,7 @@ import pytest
 from grader.course.manifest import load_course
 from grader.course.stage import Stage
 from grader.course.uses import given_text, references_in_place
-from grader.tests.support.manifests import Write, other
+from grader.tests.course.manifests import Write, other
 
 
 @pytest.fixture

@@ -28,6 +28,8 @@ from grader.submission.earlier import used_modules
 from grader.tests.courses.conftest import solution
 from grader.tests.support.command import Done
 
+pytestmark = pytest.mark.usefixtures("brief_search")
+
 Grade = Callable[..., Done]
 SPY = """
 import sys
@@ -171,6 +173,7 @@ class TestTrust:
         assert not [name for name in sys.modules if name.partition(".")[0] == "stages"]
 
 
+@pytest.mark.full_matrix
 def test_where_nothing_forks_it_is_the_same(root: Path) -> None:
     course = load_course(root)
     stage = course.find("s04")

@@ -6,22 +6,17 @@ import json
 import shutil
 import sys
 import tomllib
-from collections.abc import Callable, Iterator
-from concurrent.futures import Executor, Future
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from grader.authoring import proof
 from grader.authoring import verify as verifying
 from grader.authoring.verify import Plan, verify
 from grader.classroom import release as releasing
 from grader.classroom.release import release
 from grader.course.manifest import load_course
 from grader.course.mutants import mutants
-from grader.course.stage import Course
 from grader.judging import content
 from grader.judging.suite import Suite
 from grader.tests.courses.conftest import WORDS, solution
@@ -31,31 +26,19 @@ from grader.tests.support.places import HOUSE
 IDS = ("s01", "s02", "s03", "s04")
 
 
-class Here(Executor):
-    """Grades in this process, which is quicker for a few cases than to start others."""
-
-    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        future: Future[Any] = Future()
-        future.set_result(fn(*args, **kwargs))
-        return future
-
-
-@contextmanager
-def here(course: Course, number: int | None = None) -> Iterator[Executor]:
-    proof._remember(course)
-    yield Here()
-    proof._remember(course)
-
-
 @pytest.mark.parametrize("stage", IDS)
-def test_its_stages_prove_themselves(monkeypatch: pytest.MonkeyPatch, stage: str) -> None:
-    monkeypatch.setattr(proof, "workers", here)
-    monkeypatch.setattr(verifying, "mutants", lambda source: mutants(source)[::9])  # all of them take a minute
+def test_its_stages_prove_themselves(monkeypatch: pytest.MonkeyPatch, stage: str, is_full: bool) -> None:
+    """By default the mistakes of the one that builds on others, and a few mutants of the first."""
+    every = 9 if is_full else 40  # all of them take a minute
+    monkeypatch.setattr(verifying, "mutants", lambda source: mutants(source)[::every])
+    has_mistakes, has_mutants, others = is_full or stage == "s04", stage == "s01", None if is_full else 1
+    plan = Plan(1, has_mistakes, has_mutants, "process", workers=0, alternatives=others, stub=is_full or has_mutants)
     course = load_course(WORDS)
-    (found,) = verify(course, (course.find(stage),), Plan(1, isolation="process", mutants=stage == "s01"))
+    (found,) = verify(course, (course.find(stage),), plan)
     assert found.shortfalls == ()
-    assert (found.reference.good, found.alternatives.good, found.mistakes.good, found.named.good) == (1, 3, 6, 6)
-    assert (found.mutation is not None) == (stage == "s01")
+    assert (found.reference.good, found.alternatives.good) == (1, 3 if is_full else 1)
+    assert (found.mistakes.good, found.named.good) == ((6, 6) if has_mistakes else (0, 0))
+    assert (found.mutation is not None) == has_mutants
 
 
 class TestCheck:

@@ -234,6 +234,21 @@ def test_silent_where_the_reference_gives_the_same_answers(module: Any) -> None:
     assert found.explained() is None
 
 
+def test_a_mistake_in_a_function_that_did_not_run_is_not_tried(module: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    tried: list[str] = []
+    repeats = Diagnostician._repeats
+
+    def noted(self: Diagnostician, mistake: Any, *given: Any) -> bool:
+        tried.append(mistake.replaces)
+        return repeats(self, mistake, *given)
+
+    monkeypatch.setattr(Diagnostician, "_repeats", noted)
+    found = module("class Layer:\n    def __init__(self, b):\n        self.b = b + 1\n")
+    assert found.remote.Layer(2.0).b == 3.0
+    assert found.explained() == []
+    assert tried == ["Layer.__iadd__"]  # the reference has none, so that nothing tells whether it would run
+
+
 def test_silent_without_calls(module: Any) -> None:
     assert module(FIRST_AXIS).explained() is None
 

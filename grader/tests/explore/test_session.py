@@ -304,7 +304,7 @@ def test_a_fault_of_the_grader_is_not_a_learners(walk: Explore, monkeypatch: pyt
     def faulty(*_: object) -> None:
         raise ZeroDivisionError("ours")
 
-    monkeypatch.setattr("drawings.s15.span", faulty)
+    monkeypatch.setattr("drawings.s15.steps.span", faulty)
     with pytest.raises(GraderFault, match="the grader failed: ZeroDivisionError: ours"):
         walk(REFERENCE)
 
@@ -313,7 +313,7 @@ def test_a_value_that_is_too_much_to_look_at_costs_its_step(walk: Explore, monke
     def greedy(*_: object) -> None:
         [np.ones(1 << 22) for _ in range(100)]
 
-    monkeypatch.setattr("drawings.s15.span", greedy)
+    monkeypatch.setattr("drawings.s15.steps.span", greedy)
     found = walk(REFERENCE)
     parts_of = [part for step in found.steps for part in step.parts]
     worst = next(part for part in parts_of if part.status != "passed")

@@ -14,6 +14,8 @@ from grader.submission import take
 from grader.tests.conftest import SmallCourse
 from grader.tests.support.good_stage import FILES, HIDDEN, SOLUTION, write_stage
 
+pytestmark = pytest.mark.usefixtures("brief_search")
+
 
 @pytest.fixture(scope="module")
 def course(small_course: SmallCourse) -> SmallCourse:

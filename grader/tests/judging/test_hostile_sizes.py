@@ -16,7 +16,10 @@ from grader.submission import take
 from grader.tests.conftest import SmallCourse
 from grader.verdict import Verdict
 
-pytestmark = pytest.mark.skipif(not tiers.FORKS, reason="needs a fork, and limits as Linux has them")
+pytestmark = [
+    pytest.mark.usefixtures("brief_search"),
+    pytest.mark.skipif(not tiers.FORKS, reason="needs a fork, and limits as Linux has them"),
+]
 
 JUDGE_MB, STAGE_SECONDS = 200, 3
 SLACK_SECONDS = 30  # a busy machine loads the tests slowly; without a bound the worst of these took 98 s

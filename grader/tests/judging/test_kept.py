@@ -110,6 +110,7 @@ def test_when_it_is_closed_nothing_of_it_runs(course: SmallCourse) -> None:
     assert not below(os.getpid()) - before
 
 
+@pytest.mark.full_matrix
 def test_where_nothing_forks_one_process_stays_and_another_follows_it(course: SmallCourse) -> None:
     right = snapshot(course, SOLUTION)
     with Grader(course.course, course.stage) as grader:

@@ -10,6 +10,8 @@ import pytest
 from grader.outcome import KINDS
 from grader.tests.conftest import Graded, SmallCourse
 
+pytestmark = pytest.mark.usefixtures("brief_search")
+
 MANIFEST = """
     schema = 1
     id = "s90"

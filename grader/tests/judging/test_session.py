@@ -10,6 +10,8 @@ from grader.isolation import tiers
 from grader.tests.conftest import Graded, SmallCourse
 from grader.tests.support.matrix import why_missing
 
+pytestmark = pytest.mark.usefixtures("brief_search")
+
 MANIFEST = """
     schema = 1
     id = "s90"
@@ -303,13 +305,12 @@ class TestLearners:
         assert (rows["double"], rows["quadruple"]) == (("timed_out", ()), ("blocked", ("double",)))
 
     def test_a_stage_that_takes_too_long_is_cut(self, small_course: SmallCourse) -> None:
-        manifest = MANIFEST.replace("stage_seconds = 30", "stage_seconds = 1.2").replace(
-            "call_seconds = 1\n", "call_seconds = 0.8\n"
-        )
+        manifest = MANIFEST.replace("stage_seconds = 30", "stage_seconds = 4")  # a busy machine takes one to begin
+        manifest = manifest.replace("call_seconds = 1\n", "call_seconds = 4\n")
         marker = small_course.root / "a_late_test_ran"
         hidden = HIDDEN.replace("out = np.zeros(2)", f"open({str(marker)!r}, 'w').close(); out = np.zeros(2)")
         small_course.write(manifest=manifest, solution=SOLUTION, public=PUBLIC, hidden=hidden)
-        graded = small_course.grade(changed("return 2 * x", "while True: pass"))
+        graded = small_course.grade(changed("return 2 * x", "import time; time.sleep(60)"))
         assert not marker.exists()
         assert {outcome.status for outcome in graded.outcomes.values()} == {"timed_out"} and len(graded.outcomes) == 6
         assert "were used up before this test" in graded.outcomes["test_fill"].message

@@ -133,7 +133,7 @@ def others_passed(graded: Graded) -> bool:
     return found == dict.fromkeys(("test_public", "test_before", "test_after", "test_double"), "passed")
 
 
-@pytest.mark.parametrize("fork", [True, False])
+@pytest.mark.parametrize("fork", [True, pytest.param(False, marks=pytest.mark.full_matrix)])
 class TestOneTest:
     def test_that_takes_all_memory(self, graded: Use, fork: bool) -> None:
         found = graded(SWELLS, fork=fork)

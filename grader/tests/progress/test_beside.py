@@ -6,18 +6,21 @@ import json
 import textwrap
 from dataclasses import replace
 from importlib import resources
-from typing import Any
+from pathlib import Path
+from typing import Any, ClassVar, Self
 
 import jsonschema
 import pytest
 
+from grader.course.stage import Course, Limits, Stage
 from grader.progress.beside.comparison import Comparison, paired
 from grader.progress.beside.pieces import Piece, pieces
-from grader.progress.beside.timing import Timing, timings
+from grader.progress.beside.timing import RUN_SECONDS, SECONDS, Timing, hurried, measured, timings
 from grader.report.beside import solution_document
 from grader.report.document import dumps
 from grader.report.terminal.beside import comparison_lines, method_words, summary, time_words
 from grader.report.terminal.layout import Look
+from grader.submission import Snapshot
 
 OWN = '''
 import numpy as np
@@ -182,6 +185,43 @@ def test_times_are_ratios_of_totals_and_the_median_of_the_rounds() -> None:
 
     rounds = [(run(0.3, 0.1), run(0.1, 0.1)), (run(0.9, 0.1), run(0.1, 0.1)), (run(0.1, 0.1), run(0.1, 0.1))]
     assert timings(rounds) == {"f": Timing(pytest.approx(0.2), 0.1, pytest.approx(2.0), 2, 3)}  # type: ignore[arg-type]
+
+
+class SlowGrader:
+    """Grades nothing, and takes as long as the stage's tests may."""
+
+    clock = 0.0
+    runs: ClassVar[list[float]] = []
+
+    def __init__(self, course: Course, stage: Stage) -> None:
+        self.stage = stage
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *raised: object) -> None: ...
+
+    def grade(self, snapshot: object, options: object, on_test: object) -> None:
+        SlowGrader.clock += self.stage.limits.stage_seconds
+        SlowGrader.runs.append(self.stage.limits.stage_seconds)
+
+
+@pytest.mark.parametrize(("seconds", "runs"), [(60.0, 2), (5.0, 4), (1.0, 6)])
+def test_measuring_ends_in_time_however_long_the_tests_may_take(
+    monkeypatch: pytest.MonkeyPatch, seconds: float, runs: int
+) -> None:
+    monkeypatch.setattr("grader.judging.grading.Grader", SlowGrader)
+    monkeypatch.setattr(SlowGrader, "clock", 0.0)
+    monkeypatch.setattr(SlowGrader, "runs", [])
+    stage = Stage("s91", Path("s91_x"), "X", "x.py", (), (), Limits(stage_seconds=seconds, call_seconds=seconds))
+    snapshot = Snapshot("x.py", b"", "", Path("x.py"), "x")
+    found = measured(Course(Path(), (stage,)), stage, (snapshot, snapshot), clock=lambda: SlowGrader.clock)
+    assert found == {} and len(SlowGrader.runs) == runs and SlowGrader.clock <= SECONDS
+
+
+def test_a_call_may_take_no_longer_than_its_run() -> None:
+    stage = Stage("s91", Path("s91_x"), "X", "x.py", (), (), Limits(stage_seconds=90, call_seconds=30))
+    assert hurried(stage).limits == Limits(stage_seconds=RUN_SECONDS, call_seconds=RUN_SECONDS)
 
 
 def test_tests_in_which_both_were_not_called_alike_do_not_count() -> None:

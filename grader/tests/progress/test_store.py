@@ -16,6 +16,7 @@ import pytest
 from grader.errors import ProgressError
 from grader.progress.state import Pass, Progress
 from grader.progress.store import Store, backup
+from grader.progress.work import Work
 
 WHEN = datetime(2026, 11, 21, 8, 38, 2, tzinfo=UTC)
 PROCESSES, ROUNDS = 4, 10
@@ -43,7 +44,28 @@ class TestRecords:
     def test_a_pass_is_read_back_by_another_process(self, store: Store, tmp_path: Path) -> None:
         store.record_pass("s15", "abc", 40817, "0.1.0", WHEN)
         expected = Pass("s15", "abc", 40817, "0.1.0", "2026-11-21T08:38:02+00:00")
-        assert Store(tmp_path).read() == Progress({"s15": expected}, last="s15")
+        when = "2026-11-21T08:38:02+00:00"
+        work = Work(attempts=1, until=1, first=when, last=when, passed=when, text="abc")
+        assert Store(tmp_path).read() == Progress({"s15": expected}, last="s15", work={"s15": work})
+
+    def test_how_a_pass_was_verified_is_kept_where_it_is_told(self, store: Store) -> None:
+        store.record_pass("s01", "abc", 7, "0.1.0", WHEN, isolation="landlock", python="3.13.1", numpy=None)
+        found = store.read().passed["s01"]
+        assert (found.isolation, found.python, found.numpy) == ("landlock", "3.13.1", "")
+
+    def test_each_check_counts_for_its_stage(self, store: Store) -> None:
+        store.record_check("s01", "abc", WHEN)
+        store.record_check("s01", "def", WHEN + timedelta(minutes=4))
+        store.record_pass("s01", "ghi", 7, "0.1.0", WHEN + timedelta(minutes=6))
+        progress = store.record_check("s02", "abc", WHEN + timedelta(minutes=7))
+        found = [(work.attempts, work.seconds) for work in progress.work.values()]
+        assert (found, progress.last) == ([(3, 360), (1, 60)], "s02")
+
+    def test_work_of_another_form_counts_as_none_and_harms_nothing(self, store: Store) -> None:
+        store.record_pass("s01", "abc", 7, "0.1.0", WHEN)
+        write(store, store.file.read_text(encoding="utf-8").replace('"attempts": 1', '"attempts": "many"'))
+        assert store.read().passed.keys() == {"s01"} and not store.read().work and store.read().notice is None
+        assert store.record_check("s01", "def", WHEN).work["s01"].attempts == 1
 
     def test_the_time_of_a_pass_is_kept_in_utc(self, store: Store) -> None:
         elsewhere = WHEN.astimezone(timezone(timedelta(hours=5)))
@@ -111,6 +133,7 @@ class TestFile:
             "skipped": ["s02"],
             "hints": {},
             "last": None,
+            "work": {},
         }
         assert text.endswith("}\n")
         assert "\n  " in text

@@ -16,8 +16,9 @@ from grader.protocol import codec
 from grader.protocol.codec import WireError
 from grader.tests.protocol.frames import CONTAINER_BYTES, PLAIN_FACTOR, decoded, frame_of, same, there
 
-FUZZ = settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
-ROUND = settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
+MANY = settings().max_examples  # as --all-tiers says
+FUZZ = settings(max_examples=MANY * 3 // 2, deadline=None, suppress_health_check=list(HealthCheck))
+ROUND = settings(max_examples=MANY * 4 // 5, deadline=None, suppress_health_check=list(HealthCheck))
 arrays = hnp.arrays(
     st.sampled_from(sorted(codec.DTYPES)).map(np.dtype), hnp.array_shapes(min_dims=0, max_side=3, min_side=0)
 )

@@ -65,7 +65,8 @@ def test_details_are_what_the_terminal_shows_below_a_row() -> None:
         "Tokens are mixed across heads.",
         "Swap axes 1 and 2." + f"{LABEL}:142".rjust(97),
         "and 1 more test: grader check s15 --row split-heads -v",
-        "more help: grader hint s15 split-heads    again with these inputs: grader check s15 --seed 40817",
+        "read: grader show s15 split-heads    more help: grader hint s15 split-heads",
+        "again with these inputs: grader check s15 --seed 40817",
     ]
 
 

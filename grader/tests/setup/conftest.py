@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from grader.setup.making import make
-from grader.tests.support.editions import edition
+from grader.tests.setup.editions import edition
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ import pytest
 
 from grader.errors import CourseError, UsageError
 from grader.setup.edition import ARCHIVE, is_shipped, packed, shipped, unpacked
-from grader.tests.support.editions import edition
+from grader.tests.setup.editions import edition
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ import pytest
 from grader.errors import UsageError
 from grader.report.problems import problems
 from grader.setup.editors import editor_settings, write_settings
-from grader.tests.support.editions import texts
+from grader.tests.setup.editions import texts
 from grader.tests.support.verdicts import LABEL, PASSED, RIGHT, SCENE, SYNTAX, VERDICT, report
 
 NOW = datetime(2026, 11, 21, 12, 30, 5, tzinfo=UTC)

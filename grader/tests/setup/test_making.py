@@ -10,7 +10,7 @@ import pytest
 from grader.errors import UsageError
 from grader.setup import files, making
 from grader.setup.making import editor_files, make
-from grader.tests.support.editions import edition, texts
+from grader.tests.setup.editions import edition, texts
 
 
 @pytest.mark.parametrize("there", [True, False], ids=["empty", "new"])

@@ -7,7 +7,7 @@ import subprocess
 import pytest
 
 from grader.setup.merging import merged
-from grader.tests.support.editions import MINE, NEWER, STUB
+from grader.tests.setup.editions import MINE, NEWER, STUB
 
 
 def test_changes_in_different_places_are_joined() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from grader.course.sealed.copy import read_record
 from grader.setup.planning import modules
-from grader.tests.support.editions import (
+from grader.tests.setup.editions import (
     FILES,
     KEPT,
     MINE,

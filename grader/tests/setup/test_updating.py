@@ -16,7 +16,7 @@ from grader.progress.store import Store
 from grader.setup import files, updating
 from grader.setup.making import make
 from grader.setup.updating import newer_course, update
-from grader.tests.support.editions import MINE, MODULE, NEXT, README, STUB, TEST, WHEN, brought, edition, texts
+from grader.tests.setup.editions import MINE, MODULE, NEXT, README, STUB, TEST, WHEN, brought, edition, texts
 
 
 def test_progress_stays(root: Path) -> None:

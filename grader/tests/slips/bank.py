@@ -1,6 +1,8 @@
 """The bank of slips: wrong answers that no mistakes.py knows, each an edit of a solution that is not the reference.
 
-A folder a stage: `<stage id>/solution.py`, which is right, and `slips.toml` beside it.
+A folder a stage: `<stage id>/solution.py`, which is right, and `slips.toml` beside it. Of some stages `holdout.toml`
+has more: slips that were written before it was known how they fare. A holdout tells the honest figure as long as
+nothing is made to fit it.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ from grader.course.table import Rule, Table
 from grader.errors import GraderError
 
 FOLDER = Path(__file__).parent
+SLIPS, HOLDOUT = "slips.toml", "holdout.toml"
 _KEBAB: Rule = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*"), "kebab-case, as in 'keys-projected-with-w-q'"
 _ANY: Rule = re.compile(r".*", re.DOTALL), "a text"
 
@@ -48,9 +51,9 @@ class Slip:
         return any(name.search(told) for name in self.names)
 
 
-def stages_with_slips(folder: Path = FOLDER) -> tuple[str, ...]:
-    """Return the ids of the stages that the bank has slips of."""
-    return tuple(sorted(path.parent.name for path in folder.glob("*/slips.toml")))
+def stages_with_slips(folder: Path = FOLDER, file: str = SLIPS) -> tuple[str, ...]:
+    """Return the ids of the stages that the bank has slips of, or a holdout."""
+    return tuple(sorted(path.parent.name for path in folder.glob(f"*/{file}")))
 
 
 def solution_of(stage: str, folder: Path = FOLDER) -> str:
@@ -63,12 +66,12 @@ def solution_of(stage: str, folder: Path = FOLDER) -> str:
         raise BankError(f"{stage}/solution.py: cannot be read: {error.strerror}", hint) from error
 
 
-def slips_of(stage: str, folder: Path = FOLDER) -> tuple[Slip, ...]:
-    """Return the slips of a stage, applied; BankError with a line for each mistake in its file."""
+def slips_of(stage: str, folder: Path = FOLDER, file: str = SLIPS) -> tuple[Slip, ...]:
+    """Return the slips of a stage, or of its holdout, applied; BankError with a line for each mistake in the file."""
     solution = solution_of(stage, folder)
-    place = f"{stage}/slips.toml"
+    place = f"{stage}/{file}"
     mistakes: list[str] = []
-    top = Table(read_toml(folder / stage / "slips.toml", place), f"{place}: ", mistakes)
+    top = Table(read_toml(folder / stage / file, place), f"{place}: ", mistakes)
     tables = top.tables("slip")
     slips = tuple(_slip(stage, table, solution) for table in tables)
     ids = [slip.id for slip in slips]

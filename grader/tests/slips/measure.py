@@ -1,4 +1,7 @@
-"""How many slips of the bank are named rightly, falsely, or not at all: `python -m grader.tests.slips.measure s15`."""
+"""How many slips of the bank are named rightly, falsely, or not at all: `python -m grader.tests.slips.measure s15`.
+
+With --holdout, of those that nothing was made to fit.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ from dataclasses import dataclass
 from grader.authoring.proof import Case, Result, results, workers
 from grader.course.manifest import load_course
 from grader.diagnosis.slips.telling import LOCATED
-from grader.tests.slips.bank import Slip, slips_of, stages_with_slips
+from grader.tests.slips.bank import HOLDOUT, SLIPS, Slip, slips_of, stages_with_slips
 from grader.tests.support.places import ROOT
 
 SEED = 1
@@ -51,13 +54,15 @@ def _told(result: Result, slip: Slip) -> tuple[str, ...]:
 def main() -> None:
     """Print a line for each stage and, with -v, each slip that is not named rightly."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("stages", nargs="*", default=list(stages_with_slips()))
+    parser.add_argument("stages", nargs="*", help="all that have slips, where none is named")
+    parser.add_argument("--holdout", action="store_true", help="measure the slips that nothing was made to fit")
     parser.add_argument("-v", "--verbose", action="store_true")
     options = parser.parse_args()
+    file = HOLDOUT if options.holdout else SLIPS
     with workers(load_course(ROOT)) as executor:
-        for stage in options.stages:
+        for stage in options.stages or stages_with_slips(file=file):
             started = time.perf_counter()
-            found = sorted(named(slips_of(stage), executor), key=lambda each: each.slip.id)
+            found = sorted(named(slips_of(stage, file=file), executor), key=lambda each: each.slip.id)
             counts = {state: sum(each.state == state for each in found) for state in ("right", "false", "silent")}
             words = ", ".join(f"{number} {state}" for state, number in counts.items())
             print(f"{stage}: {len(found)} slips, {words} ({time.perf_counter() - started:.0f} s)", flush=True)

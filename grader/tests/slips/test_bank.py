@@ -15,13 +15,14 @@ import pytest
 
 from grader.authoring.proof import Case, results, workers
 from grader.course.manifest import load_course
-from grader.tests.slips.bank import BankError, slips_of, solution_of, stages_with_slips
+from grader.tests.slips.bank import HOLDOUT, SLIPS, BankError, slips_of, solution_of, stages_with_slips
 from grader.tests.support.places import ROOT
 
 COURSE = load_course(ROOT)
 STAGES = stages_with_slips()
-EVERY = 5  # of the stages, by default, one in so many is graded
-LEAST = 12  # slips of a stage
+EVERY = 11  # of the stages, by default, one in so many is graded
+LEAST = {SLIPS: 12, HOLDOUT: 8}  # slips of a stage
+FILES = [(stage, file) for file in (SLIPS, HOLDOUT) for stage in stages_with_slips(file=file)]
 SOLUTION = "def double(x):\n    return x + x\n\n\ndef half(x):\n    return x / 2\n"
 SLIP = {
     "id": '"halved"',
@@ -40,24 +41,30 @@ def executor() -> Iterator[Executor]:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Give the stages to grade: all, or every fifth, other ones for solutions and for slips."""
+    """Give the stages to grade: all, or every eleventh, other ones for solutions and for slips."""
     is_whole = metafunc.config.getoption("--all-tiers")
     for name, first in (("right", 0), ("wrong", EVERY // 2)):
         if name in metafunc.fixturenames:
             metafunc.parametrize(name, STAGES if is_whole else STAGES[first::EVERY] or STAGES[:1])
 
 
-@pytest.mark.parametrize("stage", STAGES)
-def test_slips_are_of_rows_of_their_stage(stage: str) -> None:
-    slips = slips_of(stage)
+@pytest.mark.parametrize(("stage", "file"), FILES)
+def test_slips_are_of_rows_of_their_stage(stage: str, file: str) -> None:
+    slips = slips_of(stage, file=file)
     rows = {row.id for row in COURSE.find(stage).criteria}
     assert not [slip.id for slip in slips if slip.row not in rows]
-    assert len(slips) >= LEAST
+    assert len(slips) >= LEAST[file]
 
 
-@pytest.mark.parametrize("stage", STAGES)
-def test_names_tell_more_than_nothing(stage: str) -> None:
-    assert not [slip.id for slip in slips_of(stage) if slip.is_named_by("")]
+@pytest.mark.parametrize(("stage", "file"), FILES)
+def test_names_tell_more_than_nothing(stage: str, file: str) -> None:
+    assert not [slip.id for slip in slips_of(stage, file=file) if slip.is_named_by("")]
+
+
+@pytest.mark.parametrize("stage", stages_with_slips(file=HOLDOUT))
+def test_a_holdout_has_slips_of_its_own(stage: str) -> None:
+    known = {slip.source for slip in slips_of(stage)}
+    assert not [slip.id for slip in slips_of(stage, file=HOLDOUT) if slip.source in known]
 
 
 def test_a_solution_passes(right: str, executor: Executor, pytestconfig: pytest.Config) -> None:
@@ -68,7 +75,7 @@ def test_a_solution_passes(right: str, executor: Executor, pytestconfig: pytest.
 
 
 def test_a_slip_fails_its_row(wrong: str, executor: Executor, pytestconfig: pytest.Config) -> None:
-    slips = slips_of(wrong)
+    slips = (*slips_of(wrong), *(slips_of(wrong, file=HOLDOUT) if (wrong, HOLDOUT) in FILES else ()))
     number = STAGES.index(wrong) % len(slips)
     chosen = slips if pytestconfig.getoption("--all-tiers") else slips[number : number + 1]
     cases = [Case(f"slips/{slip.id}", wrong, slip.source, 1, hunt=(slip.row,)) for slip in chosen]

@@ -1,4 +1,4 @@
-"""The command `grader` in a small course: run as a process of its own, or, where nothing is graded, in this one."""
+"""The command `grader` in a small course: in an interpreter of its own, in a fork of this process, or in this one."""
 
 from __future__ import annotations
 
@@ -6,15 +6,20 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
+import traceback
+import warnings
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 
 from grader import cli
 from grader.course.stub import stub_of
+from grader.isolation import tiers
 from grader.progress.store import Store
 from grader.tests.support.places import HOUSE
 
@@ -100,8 +105,20 @@ class Place:
         self.sums = root / "stages" / "s02_sums" / "sums.py"
         self.store = Store(root)
 
-    def run(self, *arguments: str, folder: Path | None = None, code: str = RUN, **environment: str) -> Done:
-        """Run the command in the course and return what it printed; never with a traceback."""
+    def run(self, *arguments: str, folder: Path | None = None, **environment: str) -> Done:
+        """Run the command in the course and return what it printed; never with a traceback.
+
+        It is a process of its own, and where this one can be forked one that has imported everything already.
+        """
+        if not tiers.FORKS:
+            return self.process(*arguments, folder=folder, **environment)
+        variables = {key: value for key, value in os.environ.items() if key not in ("NO_COLOR", "LANG", "LC_ALL")}
+        done = _forked(arguments, folder or self.root, {**variables, "COLUMNS": "100", **environment})
+        assert "Traceback" not in done.err, done.err
+        return done
+
+    def process(self, *arguments: str, folder: Path | None = None, code: str = RUN, **environment: str) -> Done:
+        """Run the command in an interpreter of its own, which imports the copy of the grader."""
         variables = {key: value for key, value in os.environ.items() if key not in ("NO_COLOR", "LANG", "LC_ALL")}
         variables |= {"PYTHONPATH": str(self.package.parent), "COLUMNS": "100", "PYTHONUTF8": "1", **environment}
         command = [sys.executable, "-c", code, *arguments]
@@ -123,6 +140,49 @@ class Place:
     @property
     def recorded(self) -> set[str]:
         return set(self.store.read().passed)
+
+
+def _forked(arguments: Sequence[str], folder: Path, variables: Mapping[str, str]) -> Done:
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of forks beside threads: no thread of the tests holds a lock for long
+            process = os.fork()
+        if process == 0:
+            _be_the_command(arguments, folder, variables, out.fileno(), err.fileno())
+        _, status = os.waitpid(process, 0)
+        texts = []
+        for file in (out, err):
+            file.seek(0)
+            texts.append(file.read().decode("utf-8"))
+        return Done(os.waitstatus_to_exitcode(status), *texts)
+
+
+def _be_the_command(
+    arguments: Sequence[str], folder: Path, variables: Mapping[str, str], out: int, err: int
+) -> NoReturn:
+    """Run the command in this process, a fork, and end it; nothing of pytest goes on in it."""
+    code: object = 1
+    try:
+        for number, file in enumerate((os.open(os.devnull, os.O_RDONLY), out, err)):
+            os.dup2(file, number)
+        sys.stdin, sys.stdout, sys.stderr = (
+            os.fdopen(number, mode, encoding="utf-8", closefd=False) for number, mode in enumerate("rww")
+        )
+        os.chdir(folder)
+        os.environ.clear()
+        os.environ.update(variables)
+        warnings.resetwarnings()
+        sys.argv = ["grader", *arguments]
+        cli.main()
+        code = 0
+    except SystemExit as left:
+        code = left.code
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        for stream in (sys.stdout, sys.stderr):
+            stream.flush()
+        os._exit(code if isinstance(code, int) else 0 if code is None else 1)
 
 
 def write_stage(root: Path, number: int, module: str, title: str, solution: str, requires: list[str]) -> None:
@@ -151,10 +211,9 @@ def write_stage(root: Path, number: int, module: str, title: str, solution: str,
 
 
 @dataclass
-class Here:
-    """The command in this process, with its course as the current folder."""
+class Command:
+    """The command in this process, in the current folder."""
 
-    place: Place
     capsys: pytest.CaptureFixture[str]
     monkeypatch: pytest.MonkeyPatch
 
@@ -164,3 +223,11 @@ class Here:
             cli.main()
         captured = self.capsys.readouterr()
         return Done(int(left.value.code or 0), captured.out, captured.err)
+
+
+class Here(Command):
+    """The command in this process, with its course as the current folder."""
+
+    def __init__(self, place: Place, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+        super().__init__(capsys, monkeypatch)
+        self.place = place

@@ -73,6 +73,15 @@ README = """\
 >>> total(np.array([[1.0, 2.0]])).tolist()
 [3.0]
 ```
+
+## Sums
+
+### Step 1: both sums
+
+Now write `total` and `half`, then run `grader check {id}`:
+
+- [ ] total adds up each row
+- [ ] half halves the total
 """
 
 PUBLIC = '''\

@@ -1,19 +1,25 @@
 """How much of the full matrix a run covers: by default each test in the strongest tier of its own that works here.
 
-`--all-tiers` runs all of them, `--seeds N` grades each reference with so many seeds, and with both the known mistakes
-are graded as well: what the nightly run and every change of the isolation ask for.
+`--all-tiers` runs all of them, tests that are marked full_matrix, and more of what is drawn; `--seeds N` grades each
+reference with so many seeds, and with both the known mistakes are graded as well: what the nightly run and every change
+of the isolation ask for.
 """
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Hashable, Iterable
+from collections import Counter
+from collections.abc import Hashable, Iterable, Iterator
+from types import ModuleType
 from typing import Any
 
 import pytest
 
+from grader.diagnosis import evidence
+from grader.diagnosis.repairs import search
 from grader.isolation import tiers
 
+BRIEF = 0.1  # of the time in which a cause is looked for: enough for the search to begin, and to be attacked
 NAMES = ("tier", "isolation")  # of parameters that hold a tier
 
 
@@ -27,6 +33,12 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
     """Run files and tests that are named in this process: only folders and the whole suite are worth workers."""
     is_folder = any("::" not in each and not each.endswith(".py") for each in config.args)
     return None if is_folder else 0
+
+
+def search_times(part: float) -> Iterator[tuple[ModuleType, str, float]]:
+    """Yield where it stands how long a cause is looked for, with a part of that time in seconds."""
+    for place, name in ((search, "SECONDS"), (search, "RECALL_SECONDS"), (evidence, "SEARCH_SECONDS")):
+        yield place, name, part * getattr(place, name)
 
 
 @functools.cache
@@ -62,6 +74,25 @@ def strongest(names: Iterable[str]) -> str:
     """Return the strongest tier that works here; where none does, the strongest, for the reason to be told."""
     asked = [tier for tier in tiers.TIERS if tier in set(names)]
     return next((tier for tier in asked if why_missing(tier) is None), asked[0])
+
+
+def sampled(items: list[pytest.Item]) -> tuple[list[pytest.Item], list[pytest.Item]]:
+    """Return the tests to run by default, and the others: those of the full matrix, and those of the other tiers.
+
+    Of a test that is marked some_of(n), each nth set of parameters is run, beginning with the first.
+    """
+    plain: list[pytest.Item] = []
+    full: list[pytest.Item] = []
+    seen: Counter[Hashable] = Counter()
+    for item in items:
+        is_full = item.get_closest_marker("full_matrix") is not None
+        if (mark := item.get_closest_marker("some_of")) is not None:
+            name = item.path, getattr(item, "originalname", item.name)
+            is_full = is_full or seen[name] % mark.args[0] != 0
+            seen[name] += 1
+        (full if is_full else plain).append(item)
+    kept, left = one_tier_each(plain)
+    return kept, [*full, *left]
 
 
 def one_tier_each(items: list[pytest.Item]) -> tuple[list[pytest.Item], list[pytest.Item]]:

@@ -12,13 +12,13 @@ from grader.tests.support import matrix
 
 
 def item(name: str, marks: tuple[str, ...] = (), **params: object) -> Any:
-    """Return a stand-in for a test with these parameters."""
+    """Return a stand-in for a test with these parameters; its marks have the argument 3."""
     return SimpleNamespace(
         path="test_a.py",
         name=f"{name}[{params}]",
         originalname=name,
         callspec=SimpleNamespace(params=params),
-        get_closest_marker=lambda mark: mark if mark in marks else None,
+        get_closest_marker=lambda mark: SimpleNamespace(args=(3,)) if mark in marks else None,
     )
 
 
@@ -48,6 +48,18 @@ def test_one_without_a_tier_or_for_every_tier_is_kept(works: set[str]) -> None:
     every = [item("h", ("every_tier",), tier=tier) for tier in tiers.TIERS]
     kept, left = matrix.one_tier_each([*plain, *every])
     assert kept == [*plain, *every] and not left and works
+
+
+def test_one_of_the_full_matrix_is_left_and_takes_no_weaker_tier_with_it(works: set[str]) -> None:
+    full = [item("f", ("full_matrix",), tier="bubblewrap"), item("g", ("full_matrix",), case=1)]
+    plain = [item("f", tier="landlock"), item("g", case=2)]
+    assert matrix.sampled([*full, *plain]) == (plain, full) and works
+
+
+def test_of_some_every_so_many_sets_of_parameters_are_run(works: set[str]) -> None:
+    items = [item("f", ("some_of",), case=case) for case in range(5)] + [item("g", ("some_of",), case=0)]
+    kept, left = matrix.sampled(items)
+    assert kept == [items[0], items[3], items[5]] and left == [items[1], items[2], items[4]] and works
 
 
 def test_where_no_tier_works_one_is_left_to_tell_why(works: set[str]) -> None:

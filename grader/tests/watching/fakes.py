@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -21,10 +22,12 @@ class Checks:
 
     def __init__(self) -> None:
         self.asked: list[tuple[str, str | None]] = []
+        self.anew: list[bool] = []
         self.closed = False
 
-    def check(self, stage: str, row: str | None) -> int:
+    def check(self, stage: str, row: str | None, anew: bool = False) -> int:
         self.asked.append((stage, row))
+        self.anew.append(anew)
         return len(self.asked)
 
     def close(self) -> None:
@@ -36,9 +39,10 @@ class Saves:
 
     def __init__(self) -> None:
         self.watched: Path | None = None
+        self.others: Callable[[], tuple[Path, ...]] = tuple
 
-    def watch(self, path: Path) -> None:
-        self.watched = path
+    def watch(self, path: Path, others: Callable[[], tuple[Path, ...]]) -> None:
+        self.watched, self.others = path, others
 
     def close(self) -> None:
         self.watched = None

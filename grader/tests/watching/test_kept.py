@@ -86,6 +86,25 @@ def test_it_grades_as_check_does_and_a_hanging_check_gives_way_to_the_next(place
         kept.close()
 
 
+def test_a_test_that_was_changed_is_read_anew_where_that_is_asked_for(place: Place) -> None:
+    found: queue.Queue[Event] = queue.Queue()
+    kept = Kept(place.root, found.put)
+    test = place.root / "stages" / "s01_numbers" / "tests" / "test_double.py"
+    try:
+        place.numbers.write_text(NUMBERS, encoding="utf-8")
+        kept.check("s01", None)
+        judged = following(found)
+        assert isinstance(judged, Judged) and judged.verdict.passed
+        more = test.read_text(encoding="utf-8").replace("def test_", "def test_again_")
+        test.write_text(f"{test.read_text(encoding='utf-8')}\n\n{more}", encoding="utf-8")
+        kept.check("s01", None, anew=True)
+        again = following(found)
+        assert isinstance(again, Judged) and again.verdict.passed
+        assert again.verdict.criteria[0].tests_total > judged.verdict.criteria[0].tests_total
+    finally:
+        kept.close()
+
+
 @pytest.mark.skipif(not CAN_INTERRUPT, reason="a check is ended with its process here")
 def test_a_check_that_is_broken_off_leaves_its_process(place: Place) -> None:
     told: list[tuple[object, ...]] = []

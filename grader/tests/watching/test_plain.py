@@ -89,8 +89,8 @@ def test_keys_help_and_show(plain: Plain) -> None:
     assert plain.told("/nothing") == "No stage has 'nothing' in its name.\n"
     assert plain.told("d").startswith("the solution of s01 is shown once s01 has passed.")
     plain.told(plain.judged(verdict(plain.first, "failed", "blocked")))
-    assert plain.told("h") == "hint 1 of 3: double: a nudge\n"
-    assert plain.told("h quadruple") == "hint 1 of 3: quadruple: a nudge\n"
+    assert plain.told("h") == "s01 · double is right · hint 1 of 3, a question\n    double: a nudge\n"
+    assert plain.told("h quadruple").endswith("hint 1 of 3, a question\n    quadruple: a nudge\n")
 
 
 def test_a_reset_asks_first(plain: Plain, place: Place) -> None:

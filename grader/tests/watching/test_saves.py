@@ -64,6 +64,37 @@ def test_each_way_to_save_is_noticed(module: Path, begin: Begin) -> None:
         assert found.get(timeout=SLACK) == Saved(module)
 
 
+def test_files_beside_the_module_are_watched_too_also_new_ones(module: Path) -> None:
+    folder = module.parent / "tests"
+    folder.mkdir()
+    found: queue.Queue[Event] = queue.Queue()
+    watching = saves.Saves(found.put)
+    try:
+        watching.watch(module, lambda: tuple(sorted(folder.glob("*.py"))))
+        time.sleep(0.1)
+        for name in ("new.py", "new.py"):
+            (folder / name).write_text(f"{time.monotonic()}", encoding="utf-8")
+            assert found.get(timeout=SLACK) == Saved(folder / name)
+        replaced(module, "two")
+        assert found.get(timeout=SLACK) == Saved(module)
+        (folder / "new.py").unlink()
+        assert found.get(timeout=SLACK) == Saved(folder / "new.py")
+    finally:
+        watching.close()
+
+
+def test_a_folder_that_is_not_there_is_left_out(module: Path) -> None:
+    found: queue.Queue[Event] = queue.Queue()
+    watching = saves.Saves(found.put)
+    try:
+        watching.watch(module, lambda: (module.parent / "gone" / "test_a.py",))
+        time.sleep(0.1)
+        replaced(module, "two")
+        assert found.get(timeout=SLACK) == Saved(module)
+    finally:
+        watching.close()
+
+
 def test_where_notifications_fail_the_file_is_looked_at(
     module: Path, begin: Begin, monkeypatch: pytest.MonkeyPatch
 ) -> None:

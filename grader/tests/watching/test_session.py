@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.errors import ProgressError, StageLocked
+from grader.errors import ProgressError, StageLocked, UsageError
 from grader.submission.source import Problem
 from grader.tests.support.command import NUMBERS, Place
 from grader.tests.watching.fakes import Watched, verdict
@@ -127,9 +127,43 @@ def test_a_module_is_compared_with_the_reference_once_it_has_passed(watched: Wat
         watched.session.compared()
     place.passed("s01")
     place.numbers.write_text(NUMBERS.replace("2 * x", "x + x"), encoding="utf-8")
-    assert {"-    return x + x", "+    return 2 * x"} <= set(watched.session.compared().splitlines())
-    place.numbers.write_text(NUMBERS, encoding="utf-8")
-    assert "the same text" in watched.session.compared()
+    found = watched.session.compared()
+    assert [(pair.name, pair.same) for pair in found.pairs] == [("double", False), ("quadruple", True)]
+    assert found.unmeasured == "`grader solution s01` measures them"
+
+
+def test_a_save_of_an_earlier_stage_checks_again_and_one_of_a_test_reads_tests_anew(watched: Watched) -> None:
+    session, first = watched.session, watched.first
+    second = replace(watched.workspace.course.stages[1], builds_on=(first,))
+    session.open(second)
+    tests = sorted(second.tests_path.glob("*.py"))
+    hidden = sorted((second.hidden_root / second.name).glob("*.py"))
+    assert set(watched.saves.others()) == {first.module_path, *tests, *hidden} and tests and hidden
+    for path in (first.module_path, tests[0], hidden[0], second.module_path, first.tests_path / "test_double.py"):
+        session.take(Saved(path))
+    assert watched.checks.asked[1:] == [("s02", None)] * 5  # what another stage is tested with changes nothing
+    assert watched.checks.anew[1:] == [False, False, True, True, False]
+
+
+def test_what_was_saved_beside_the_module_is_told_until_the_verdict(watched: Watched) -> None:
+    watched.session.take(Saved(watched.first.tests_path / "test_double.py"))
+    assert watched.session.board.note == "stages/s01_numbers/tests/test_double.py was saved."
+    watched.session.take(watched.judged(verdict(watched.first, "failed", "blocked")))
+    assert watched.session.board.note == ""
+
+
+PAGE = "# N\n\n## A\n\n### Step 1: a\n\n- [ ] double is right\n\n### Step 2: b\n\n- [ ] quadruple is right\n"
+
+
+def test_the_step_of_the_first_open_row_is_shown_or_of_the_one_that_is_named(watched: Watched, place: Place) -> None:
+    (place.numbers.parent / "README.md").write_text(PAGE, encoding="utf-8")
+    assert watched.session.lesson() == PAGE  # nothing was graded yet
+    watched.session.take(watched.judged(verdict(watched.first, "passed", "failed")))
+    assert "step 2 of 2" in watched.session.lesson() and "step 1 of 2" in watched.session.lesson("double")
+    with pytest.raises(UsageError, match="'3' is no step"):
+        watched.session.lesson("3")
+    watched.session.take(watched.judged(verdict(watched.first, "passed", "passed")))
+    assert watched.session.lesson() == PAGE
 
 
 def test_progress_that_cannot_be_read_leaves_the_stages_as_they_were(

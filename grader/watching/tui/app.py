@@ -25,15 +25,15 @@ from grader.course.stage import Stage
 from grader.errors import GraderError
 from grader.progress.actions import Workspace
 from grader.report.terminal.layout import Look
-from grader.watching import telling
 from grader.watching.editor import opening, started
 from grader.watching.events import Event, Judged
 from grader.watching.keys import ENDS, told
 from grader.watching.making import Post, Width, made
 from grader.watching.session import Session
 from grader.watching.tui.dialogs import Choice, Question, Reading
-from grader.watching.tui.panels import Column, Panels, choices, difference, help_text
+from grader.watching.tui.panels import Column, Panels, choices, help_text
 from grader.watching.tui.style import STYLE
+from grader.watching.tui.windows import comparison_window, hint_window, lesson_window, readme_window
 
 WIDE = 110  # columns from which on three columns fit
 TICK_SECONDS = 0.5
@@ -148,8 +148,7 @@ class Watching(App[None]):
             if isinstance(found, str):
                 self.notify(self._look.clean(found), markup=False)
             else:
-                title = f"{found.criterion.text} · hint {found.number} of {found.total}"
-                window = Reading(self._look.clean(title), self._look.clean(found.text), more=found.number < found.total)
+                window = hint_window(self.session, found, self._look)
                 self.push_screen(window, lambda more: self.action_hint() if more else None)
 
     def action_explore(self) -> None:
@@ -158,15 +157,19 @@ class Watching(App[None]):
         self.notify("Running your functions on an example.")
 
     def action_show(self) -> None:
-        """Show the README."""
+        """Show the step that the row belongs to; from there, all of the README."""
+
+        def answered(more: bool | None) -> None:
+            if more:
+                self.push_screen(readme_window(self.session))
+
         with self._told_errors():
-            self.push_screen(Reading(telling.title(self.session.board), self.session.readme(), markdown=True))
+            self.push_screen(lesson_window(self.session, self._row), answered)
 
     def action_compare(self) -> None:
-        """Show how the module differs from the reference."""
+        """Show the module beside the reference."""
         with self._told_errors():
-            said = difference(self._look.clean(self.session.compared()))
-            self.push_screen(Reading("yours (-) and the reference (+)", said))
+            self.push_screen(comparison_window(self.session, self._look, self.size.width))
 
     def action_reset(self) -> None:
         """Ask, then put the stub back."""

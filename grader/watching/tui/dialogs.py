@@ -15,19 +15,30 @@ from textual.widgets.option_list import Option
 
 
 class Reading(ModalScreen[bool]):
-    """Something to read; Escape or q closes it. Where there is more, h asks for it: its value is then True."""
+    """Something to read; Escape or q closes it.
+
+    Where there is more, a key asks for it: its value is then True. more is that key, and what it leads to.
+    """
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q,enter", "close", "close"),
-        Binding("h", "go_on", show=False),
+        Binding("h", "go_on('h')", show=False),
+        Binding("s", "go_on('s')", show=False),
         Binding("down,j", "scroll(1)", show=False),
         Binding("up,k", "scroll(-1)", show=False),
         Binding("pagedown,space", "scroll(10)", show=False),
         Binding("pageup,b", "scroll(-10)", show=False),
     ]
 
-    def __init__(self, title: str, text: Text | str, markdown: bool = False, more: bool = False) -> None:
-        super().__init__()
+    def __init__(
+        self,
+        title: str,
+        text: Text | str,
+        markdown: bool = False,
+        more: tuple[str, str] = ("", ""),
+        wide: bool = False,
+    ) -> None:
+        super().__init__(classes="wide" if wide else None)
         self._more = more
         self._title = title
         self._text = text
@@ -42,7 +53,8 @@ class Reading(ModalScreen[bool]):
                 else:
                     yield Static(self._text)
             foot = "Escape closes this; arrow keys and Space scroll."
-            yield Static(Text(f"h: the next hint. {foot}" if self._more else foot, "dim"), classes="window-foot")
+            key, what = self._more
+            yield Static(Text(f"{key}: {what}. {foot}" if key else foot, "dim"), classes="window-foot")
 
     def on_mount(self) -> None:
         """Let arrow keys scroll at once."""
@@ -52,9 +64,9 @@ class Reading(ModalScreen[bool]):
         """Close it."""
         self.dismiss(False)
 
-    def action_go_on(self) -> None:
-        """Ask for more."""
-        if self._more:
+    def action_go_on(self, key: str) -> None:
+        """Ask for more, where this is the key for it."""
+        if key == self._more[0]:
             self.dismiss(True)
 
     def action_scroll(self, lines: int) -> None:

@@ -114,12 +114,6 @@ class Panels:
                 target.highlighted = target.get_option_index(chosen)
 
 
-def difference(text: str) -> Text:
-    """Return a comparison with the lines of each side in a colour of their own."""
-    styles = {"+": "green", "-": "red", "@": "cyan"}
-    return Text("\n").join(Text(line, styles.get(line[:1], "")) for line in text.splitlines())
-
-
 def hung(text: Text, width: int) -> Text:
     """Return a line of a list in so many columns, what does not fit below its words and not below its mark."""
     if width < LEAST_WIDTH or text.cell_len <= width:

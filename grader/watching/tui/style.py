@@ -22,6 +22,7 @@ OptionList:focus > .option-list--option-highlighted { background: $primary 35%; 
 .ascii.narrow #rows { border-right: none; border-bottom: ascii $primary; }
 ModalScreen { align: center middle; background: $background 60%; }
 .window { width: 90%; max-width: 110; height: 90%; background: $surface; border: solid $primary; padding: 0 1; }
+.wide .window { width: 98%; max-width: 210; }
 .question { width: 70; height: auto; padding: 1 2; }
 .ascii OptionList, .ascii #detail, .ascii #reading { scrollbar-size-vertical: 0; }
 .ascii .window { border: ascii $primary; }

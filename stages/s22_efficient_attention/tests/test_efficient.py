@@ -190,14 +190,14 @@ class TestTiledMemory:
     @pytest.mark.memory
     def test_forward_holds_tiles_only(self, learner):
         Q = K = V = np.zeros((2048, 1))
-        _, peak = peak_memory(learner.tiled_attention, Q, K, V, 16, causal=True)
+        _, peak = peak_memory(learner.tiled_attention, Q, K, V, 24, causal=True)
         assert peak <= 3.5e6, f"the forward pass held {peak / 1e6:.1f} MB at once, at most 3.5 MB are expected"
 
     @pytest.mark.memory
     def test_backward_holds_tiles_only(self, learner):
         Q = K = V = np.zeros((2048, 1))
         log_sum_exp = np.log(np.arange(1.0, 2049.0))
-        _, peak = peak_memory(learner.tiled_attention_backward, V, Q, K, V, V, log_sum_exp, 16, causal=True)
+        _, peak = peak_memory(learner.tiled_attention_backward, V, Q, K, V, V, log_sum_exp, 24, causal=True)
         assert peak <= 3.5e6, f"the backward pass held {peak / 1e6:.1f} MB at once, at most 3.5 MB are expected"
 
 

@@ -36,6 +36,8 @@ def wrapped(node: ast.expr, value: Any, inner: bool) -> Iterator[ast.AST]:
             yield _method(node, name, -1, keepdims=True)
         for name in ("mean", "max"):
             yield ast.BinOp(node, ast.Sub(), _method(node, name, -1, keepdims=True))
+        yield ast.BinOp(node, ast.Div(), _method(node, "sum", -1, keepdims=True))
+        yield ast.BinOp(node, ast.Div(), ast.Call(_library("linalg", "norm"), [node], []))
         yield ast.Call(ast.Attribute(node, "copy", ast.Load()), [], [])
     if dimensions > 1:
         yield transposed(node)
@@ -50,6 +52,14 @@ def wrapped(node: ast.expr, value: Any, inner: bool) -> Iterator[ast.AST]:
     yield ast.BinOp(node, ast.Add(), ast.Constant(1))
     yield ast.BinOp(node, ast.Div(), ast.Constant(2))
     yield ast.BinOp(node, ast.Mult(), ast.Constant(2))
+
+
+def _library(*names: str) -> ast.expr:
+    """Return a function of NumPy: np.linalg.norm."""
+    found: ast.expr = ast.Name("np", ast.Load())
+    for name in names:
+        found = ast.Attribute(found, name, ast.Load())
+    return found
 
 
 def _method(node: ast.expr, name: str, axis: int, keepdims: bool) -> ast.expr:

@@ -17,6 +17,7 @@ PRODUCTS = (ast.Mult, ast.Div, ast.FloorDiv)
 MOST_SCALARS = 8
 MOST_PLACES = 20
 MOST_MATRICES = 6
+MOST_ENTRIES = 6
 
 
 def regrouped(node: ast.AST) -> Iterator[ast.AST]:
@@ -150,6 +151,29 @@ def with_entry(node: ast.AST) -> Iterator[ast.AST]:
     for place, each in enumerate(node.elts[:MOST_PLACES]):
         if ast.unparse(each) in plain:
             yield replaced(node, elts=[*node.elts[:place], *node.elts[place + 1 :]])
+
+
+def exchanged(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield a table with two of its values in each other's places."""
+    if not isinstance(node, ast.Dict) or None in node.keys:
+        return
+    for one in range(min(len(node.values), MOST_ENTRIES)):
+        for other in range(one + 1, min(len(node.values), MOST_ENTRIES)):
+            values = list(node.values)
+            values[one], values[other] = values[other], values[one]
+            yield replaced(node, values=values)
+
+
+def chosen_by(node: ast.Constant, holder: ast.AST, values: Mapping[str, Any]) -> Iterator[ast.AST]:
+    """Yield the names of whole numbers, alone or in an array of one axis, in the place of an index."""
+    if not isinstance(node.value, int) or isinstance(node.value, bool):
+        return
+    if not isinstance(holder, (ast.Subscript, ast.Tuple)):
+        return
+    for name, held in values.items():
+        is_array = isinstance(held, np.ndarray) and held.ndim == 1 and held.dtype.kind in "iu"
+        if is_array or (isinstance(held, int) and not isinstance(held, bool)):
+            yield ast.Name(name, ast.Load())
 
 
 def slopes(node: ast.expr, value: Any, terms: Sequence[tuple[ast.expr, Any]]) -> Iterator[ast.AST]:

@@ -4,32 +4,23 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from grader.course.changes import replaced
+from grader.diagnosis.repairs.kinds import misplaced
 from grader.diagnosis.repairs.kinds.analogy import alike
 from grader.diagnosis.repairs.kinds.around import biased, wrapped
-from grader.diagnosis.repairs.kinds.misplaced import (
-    indexed,
-    multiplied,
-    named_numbers,
-    plain_numbers,
-    put_in,
-    regrouped,
-    slopes,
-    unused_names,
-    with_entry,
-)
 from grader.diagnosis.repairs.kinds.values import fits, is_called, is_far, is_large, is_number, sqrt
 from grader.diagnosis.repairs.seen import EXPRESSIONS
 from grader.diagnosis.slips.changes import Scope, natural_changes
 from grader.diagnosis.slips.formulas import last_axes_swapped, number_node
 from grader.diagnosis.slips.wording.phrases import constant_of
 
+ALIGNED = 3  # the level of what a right module shows
 MOST_TERMS = 12  # names that may be missing in one place
 REDUCTIONS = ("sum", "mean", "max", "min", "std", "var")
 VALUES = (ast.Name, ast.Attribute, ast.Subscript, ast.Call, ast.BinOp)
@@ -43,37 +34,50 @@ class Missing:
     definitions: Mapping[str, ast.FunctionDef]
     constants: frozenset[float]  # of the right module
     definition: ast.FunctionDef
-    level: int  # 0: what stands for something else; 1: far names, a term or factor that is missing; 2: an operation
+    level: int  # 0: what stands for another; 1: far names, a term or factor missing; 2: an operation; 3: ALIGNED
     value_of: Callable[[ast.AST], Any]  # what stands for the value of an expression; None where it never had one
+    aligned: Mapping[int, list[ast.expr]] = field(default_factory=dict)  # by the id of an expression
 
     def __call__(self, node: ast.AST, holder: ast.AST, _: Scope) -> Iterator[ast.AST]:
         """Yield the changes of an expression inside of its holder, those of one level."""
         if isinstance(getattr(node, "ctx", None), (ast.Store, ast.Del)):
             return
-        if isinstance(node, EXPRESSIONS) and self.value_of(node) is None and not is_called(node, holder):
+        if self.level == ALIGNED:
+            yield from self.aligned.get(id(node), ())
+            return
+        if isinstance(node, EXPRESSIONS) and not is_called(node, holder) and self._never_began(node):
             return
         if self.level < 2:
             yield from self._natural(node, holder)
         if self.level and isinstance(node, VALUES) and not is_called(node, holder):
             yield from self._around(node, holder)
 
+    def _never_began(self, node: ast.AST) -> bool:
+        """Say whether an expression had no value; one that raised, of which a part has a value, is tried early."""
+        if self.value_of(node) is not None:
+            return False
+        return self.level > 0 or all(self.value_of(each) is None for each in ast.iter_child_nodes(node))
+
     def _natural(self, node: ast.AST, holder: ast.AST) -> Iterator[ast.AST]:
         for change in natural_changes(node, holder, self.scope):
-            if is_far(node, change) == (self.level == 1):
+            is_library = isinstance(node, ast.Attribute) and is_called(node, holder)  # np.mean for np.sum
+            if (is_far(node, change) and not is_library) == (self.level == 1):
                 yield change
         if not self.level:
             yield from alike(node, holder, self.definition)
         if self.level:
-            yield from with_entry(node)
+            yield from misplaced.with_entry(node)
             if isinstance(node, ast.Constant):
-                yield from named_numbers(node, holder, self.scope.values)
+                yield from misplaced.named_numbers(node, holder, self.scope.values)
             return
         yield from biased(node, holder, self.value_of(node), self.terms)
-        yield from put_in(node, holder, self.value_of(node), self.unused, self.scope.values)
-        yield from regrouped(node)
-        yield from indexed(node, self.value_of)
+        yield from misplaced.put_in(node, holder, self.value_of(node), self.unused, self.scope.values)
+        yield from misplaced.regrouped(node)
+        yield from misplaced.indexed(node, self.value_of)
+        yield from misplaced.exchanged(node)
         if isinstance(node, ast.Constant):
             yield from self._numbers(node, holder)
+            yield from misplaced.chosen_by(node, holder, self.scope.values)
         if isinstance(holder, ast.keyword) and constant_of(node) is not None:
             yield from self._given(holder)
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub) and is_large(node.operand):
@@ -96,10 +100,10 @@ class Missing:
                 yield from wrapped(node, value, not outer)
             if outer or isinstance(holder, ast.Call):
                 yield from self._applied(node)
-                yield from slopes(node, value, self._at_hand(node))
-                yield from multiplied(node, value, self._at_hand(node))
+                yield from misplaced.slopes(node, value, self._at_hand(node))
+                yield from misplaced.multiplied(node, value, self._at_hand(node))
             if isinstance(node, (ast.BinOp, ast.Call)):
-                yield from plain_numbers(value, self.constants)
+                yield from misplaced.plain_numbers(value, self.constants)
         elif outer or isinstance(holder, ast.Call):
             yield from self._terms(node, value, (ast.Add, ast.Sub, ast.Mult, ast.Div))
         elif isinstance(holder, ast.Attribute) and holder.attr in REDUCTIONS:
@@ -218,7 +222,7 @@ class Missing:
     @cached_property
     def unused(self) -> list[str]:
         """The function's names that it never reads."""
-        return unused_names(self.definition)
+        return misplaced.unused_names(self.definition)
 
     def _is_set(self, term: ast.expr, line: int) -> bool:
         """Say whether a name has its value where a line begins."""

@@ -5,10 +5,14 @@ from __future__ import annotations
 import ast
 import re
 
+from grader.diagnosis.slips.schema import Change
 from grader.diagnosis.slips.wording.clause import Clause
-from grader.diagnosis.slips.wording.phrases import Vocabulary
+from grader.diagnosis.slips.wording.nouns import LIBRARIES, NOUNS
+from grader.diagnosis.slips.wording.phrases import Vocabulary, called, constant_of
+from grader.diagnosis.slips.wording.sentences import targets
 
 MOST_QUOTED = 90  # characters
+MOST_NAMES = 2  # that are told of one value
 
 
 def narrowed(old: ast.AST, new: ast.AST, holder: ast.AST) -> tuple[ast.AST, ast.AST, ast.AST]:
@@ -35,6 +39,11 @@ def _plain(node: ast.AST) -> list[object]:
 
 def moved(old: ast.AST, right: ast.AST, say: Vocabulary) -> Clause | None:
     """Return the clause of what stands in another place, or is missing as a whole: the learner's own text says it."""
+    if isinstance(old, ast.Dict) and isinstance(right, ast.Dict):
+        pairs = zip(old.keys, old.values, right.values, strict=False)
+        keys = [str(constant_of(key)) for key, ours, theirs in pairs if ours is not theirs]
+        said = f"the values of {' and '.join(keys)} were in each other's places"
+        return Clause(said, "Swap them back.", 0) if keys else None
     if isinstance(old, ast.List) and isinstance(right, ast.List) and len(old.elts) != len(right.elts):
         return _entry(old, right)
     if isinstance(old, ast.Subscript) and isinstance(right, ast.Subscript) and old.value is right.value:
@@ -45,10 +54,22 @@ def moved(old: ast.AST, right: ast.AST, say: Vocabulary) -> Clause | None:
     if both and len(_leaves(old)) > 2 and _leaves(old) == _leaves(right) and _order_of(old) == _order_of(right):
         return quoted(old, right)
     if isinstance(right, ast.BinOp) and right.left is old and isinstance(right.right, ast.BinOp):
-        factor = right.right
-        if isinstance(factor.op, ast.Mult) or isinstance(factor.left, ast.Constant):
-            what = say.term(old) or "what stands there"
-            return Clause(f"the factor {ast.unparse(factor)} were left out of {what}", "Multiply by it.", 1)
+        return _term(right, right.right, say.term(old) or "what stands there")
+    return None
+
+
+def _term(right: ast.BinOp, term: ast.BinOp, what: str) -> Clause | None:
+    """Return the clause of a term, made of others, that is missing beside a value."""
+    text = ast.unparse(ast.fix_missing_locations(term))
+    if len(text) > MOST_QUOTED:
+        return None
+    match right.op:
+        case ast.Add():
+            return Clause(f"{text} were not added to {what}", f"Add {text}.", 1)
+        case ast.Sub():
+            return Clause(f"{text} were not subtracted from {what}", f"Subtract {text}.", 1)
+        case ast.Mult() if isinstance(term.op, ast.Mult) or isinstance(term.left, ast.Constant):
+            return Clause(f"the factor {text} were left out of {what}", "Multiply by it.", 1)
     return None
 
 
@@ -104,3 +125,38 @@ def _entry(old: ast.List, right: ast.List) -> Clause | None:
     if len(texts) < len(others):
         return Clause(f"{longer[place]} were left out{after}", "Put it in.", 0)
     return Clause(f"{longer[place]}{after} were one too many", "Leave it out.", 0)
+
+
+def taking_part(change: Change, say: Vocabulary) -> Clause | None:
+    """Return the clause of names that took no part in a value where they belong, or that have no part in it."""
+    if not isinstance(change.new, ast.AST):
+        return None
+    ours, theirs = (_known(each, say) for each in (change.old, change.new))
+    what = targets(change.statement, say) or "the result"
+    missing, extra = [each for each in theirs if each not in ours], [each for each in ours if each not in theirs]
+    common = len(theirs) - len(missing)
+    if not (missing or extra) or max(len(missing), len(extra)) > MOST_NAMES or common < len(missing) + len(extra):
+        return None
+    if missing and extra:
+        said = f"{_listed(extra)} stood in {what}, where {_listed(missing)} belongs"
+        return Clause(said, f"Use {_listed(missing)} there.", 1)
+    if missing:
+        return Clause(f"{_listed(missing)} took no part in {what}", f"Look at what {what} is made of.", 1)
+    return Clause(f"{_listed(extra)} took part in {what}", f"Make {what} without it.", 1)
+
+
+def _known(node: ast.AST, say: Vocabulary) -> list[str]:
+    """Return the names that stand in an expression, and what its functions are called."""
+    found: dict[str, None] = {}
+    for each in ast.walk(node):
+        noun = NOUNS.get(called(each)) if isinstance(each, ast.Call) else None
+        name = say.phrase(each) if isinstance(each, (ast.Name, ast.Attribute)) else noun
+        if name and " " not in name and name not in (*LIBRARIES, "self"):
+            found[name] = None
+        elif noun:
+            found[noun] = None
+    return list(found)
+
+
+def _listed(names: list[str]) -> str:
+    return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]

@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 from dataclasses import replace
 
-from grader.diagnosis.repairs.words.moved import moved, narrowed, quoted
+from grader.diagnosis.repairs.words.differing import is_small, places
+from grader.diagnosis.repairs.words.moved import moved, narrowed, quoted, taking_part
 from grader.diagnosis.slips.schema import Change
 from grader.diagnosis.slips.wording.clause import Clause
 from grader.diagnosis.slips.wording.expressions import expression
@@ -14,6 +15,12 @@ from grader.diagnosis.slips.wording.phrases import Vocabulary, called, constant_
 from grader.diagnosis.slips.wording.sentences import statement, targets
 
 DONE = {ast.Add: "added to", ast.Sub: "subtracted from"}
+STEPS = {  # what a learner did, where the step that sets something belongs elsewhere
+    "reset": ("{} were set once, before the loop", "Set {} anew in every round."),
+    "hoisted": ("{} were set back in every round of the loop", "Set {} once, before the loop."),
+    "after": ("the step that sets {} stood inside the loop", "Do it once, after the loop."),
+    "indented": ("the step that sets {} stood behind the loop", "Do it in every round of the loop."),
+}
 
 
 def told(change: Change, say: Vocabulary) -> Clause | None:
@@ -28,12 +35,13 @@ def told(change: Change, say: Vocabulary) -> Clause | None:
     if change.kind in ("accumulates", "overwrites"):
         return _assignment(change, say)
     if change.kind == "thrown_away" and isinstance(change.old, ast.Expr):
-        name = called(change.old.value)
-        return Clause(f"the result of {name} were not used", f"`{name}` returns what it makes: keep that.", 0)
+        return _thrown_away(change.old.value, say)
     if isinstance(change.old, ast.stmt):
         return _statement(change, say)
     if not isinstance(change.new, ast.AST):
         return None
+    if change.kind == "aligned":
+        return _aligned(change, say)
     if _holds(change.old, change.new) and not _holds(change.new, change.old):
         return _extra(change.old, change.new, say)
     if (special := _special(change, say)) is not None:
@@ -43,6 +51,27 @@ def told(change: Change, say: Vocabulary) -> Clause | None:
         if old is not change.old:
             return told(replace(change, old=old, new=new, holder=holder), say) or quoted(change.old, change.new)
     return expression(change.new, change.old, change.holder, say) or quoted(change.old, change.new)
+
+
+def _thrown_away(value: ast.expr, say: Vocabulary) -> Clause | None:
+    """Return the clause of a line that computes something and keeps nothing."""
+    if name := called(value):
+        return Clause(f"the result of {name} were not used", f"`{name}` returns what it makes: keep that.", 0)
+    what = say.phrase(getattr(value, "left", None))
+    return Clause(f"the new value of {what} were not kept", f"Write `{what} = …`.", 0) if what else None
+
+
+def _aligned(change: Change, say: Vocabulary) -> Clause | None:
+    """Return the clause of what stands where a right module has something else: each of the places told by itself."""
+    found = places(change)
+    if found is not None and len(found) == 1 and not is_small(found[0]):
+        return taking_part(found[0], say)
+    clauses = [told(replace(each, kind=""), say) for each in found or ()]
+    known = [each for each in clauses if each is not None]
+    if known and len(known) == len(clauses) and not any("another value" in each.said for each in known):
+        said = ", and as if ".join(dict.fromkeys(each.said for each in known))
+        return Clause(said, " ".join(dict.fromkeys(each.fix for each in known)), max(each.rank for each in known))
+    return taking_part(change, say)
 
 
 def _special(change: Change, say: Vocabulary) -> Clause | None:
@@ -102,6 +131,13 @@ def _holds(whole: ast.AST, part: ast.AST) -> bool:
 
 def _order(change: Change, say: Vocabulary) -> Clause | None:
     body = change.new if isinstance(change.new, list) else []
+    if change.kind == "return_after":
+        return Clause("it returned after the first round of the loop", "Return after the loop.", 0)
+    if change.kind in STEPS:
+        inner = getattr(change.statement, "body", [change.statement])
+        what = targets(inner[0 if change.kind == "hoisted" else -1], say)
+        said, fix = STEPS[change.kind]
+        return Clause(said.format(what), fix.format(what), 1) if what else None
     if change.kind != "order" or change.statement not in body:
         return None
     place = body.index(change.statement)
@@ -120,7 +156,7 @@ def _line(change: Change, say: Vocabulary) -> Clause | None:
     if what is None:
         return None
     like = targets(change.statement, say) or "the line before"
-    return Clause(f"a line for {what} were missing beside that of {like}", f"Treat {what} as {like}.", 1)
+    return Clause(f"{what} had no line like that of {like}", f"Write for {what} the line that {like} has.", 1)
 
 
 def _assignment(change: Change, say: Vocabulary) -> Clause | None:

@@ -119,9 +119,10 @@ def _without_keyword(gone: ast.keyword, new: ast.Call, noun: str, say: Vocabular
 def _range(old: ast.Call, new: ast.Call) -> Clause:
     if len(new.args) != len(old.args):
         return Clause("the loop left out its first round", "Start at 0.", 1)
-    changed = next((b for a, b in zip(old.args, new.args, strict=True) if a is not b), None)
-    if isinstance(changed, ast.BinOp) and constant_of(changed.right) == 1:
-        fewer = isinstance(changed.op, ast.Sub)
+    pair = next(((a, b) for a, b in zip(old.args, new.args, strict=True) if a is not b), (None, None))
+    whole = next((each for each in pair if isinstance(each, ast.BinOp) and constant_of(each.right) == 1), None)
+    if isinstance(whole, ast.BinOp) and whole.left in pair:
+        fewer = isinstance(whole.op, ast.Sub) == (whole is pair[1])
         return Clause(f"the loop made one round too {'few' if fewer else 'many'}", "Look at where the loop ends.", 1)
     return Clause("the loop had other bounds", "Look at where the loop begins and ends.", 2)
 

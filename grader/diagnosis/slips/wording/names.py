@@ -16,7 +16,7 @@ def name(old: ast.expr, new: ast.AST, holder: ast.AST, say: Vocabulary) -> Claus
     if isinstance(new, ast.Constant) and isinstance(new.value, (int, float)) and not isinstance(new.value, bool):
         said = f"{was or 'a value'} were always {now}, whatever is passed"
         return Clause(said, f"Use {was or 'what is passed'}.", 1)
-    if isinstance(holder, ast.Call) and holder.func is old:
+    if isinstance(holder, ast.Call) and (holder.func is old or (holder.func is new and isinstance(new, ast.Attribute))):
         return _function(old, new)
     if isinstance(new, ast.Constant) and new.value is None:
         function = called(holder) if isinstance(holder, ast.Call) else ""

@@ -162,6 +162,7 @@ def test_shapes_axes_and_indices(code: str, text: str) -> None:
         ("return items.shape", "A list has no .shape: np.asarray makes an array of it."),
         ("return items - items", "A list does not compute element by element"),
         ("return X(1)", "Round brackets call a function; square ones index an array."),
+        ("(_ for _ in ()).throw(BlockingIOError(11, 'Resource temporarily unavailable'))", "A test may start only so"),
         ("return -(X > 0)", "True and False have no minus"),
         ("return (X > 0) - (X > 1)", "True and False have no minus"),
     ],

@@ -38,7 +38,7 @@ def test_the_line_that_differs_from_its_likes_is_made_as_they_are() -> None:
 def test_a_line_that_is_missing_beside_its_like_is_put_in() -> None:
     found = _found(ONE_LESS, "f(1.0, 1.0, 2.0, 2.0)")
     body = "mean = 0.9 * mean + new_mean\nvar = 0.9 * var + new_var\nreturn (mean, var, new_var)"
-    assert "a line for var were missing beside that of mean" in found[body]
+    assert "var had no line like that of mean" in found[body]
 
 
 def test_no_line_makes_a_function_of_the_module_a_name_of_its_own() -> None:

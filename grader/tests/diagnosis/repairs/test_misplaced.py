@@ -53,6 +53,48 @@ CASES = {
         "return loss < best - least",
         "least were not subtracted from best",
     ),
+    "a step that belongs in the loop": (
+        "def f(x, n):\n    y = 0 * x\n    g = x + y\n    for _ in range(n):\n        y = y + g\n    return y",
+        "np.ones(2), 3",
+        "y = 0 * x\ng = x + y\nfor _ in range(n):\n    g = x + y\n    y = y + g\nreturn y",
+        "g were set once, before the loop",
+    ),
+    "a step that belongs before the loop": (
+        "def f(x, n):\n    for _ in range(n):\n        y = 0 * x\n        y = y + x\n    return y",
+        "np.ones(2), 3",
+        "y = 0 * x\nfor _ in range(n):\n    y = y + x\nreturn y",
+        "y were set back in every round of the loop",
+    ),
+    "a return that belongs behind the loop": (
+        "def f(x, n):\n    for _ in range(n):\n        x = x + 1\n        return x",
+        "np.ones(2), 3",
+        "for _ in range(n):\n    x = x + 1\nreturn x",
+        "it returned after the first round of the loop",
+    ),
+    "a difference that is thrown away": (
+        "def f(x):\n    x - 1\n    return x",
+        "np.ones(2)",
+        "x = x - 1\nreturn x",
+        "the new value of x were not kept",
+    ),
+    "two entries in each other's places": (
+        "def f(a, b):\n    return {'a': b, 'b': a}",
+        "np.ones(2), np.ones(3)",
+        "return {'a': a, 'b': b}",
+        "the values of a and b were in each other's places",
+    ),
+    "an index that is never asked": (
+        "def f(x, at):\n    return x[np.arange(len(at)), 0]",
+        "np.ones((2, 3)), np.array([1, 2])",
+        "return x[np.arange(len(at)), at]",
+        "at were always 0, whatever is passed",
+    ),
+    "a length that is not divided out": (
+        "def f(x):\n    y = 2 * x\n    return y",
+        "np.ones(3)",
+        "y = 2 * x\nreturn y / np.linalg.norm(y)",
+        "y were not divided by the norm of y",
+    ),
     "a slope": (
         "def f(g, i):\n    return g * 2",
         ROW,

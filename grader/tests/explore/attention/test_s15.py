@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from drawings.noticing import OWN
+from drawings.s15.own_notices import OWN
 from grader.explore.drawing import Images
 from grader.explore.example import example
 from grader.explore.model import Array, Example, Exploration

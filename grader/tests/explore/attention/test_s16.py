@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from drawings.s16_backward import CHAIN
-from drawings.s16_forward import start
+from drawings.s16.backward import CHAIN
+from drawings.s16.forward import start
 from grader.errors import UsageError
 from grader.explore.example import example
 from grader.explore.model import Array, Example, Exploration

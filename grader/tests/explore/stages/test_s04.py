@@ -33,6 +33,7 @@ def test_a_stub_begins_with_the_density(tmp_path: Path) -> None:
     assert (found.fine, found.next_function, found.drawings) == (False, "normal_pdf", ())
 
 
+@pytest.mark.some_of(3)
 @pytest.mark.parametrize(
     ("function", "body", "part", "status", "message"),
     [

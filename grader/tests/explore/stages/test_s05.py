@@ -30,6 +30,7 @@ def test_a_stub_begins_with_sgd_step(tmp_path: Path) -> None:
     assert (found.fine, found.next_function, found.drawings) == (False, "sgd_step", ())
 
 
+@pytest.mark.some_of(3)
 @pytest.mark.parametrize(
     ("function", "body", "part", "status", "message"),
     [

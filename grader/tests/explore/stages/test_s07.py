@@ -37,6 +37,7 @@ def test_a_stub_begins_with_the_sigmoid(tmp_path: Path) -> None:
     assert (found.fine, found.next_function, found.drawings) == (False, "sigmoid", ())
 
 
+@pytest.mark.some_of(3)
 @pytest.mark.parametrize(
     ("function", "body", "part", "status", "message"),
     [

@@ -33,6 +33,7 @@ def test_a_stub_draws_nothing_yet(tmp_path: Path) -> None:
     assert (found.fine, found.next_function, found.drawings) == (False, "ridge_penalty", ())
 
 
+@pytest.mark.some_of(3)
 @pytest.mark.parametrize(
     ("function", "body", "part", "status", "message"),
     [

@@ -35,6 +35,7 @@ def test_a_stub_begins_with_the_vocabulary(tmp_path: Path) -> None:
     assert found.next_function == "build_vocabulary"
 
 
+@pytest.mark.some_of(3)
 @pytest.mark.parametrize(
     ("function", "body", "part", "status", "message"),
     [

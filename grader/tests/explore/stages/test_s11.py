@@ -36,6 +36,7 @@ def test_a_stub_begins_with_relu(tmp_path: Path) -> None:
     assert (found.fine, found.next_function, found.drawings) == (False, "relu", ())
 
 
+@pytest.mark.some_of(3)
 @pytest.mark.parametrize(
     ("function", "body", "part", "status", "message"),
     [

@@ -35,6 +35,7 @@ def test_a_stub_begins_with_the_first_weights(tmp_path: Path) -> None:
     assert found.next_function in ("xavier_uniform", "he_normal")  # which, the checklist says
 
 
+@pytest.mark.some_of(3)
 @pytest.mark.parametrize(
     ("function", "body", "part", "status", "message"),
     [

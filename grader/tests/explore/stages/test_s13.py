@@ -31,6 +31,7 @@ def test_a_stub_begins_with_padding(tmp_path: Path) -> None:
     assert (found.fine, found.next_function, found.drawings) == (False, "im2col", ())
 
 
+@pytest.mark.some_of(3)
 @pytest.mark.parametrize(
     ("function", "body", "part", "status", "message"),
     [

@@ -34,6 +34,7 @@ def test_a_stub_begins_with_the_rnn(tmp_path: Path) -> None:
     assert (found.next_function or "").startswith("rnn_")
 
 
+@pytest.mark.some_of(3)
 @pytest.mark.parametrize(
     ("function", "body", "part", "status", "message"),
     [

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from drawings import s18
+from drawings.s18 import steps as s18
 from grader.course.data import data_beside
 from grader.errors import UsageError
 from grader.explore.example import example
@@ -43,6 +43,7 @@ def test_a_stub_begins_with_the_block(tmp_path: Path) -> None:
     assert (found.fine, found.drawings, found.next_function) == (False, (), "GPT")
 
 
+@pytest.mark.some_of(3)
 @pytest.mark.parametrize(
     ("function", "body", "part", "message"),
     [

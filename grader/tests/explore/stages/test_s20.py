@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from drawings import s20
+from drawings.s20 import steps as s20
 from grader.explore.model import Exploration
 from grader.tests.explore.exploring import broken, charts, explored, images, parts, reference, stubbed
 
@@ -56,6 +56,7 @@ def test_a_stub_begins_with_patches(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("few_steps")
+@pytest.mark.some_of(3)
 @pytest.mark.parametrize(
     ("function", "body", "part", "status", "message"),
     [
@@ -76,6 +77,7 @@ def test_what_is_wrong_is_told(tmp_path: Path, function: str, body: str, part: s
 
 
 @pytest.mark.usefixtures("few_steps")
+@pytest.mark.some_of(3)
 @pytest.mark.parametrize(
     ("which", "body", "part", "status", "message"),
     [

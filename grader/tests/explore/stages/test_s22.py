@@ -40,6 +40,7 @@ def test_a_stub_begins_with_tiles(tmp_path: Path) -> None:
     assert (found.fine, found.drawings, found.next_function) == (False, (), "tiled_attention")
 
 
+@pytest.mark.some_of(3)
 @pytest.mark.parametrize(
     ("function", "body", "part", "status", "message"),
     [

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+import queue
 import signal
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -35,6 +38,33 @@ def die() -> None:
 
 def fail() -> None:
     raise ValueError("as told")
+
+
+def test_who_waits_for_a_call_that_another_takes_stops_waiting() -> None:
+    """A SimpleQueue whose time is up waits for ever: about one in eight of these rounds left such a thread."""
+    pool = Pool(1, 2.0, prepare)
+    calls: Any = type(pool._calls)()
+    pool.shutdown()
+    stopped = threading.Event()
+
+    def wait() -> None:
+        while not stopped.is_set():
+            with suppress(queue.Empty):
+                calls.get(timeout=0.002)
+
+    for _ in range(20):
+        stopped.clear()
+        threads = [threading.Thread(target=wait, daemon=True) for _ in range(8)]
+        for thread in threads:
+            thread.start()
+        for _ in range(12):
+            calls.put(1)
+            calls.put(1)
+            time.sleep(0.0019)
+        stopped.set()
+        for thread in threads:
+            thread.join(30)
+        assert not [thread for thread in threads if thread.is_alive()]
 
 
 @pytest.fixture(scope="module")

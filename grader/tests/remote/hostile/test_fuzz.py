@@ -29,7 +29,7 @@ from grader.remote.processes.loading import load_problem, names_of
 from grader.remote.proxies import RemoteValue
 from grader.remote.record import Name
 
-FUZZ = settings(max_examples=250, deadline=None, suppress_health_check=list(HealthCheck))
+FUZZ = settings(max_examples=settings().max_examples * 5 // 2, deadline=None, suppress_health_check=list(HealthCheck))
 NAMES = {
     "f": Name("function", 1), "Layer": Name("class", 2), "Error": Name("exception", 3, ("ValueError",)),
     "shape": Name("value", 0),

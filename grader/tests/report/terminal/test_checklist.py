@@ -27,7 +27,8 @@ s15 · Attention mechanisms                                  1 of 4 criteria   �
     This is what you get by reshaping straight to (batch, heads, seq, d_k): tokens are mixed across heads.
     Reshape to (batch, seq, heads, d_k) first, then swap axes 1 and 2.            stages/s15_attention/attention.py:142
     and 1 more test: grader check s15 --row split-heads -v
-    more help: grader hint s15 split-heads    again with these inputs: grader check s15 --seed 40817
+    read: grader show s15 split-heads    more help: grader hint s15 split-heads
+    again with these inputs: grader check s15 --seed 40817
 ○ merge_heads reverses split_heads                                            not started
 – multi_head_attention_forward                                                waits for split_heads
 seed 40817 · isolation bubblewrap · 0.6 s
@@ -97,7 +98,7 @@ def test_no_line_ends_in_spaces(width: int) -> None:
 def test_at_80_columns_the_place_and_the_commands_stand_on_lines_of_their_own() -> None:
     lines = shown(width=80).splitlines()
     assert "    stages/s15_attention/attention.py:142" in lines
-    assert "    more help: grader hint s15 split-heads" in lines
+    assert "    read: grader show s15 split-heads    more help: grader hint s15 split-heads" in lines
     assert "    again with these inputs: grader check s15 --seed 40817" in lines
 
 

@@ -59,6 +59,15 @@ def test_a_fresh_folder_is_greeted_in_six_lines() -> None:
     assert not any("Welcome" in line for line in later)
 
 
+def test_a_long_path_in_place_of_grader_leaves_six_lines_of_80_columns() -> None:
+    look = Look(80, grader="'/home/somebody/a folder/.venv/bin/grader'")
+    lines = [line.plain for line in home_lines(COURSE, standings("open", "locked"), None, look)]
+    assert len(lines) == 6 and max(map(len, lines)) <= 80
+    assert lines[3].endswith(" show s01    read it")
+    longest = Look(80, grader=f"/home/{'x' * 50}/grader")
+    assert len(home_lines(COURSE, standings("open", "locked"), None, longest)) == 6
+
+
 def test_every_stage_has_an_estimate_and_what_has_a_milestone_can_be_explored() -> None:
     from drawings.plans import PLANS
 

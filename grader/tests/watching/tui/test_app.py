@@ -11,7 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from grader import __version__
+from grader.progress import last_check
 from grader.report.terminal.layout import Look
+from grader.submission import take
 from grader.tests.support.command import NUMBERS, Place
 from grader.tests.support.patience import SLACK
 from grader.tests.watching.fakes import Watched, verdict
@@ -20,9 +23,9 @@ pytest.importorskip("textual")
 
 from textual.pilot import Pilot
 from textual.screen import Screen as Base
-from textual.widgets import OptionList, Static
+from textual.widgets import Markdown, OptionList, Static
 
-from grader.watching.events import Counted, Explored, Failed
+from grader.watching.events import Counted, Explored, Failed, Saved
 from grader.watching.session import Session
 from grader.watching.tui.app import Posted, Watching
 from grader.watching.tui.dialogs import Choice, Question, Reading
@@ -84,6 +87,11 @@ def play(root: Path, story: Story, size: tuple[int, int] = (140, 30), ascii: boo
 
     asyncio.run(run())
     return screen
+
+
+def reading(screen: Screen) -> str:
+    """Return what the window on top has to read."""
+    return str(screen.app.screen.query_one("#reading Static", Static).content)
 
 
 def test_three_columns_show_the_stages_the_rows_and_what_is_wrong_first(place: Place) -> None:
@@ -182,6 +190,73 @@ def test_keys_open_windows_that_keys_close(place: Place) -> None:
     assert play(place.root, story).watched.checks.closed
 
 
+def test_a_hint_stands_below_what_the_last_check_found(place: Place) -> None:
+    async def story(screen: Screen) -> None:
+        failed = verdict(screen.watched.first, "failed", "blocked")
+        snapshot = take(screen.watched.first, None, place.root)
+        failed = replace(failed, run=replace(failed.run, submission=snapshot.digest, course=__version__))
+        last_check.remember(screen.watched.workspace.store.folder, screen.watched.first, failed)
+        await screen.takes(screen.watched.judged(failed))
+        await screen.press("h")
+        await screen.shows(Reading)
+        await screen.until(lambda: "The last check: This is the square." in reading(screen))
+        title = str(screen.app.screen.query_one(".window-title", Static).content)
+        assert title == "s01 · double is right · hint 1 of 3, a question"
+        assert reading(screen).splitlines()[-1] == "    double: a nudge"
+
+    play(place.root, story)
+
+
+PAGE = """\
+# Numbers
+
+## Doubling
+
+### Step 1: twice
+
+- [ ] double is right
+
+### Step 2: twice again
+
+- [ ] quadruple is right
+"""
+
+
+def test_the_specification_opens_at_the_step_of_the_row_and_s_leads_to_all_of_it(place: Place) -> None:
+    (place.numbers.parent / "README.md").write_text(PAGE, encoding="utf-8")
+
+    def shown(screen: Screen) -> str:
+        return screen.app.screen.query_one("#reading Markdown", Markdown).source
+
+    async def story(screen: Screen) -> None:
+        await screen.judged("passed", "failed")
+        await screen.press("s")
+        await screen.shows(Reading)
+        await screen.until(lambda: "step 2 of 2" in shown(screen) and "Step 1" not in shown(screen))
+        await screen.press("h")  # means nothing here
+        await screen.shows(Reading)
+        await screen.press("s")
+        await screen.until(lambda: type(screen.app.screen) is Reading and shown(screen) == PAGE)
+        await screen.press("escape")
+        await screen.shows(Base)
+        await screen.press("up")
+        await screen.until(lambda: screen.app._row == "double")
+        await screen.press("s")
+        await screen.until(lambda: type(screen.app.screen) is Reading and "step 1 of 2" in shown(screen))
+
+    play(place.root, story)
+
+
+def test_a_save_of_a_test_checks_again_and_says_so(place: Place) -> None:
+    async def story(screen: Screen) -> None:
+        await screen.judged("failed", "blocked")
+        await screen.takes(Saved(screen.watched.first.tests_path / "test_double.py"))
+        await screen.until(lambda: "tests/test_double.py was saved." in screen.text("#told"))
+        assert screen.watched.checks.anew == [False, True]
+
+    play(place.root, story)
+
+
 def test_stages_are_gone_through_listed_and_searched(place: Place) -> None:
     async def story(screen: Screen) -> None:
         board = screen.watched.session
@@ -215,9 +290,9 @@ def test_a_reset_asks_and_a_comparison_shows_both(place: Place) -> None:
         await screen.takes(screen.watched.judged(replace(verdict(screen.watched.first, "passed", "passed"))))
         await screen.press("d")
         await screen.shows(Reading)
-        await screen.until(
-            lambda: "+    return 2 * x" in str(screen.app.screen.query_one("#reading Static", Static).content)
-        )
+        await screen.until(lambda: "return x + x" in reading(screen) and "measures them" in reading(screen))
+        beside = next(line for line in reading(screen).splitlines() if "return x + x" in line)
+        assert "│" in beside and beside.endswith("return 2 * x")
         await screen.press("q", "r")
         await screen.shows(Question)
         await screen.press("n")

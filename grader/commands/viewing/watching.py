@@ -1,0 +1,52 @@
+"""`grader watch`: choose a way to show it that works here, and begin."""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib.util import find_spec
+from typing import Annotated
+
+import typer
+
+from grader.commands.learning import open_here
+from grader.commands.options import AnyStage
+from grader.errors import UsageError
+
+WITHOUT = "Textual is not installed, so the view is simpler."
+TUI = "`uv sync --extra tui` installs it; without uv: pip install textual"
+
+
+def watch(
+    stage: AnyStage = None,
+    plain: Annotated[
+        bool, typer.Option("--plain", help="Print lines only, for a screen reader or a simple terminal.")
+    ] = False,
+) -> None:
+    """Check a stage each time you save it.
+
+    Shows the stages, the checklist and what is wrong first. A pass is recorded as by `grader check`. The full screen
+    needs Textual: `uv sync --extra tui`. Without it the view is simpler.
+    """
+    from grader.progress.actions import stage_or_current
+    from grader.report.terminal import screen
+
+    missing = [name for name in ("stdin", "stdout", "stderr") if not getattr(sys, name).isatty()]
+    if not plain and missing:
+        message = f"`grader watch` needs a terminal, and {missing[0]} is not one"
+        raise UsageError(message, "`grader watch --plain` prints lines instead.")
+    workspace = open_here()
+    target = stage_or_current(workspace, stage)
+    if plain or os.environ.get("TERM", "dumb") == "dumb":
+        from grader.watching.plain import watch as in_lines
+
+        in_lines(workspace, target, screen.look())
+    elif find_spec("textual") is None:
+        from grader.watching.live import watch as in_live_view
+
+        screen.say(WITHOUT, TUI, "yellow")
+        in_live_view(workspace, target, screen.console(), screen.look)
+    else:
+        from grader.watching.tui.app import watch as in_full_screen
+
+        in_full_screen(workspace, target, screen.look)

@@ -1,0 +1,248 @@
+"""Where a learner's values leave those of a right module: what is made of right values and comes out wrong.
+
+All note what their expressions hold in one test. An expression of the learner's whose value no right module ever has,
+and one of a right module's whose value the learner's never has, may be each other's counterpart. The right one is
+written with what the learner's function has at hand: names of the same value. Whether it is right there is then tried.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from grader.course.changes import replaced
+from grader.diagnosis.repairs.seen import Print
+from grader.diagnosis.repairs.words.differing import FARTHEST, changed
+from grader.diagnosis.repairs.written import Written
+
+MOST_PAIRS = 80  # of one wrong expression and a right one, in one function
+MOST_TRIED = 16  # of these, the nearest
+LARGEST = 40  # nodes of what may stand in a line
+DEEPEST = 3  # names that stand for one another, of which what they are made of is taken
+VALUES = (ast.BinOp, ast.Call, ast.UnaryOp, ast.Subscript, ast.Compare, ast.IfExp, ast.Attribute, ast.Name)
+LIBRARIES = ("np", "math")
+
+
+@dataclass(frozen=True)
+class Right:
+    """An expression of a right module, what tells its value, and what each local name of its function is made of."""
+
+    module: Written
+    node: ast.expr
+    known: Print
+    made: Mapping[str, ast.expr]
+
+
+@dataclass
+class Alignment:
+    """Holds the values of a learner's module in one test against those of right ones."""
+
+    learners: Written
+    rights: Sequence[Written]
+
+    def of(self, function: str) -> dict[int, list[ast.expr]]:
+        """Return by the id of an expression of a learner's function what may have to stand there."""
+        found: dict[int, list[ast.expr]] = {}
+        pairs: list[tuple[int, ast.expr, ast.expr]] = []
+        for line, node, known in self._wrong(function):
+            for right in self._missing:
+                if right.known.shape != known.shape:
+                    continue
+                made = _Translation(self, function, line, node, right).expression()
+                if made is not None and _size(made) <= LARGEST and len(pairs) < MOST_PAIRS:
+                    pairs.append((changed(node, made), node, made))
+        pairs.sort(key=lambda pair: (pair[0], _size(pair[1])))  # of several right formulas the nearest
+        for far, node, made in pairs[:MOST_TRIED]:
+            if 0 < far <= FARTHEST:
+                found.setdefault(id(node), []).append(made)
+        return found
+
+    @cached_property
+    def _missing(self) -> list[Right]:
+        """The right modules' expressions whose values the learner's never has, each value once of each module."""
+        theirs = _Prints(self.learners.seen.prints.values())
+        found: list[Right] = []
+        for each in self._expressions:
+            is_known = isinstance(each.node, (ast.Name, ast.Attribute)) or each.known in theirs
+            seen = [other for other in found if other.module is each.module]
+            if not is_known and not any(each.known.is_like(other.known) for other in seen):
+                found.append(each)
+        return found
+
+    @cached_property
+    def _expressions(self) -> list[Right]:
+        """The right modules' expressions with their values, the smallest first."""
+        found = []
+        for module, name, node in ((each, *own) for each in self.rights for own in each.definitions.items()):
+            if name not in module.seen.held:
+                continue
+            made = _made(node)
+            for each in ast.walk(node):
+                known = print_of(module, each)
+                if known is not None and isinstance(each, VALUES):
+                    found.append(Right(module, each, known, made))
+        return sorted(found, key=lambda each: _size(each.node))
+
+    def _wrong(self, function: str) -> Iterator[tuple[int, ast.expr, Print]]:
+        """Yield the learner's expressions whose values no right module has, and what lines set or return."""
+        held = (known for each in self.rights for names in each.seen.held.values() for known in names.values())
+        rights = _Prints((*(each.known for each in self._expressions), *held))
+        for each in ast.walk(self.learners.definitions[function]):
+            if isinstance(each, (ast.Return, ast.Assign)) and isinstance(each.value, ast.expr):
+                whole = [each.value, *getattr(each.value, "elts", ())]  # it may be right, and not what belongs there
+                yield from ((each.lineno, one, seen) for one in whole if (seen := print_of(self.learners, one)))
+            known = print_of(self.learners, each)
+            is_made = isinstance(each, (ast.BinOp, ast.Call, ast.UnaryOp, ast.Subscript, ast.Compare, ast.IfExp))
+            if known is not None and is_made and isinstance(each, ast.expr) and known not in rights:
+                yield each.lineno, each, known
+
+
+def print_of(module: Written, node: ast.AST) -> Print | None:
+    """Return what tells the value of an expression of a module."""
+    return module.seen.prints.get(module.numbers.get(id(node), -1))
+
+
+@dataclass
+class _Translation:
+    """Writes an expression of a right module with what a learner's function has at hand in one line."""
+
+    both: Alignment
+    function: str
+    line: int
+    wrong: ast.expr
+    right: Right
+
+    def expression(self) -> ast.expr | None:
+        """Return the expression; None where a value of it is not at hand."""
+        return self._made(self.right.node, 0)
+
+    @cached_property
+    def _own(self) -> list[tuple[ast.expr, Print]]:
+        """What stands in the wrong expression and may be right."""
+        parts = [each for each in ast.walk(self.wrong) if isinstance(each, ast.expr) and each is not self.wrong]
+        found = [(each, known) for each in parts if (known := print_of(self.both.learners, each)) is not None]
+        return sorted(found, key=lambda pair: -_size(pair[0]))
+
+    @cached_property
+    def _at_hand(self) -> list[tuple[str, ast.expr, Print]]:
+        """The names of the function that have a value where the line begins, with their attributes and entries."""
+        first = _first_lines(self.both.learners.definitions[self.function])
+        held = self.both.learners.seen.held.get(self.function, {})
+        found = []
+        for path, known in held.items():
+            if first.get(path[0], 0) < self.line:
+                found.append((path[-1], _loaded(path), known))
+        return found
+
+    def _made(self, node: ast.expr, depth: int) -> ast.expr | None:
+        known = print_of(self.right.module, node)
+        if known is not None and not isinstance(node, ast.Constant) and (found := self._like(node, known)) is not None:
+            return found
+        match node:
+            case ast.Constant():
+                return node
+            case ast.Name():
+                return self._name(node, depth)
+            case ast.Attribute(value=ast.Name(id=library)) if library in LIBRARIES:
+                return node
+        return self._parts(node, depth)
+
+    def _like(self, node: ast.expr, known: Print) -> ast.expr | None:
+        """Return what has the value of an expression: a part of the wrong one, or a name, the one alike first."""
+        name = _name_of(node)
+        found = [each for own, each, print_ in self._at_hand if print_.is_like(known) and own == name]
+        found += [each for each, print_ in self._own if print_.is_like(known)]
+        if known.shape or not isinstance(node, ast.Name):  # a number that is equal may well be another
+            found += [each for _, each, print_ in self._at_hand if print_.is_like(known)]
+        return found[0] if found else None
+
+    def _name(self, node: ast.Name, depth: int) -> ast.expr | None:
+        if node.id in self.right.made and depth < DEEPEST:
+            return self._made(self.right.made[node.id], depth + 1)
+        known = {*self.both.learners.functions, *LIBRARIES, "len", "range", "int", "float", "max", "min", "abs", "sum"}
+        is_called = node.id in known and print_of(self.right.module, node) is None
+        return node if is_called else None
+
+    def _parts(self, node: ast.expr, depth: int) -> ast.expr | None:
+        fields: dict[str, object] = {}
+        for name, value in ast.iter_fields(node):
+            if isinstance(value, ast.expr):
+                made = self._made(value, depth)
+                if made is None:
+                    return None
+                fields[name] = made
+            elif isinstance(value, list):
+                items = [self._item(each, depth) for each in value]
+                if any(each is None for each in items):
+                    return None
+                fields[name] = items
+        result: ast.expr = replaced(node, **fields)
+        return result
+
+    def _item(self, item: ast.AST, depth: int) -> ast.AST | None:
+        if isinstance(item, ast.keyword):
+            value = self._made(item.value, depth)
+            return None if value is None else ast.keyword(item.arg, value)
+        if isinstance(item, ast.expr):
+            return self._made(item, depth)
+        return item if isinstance(item, (ast.operator, ast.cmpop)) else None
+
+
+class _Prints:
+    """Many values, to be asked whether one is among them."""
+
+    def __init__(self, known: Iterable[Print]) -> None:
+        self._by_size: dict[tuple[object, ...], list[Print]] = {}
+        for each in known:
+            self._by_size.setdefault(self._key(each), []).append(each)
+
+    def __contains__(self, known: Print) -> bool:
+        return any(known.is_like(each) for each in self._by_size.get(self._key(known), ()))
+
+    @staticmethod
+    def _key(known: Print) -> tuple[object, ...]:
+        return known.shape, f"{known.size:.4g}"  # two that rounding parts are tried for nothing, no more
+
+
+def _size(node: ast.AST) -> int:
+    return sum(1 for _ in ast.walk(node))
+
+
+def _name_of(node: ast.expr) -> str:
+    key = node.slice if isinstance(node, ast.Subscript) else None
+    found = getattr(node, "id", getattr(node, "attr", getattr(key, "value", "")))
+    return found if isinstance(found, str) else ""
+
+
+def _loaded(path: tuple[str, ...]) -> ast.expr:
+    """Return the expression of a name, or of an attribute or entry of one."""
+    name = ast.Name(path[0], ast.Load())
+    if len(path) == 1:
+        return name
+    if path[1] == ".":
+        return ast.Attribute(name, path[2], ast.Load())
+    return ast.Subscript(name, ast.Constant(path[2]), ast.Load())
+
+
+def _made(node: ast.FunctionDef) -> dict[str, ast.expr]:
+    """Return what each local name is made of that one plain assignment sets."""
+    found: dict[str, ast.expr] = {}
+    times: dict[str, int] = {}
+    for each in ast.walk(node):
+        if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store):
+            times[each.id] = times.get(each.id, 0) + 1
+        if isinstance(each, ast.Assign) and len(each.targets) == 1 and isinstance(each.targets[0], ast.Name):
+            found[each.targets[0].id] = each.value
+    given = {each.arg for each in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)}
+    return {name: value for name, value in found.items() if times[name] == 1 and name not in given}
+
+
+def _first_lines(node: ast.FunctionDef) -> dict[str, int]:
+    """Return where each local name gets its first value."""
+    found: dict[str, int] = {}
+    for each in ast.walk(node):
+        if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store):
+            found[each.id] = min(each.lineno, found.get(each.id, each.lineno))
+    return found

@@ -1,0 +1,27 @@
+"""What the requests of a failing test show before a repair is looked for: whether it raised, or drew numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from grader.diagnosis.slips.probes import Failing
+from grader.remote.record import Record
+
+
+def is_raised(failing: Failing) -> bool:
+    """Say whether a test ended in an exception of the learner's: a wrong value tells more of its cause."""
+    return any(record.error is not None for record in failing.records)
+
+
+def is_drawn(records: Sequence[Record]) -> bool:
+    """Say whether answers come of draws: a generator is handed on, and no array but with it."""
+    plain = True
+    drawn = False
+    for record in records:
+        given = (*record.args, *record.kwargs.values())
+        has_generator = any(isinstance(value, np.random.Generator) for value in given)
+        drawn = drawn or has_generator
+        plain = plain and (has_generator or not any(isinstance(value, np.ndarray) for value in given))
+    return drawn and plain

@@ -1,0 +1,186 @@
+"""The steps of a stage's README: parts that each end with what to write now, and the rows that turn green with it.
+
+A step is a section headed `### Step 4: cut and join`, with a sentence that names its functions and the command that
+checks them, and the rows as items of a checklist, `- [ ] merge puts together what cut has cut`. The part of the page
+that belongs to it begins where the step before ends, at the first section of the page for the first.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from grader.course.stage import Criterion, Stage
+from grader.course.table import near
+from grader.errors import UsageError
+
+_HEADING = re.compile(r"(#{1,6}) +(.+?) *#* *$")
+_STEP = re.compile(r"#{2,4} +Step +(\d+): *(.+?) *$")
+_ITEM = re.compile(r"[-*] \[[ xX]\] +(.+?) *$")
+_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
+FORM = "### Step 1: what it is about"
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step: its number, its title, the text that leads to it and tells it, and the ids of its rows.
+
+    task is the step's own section; unknown holds items of its checklist that are no row of the stage.
+    """
+
+    number: int
+    title: str
+    text: str
+    task: str
+    rows: tuple[str, ...]
+    unknown: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class _Section:
+    """A heading, its level, and all lines up to the next heading, its own included."""
+
+    heading: str
+    level: int
+    text: str
+
+
+def steps_of(stage: Stage, text: str) -> tuple[Step, ...]:
+    """Return the steps of a README in its order; none where it has none."""
+    ids = {_plain(row.text): row.id for row in stage.criteria}
+    found: list[Step] = []
+    part: list[str] = []
+    above = ""  # the heading of the chapter that the part stands in
+    for section in _sections(text):
+        if section.level == 1:
+            part = []
+            continue
+        step = _STEP.match(section.heading)
+        if section.level == 2 and step is None:
+            above = section.heading
+        elif not part and above:
+            part.append(f"{above}\n\n")
+        part.append(section.text)
+        if step is not None:
+            items = _items(section.text)
+            rows = tuple(ids[item] for item in items if item in ids)
+            unknown = tuple(item for item in items if item not in ids)
+            found.append(Step(int(step[1]), step[2], "".join(part), section.text, rows, unknown))
+            part = []
+    return tuple(found)
+
+
+def _sections(text: str) -> Iterator[_Section]:
+    """Yield what stands below each heading; a line of code that begins with # is none."""
+    heading, level, lines, fence = "", 1, [], ""
+    for line in text.splitlines(keepends=True):
+        if (mark := _FENCE.match(line)) is not None and (not fence or mark[1].startswith(fence)):
+            fence = "" if fence else mark[1]
+        found = None if fence else _HEADING.match(line)
+        if found is None:
+            lines.append(line)
+            continue
+        yield _Section(heading, level, "".join(lines))
+        heading, level, lines = line.rstrip(), len(found[1]), [line]
+    yield _Section(heading, level, "".join(lines))
+
+
+def _items(text: str) -> list[str]:
+    return [_plain(found[1]) for line in text.splitlines() if (found := _ITEM.match(line)) is not None]
+
+
+def _plain(text: str) -> str:
+    """Return a row's text as it is compared: without the marks of code, with one kind of minus."""
+    return " ".join(text.replace("`", "").replace("\N{MINUS SIGN}", "-").split())
+
+
+def asked(stage: Stage, steps: tuple[Step, ...], name: str) -> tuple[Step, ...]:
+    """Return the steps that somebody means: the one of a number, or those of a row, a function or a method.
+
+    Raises UsageError, with what there is, where nothing is meant; a README without steps has none for any row.
+    """
+    if not steps and stage.asked(name):
+        return ()
+    if name.isdigit():
+        found = tuple(step for step in steps if step.number == int(name))
+    else:
+        meant = {row.id for row in stage.meant(name)}
+        found = tuple(step for step in steps if meant & set(step.rows))
+    if not found:
+        names = {known: known for row in stage.criteria for known in (row.id, *row.functions)}
+        alike = [] if name.isdigit() else near(name, names)
+        near_one = f"Did you mean {alike[0]}? " if alike else ""
+        raise UsageError(f"{name!r} is no step, row or function of {stage.id}", f"{near_one}{_listing(steps)}")
+    return found
+
+
+def _listing(steps: tuple[Step, ...]) -> str:
+    lines = [f"{step.number:>4}  {', '.join(step.rows)}" for step in steps]
+    return "\n".join(["The steps and their rows:", *lines])
+
+
+def shown(stage: Stage, steps: tuple[Step, ...], step: Step) -> str:
+    """Return one step as a page of its own: where it is, its part of the README, and how to go on."""
+    head = f"# {stage.id} · {stage.title}: step {step.number} of {len(steps)}\n\n"
+    last = step is steps[-1]
+    on = "This is the last step" if last else f"The next step: `grader show {stage.id} {step.number + 1}`"
+    help_ = f". Stuck? `grader hint {stage.id} {step.rows[0]}`.\n" if step.rows else ".\n"
+    return f"{head}{step.text.rstrip()}\n\n{on}{help_}"
+
+
+def faults(stage: Stage, steps: tuple[Step, ...]) -> Iterator[tuple[str, str]]:
+    """Yield what is wrong with the steps of a README, and how to mend it; nothing where all is well."""
+    if not steps:
+        yield "the README has no steps", f"end each part with a section `{FORM}` (docs/course.md)"
+        return
+    if [step.number for step in steps] != list(range(1, len(steps) + 1)):
+        numbers = ", ".join(str(step.number) for step in steps)
+        yield f"the steps of the README are numbered {numbers}", "number them 1, 2, 3 in the page's order"
+    placed = [row for step in steps for row in step.rows]
+    for row in stage.criteria:
+        if (times := placed.count(row.id)) != 1:
+            said = "no step" if times == 0 else f"{times} steps"
+            yield f"row {row.id} belongs to {said} of the README", f"write `- [ ] {row.text}` in one step"
+    order = [row.id for row in stage.criteria if row.id in placed]
+    if sorted(placed) == sorted(order) and placed != order:
+        wrong = next(place for place, (here, there) in enumerate(zip(placed, order, strict=True)) if here != there)
+        yield (
+            f"row {placed[wrong]} stands in the README where {order[wrong]} is due",
+            "give page and manifest one order",
+        )
+    for step in steps:
+        yield from _task_faults(stage, steps, step)
+
+
+def _task_faults(stage: Stage, steps: tuple[Step, ...], step: Step) -> Iterator[tuple[str, str]]:
+    for item in step.unknown:
+        yield f"step {step.number} of the README has an item that is no row: {item}", "copy the row's text"
+    if not step.rows and not step.unknown:
+        yield f"step {step.number} of the README has no row", "end it with `- [ ]` and the text of a row"
+    if f"`grader check {stage.id}`" not in " ".join(step.task.split()):
+        yield f"step {step.number} of the README does not say how to check it", f"write `grader check {stage.id}`"
+    earlier = {
+        name for each in steps if each.number < step.number for row in each.rows for name in _functions(stage, row)
+    }
+    code = " ".join(re.findall(r"`([^`]+)`", step.task))
+    for row in (stage.criterion(each) for each in step.rows):
+        names = _functions(stage, row.id)
+        new = [name for name in names if name not in earlier]
+        if missing := [name for name in new if not _is_named(name, code)]:
+            yield (
+                f"step {step.number} of the README does not name {missing[0]}",
+                "name what is to be written, in backticks",
+            )
+        elif not any(_is_named(name, code) for name in names):
+            yield f"step {step.number} of the README names no function of row {row.id}", "name one, in backticks"
+
+
+def _functions(stage: Stage, row: str) -> tuple[str, ...]:
+    """Return what a learner writes for a row: its functions, without special methods and plain attributes."""
+    criterion: Criterion = stage.criterion(row)
+    return tuple(name for name in criterion.functions if "__" not in name)
+
+
+def _is_named(name: str, code: str) -> bool:
+    return re.search(rf"(?<!\w){re.escape(name.rpartition('.')[2])}(?!\w)", code) is not None

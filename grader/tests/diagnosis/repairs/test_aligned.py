@@ -1,0 +1,81 @@
+"""What a right module has in the place of a wrong value is written in the learner's own names, the nearest formula."""
+
+from __future__ import annotations
+
+import ast
+
+import pytest
+
+from grader.diagnosis.repairs.aligned import Alignment
+from grader.diagnosis.repairs.words.told import told
+from grader.diagnosis.slips.schema import Change
+from grader.tests.diagnosis.repairs.made import written
+
+CALL = "f(np.arange(6.0).reshape(2, 3) ** 2 + 1, np.array([0.5, 2.0, 3.0]))"
+RIGHT = """
+def f(x, w):
+    centred = x - x.mean(axis=-1, keepdims=True)
+    share = centred * w
+    back = (share * centred).mean(axis=-1, keepdims=True)
+    return share - centred * back
+"""
+LEARNERS = """
+def f(x, w):
+    z = x - x.mean(axis=-1, keepdims=True)
+    g = z * w
+    m = (g * z).mean(axis=-1, keepdims=True)
+    return g - z * m
+"""
+CASES = {
+    "a term that is a product": ("g - z * m", "g", "g - z * m", "were not subtracted from g"),
+    "two slips in one formula": (
+        "(g * z).mean(axis=-1, keepdims=True)",
+        "g.sum(axis=-1, keepdims=True)",
+        "(g * z).mean(axis=-1, keepdims=True)",
+        "g were not multiplied by z",
+    ),
+    "one of two names": ("g - z * m", "g - g * m", "g - z * m", "g were used where z belongs"),
+}
+
+
+def instead(learners: str, right: str = RIGHT, call: str = CALL) -> dict[str, dict[str, str]]:
+    """Return by a learner's expression what may have to stand there, each with what is said of it."""
+    ours = written(learners, call)
+    found = Alignment(ours, [written(right, call)]).of("f")
+    said: dict[str, dict[str, str]] = {}
+    for statement in ours.definitions["f"].body:
+        for node in ast.walk(statement):
+            for new in found.get(id(node), ()):
+                change = Change(1, "f", node, new, statement, statement, "aligned")
+                clause = told(change, ours.vocabulary("f"))
+                text = ast.unparse(ast.fix_missing_locations(new))
+                said.setdefault(ast.unparse(node), {})[text] = clause.said if clause else ""
+    return said
+
+
+@pytest.mark.parametrize(("right", "wrong", "new", "text"), CASES.values(), ids=CASES)
+def test_what_is_wrong_is_written_with_what_is_at_hand(right: str, wrong: str, new: str, text: str) -> None:
+    assert LEARNERS.count(right) == 1
+    found = instead(LEARNERS.replace(right, wrong))
+    assert any(text in said.get(new, "") for said in found.values()), found
+
+
+def test_where_all_is_right_nothing_has_to_stand_elsewhere() -> None:
+    assert instead(LEARNERS) == {}
+
+
+def test_a_name_that_has_no_value_yet_is_not_used() -> None:
+    late = "def f(x, w):\n    y = x + 1\n    z = x * w\n    return y, z"
+    right = "def f(x, w):\n    a = x * w\n    return a + x, a"
+    assert not any("z" in text for text in instead(late, right).get("x + 1", ()))
+
+
+def test_what_is_a_wholly_different_formula_is_left_alone() -> None:
+    right = "def f(x, w):\n    return np.linalg.norm(x * w, axis=-1) ** 2 / np.abs(x).sum(axis=-1) + np.ptp(w) * 7"
+    assert not instead("def f(x, w):\n    return x[:, 0]", right)
+
+
+def test_a_function_that_a_learner_does_not_have_is_not_called() -> None:
+    right = "def own(x):\n    return x * 3\n\ndef f(x, w):\n    return own(x) + w"
+    texts = [text for found in instead("def f(x, w):\n    return x + w", right).values() for text in found]
+    assert texts and not any("own" in text for text in texts)

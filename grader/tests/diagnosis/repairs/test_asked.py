@@ -1,0 +1,34 @@
+"""Whether a test raised, and whether its answers come of draws, is read off its requests."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from grader.diagnosis.repairs.asked import is_drawn, is_raised
+from grader.diagnosis.slips.probes import Failing
+from grader.remote.record import Record
+
+
+def record(*args: object, error: Exception | None = None) -> Record:
+    return Record("call", 1, "", "f", args, {}, error=error)
+
+
+def test_a_test_in_which_something_was_raised_is_known() -> None:
+    assert is_raised(Failing("t", [record(1), record(2, error=ZeroDivisionError())], {}))
+    assert not is_raised(Failing("t", [record(1)], {}))
+
+
+@pytest.mark.parametrize(
+    ("args", "drawn"),
+    [
+        ([(np.random.default_rng(0), 3)], True),
+        ([(np.ones(3),)], False),
+        ([(np.ones(3),), (np.random.default_rng(0), 3)], False),
+        ([(np.ones(3), np.random.default_rng(0))], True),
+    ],
+)
+def test_answers_are_drawn_where_arrays_come_with_a_generator_alone(
+    args: list[tuple[object, ...]], drawn: bool
+) -> None:
+    assert is_drawn([record(*each) for each in args]) == drawn

@@ -1,0 +1,26 @@
+"""A row alone is one of the stage where somebody is; what is neither stage nor row stays an error."""
+
+from __future__ import annotations
+
+import pytest
+
+from grader.errors import UnknownStage
+from grader.progress.actions import open_workspace
+from grader.progress.naming import stage_and_row
+from grader.tests.support.command import Place
+
+
+def test_a_name_that_is_no_stage_may_be_a_row_of_where_one_is(place: Place) -> None:
+    workspace = open_workspace(place.root)
+    first, second = workspace.course.stages
+    assert stage_and_row(workspace, "quadruple", None) == (first, "quadruple")
+    assert stage_and_row(workspace, "s02", "total") == (second, "total")
+    assert stage_and_row(workspace, None, None) == (first, None)
+    place.passed("s01")
+    assert stage_and_row(workspace, "total()", None) == (second, "total()")
+
+
+@pytest.mark.parametrize(("stage", "row"), [("total", None), ("quadruple", "double")])
+def test_what_is_neither_is_an_error(place: Place, stage: str, row: str | None) -> None:
+    with pytest.raises(UnknownStage):
+        stage_and_row(open_workspace(place.root), stage, row)

@@ -1,0 +1,67 @@
+"""A watch without processes, the thread that runs it, and an app that asks it: what tests of the server share."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+from grader.progress.actions import Workspace, open_workspace
+from grader.tests.support.command import Place
+from grader.tests.support.patience import SLACK
+from grader.tests.watching.fakes import Checks, Saves
+from grader.watching.events import Event
+from grader.watching.session import Session
+from grader.web.page import Pages
+from grader.web.serving.app import App
+from grader.web.serving.guard import Guard
+from grader.web.serving.hub import Hub, Listener
+from grader.web.serving.live import Live
+
+
+@dataclass
+class Served:
+    """A course that is served without a socket; post is how threads of a watch tell of events."""
+
+    place: Place
+    hub: Hub = field(default_factory=Hub)
+    guard: Guard = field(default_factory=lambda: Guard(8000, "secret"))
+
+    def __post_init__(self) -> None:
+        self.workspace: Workspace = open_workspace(self.place.root)
+        self.checks, self.saves = Checks(), Saves()
+        self.explored: list[str] = []
+        self.live = Live(self._made, Pages(), self.hub)
+        self.app = App(self.workspace, self.live, self.guard, Pages())
+        self._thread = threading.Thread(target=self._run, daemon=True)
+
+    def _made(self, post: Callable[[Event], None]) -> Session:
+        self.post = post
+        return Session(self.workspace, self.checks, self.saves, self.explored.append)
+
+    def _run(self) -> None:
+        with suppress(KeyboardInterrupt):
+            self.live.run(self.workspace.course.stages[0])
+
+    def __enter__(self) -> Served:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.live.stop()
+        self._thread.join(SLACK)
+        assert not self._thread.is_alive()
+
+
+def frames(listener: Listener | None, holds: Callable[[Any], bool]) -> Any:
+    """Return the first frame of which something holds."""
+    assert listener is not None
+    for _ in range(100):
+        frame = listener.take(SLACK)
+        assert frame is not None
+        if holds(found := json.loads(frame)):
+            return found
+    raise AssertionError("no such frame")

@@ -1,0 +1,252 @@
+"""The pages in a real browser: they follow saves, keyboards and screen readers get everywhere, and nothing leaves.
+
+Skipped where there is no Chromium. The check of accessibility needs axe-core, a file for development that is no part
+of the package: `npm install --no-save axe-core` in this folder puts it where it is looked for.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+
+from grader.tests.support.browser import Page, browser, found
+from grader.tests.support.command import NUMBERS, RUN, WRONG, Place
+from grader.tests.support.patience import SLACK
+from grader.tests.support.places import HOUSE, ROOT
+
+AXE = ROOT / "node_modules" / "axe-core" / "axe.min.js"
+README = """# Numbers
+
+```text
+y = x / √(2 n)          z = Σᵢ xᵢ²
+```
+
+| | a |
+|---|---|
+| b | `c` |
+
+[to the second](../s02_sums/README.md)
+
+""" + "A paragraph.\n\n" * 3  # fmt: skip
+FINDINGS = "axe.run().then(found => found.violations.map(each => each.id + ': ' + each.nodes.map(node => node.html)))"
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
+    found()
+    with browser(tmp_path_factory.mktemp("browser")) as made:
+        yield made
+
+
+@pytest.fixture(autouse=True)
+def as_at_first(page: Page) -> None:
+    page.resize(1280)
+    page.dark(False)
+    page.open("about:blank#")
+    page.listen()
+    page.requests.clear()
+    page.complaints.clear()
+
+
+@contextmanager
+def serving(place: Place) -> Iterator[str]:
+    """Run `grader serve` for a course, and give the address that it prints."""
+    variables = {**os.environ, "PYTHONPATH": str(HOUSE.parent), "PYTHONUTF8": "1"}
+    with subprocess.Popen(
+        [sys.executable, "-c", RUN, "serve"], cwd=place.root, env=variables, text=True,
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    ) as process:  # fmt: skip
+        assert process.stdout is not None and process.stderr is not None
+        try:
+            yield process.stdout.readline().strip()
+        finally:
+            process.terminate()
+            told = process.communicate(timeout=2 * SLACK)[1]
+        assert process.returncode == 0 and told.endswith("Stopped.\n"), told
+
+
+@pytest.fixture
+def course(place: Place) -> Place:
+    (place.numbers.parent / "README.md").write_text(README, encoding="utf-8")
+    place.numbers.write_text(WRONG, encoding="utf-8")
+    return place
+
+
+def saved(path: Path, text: str) -> None:
+    """Save as editors do: another file takes the place of the one before."""
+    fresh = path.with_suffix(".new")
+    fresh.write_text(text, encoding="utf-8")
+    fresh.replace(path)
+
+
+def accessible(page: Page) -> None:
+    """Have axe-core look at the page, in both colour schemes."""
+    if not AXE.is_file():
+        pytest.skip("axe-core is not there: `npm install --no-save axe-core`")
+    page.run(AXE.read_text(encoding="utf-8") + "; 1")
+    for is_dark in (False, True):
+        page.dark(is_dark)
+        assert page.run(FINDINGS) == []
+
+
+def reached(page: Page, steps: int = 200) -> set[str]:
+    """Return what the tab key gets to, from the beginning of the page on until that comes again."""
+    page.run("document.activeElement.blur(), scrollTo(0, 0)")
+    names: set[str] = set()
+    script = "document.activeElement === document.body ? '' : document.activeElement.dataset.test ?? ''"
+    for _ in range(steps):
+        page.press("Tab")
+        name = page.run(script)
+        if not name and names:
+            break
+        names.add(name)
+    return names - {""}
+
+
+MARK = """[...document.querySelectorAll('a[href], button, summary, [tabindex="0"]')]
+    .filter(each => each.offsetParent !== null && !each.closest('details:not([open]) > :not(summary)'))
+    .map((each, place) => each.dataset.test = `${place} ${each.tagName} ${each.textContent.trim().slice(0, 30)}`)"""
+
+
+def quiet(page: Page) -> None:
+    """Fail where the console complained, or anything was asked for elsewhere than here."""
+    page.listen()
+    assert page.complaints == []
+    hosts = {urlsplit(each).hostname for each in page.requests if not each.startswith(("data:", "about:", "file:"))}
+    assert hosts <= {"127.0.0.1"}
+
+
+def test_a_save_changes_the_page(page: Page, course: Place) -> None:
+    with serving(course) as address:
+        page.open(address)
+        page.until("document.querySelector('#board details[data-key=row-double]')?.open")
+        assert "This is the square." in page.run("document.querySelector('#board').innerText")
+        assert page.until("document.querySelector('#said').textContent === 's01: 0 of 2 criteria'")
+        saved(course.numbers, NUMBERS)
+        page.until("document.querySelector('#board').innerText.includes('Every row passes.')")
+        assert "Unlocked: s02" in page.run("document.querySelector('#board').innerText")
+        page.until("document.querySelector('#stages li .hidden').textContent === 'passed'")
+        quiet(page)
+
+
+def test_formulas_are_set_and_can_be_read_as_text(page: Page, course: Place) -> None:
+    with serving(course) as address:
+        page.open(address)
+        assert page.until("document.querySelectorAll('.formula .katex').length") == 2
+        assert page.run("document.querySelector('.formula math') !== null && document.fonts.check('16px KaTeX_Main')")
+        page.run("document.querySelector('#formulas').click()")
+        assert page.run("getComputedStyle(document.querySelector('.formula pre')).display") != "none"
+        assert page.run("document.querySelector('.typeset').hidden")
+        page.open(address.rpartition("stages")[0] + "road")
+        page.until("document.querySelector('h1').textContent === 'The road'")
+        quiet(page)
+
+
+def test_the_keyboard_gets_everywhere(page: Page, course: Place) -> None:
+    with serving(course) as address:
+        page.open(address)
+        page.until("document.querySelector('#board details[data-key=row-double]')?.open")
+        wanted = set(page.run(MARK))
+        assert len(wanted) > 10 and reached(page) == wanted
+        page.run("document.querySelector('button[data-row=double]').focus()")
+        page.press("Enter")
+        page.until("document.querySelector('#answer').textContent.startsWith('Hint 1 of 3')")
+        page.run("document.querySelector('[data-key=row-double] summary').focus()")
+        page.press("Enter")
+        assert page.run("document.querySelector('[data-key=row-double]').open") is False
+        saved(course.numbers, WRONG + "\n# again\n")
+        page.until("document.querySelector('#said').dataset.checking")
+        page.until("!document.querySelector('#said').dataset.checking")
+        assert page.run("document.querySelector('[data-key=row-double]').open") is False
+        assert page.run("document.activeElement.tagName") == "SUMMARY"
+
+
+@pytest.mark.parametrize("where", ["stages/s01", "road"])
+@pytest.mark.parametrize("width", [1400, 480])
+def test_nothing_bars_anybody_from_the_live_pages(page: Page, course: Place, where: str, width: int) -> None:
+    with serving(course) as address:
+        page.resize(width)
+        page.open(address.rpartition("stages")[0] + where)
+        page.until("!document.querySelector('#said').dataset.checking && document.querySelector('#said').textContent")
+        assert page.run("document.documentElement.scrollWidth <= innerWidth")
+        accessible(page)
+
+
+def test_a_server_that_stops_is_told(page: Page, course: Place) -> None:
+    with serving(course) as address:
+        page.open(address)
+        page.until("document.querySelector('#said').textContent")
+    page.until("document.querySelector('#connection').innerText.includes('does not answer')")
+
+
+def test_another_site_gets_nothing(page: Page, course: Place) -> None:
+    with serving(course) as address:
+        base = address.rpartition("stages")[0]
+        page.open("data:text/html,<p>another site")
+        script = "fetch('{}do/check', {{method: 'POST', mode: '{}', body: '{{}}'}}).then(() => 'sent', () => 'refused')"
+        assert page.run(script.format(base, "cors")) == "refused"
+        framed = f"new Promise(done => {{ const frame = document.createElement('iframe'); frame.src = '{address}'; "
+        framed += "frame.onload = () => done(frame.contentDocument === null ? 'barred' : 'seen'); "
+        framed += "document.body.append(frame) })"
+        assert page.run(framed) == "barred"
+
+
+@pytest.fixture
+def report(course: Place, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A report of somebody who has passed a stage."""
+    from datetime import UTC, datetime
+
+    from grader.progress.actions import open_workspace
+    from grader.submission import take
+    from grader.tests.web.test_certificate import KEY, MADE
+    from grader.web.certificate import document
+    from grader.web.page import Pages
+    from grader.web.pictures import Picture
+    from grader.web.road import road
+
+    course.numbers.write_text(NUMBERS, encoding="utf-8")
+    workspace = open_workspace(course.root)
+    stage, now = workspace.course.stages[0], datetime.now(UTC)
+    workspace.store.record_pass("s01", take(stage, None, course.root).digest, 7, "0.1.0", now)
+    picture = Picture(
+        stage, "s01: a square", "data:image/svg+xml;base64,PHN2ZyB4bWxucz0iaHR0cDovL3d3dy53My5vcmcvMjAwMC9zdmciLz4="
+    )
+    many = replace(MADE, stages=MADE.stages * 22)
+    path = course.root / "report.html"
+    path.write_text(Pages().report(road(workspace, now), document(many, KEY), [picture]), encoding="utf-8")
+    return path
+
+
+def test_a_report_loads_from_a_file_alone(page: Page, report: Path) -> None:
+    page.open(report.as_uri())
+    assert page.run("document.querySelector('h1').textContent") == "Small numbers"
+    assert page.run("document.querySelector('img').complete")
+    quiet(page)
+    assert not [each for each in page.requests if each.startswith("http")]
+
+
+@pytest.mark.parametrize("width", [1280, 480])
+def test_nothing_bars_anybody_from_a_report(page: Page, report: Path, width: int) -> None:
+    page.resize(width)
+    page.open(report.as_uri())
+    assert page.run("document.documentElement.scrollWidth <= innerWidth")
+    wanted = set(page.run(MARK))
+    assert reached(page) == wanted and len(wanted) > 5
+    accessible(page)
+
+
+def test_a_report_prints_with_its_certificate_on_a_page_of_its_own(page: Page, report: Path) -> None:
+    page.open(report.as_uri())
+    pages = len(re.findall(rb"/Type\s*/Page[^s]", page.printed()))
+    page.run("document.querySelector('.certificate').remove()")
+    without = len(re.findall(rb"/Type\s*/Page[^s]", page.printed()))
+    assert 1 <= without < pages <= without + 3

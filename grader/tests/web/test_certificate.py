@@ -1,0 +1,147 @@
+"""Certificates: what was graded is signed, every change is noticed, and an unsigned one says what it is worth."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from grader.classroom.receipt import InvalidReceiptError, opened, sealed
+from grader.course.manifest import load_course
+from grader.course.provenance import Provenance
+from grader.progress.actions import open_workspace
+from grader.submission import take
+from grader.submission.used import Use
+from grader.tests.support.command import NUMBERS, Place
+from grader.web.certificate import (
+    BEGIN,
+    DOMAIN,
+    NAME,
+    Certificate,
+    Entry,
+    document,
+    expect_of,
+    held,
+    recorded,
+    verified,
+)
+from grader.web.road import road
+
+ed25519 = pytest.importorskip("cryptography.hazmat.primitives.asymmetric.ed25519")
+KEY = ed25519.Ed25519PrivateKey.from_private_bytes(b"k" * 32)
+NOW = datetime(2026, 11, 21, 8, 38, 2, tzinfo=UTC)
+SAID = "2026-11-21T08:38:02+00:00"
+ENTRY = Entry("s01", "Numbers", "a" * 64, 2, 7, "bubblewrap", "0.1.0", "3.13.1", "2.4.0", SAID)
+MADE = Certificate("Small numbers", "graded", SAID, Provenance(python="3.13.1", numpy="2.4.0"), (ENTRY,), "Ada L")
+
+
+def written(found: Certificate = MADE) -> bytes:
+    return json.dumps(document(found, KEY)).encode()
+
+
+def changed(change: Callable[[dict[str, Any]], object]) -> bytes:
+    """Return a certificate of another form, signed with the right key."""
+    body = document(MADE)[NAME]
+    change(body)
+    return json.dumps(sealed(NAME, body, DOMAIN, KEY)).encode()
+
+
+def test_what_was_signed_is_read_back() -> None:
+    uses = replace(ENTRY, stage="s02", uses=(Use("s01", "own", "b" * 64),))
+    whole = replace(MADE, stages=(ENTRY, uses))
+    assert verified(written(whole), KEY.public_key()) == whole
+
+
+@pytest.mark.parametrize(("old", "new"), [("a" * 64, "c" * 64), ("Ada L", "Eve L"), ('"seed": 7', '"seed": 8')])
+def test_a_change_is_noticed(old: str, new: str) -> None:
+    with pytest.raises(InvalidReceiptError, match="signature: does not fit what the certificate says"):
+        verified(written().replace(old.encode(), new.encode()), KEY.public_key())
+
+
+def test_another_key_is_noticed() -> None:
+    other = ed25519.Ed25519PrivateKey.from_private_bytes(b"o" * 32)
+    with pytest.raises(InvalidReceiptError, match="key: expected"):
+        verified(written(), other.public_key())
+
+
+def test_the_signature_of_a_receipt_is_none_of_a_certificate() -> None:
+    body = document(MADE)[NAME]
+    whole = json.dumps(sealed(NAME, body, b"attention-grader receipt 1\n", KEY)).encode()
+    with pytest.raises(InvalidReceiptError, match="signature"):
+        opened(NAME, whole, DOMAIN, KEY.public_key())
+
+
+@pytest.mark.parametrize(
+    ("field", "change"),
+    [
+        ("schema", lambda body: body.update(schema=2)),
+        ("source", lambda body: body.update(source="invented")),
+        ("when", lambda body: body.update(when="today")),
+        ("student", lambda body: body.update(student="<script>")),
+        ("title", lambda body: body.update(title=3)),
+        ("stages", lambda body: body.update(stages={})),
+        ("stages", lambda body: body.update(stages=["s01"])),
+        ("module", lambda body: body["stages"][0].update(module="a")),
+        ("isolation", lambda body: body["stages"][0].update(isolation="<b>")),
+        ("rows", lambda body: body["stages"][0].update(rows=True)),
+        ("uses", lambda body: body["stages"][0].update(uses=None)),
+        ("python", lambda body: body["provenance"].update(python="<b>")),
+    ],
+)
+def test_what_is_signed_has_to_have_the_form_of_a_certificate(field: str, change: Callable[..., object]) -> None:
+    with pytest.raises(InvalidReceiptError) as caught:
+        verified(changed(change), KEY.public_key())
+    assert caught.value.field == field
+
+
+def test_what_is_recorded_is_never_signed() -> None:
+    with pytest.raises(AssertionError):
+        document(replace(MADE, source="recorded"), KEY)
+    assert document(replace(MADE, source="recorded"))["signature"] is None
+
+
+def test_only_modules_that_are_still_what_passed_are_certified(place: Place) -> None:
+    workspace = open_workspace(place.root)
+    place.numbers.write_text(NUMBERS, encoding="utf-8")
+    digest = take(workspace.course.stages[0], None, place.root).digest
+    workspace.store.record_pass("s01", digest, 7, "0.1.0", NOW, isolation="landlock", python="3.13.1", numpy="2.4.0")
+    workspace.store.record_pass("s02", "b" * 64, 8, "0.1.0", NOW)
+    found = recorded(road(workspace, NOW), workspace.store.read(), Provenance(), None)
+    (entry,) = found.stages
+    assert (entry.stage, entry.module, entry.isolation, entry.rows, found.source) == (
+        "s01",
+        digest,
+        "landlock",
+        2,
+        "recorded",
+    )
+
+
+@pytest.mark.parametrize(
+    ("data", "expected"),
+    [
+        (b"<p>" + BEGIN + b"{}</script><p>", b"{}"),
+        (BEGIN + b"{", b"{"),
+        (b' {"certificate": {}}', b' {"certificate": {}}'),
+        (b'{"receipt": {}}', None),
+        (b"\xff\xfe", None),
+    ],
+)
+def test_a_certificate_is_found_where_it_stands(data: bytes, expected: bytes | None) -> None:
+    assert held(data) == expected
+
+
+def test_a_certificate_is_held_against_the_modules(place: Place) -> None:
+    course = load_course(place.root)
+    place.numbers.write_text(NUMBERS, encoding="utf-8")
+    digest = take(course.stages[0], None, place.root).digest
+    right = replace(MADE, stages=(replace(ENTRY, module=digest),))
+    expect_of(right, course, place.root, "s01")
+    with pytest.raises(InvalidReceiptError, match=r"stages: are s01, expected s02"):
+        expect_of(right, course, None, "s02")
+    with pytest.raises(InvalidReceiptError, match="module: of s01 is aaa"):
+        expect_of(MADE, course, place.root, None)

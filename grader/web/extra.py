@@ -1,0 +1,42 @@
+"""What pages need that is not always installed, the extra `web`: Jinja2, and markdown-it-py."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from grader.errors import UsageError
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+    from markdown_it import MarkdownIt
+
+HINT = "`uv sync --extra web` installs it; without uv: pip install {}"
+
+
+def markdown_it() -> type[MarkdownIt]:
+    """Return what reads Markdown; UsageError where it is not installed."""
+    try:
+        from markdown_it import MarkdownIt
+    except ImportError as error:
+        raise _lacking("markdown-it-py") from error
+    return MarkdownIt
+
+
+def environment(folder: object, finalize: Any) -> Environment:
+    """Return what fills the templates of a folder, and escapes all that is put into them; UsageError without it."""
+    try:
+        from jinja2 import Environment, FileSystemLoader, StrictUndefined
+    except ImportError as error:
+        raise _lacking("jinja2") from error
+    return Environment(
+        loader=FileSystemLoader(str(folder)),
+        autoescape=True,
+        undefined=StrictUndefined,
+        finalize=finalize,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+
+
+def _lacking(package: str) -> UsageError:
+    return UsageError(f"pages need the package {package}, which is not installed", HINT.format(package))

@@ -1,0 +1,171 @@
+"""The road of a learner: each stage with its state, its dates and attempts, and what each row of it can do now."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from grader.course.stage import Stage
+from grader.progress.actions import Standing, Workspace, is_stub, standings
+from grader.progress.last_check import RowCheck
+from grader.progress.lessons import last_checked
+from grader.progress.state import Progress
+from grader.progress.work import Work
+from grader.report.terminal.overview import STATES, about_row
+from grader.report.terminal.words import VALUES_RIGHT, WORDS, count
+
+ROW_WORDS = {"passed": "passes", "failed": "does not pass", "not_started": "not started", "blocked": "waits"} | WORDS
+CHANGED = "The file has changed since the last check. `grader check {}` says what it can do now."
+UNCHECKED = "Begun, and not checked yet. `grader check {}` says what it can do."
+
+
+@dataclass(frozen=True)
+class Row:
+    """One row of a checklist; kind is that of its mark, and said what more is known of it."""
+
+    id: str
+    text: str
+    functions: tuple[str, ...]
+    status: str
+    kind: str
+    words: str
+    said: str = ""
+    tests_passed: int = 0
+    tests_total: int = 0
+
+
+@dataclass(frozen=True)
+class Stop:
+    """One stage of the road; note says why nothing is known of its rows, where that is so."""
+
+    stage: Stage
+    state: str
+    words: str
+    is_current: bool
+    is_begun: bool
+    passed_at: datetime | None
+    work: Work
+    hints: int
+    rows: tuple[Row, ...]
+    note: str = ""
+
+    @property
+    def passed(self) -> int:
+        """How many rows pass."""
+        return sum(row.status == "passed" for row in self.rows)
+
+    @property
+    def time(self) -> str:
+        """How long was worked on it at least, in words; nothing where that is unknown."""
+        return lasted(self.work.seconds)
+
+
+@dataclass(frozen=True)
+class Road:
+    """All of it, as it was at a time."""
+
+    title: str
+    made: datetime
+    stops: tuple[Stop, ...]
+
+    @property
+    def passed(self) -> int:
+        """How many stages have passed."""
+        return sum(stop.state in ("passed", "changed") for stop in self.stops)
+
+    @property
+    def current(self) -> Stop | None:
+        """The stage to work on."""
+        return next((stop for stop in self.stops if stop.is_current), None)
+
+    @property
+    def is_fresh(self) -> bool:
+        """Whether nothing was begun yet."""
+        return not any(stop.is_begun or stop.work.attempts or stop.passed_at for stop in self.stops)
+
+    @property
+    def attempts(self) -> int:
+        """How many attempts all stages took."""
+        return sum(stop.work.attempts for stop in self.stops)
+
+    @property
+    def time(self) -> str:
+        """How long was worked at least, in words."""
+        return lasted(sum(stop.work.seconds for stop in self.stops))
+
+
+def road(workspace: Workspace, now: datetime) -> Road:
+    """Return what is recorded of every stage, and what its last check found; nothing is graded."""
+    progress = workspace.store.read()
+    stops = tuple(_stop(workspace, each, progress) for each in standings(workspace, progress))
+    return Road(workspace.course.settings.title, now.astimezone(UTC), stops)
+
+
+def lasted(seconds: int) -> str:
+    """Return a time in hours and minutes, in words; nothing for less than a minute.
+
+    >>> lasted(59), lasted(60), lasted(7260), lasted(3600)
+    ('', '1 min', '2 h 1 min', '1 h')
+    """
+    hours, minutes = divmod(seconds // 60, 60)
+    return " ".join([*([f"{hours} h"] if hours else []), *([f"{minutes} min"] if minutes else [])])
+
+
+def words_of(standing: Standing) -> str:
+    """Return in words how a stage stands."""
+    return STATES.get(standing.state) or f"locked, waits for {', '.join(standing.waits_for)}"
+
+
+def _stop(workspace: Workspace, standing: Standing, progress: Progress) -> Stop:
+    stage = standing.stage
+    begun = not is_stub(stage)
+    rows, note = _rows(workspace, standing, begun)
+    work = progress.work.get(stage.id, Work())
+    hints = sum(shown for key, shown in progress.hints.items() if key.startswith(f"{stage.id}/"))
+    when = _first_pass(progress, stage.id, work)
+    return Stop(stage, standing.state, words_of(standing), standing.is_current, begun, when, work, hints, rows, note)
+
+
+def _first_pass(progress: Progress, stage: str, work: Work) -> datetime | None:
+    said = work.passed if stage in progress.passed and work.passed else ""
+    said = said or (progress.passed[stage].when if stage in progress.passed else "")
+    try:
+        return datetime.fromisoformat(said).astimezone(UTC) if said else None
+    except ValueError:  # written by hand
+        return None
+
+
+def _rows(workspace: Workspace, standing: Standing, begun: bool) -> tuple[tuple[Row, ...], str]:
+    """Return the rows of a stage as they stand, and why nothing is known of them where that is so."""
+    stage = standing.stage
+    if standing.state == "passed":
+        return _alike(stage, "passed"), ""
+    if not begun:
+        return _alike(stage, "not_started"), ""
+    if (known := last_checked(workspace, stage)) is not None:
+        return tuple(_row(stage, row) for row in known.rows), ""
+    checked = standing.state in ("passed", "changed") or workspace.store.read().work.get(stage.id)
+    return (), (CHANGED if checked else UNCHECKED).format(stage.id)
+
+
+def _alike(stage: Stage, status: str) -> tuple[Row, ...]:
+    return tuple(Row(row.id, row.text, row.functions, status, status, ROW_WORDS[status]) for row in stage.criteria)
+
+
+def _row(stage: Stage, row: RowCheck) -> Row:
+    criterion = stage.criterion(row.id)
+    right = row.status == "failed" and bool(row.lacking) and "values" not in (row.lacking or {})
+    said = about_row(row) if row.status != "passed" else ""
+    words = (
+        f"{row.tests_passed} of {count(row.tests_total, 'test')}" if row.status == "failed" else ROW_WORDS[row.status]
+    )
+    kind = VALUES_RIGHT if right else row.status
+    return Row(
+        row.id, criterion.text, criterion.functions, row.status, kind, words, said, row.tests_passed, row.tests_total
+    )
+
+
+def functions_of(rows: Sequence[Row]) -> tuple[str, ...]:
+    """Return the functions of some rows, each once."""
+    return tuple(dict.fromkeys(name for row in rows for name in row.functions))

@@ -1,0 +1,154 @@
+"use strict";
+// The live pages: formulas are set, the board follows the server's events, buttons ask the server for something.
+(() => {
+  const { base, here } = document.body.dataset;
+  const find = (id) => document.getElementById(id);
+  const board = find("board");
+  const answer = find("answer");
+  let verdicts = null;
+
+  // Lets the keyboard scroll what is wider than its place, and nothing else.
+  function reachable(root) {
+    for (const box of root.querySelectorAll(".scroll:not([aria-label])")) {
+      if (box.scrollWidth > box.clientWidth) box.tabIndex = 0;
+      else box.removeAttribute("tabindex");
+    }
+  }
+
+  function setFormulas() {
+    let found = 0;
+    for (const place of document.querySelectorAll(".formula[data-tex]")) {
+      const typeset = document.createElement("span");
+      typeset.className = "typeset";
+      const { tex, display } = place.dataset;
+      try {
+        for (const piece of tex.startsWith("\\begin") ? [tex] : tex.split("\\qquad ")) { // pieces may wrap
+          const part = typeset.appendChild(document.createElement("span"));
+          katex.render(piece, part, {
+            displayMode: display === "true", output: "htmlAndMathml", trust: false, strict: "ignore",
+            throwOnError: true, maxExpand: 100, maxSize: 20,
+          });
+        }
+      } catch {
+        continue; // the text stays
+      }
+      const text = place.firstElementChild;
+      text.hidden = true;
+      place.append(typeset);
+      found += 1;
+    }
+    const toggle = find("formulas");
+    if (!toggle || !found) return;
+    toggle.hidden = false;
+    toggle.addEventListener("click", () => {
+      const asText = toggle.getAttribute("aria-pressed") !== "true";
+      toggle.setAttribute("aria-pressed", String(asText));
+      for (const place of document.querySelectorAll(".formula[data-tex]")) {
+        if (place.children.length < 2) continue;
+        place.children[0].hidden = !asText;
+        place.children[1].hidden = asText;
+      }
+      reachable(document);
+    });
+  }
+
+  async function ask(what, row) {
+    try {
+      const reply = await fetch(`${base}do/${what}`, {
+        method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ stage: here, row }),
+      });
+      const { said } = reply.ok || reply.status === 503 ? await reply.json() : { said: await reply.text() };
+      if (answer && what !== "open") {
+        answer.textContent = said || "";
+        answer.hidden = !said;
+      }
+    } catch {
+      lost(true);
+    }
+  }
+
+  function lost(isLost) {
+    const place = find("connection");
+    place.textContent = isLost ? "The server does not answer. Is `grader serve` still running?" : "";
+    place.hidden = !isLost;
+  }
+
+  // Puts the new board in place of the old one; what was open stays open, and the focus stays where it was.
+  function replaceBoard(html) {
+    const fresh = new DOMParser().parseFromString(html, "text/html").body;
+    const states = new Map();
+    for (const each of board.querySelectorAll("details[data-key]")) states.set(each.dataset.key, each.open);
+    const touched = board.dataset.touched ? new Set(board.dataset.touched.split(" ")) : new Set();
+    for (const each of fresh.querySelectorAll("details[data-key]")) {
+      if (touched.has(each.dataset.key)) each.open = states.get(each.dataset.key) ?? each.open;
+    }
+    const active = document.activeElement;
+    const within = board.contains(active) ? active.closest("[data-key]")?.dataset.key : null;
+    const onSummary = within && active.tagName === "SUMMARY";
+    board.replaceChildren(...fresh.childNodes);
+    reachable(board);
+    if (!within) return;
+    const same = board.querySelector(`[data-key="${CSS.escape(within)}"]`);
+    (onSummary ? same?.querySelector("summary") : same)?.focus({ preventScroll: true });
+  }
+
+  function replaceMarks(html) {
+    const fresh = new DOMParser().parseFromString(`<ul>${html}</ul>`, "text/html");
+    for (const item of fresh.querySelectorAll("li[data-stage]")) {
+      const link = document.querySelector(`#stages a[href="${base}stages/${CSS.escape(item.dataset.stage)}"]`);
+      link?.parentElement.querySelector(".kind")?.replaceWith(item.querySelector(".kind"));
+      const words = link?.parentElement.querySelector(".hidden");
+      if (words) words.textContent = item.dataset.words;
+    }
+  }
+
+  async function replaceRoad() {
+    const reply = await fetch(`${base}road-part`);
+    if (!reply.ok) return;
+    const fresh = new DOMParser().parseFromString(await reply.text(), "text/html").body;
+    find("main").replaceChildren(...fresh.childNodes);
+    reachable(document);
+  }
+
+  function heard({ data }) {
+    const frame = JSON.parse(data);
+    lost(false);
+    const said = find("said");
+    if (said.textContent !== frame.said && !(frame.checking && said.dataset.checking)) said.textContent = frame.said;
+    if (frame.checking) said.dataset.checking = "yes"; else delete said.dataset.checking;
+    replaceMarks(frame.road);
+    if (here === "road" && verdicts !== null && frame.verdicts !== verdicts) replaceRoad();
+    verdicts = frame.verdicts;
+    if (!board) return;
+    find("elsewhere").hidden = frame.stage === here;
+    if (frame.stage === here) replaceBoard(frame.html);
+  }
+
+  document.addEventListener("click", (event) => {
+    const button = event.target.closest("button[data-do]");
+    if (button) ask(button.dataset.do, button.dataset.row || "");
+  });
+  board?.addEventListener("click", (event) => {
+    const key = event.target.closest("summary")?.parentElement.dataset.key;
+    if (key) board.dataset.touched = [...new Set([...(board.dataset.touched || "").split(" "), key])].join(" ").trim();
+  });
+  document.addEventListener("visibilitychange", () => {
+    if (board && document.visibilityState === "visible" && !find("elsewhere").hidden) ask("open", "");
+  });
+  if (window.matchMedia("(max-width: 56rem)").matches) document.querySelector(".road").open = false;
+  setFormulas();
+  reachable(document);
+  document.fonts.ready.then(() => reachable(document));
+  let resized = 0;
+  window.addEventListener("resize", () => {
+    clearTimeout(resized);
+    resized = setTimeout(() => reachable(document), 200);
+  });
+  const open = board && document.visibilityState === "visible" ? ask("open", "") : Promise.resolve();
+  open.then(() => {
+    const events = new EventSource(`${base}events`);
+    events.addEventListener("message", heard);
+    events.addEventListener("error", () => lost(true));
+    events.addEventListener("open", () => lost(false));
+  });
+})();

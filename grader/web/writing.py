@@ -1,0 +1,48 @@
+"""A report on disk: written whole or not at all, and never over a file that is something else."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from pathlib import Path
+
+from grader.errors import UsageError
+
+OURS = b'<meta name="generator" content="grader report">'
+HEAD_BYTES = 4096
+ENDINGS = (".html", ".htm")
+
+
+def expect_free(path: Path) -> None:
+    """Raise UsageError unless a report can be put there; an earlier report is replaced, nothing else is."""
+    if path.suffix.lower() not in ENDINGS:
+        raise UsageError(
+            f"{path} is no name for a page", "Expected one that ends in .html, as in --output report.html."
+        )
+    if not path.parent.is_dir():
+        raise UsageError(f"{path.parent} is not a folder", "Name a file in a folder that exists.")
+    if not os.path.lexists(path):
+        return
+    if path.is_symlink() or not path.is_file():
+        raise UsageError(f"{path} is not a regular file, and is not replaced", "Name another file with --output.")
+    try:
+        with path.open("rb") as file:
+            ours = OURS in file.read(HEAD_BYTES)
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read: {error.strerror}", "Name another file with --output.") from error
+    if not ours:
+        raise UsageError(f"{path} is no earlier report, and is not replaced", "Name another file with --output.")
+
+
+def write(path: Path, text: str) -> None:
+    """Write a report in one step; UsageError where the disk does not take it, and an earlier one stays as it was."""
+    expect_free(path)
+    fresh = path.with_name(f".{path.name[:50]}.{secrets.token_hex(8)}.tmp")
+    try:
+        with fresh.open("x", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+        os.replace(fresh, path)
+    except OSError as error:
+        fresh.unlink(missing_ok=True)
+        hint = "Free some space, or name another file with --output. An earlier report stays as it was."
+        raise UsageError(f"{path} cannot be written: {error.strerror or error}", hint) from error
