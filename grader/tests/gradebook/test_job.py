@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from grader.course.stage import Limits, Stage
-from grader.gradebook import job
 from grader.gradebook.job import MOST_PATIENCE, _patiently
+from grader.gradebook.pool.crowding import Crowding
 from grader.judging.grading import Options
 
 STAGE = replace(Stage("s90", Path("s90"), "Small", "small.py", (), ()), limits=Limits(stage_seconds=30))
@@ -37,7 +37,7 @@ class Judge:
 
 
 def graded(judge: Judge, crowd: float, monkeypatch: pytest.MonkeyPatch) -> str:
-    monkeypatch.setattr(job.Crowding, "of_a_core", property(lambda self: crowd))
+    monkeypatch.setattr(Crowding, "of_a_core", property(lambda self: crowd))
     verdict: Any = _patiently(judge, None, Options(1))  # type: ignore[arg-type]
     return str(verdict.criteria[0].status)
 
