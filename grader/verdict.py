@@ -117,6 +117,12 @@ class Verdict:
         return rows and not self.grader_fault and self.problem is None
 
     @property
+    def is_untouched(self) -> bool:
+        """Whether nothing of the module is written yet, as far as its rows tell."""
+        found = {row.status for row in self.criteria}
+        return self.problem is None and bool(found) and found <= {"not_started", "blocked"}
+
+    @property
     def grader_fault(self) -> bool:
         """Whether anything went wrong on our side, so that this verdict must not count."""
         return bool(self.faults) or any(row.status == "grader_fault" for row in self.criteria)

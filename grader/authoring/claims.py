@@ -117,11 +117,9 @@ def _names(stage: Stage) -> Iterator[Shortfall]:
 
 def _readme(stage: Stage) -> Iterator[Shortfall]:
     text = stage.readme_path.read_text(encoding="utf-8") if stage.readme_path.exists() else ""
-    for name in public_names(stage):
-        if name not in text:
-            message = f"the README does not name {name}"
-            yield Shortfall(stage.id, in_stage(stage, "README.md"), message, "describe it in the contract")
-    for message, fix in steps.faults(stage, steps.steps_of(stage, text)) if text else ():
+    unnamed = [name for name in public_names(stage) if name not in text]
+    told = [(f"the README does not name {name}", "describe it in the contract") for name in unnamed]
+    for message, fix in [*told, *(steps.faults(stage, steps.steps_of(stage, text)) if text else ())]:
         yield Shortfall(stage.id, in_stage(stage, "README.md"), message, fix)
 
 
@@ -170,9 +168,8 @@ def _mistakes(stage: Stage) -> Iterator[Shortfall]:
 def _alternatives(stage: Stage) -> Iterator[Shortfall]:
     cases = alternative_cases(stage, [0])
     if len(cases) < LEAST:
-        message = (
-            f"{len(cases)} alternative {'solution' if len(cases) == 1 else 'solutions'}, expected at least {LEAST}"
-        )
+        solutions = "solution" if len(cases) == 1 else "solutions"
+        message = f"{len(cases)} alternative {solutions}, expected at least {LEAST}"
         yield Shortfall(stage.id, in_hidden(stage, "alternatives/"), message, "add one of another method")
     seen = {_without_words(reference_source(stage)): "the solution"}
     for case in cases:

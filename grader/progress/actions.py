@@ -210,7 +210,7 @@ def _recorded(
     Where the hidden tests are sealed there is none to record, but that the public ones pass.
     """
     now = datetime.now(UTC)
-    if verdict.grader_fault:  # which is no attempt of the learner's
+    if verdict.grader_fault or verdict.is_untouched:  # which is no attempt
         workspace.store.record_last(stage.id)
         return verdict
     if not (verdict.passed or verdict.public_passed) or request.only is not None:

@@ -92,6 +92,7 @@ def test_the_wheel_holds_the_grader_and_a_packed_course(wheel: zipfile.ZipFile, 
     own = {name for name in own if "__pycache__" not in name and name.split("/")[1] not in ("tests", "bench")}
     information = {f"{NAME}-{__version__}.dist-info/{name}" for name in ("METADATA", "RECORD", "WHEEL")}
     information |= {f"{NAME}-{__version__}.dist-info/{name}" for name in ("entry_points.txt", "licenses/LICENSE")}
+    information.add(f"{NAME}-{__version__}.dist-info/licenses/grader/web/static/katex/LICENSE.txt")
     assert names == own | information | {"grader/self_paced.zip"}
     assert {"grader/py.typed", "grader/setup/making.py", "grader/classroom/templates/copy/gitignore"} <= names
 

@@ -356,3 +356,19 @@ class TestAbruptEnds:
         leads = {"weights": frozenset({"scores"}), "attention": frozenset({"scores", "weights"})}
         found = self.ended(dict.fromkeys(("scores", "weights", "attention"), "crashed"), leads)
         assert found == {"scores": ("crashed",), "weights": ("blocked", "scores"), "attention": ("blocked", "scores")}
+
+
+@pytest.mark.parametrize(
+    ("statuses", "untouched"),
+    [
+        (("not_started", "blocked"), True),
+        (("not_started", "failed"), False),
+        (("passed", "not_started"), False),
+        ((), False),
+    ],
+)
+def test_a_module_of_which_nothing_is_written_is_untouched(statuses: tuple[Status, ...], untouched: bool) -> None:
+    rows = tuple(CriterionResult(status, status, status, 0, 1) for status in statuses)
+    verdict = Verdict("s90", "Small things", False, rows, RUN)
+    assert verdict.is_untouched is untouched
+    assert not replace(verdict, problem=Problem("syntax", "invalid", 1, None)).is_untouched  # somebody wrote that

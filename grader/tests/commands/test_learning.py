@@ -120,7 +120,7 @@ def test_a_row_alone_is_one_of_where_one_is(here: Here) -> None:
 def test_next_shows_the_step_of_the_first_row_that_is_left(place: Place, here: Here) -> None:
     (here.place.numbers.parent / "README.md").write_text(IN_STEPS, encoding="utf-8")
     assert here("next").out.startswith("# s01 · Numbers: step 1 of 2")
-    place.numbers.write_text(NUMBERS.replace("return 4 * x", "raise NotImplementedError"), encoding="utf-8")
+    place.numbers.write_text(NUMBERS.replace("return double(double(x))", "raise NotImplementedError"), encoding="utf-8")
     done = place.run("check", "s01", "--isolation", "process")
     assert done.err == "Next: `grader show s01 quadruple` says what to write.\n"
     place.numbers.write_text(f"{NUMBERS}\n", encoding="utf-8")  # changed since

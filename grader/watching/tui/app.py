@@ -40,8 +40,6 @@ TICK_SECONDS = 0.5
 ERROR_SECONDS = 10.0
 FOOT = "n next  p prev  h hint  e explore  s spec  o edit  d diff  r reset  l list  / find  ? help  q quit"
 SHORT_FOOT = "n next  p prev  h hint  e explore  s spec  o edit  l list  ? help  q quit"
-
-
 ACTIONS = {
     "n": "step(1)", "p": "step(-1)", "h": "hint", "e": "explore", "s": "show", "o": "edit", "d": "compare",
     "c": "check", "r": "reset", "l": "list(False)", "slash": "list(True)", "question_mark": "help", "q": "quit",
@@ -173,14 +171,13 @@ class Watching(App[None]):
 
     def action_reset(self) -> None:
         """Ask, then put the stub back."""
-        stage = self.session.board.stage
 
         def answered(yes: bool | None) -> None:
             with self._told_errors():
                 if yes:
                     self.notify(self.session.reset(), markup=False)
 
-        file = f"stages/{stage.name}/{stage.module}"
+        file, _ = self.session.board.place()
         self.push_screen(Question(f"Replace {file} by its stub? Your file is kept in .grader/backups/."), answered)
 
     def action_list(self, search: bool) -> None:
@@ -191,8 +188,8 @@ class Watching(App[None]):
                 self._open(key)
 
         listed = choices(self.session.board, self._look, search)
-        here = self.session.board.stage.id
-        self.push_screen(Choice("Search" if search else "Stages", listed, search, here), chosen)
+        here, title = self.session.board.stage.id, "Search" if search else "Stages"
+        self.push_screen(Choice(title, listed, search, here), chosen)
 
     def action_help(self) -> None:
         """Show what the keys do."""

@@ -148,12 +148,19 @@ def test_connections_beyond_the_bound_are_closed(place: Place, monkeypatch: pyte
     with answering(place) as server:
         address = ("127.0.0.1", server.guard.port)
         held = [socket.create_connection(address, SLACK) for _ in range(2)]
-        until(lambda: _is_full(server))
+        until(lambda: is_full(server))
         with socket.create_connection(address, SLACK) as one_more:
             assert one_more.recv(1) == b""
         for each in held:
             each.close()
         until(lambda: _answers(server))
+
+
+def is_full(server: Server) -> bool:
+    if server._free.acquire(blocking=False):
+        server._free.release()
+        return False
+    return True
 
 
 def _answers(server: Server) -> bool:
@@ -206,11 +213,3 @@ def test_a_port_of_the_systems_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Server, "server_bind", denied)
     with pytest.raises(UsageError, match=r"port 80 of 127\.0\.0\.1 is not yours to use"):
         Server(80)
-
-
-def _is_full(server: Server) -> bool:
-    """Say whether a further connection is turned away; one that would not be gives its place back."""
-    if not server._free.acquire(blocking=False):
-        return True
-    server._free.release()
-    return False
