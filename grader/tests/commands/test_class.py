@@ -141,14 +141,6 @@ def test_points_by_hand_survive_a_regrade_and_the_history_tells_all(graded: tupl
     assert marks(graded[1] / "out")["bob"] == ("graded", 0.0)
 
 
-def test_marks_are_written_into_a_file_or_printed(graded: tuple[Place, Path], here: Here, tmp_path: Path) -> None:
-    out = ("--out", str(graded[1] / "out"))
-    done = here("class", "export", str(tmp_path / "marks.csv"), *out, "--format", "csv")
-    assert (done.code, done.out) == (0, "") and "Wrote 6 marks" in done.err
-    assert (tmp_path / "marks.csv").read_text().startswith("student,identity,stage,points")
-    assert here("class", "export", *out, "--format", "json", "--stage", "s02").json["marks"] == []
-
-
 @pytest.mark.parametrize(
     ("arguments", "code", "told"),
     [

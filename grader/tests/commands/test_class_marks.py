@@ -23,6 +23,13 @@ def book(tmp_path: Path) -> Path:
     return tmp_path / "out"
 
 
+def test_marks_are_written_into_a_file_or_printed(book: Path, here: Here, tmp_path: Path) -> None:
+    done = here("class", "export", str(tmp_path / "marks.csv"), "--out", str(book), "--format", "csv")
+    assert (done.code, done.out) == (0, "") and "Wrote 2 marks" in done.err and "; 1 are not" in done.err
+    assert (tmp_path / "marks.csv").read_text().startswith("student,identity,stage,points")
+    assert here("class", "export", "--out", str(book), "--format", "json", "--stage", "s02").json["marks"] == []
+
+
 def test_points_for_what_was_never_graded_are_given_on_request_only(book: Path, here: Here) -> None:
     for student, stage, why in (
         ("ada", "s02", "nothing of theirs was ever graded"),

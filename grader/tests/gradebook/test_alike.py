@@ -15,7 +15,7 @@ from grader.course.manifest import load_course
 from grader.isolation import tiers
 from grader.tests.support.command import Place
 
-CLASS, BIT = 20, 10
+CLASS, BIT = 21, 11
 HONEST, HOSTILE = 8, 3
 
 

@@ -64,7 +64,7 @@ def test_kills_at_random_moments_lose_nothing_and_grade_nothing_twice(
         assert results(out) >= before
         before = results(out)
     assert killed
-    done = original.run(*arguments)
+    done = original.process(*arguments)
     assert done.code == 0, done.err
     assert results(out) >= before and len(results(out)) == STUDENTS
     with Gradebook.open(out) as book:

@@ -213,6 +213,7 @@ def test_a_fault_in_a_regrade_leaves_the_mark(group: Class) -> None:
     group.grade(Here())
     group.setting = replace(group.setting, isolation="landlock")
     found = group.regraded(Here(lambda job: done(job, 0, fault=True)))
+    assert all(group.book.result(number).outcome != "fault" for number in found.values())
     apply(group.book, group.setting, found, "regraded")
     assert group.points == {"ada": 2.0, "bob": 0.0, "cy": 2.0, "dee": 0.0}
 
