@@ -11,8 +11,10 @@ from grader.course.manifest import load_course
 from grader.course.stage import Course
 from grader.tests.support.places import HOUSE, ROOT
 
-APART = {"tests", "bench", "__pycache__"}
-FORMATS = re.compile(r"attention-grader (?:receipt|signing key id|key id|sealed tests)|attention-grader-tests-key")
+APART = {"tests", "bench", "__pycache__", "katex"}  # the last is another project's
+FORMATS = re.compile(
+    r"attention-grader (?:receipt|certificate|(?:signing )?key id|sealed tests)|attention-grader-tests-key"
+)
 STAGE_ID = re.compile(r"\bs\d\d\b")
 SEVERAL_WORDS = re.compile(r"[a-z0-9]+(?:_[a-z0-9]+)+|(?:[A-Z][a-z0-9]+){2,}")  # no word of everyday language
 
