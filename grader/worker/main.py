@@ -22,7 +22,6 @@ from typing import Any
 
 CONTROL = struct.Struct("<cQ")  # b"F" fork for a test, b"K" kill it; its number
 TOLD = struct.Struct("<cQi")  # b"S" started, b"N" no room to start it, b"E" ended; its number and wait status
-OFTEN = 10  # from then on the interpreter runs what it rehearses in the form that it specialised
 WAIT_SECONDS = 0.5  # for room that a process which has just ended gives back
 
 
@@ -186,9 +185,7 @@ def _serve(control: socket.socket, server: Any, channel: Any, children: Any, alo
 def _loaded(server: Any, channel: Any, source: bytes) -> bool:
     """Load the learner's module into its server, tell the grader what came of it, and say whether it is there."""
     from grader.protocol import codec
-    from grader.worker.rehearsal import rehearse
 
-    rehearse(server, OFTEN)
     server.listen()
     try:
         server.module = load(source, server.label)

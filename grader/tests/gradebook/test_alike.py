@@ -19,6 +19,7 @@ CLASS, BIT = 21, 11
 HONEST, HOSTILE = 8, 3
 
 
+@pytest.mark.full_matrix
 def test_one_by_one_in_the_pool_and_on_a_cluster_all_grades_are_the_same(
     place: Place, tmp_path: Path, pytestconfig: pytest.Config
 ) -> None:
@@ -32,6 +33,7 @@ def test_one_by_one_in_the_pool_and_on_a_cluster_all_grades_are_the_same(
     assert found.outcomes == {"graded": CLASS}
 
 
+@pytest.mark.full_matrix
 @pytest.mark.skipif(tiers.why_missing("bubblewrap") is not None, reason="bombs need a sandbox")
 def test_honest_ones_get_their_grades_among_bombs_and_sleepers(place: Place, tmp_path: Path) -> None:
     course = load_course(place.root)

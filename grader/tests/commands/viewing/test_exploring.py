@@ -228,7 +228,7 @@ def test_half_written_activations_lead_on(run: Grader, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message", "hint"),
     [
-        (("s01",), "s01 has nothing to draw or explore", "s15 (Attention mechanisms)"),
+        (("s01",), "s01 has nothing to draw or explore", "These can be explored: s04, s05"),
         (
             ("s11", "--words", "a b"),
             "--words is about a sentence, which s15, s16, s17 and s19 explore",
