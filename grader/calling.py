@@ -87,6 +87,15 @@ def here() -> str:
     return command(Start(sys.argv[0], tuple(sys.orig_argv), sys.prefix, _parent(), os.environ))
 
 
+def portable(name: str) -> str:
+    """Return what is typed in place of `grader` where a page is read elsewhere: without a folder of this machine.
+
+    >>> portable("uv run grader"), portable("/home/ada/bin/grader")
+    ('uv run grader', 'grader')
+    """
+    return NAME if {"/", "\\"} & set(name) else name
+
+
 def typed(text: str, name: str | None = None) -> str:
     """Return text in which a command, alone or `quoted`, begins as this grader was started, or with that name.
 

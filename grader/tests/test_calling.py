@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.calling import Start, command, here, typed
+from grader.calling import Start, command, here, portable, typed
 from grader.tests.support.places import ROOT
 
 UV = {"UV_RUN_RECURSION_DEPTH": "1", "VIRTUAL_ENV": "/course/.venv"}
@@ -93,3 +93,12 @@ def test_the_module_says_so_in_a_real_start() -> None:
         env={"PATH": "/usr/bin:/bin", "COLUMNS": "300", "PYTHONUTF8": "1"},
     )  # fmt: skip
     assert done.returncode == 0 and f"{sys.executable} -m grader check" in done.stdout, done.stderr
+
+
+def test_a_page_that_travels_names_no_folder() -> None:
+    assert [portable(name) for name in ("grader", "uv run grader", "python -m grader")] == [
+        "grader",
+        "uv run grader",
+        "python -m grader",
+    ]
+    assert portable("/home/ada/my course/bin/grader") == portable(r"C:\venv\grader.exe") == "grader"

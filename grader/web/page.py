@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,10 +27,10 @@ MOST_TEXT = 4000  # of one message
 class Pages:
     """Fills the templates. Raises UsageError without Jinja2."""
 
-    def __init__(self) -> None:
+    def __init__(self, name: str | None = None) -> None:
         self._templates = environment(HOME / "templates", _plain)
         self._templates.filters |= {"cut": cut, "date": date, "time": time, "sign": sign}
-        self._templates.filters |= {"standing": words_of, "commands": commands}
+        self._templates.filters |= {"standing": words_of, "commands": partial(commands, name=name)}
 
     def report(
         self, found: Road, certificate: Mapping[str, Any], pictures: Sequence[Picture] = (), no_pictures: str = ""
@@ -84,11 +85,11 @@ def sign(kind: str) -> str:
     return MARKS[kind][0]
 
 
-def commands(text: str) -> Any:
-    """Return text in which a `command` is set as one, as it can be pasted here."""
+def commands(text: str, name: str | None = None) -> Any:
+    """Return text in which a `command` is set as one, as it can be pasted here, or with another name of the grader."""
     from markupsafe import Markup, escape
 
-    pieces = _COMMAND.split(printable(typed(text)))
+    pieces = _COMMAND.split(printable(typed(text, name)))
     code = Markup("<code>{}</code>")  # format() escapes what is put in
     return Markup("").join(code.format(each) if place % 2 else escape(each) for place, each in enumerate(pieces))
 

@@ -51,6 +51,7 @@ def report(
     a certificate is signed: with --signing-key every module that was begun is graded anew, and what passes is signed.
     With --json a document is printed, and the page is written only where --output names a file.
     """
+    from grader.calling import here, portable
     from grader.progress.actions import GradingRequest
     from grader.report.document import dumps
     from grader.report.terminal import screen
@@ -62,7 +63,7 @@ def report(
     target = output or (None if as_json else OUTPUT)
     if open_it and target is None:
         raise UsageError("--open shows a page, and --json alone writes none", "Name a file with --output.")
-    pages = Pages() if target is not None else None
+    pages = Pages(portable(here())) if target is not None else None
     if target is not None:
         expect_free(target)
     key = _key(signing_key)

@@ -57,6 +57,11 @@ def test_whatever_it_holds_is_text(hostile: Any) -> None:
     assert "\u202e" not in page and "\x1b" not in page and "\\u202e" in page
 
 
+def test_commands_are_named_as_its_reader_types_them(fresh: Road) -> None:
+    certificate = document(replace(MADE, source="recorded", stages=(), student=None))
+    assert "<code>uv run grader check</code>" in Pages("uv run grader").report(fresh, certificate)
+
+
 def test_it_needs_nothing_from_elsewhere_and_runs_nothing(hostile: Any) -> None:
     page = report(*hostile)
     assert not re.search(r"https?://|url\(|@import|<link", page)

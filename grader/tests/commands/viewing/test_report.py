@@ -136,7 +136,11 @@ def test_what_was_handed_in_is_held_against_the_certificate(here: Here, keys: tu
 def test_a_key_that_is_none_is_refused_before_anything_is_graded(here: Here, tmp_path: Path) -> None:
     (tmp_path / "no.key").write_text("no key", encoding="utf-8")
     done = here("report", "--signing-key", str(tmp_path / "no.key"))
-    assert done.code == 2 and "holds no private" in " ".join(done.err.split()) and not (here.place.root / "report.html").exists()
+    assert (
+        done.code == 2
+        and "holds no private" in " ".join(done.err.split())
+        and not (here.place.root / "report.html").exists()
+    )
 
 
 def test_a_record_is_not_signed_and_what_fails_is_accounted_for(
