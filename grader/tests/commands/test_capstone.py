@@ -43,7 +43,8 @@ def arrays(path: Path) -> dict[str, bytes]:
 def ended(place: Place, small: Small, by: signal.Signals) -> tuple[int, str]:
     """Start a training that takes a while, end it once a checkpoint stands there; return exit code and stderr."""
     variables = {**os.environ, "PYTHONPATH": str(place.package.parent), "PYTHONUTF8": "1"}
-    command = [sys.executable, "-c", RUN, "capstone", *PLAIN]
+    heard = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "  # not in the background
+    command = [sys.executable, "-c", heard + RUN, "capstone", *PLAIN]
     process = subprocess.Popen(
         command, cwd=place.root, env=variables, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
     )
