@@ -18,7 +18,7 @@ def as_json(entries: Iterable[Entry]) -> str:
 
 
 def _mark(entry: Entry) -> dict[str, Any]:
-    mark, verdict = entry.mark, entry.verdict or {}
+    verdict = entry.verdict or {}
     problem = verdict.get("problem")
     return {
         "student": entry.student,
@@ -26,12 +26,7 @@ def _mark(entry: Entry) -> dict[str, Any]:
         "stage": entry.stage,
         "outcome": entry.outcome,
         "passed": entry.passed,
-        "points": entry.points,
-        "out_of": mark.out_of if mark else None,
-        "automatic": mark.points if mark else None,
-        "before_lateness": mark.raw if mark else None,
-        "late_days": mark.late_days if mark else 0,
-        "budget_days": mark.budget_days if mark else 0,
+        **points_of(entry),
         "submitted": entry.submitted.isoformat() if entry.submitted else None,
         "attempts": entry.attempts,
         "override": _override(entry.override),
@@ -40,6 +35,19 @@ def _mark(entry: Entry) -> dict[str, Any]:
         "seed": verdict.get("seed"),
         "isolation": verdict.get("isolation"),
         "submission": verdict.get("submission"),
+    }
+
+
+def points_of(entry: Entry) -> dict[str, Any]:
+    """Return an entry's points, and what became of those that the rows gave."""
+    mark = entry.mark
+    return {
+        "points": entry.points,
+        "out_of": mark.out_of if mark else None,
+        "automatic": mark.points if mark else None,
+        "before_lateness": mark.raw if mark else None,
+        "late_days": mark.late_days if mark else 0,
+        "budget_days": mark.budget_days if mark else 0,
     }
 
 

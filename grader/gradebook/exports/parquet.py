@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from grader.errors import UsageError
+from grader.gradebook.exports.document import points_of
 from grader.gradebook.table import Entry
 
 
@@ -35,19 +36,14 @@ def _types(arrow: Any) -> dict[str, Any]:
 
 
 def _line(entry: Entry) -> dict[str, Any]:
-    mark, verdict = entry.mark, entry.verdict or {}
+    verdict = entry.verdict or {}
     return {
         "student": entry.student,
         "identity": entry.identity or None,
         "stage": entry.stage,
         "outcome": entry.outcome,
         "passed": entry.passed,
-        "points": entry.points,
-        "out_of": mark.out_of if mark else None,
-        "automatic": mark.points if mark else None,
-        "before_lateness": mark.raw if mark else None,
-        "late_days": mark.late_days if mark else 0,
-        "budget_days": mark.budget_days if mark else 0,
+        **points_of(entry),
         "override": entry.override.points if entry.override else None,
         "reason": entry.reason or None,
         "submitted": entry.submitted,
