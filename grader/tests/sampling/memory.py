@@ -30,14 +30,14 @@ def pack() -> int:
     """Have the kernel gather this process' memory in large pages; return how many bytes it was asked to gather."""
     advise = ctypes.CDLL(None, use_errno=True).madvise
     asked = 0
-    for start, end in _own():
+    for start, end in own():
         first, last = -(-start // LARGE) * LARGE, end // LARGE * LARGE
         if first < last and advise(ctypes.c_void_p(first), ctypes.c_size_t(last - first), COLLAPSE) == 0:
             asked += last - first
     return asked
 
 
-def _own() -> Iterator[tuple[int, int]]:
+def own() -> Iterator[tuple[int, int]]:
     """Yield the regions of memory that are no file's and may be written to; stacks are left as they are."""
     for line in Path("/proc/self/maps").read_text(encoding="utf-8").splitlines():
         region, permissions, _, _, inode, *name = line.split(maxsplit=5)
