@@ -22,8 +22,8 @@ from grader.remote.connection import Connection
 from grader.remote.module import RemoteModule
 from grader.remote.processes.loading import Job
 from grader.remote.processes.process import LearnerProcess
-from grader.tests.sampling import changed
-from grader.tests.sampling.matrix import (  # the hooks among them are pytest's to find
+from grader.tests.pace import changed, nursery
+from grader.tests.pace.matrix import (  # the hooks among them are pytest's to find
     BRIEF,
     pytest_addoption,
     pytest_xdist_auto_num_workers,
@@ -31,7 +31,7 @@ from grader.tests.sampling.matrix import (  # the hooks among them are pytest's 
     search_times,
     why_missing,
 )
-from grader.tests.sampling.memory import pytest_collection_finish
+from grader.tests.pace.memory import pytest_collection_finish
 from grader.tests.support.command import NUMBERS, PACKAGE, PROJECT, SUMS, Command, Here, Place, write_stage
 from grader.tests.support.small_course import Graded, SmallCourse
 
@@ -62,6 +62,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if item.path.is_relative_to(Path(__file__).parent):
             item.add_marker(pytest.mark.filterwarnings("error"), append=False)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Start no interpreter for each worker of a test that is about something else."""
+    nursery.settle(item.path, item.config.getoption("--all-tiers"))
 
 
 def need(tier: tiers.Tier) -> tiers.Tier:

@@ -14,7 +14,7 @@ from grader.course.manifest import load_course
 from grader.course.stage import Stage
 from grader.isolation import tiers
 from grader.tests.conftest import need
-from grader.tests.sampling.matrix import strongest
+from grader.tests.pace.matrix import strongest
 from grader.tests.support.places import ROOT
 
 COURSE = load_course(ROOT)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from grader.isolation import tiers
-from grader.tests.sampling import matrix
+from grader.tests.pace import matrix
 
 
 def marked(name: str) -> Any:

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from grader.tests.sampling import memory
+from grader.tests.pace import memory
 from grader.tests.support.places import ROOT
 
 PACKED = """
-from grader.tests.sampling import memory
+from grader.tests.pace import memory
 kept = [object() for _ in range(1_000_000)]
 before = list(map(id, kept))
 memory.pack()

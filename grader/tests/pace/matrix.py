@@ -18,7 +18,7 @@ import pytest
 from grader.diagnosis import evidence
 from grader.diagnosis.repairs import search
 from grader.isolation import tiers
-from grader.tests.sampling import changed
+from grader.tests.pace import changed
 
 BRIEF = 0.1  # of the time in which a cause is looked for: enough for the search to begin, and to be attacked
 NAMES = ("tier", "isolation")  # of parameters that hold a tier

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.tests.sampling import changed
+from grader.tests.pace import changed
 from grader.tests.support.places import HOUSE
 
 WEB = HOUSE / "tests" / "web" / "test_browser.py"
