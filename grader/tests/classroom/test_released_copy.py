@@ -99,6 +99,7 @@ def keyed(copy: Copy, tmp_path: Path) -> Copy:
     return copy
 
 
+@pytest.mark.full_matrix("grader/course/sealed", "hatch_build.py")
 def test_everything_in_a_copy_can_be_imported(imported: Ended) -> None:
     assert imported.returncode == 0, imported.stderr
 
@@ -115,6 +116,7 @@ def test_the_reference_passes_all_tests_there_and_is_shown_then(copy: Copy) -> N
     assert copy.grader("solution", "s01").stdout == REFERENCE.read_text()
 
 
+@pytest.mark.full_matrix("grader/course")
 def test_a_known_mistake_is_named_there_as_it_is_here(copy: Copy, tmp_path: Path) -> None:
     wrong = REFERENCE.read_text() + "\n\ndef trace(a):\n    return a.sum()\n"
     copy.module.write_text(wrong)
@@ -143,6 +145,7 @@ def test_without_the_key_public_tests_are_run_and_no_pass_is_recorded(keyed: Cop
     assert refused.returncode == 4 and "are sealed" in refused.stderr and not refused.stdout
 
 
+@pytest.mark.full_matrix("grader/course")
 def test_whoever_has_the_key_grades_what_was_handed_in(keyed: Copy) -> None:
     shutil.copy(REFERENCE, keyed.root / "handed_in.py")
     arguments = "check", "s01", "--submission", "handed_in.py"
@@ -151,6 +154,7 @@ def test_whoever_has_the_key_grades_what_was_handed_in(keyed: Copy) -> None:
     assert done.returncode == 0 and json.loads(done.stdout)["passed"]
 
 
+@pytest.mark.full_matrix("grader/course")
 def test_the_shipped_key_is_out_of_reach_of_a_learners_module(copy: Copy) -> None:
     need("bubblewrap")
     copy.module.write_text(f"open({str(copy.key)!r})\n")
@@ -158,6 +162,7 @@ def test_the_shipped_key_is_out_of_reach_of_a_learners_module(copy: Copy) -> Non
     assert done.returncode == 1 and "FileNotFoundError" in json.loads(done.stdout)["problem"]["message"]
 
 
+@pytest.mark.some_of(4, "grader/course")
 @pytest.mark.parametrize("spoilt", ["altered", "cut off", "missing", "no bundle"])
 def test_a_bundle_that_is_not_what_was_sealed_is_our_fault(copy: Copy, spoilt: str) -> None:
     data = copy.bundle.read_bytes()
@@ -190,12 +195,14 @@ def test_what_needs_the_authors_copy_says_so(copy: Copy) -> None:
         assert done.returncode == 2 and "learner's copy" in " ".join(done.stderr.split()), done.args
 
 
+@pytest.mark.full_matrix("grader/course")
 def test_public_tests_run_in_plain_pytest(copy: Copy) -> None:
     shutil.copy(REFERENCE, copy.module)
     done = copy.python("-m", "pytest", "-q", f"stages/{NAME}/tests")
     assert done.returncode == 0, done.stdout
 
 
+@pytest.mark.full_matrix("grader/course")
 def test_keys_and_receipts_work_there(copy: Copy, tmp_path: Path) -> None:
     keys, receipt = tmp_path / "keys", tmp_path / "receipt.json"
     assert copy.grader("keys", "new", str(keys)).returncode == 0
