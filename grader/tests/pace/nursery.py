@@ -57,6 +57,7 @@ class Born:
                 raise subprocess.TimeoutExpired("worker", timeout or 0.0)
             data = self.told.recv(zygote.TOLD.size)
             self.returncode = zygote.TOLD.unpack(data)[0] if data else -9
+            self.told.close()
         return self.returncode
 
     def kill(self) -> None:
