@@ -50,7 +50,7 @@ class Suite:
         in_memory = MemoryFiles(stage.folder, files.sources)
         root = str(stage.folder.parent.parent)
         options = ["-c", str(PYTEST_INI), "--rootdir", root, "--noconftest", "-p", "grader.judging.plugin"]
-        options += WITHOUT + ["--tb=native"]  # the long form of a failure, seen by nobody here, takes longer than its test
+        options += [*WITHOUT, "--tb=native"]  # the long form of a failure, seen by nobody, takes longer than its test
         with _alone(), self._imports(), noted():
             self.config = _prepareconfig([*options, *in_memory.places(paths)], [self, in_memory])
             self._collect()
