@@ -11,7 +11,7 @@ from grader.tests.pace import changed
 from grader.tests.support.places import HOUSE
 
 WEB = HOUSE / "tests" / "web" / "test_browser.py"
-TOP = HOUSE / "tests" / "test_package.py"
+TOP = HOUSE / "tests" / "test_road.py"
 
 
 @pytest.mark.parametrize(
@@ -25,7 +25,7 @@ TOP = HOUSE / "tests" / "test_package.py"
         (WEB, ("stages",), "stages/s01_matrix_operations/README.md", True),
         (TOP, ("hatch_build.py",), "hatch_build.py", True),
         (TOP, ("hatch_build.py",), "grader/tests/test_flow.py", False),
-        (TOP, (), "grader/tests/test_package.py", True),
+        (TOP, (), "grader/tests/test_road.py", True),
         (Path("/elsewhere/test_a.py"), (), "grader/web/pages.py", False),
     ],
 )
