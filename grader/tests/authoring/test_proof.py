@@ -139,6 +139,16 @@ class TestResults:
         (outcome,) = result.outcomes
         assert (outcome.criterion, outcome.status) == ("half", "failed")
 
+    def test_aimed_mutants_are_hunted_together_and_each_comes_back(self, stage: Stage, pool: Executor) -> None:
+        sources = [HALF.source, SOLUTION, HALF.source]
+        cases = proof.mutant_cases(stage, [replace(HALF, source=each) for each in sources], 7)
+        tests = "test_hidden.py::test_half_of_any_rows", "test_small.py::test_half_of_two"
+        ended = {
+            result.case.name: [outcome.test for outcome in result.outcomes]
+            for result in proof.results(pool, [replace(each, isolation="process", tests=tests) for each in cases])
+        }
+        assert ended == {"mutants/0": [tests[0]], "mutants/1": [], "mutants/2": [tests[0]]}
+
     def test_a_hunt_that_catches_nothing_has_no_outcome(self, found: dict[str, Result]) -> None:
         assert (found["mutants/1"].verdict, found["mutants/1"].outcomes) == (None, ())
 
