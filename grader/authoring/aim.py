@@ -11,6 +11,8 @@ from grader.course.mutants import Mutant
 from grader.course.stage import Stage
 from grader.judging.hunting.reach import Reached
 
+SLOWER = 3.0  # than the reference a mutant may be
+
 
 def reach_cases(stage: Stage, seeds: Iterable[int]) -> list[Case]:
     """Return what looks which lines of the reference solution each test runs, once a seed."""
@@ -26,12 +28,22 @@ def aimed(
     """
     if not tests or {each.test for each in reached} != set(tests):
         return list(cases)
-    seconds = max(MUTANT_CALL_SECONDS, *(each.seconds for each in reached))
-    return [_aimed(case, mutant, reached, seconds) for case, mutant in zip(cases, made, strict=True)]
+    return [_aimed(case, mutant, reached) for case, mutant in zip(cases, made, strict=True)]
 
 
-def _aimed(case: Case, mutant: Mutant, reached: Sequence[Reached], seconds: float) -> Case:
+def _aimed(case: Case, mutant: Mutant, reached: Sequence[Reached]) -> Case:
     rank = {row: place for place, row in enumerate(case.hunt or ())}
     able = [each for each in reached if each.runs(mutant.span)]
     able.sort(key=lambda each: (rank.get(each.criterion, len(rank)), each.seconds))
-    return replace(case, tests=tuple(each.test for each in able), call_seconds=seconds)
+    return replace(case, tests=tuple(each.test for each in able), call_seconds=_patience(able))
+
+
+def _patience(reached: Sequence[Reached]) -> float:
+    """Return the seconds of a call: a mutant that takes longer than its tests did, and gives the same, is not caught.
+
+    Few values are possible, since what is aimed alike is hunted together.
+    """
+    most, seconds = max((SLOWER * each.seconds for each in reached), default=0.0), MUTANT_CALL_SECONDS
+    while seconds < most:
+        seconds *= 2
+    return seconds

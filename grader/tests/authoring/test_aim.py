@@ -36,9 +36,11 @@ def test_what_is_outside_of_functions_may_matter_to_any() -> None:
     assert aim(None).tests == ("quick", "slow", "other", "unseen")
 
 
-def test_a_call_may_take_as_long_as_the_slowest_test() -> None:
-    assert aim((24, 24)).call_seconds == MUTANT_CALL_SECONDS
-    assert aim((24, 24), [*SEEN[1:], Reached("slow", "half", frozenset({24}), 30.0)]).call_seconds == 30.0
+@pytest.mark.parametrize(("seconds", "expected"), [(0.3, 1), (1.6, 1), (1.7, 2), (4.0, 4), (30.0, 32)])
+def test_a_call_may_take_three_times_as_long_as_the_slowest_of_its_tests(seconds: float, expected: int) -> None:
+    seen = [*SEEN[1:], Reached("slow", "half", frozenset({24}), seconds)]
+    assert aim((24, 24), seen).call_seconds == expected * MUTANT_CALL_SECONDS
+    assert aim((14, 14), seen).call_seconds == MUTANT_CALL_SECONDS
 
 
 @pytest.mark.parametrize("seen", [[], SEEN[1:]], ids=["nothing", "not all"])
