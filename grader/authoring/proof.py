@@ -26,6 +26,7 @@ from grader.submission.earlier import used_modules
 from grader.verdict import Verdict
 
 MUTANT_CALL_SECONDS = 5.0  # a mutant that loops for ever is caught by the clock; a slower test may take longer
+AGAIN = 4.0  # times as much for a mutant that ran out of time
 TOGETHER = 25  # mutants that one judge goes through
 REACH = "reach"  # the case that only looks which lines of the reference each test runs
 
@@ -202,14 +203,22 @@ def _snapshot(stage: Stage, text: str) -> Snapshot:
 
 
 def hunted(cases: Sequence[Case]) -> list[Result]:
-    """Hunt mutants of one stage that are aimed alike, in a process that knows its course."""
+    """Hunt mutants of one stage that are aimed alike, in a process that knows its course.
+
+    One that ran out of time is hunted once more with far more of it: other programs may have kept the machine busy.
+    """
     (course,) = _course
     first = cases[0]
     stage = course.find(first.stage)
-    hunter = _hunter(course, stage, first.call_seconds)
     right = _snapshot(stage, reference_source(stage))
     quarries = [Quarry(case.source, case.tests) for case in cases]
-    ended = hunter.hunts(right, Options(first.seed, first.isolation), quarries)
+    options = Options(first.seed, first.isolation)
+    ended = _hunter(course, stage, first.call_seconds).hunts(right, options, quarries)
+    late = [number for number, each in enumerate(ended) if each is not None and each.status == "timed_out"]
+    if late:
+        patient = _hunter(course, stage, AGAIN * first.call_seconds)
+        for number, outcome in zip(late, patient.hunts(right, options, [quarries[each] for each in late]), strict=True):
+            ended[number] = outcome
     return [Result(case, None, _none_or(outcome)) for case, outcome in zip(cases, ended, strict=True)]
 
 
