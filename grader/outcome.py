@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -98,3 +99,13 @@ class Outcome:
     help: str = ""
     gradients: tuple[Gradient, ...] = ()
     calls: tuple[Call, ...] = ()
+
+
+def the_one(own: tuple[Diagnosis, ...], others: Iterable[tuple[Diagnosis, ...]]) -> Diagnosis | None:
+    """Return the one mistake that explains a test, if need be narrowed by the row's other failures; else None."""
+    left = {diagnosis.mistake: diagnosis for diagnosis in own}
+    for more in others:
+        shared = {d.mistake for d in more} & set(left)
+        if len(left) > 1 and shared:
+            left = {key: left[key] for key in shared}
+    return next(iter(left.values())) if len(left) == 1 else None

@@ -8,7 +8,7 @@ from typing import Literal
 
 from grader.course.provenance import UNKNOWN, Provenance
 from grader.course.stage import Criterion, Feedback, Stage
-from grader.outcome import KINDS, Diagnosis, Gradient, Kind, Outcome, Status, Where
+from grader.outcome import KINDS, Diagnosis, Gradient, Kind, Outcome, Status, Where, the_one
 from grader.submission.source import Problem
 from grader.submission.used import Use
 from grader.waiting import Before, Reaches, before, held_up_by
@@ -164,6 +164,7 @@ def decide(
         if row.status == "passed" or row.values_right:
             standing.add(criterion.id)
     rows = [_held_up(row, rows, stage, reaches or {}) for row in rows]
+    rows = [_blaming_none_that_waits(row, rows) for row in rows]
     whole = bool(rows) and all(row.status == "passed" for row in rows) and not faults and problem is None
     whole = whole and not run.public_only
     return Verdict(stage.id, stage.title, whole, tuple(rows), run, problem, faults)
@@ -201,6 +202,18 @@ def _held_up(row: CriterionResult, rows: list[CriterionResult], stage: Stage, re
     return replace(row, status="blocked", waits_for=waits) if waits else row
 
 
+def _blaming_none_that_waits(row: CriterionResult, rows: list[CriterionResult]) -> CriterionResult:
+    """Return a row that waits without causes that lie in it, or in another that waits: its inputs are wrong already."""
+    if row.status != "blocked":
+        return row
+    waiting = {other.id for other in rows if other.status == "blocked"}
+    failures = (
+        replace(each, diagnosis=None) if each.diagnosis is not None and each.diagnosis.criterion in waiting else each
+        for each in row.failures
+    )
+    return replace(row, failures=tuple(failures))
+
+
 def _refused(row: CriterionResult, problem: Problem, label: str) -> CriterionResult:
     """Return a row of which the text tells enough: no test of it counts, and its one failure is the problem."""
     message = problem.message if problem.hint is None else f"{problem.message}\n{problem.hint}"
@@ -233,13 +246,3 @@ def _failure(outcome: Outcome, found: list[Outcome]) -> Failure:
     place = (outcome.test, outcome.hidden, outcome.status)
     told = Failure(*place, outcome.call, outcome.message, diagnosis, outcome.where, outcome.notes, outcome.unexplained)
     return replace(told, kind=outcome.kind, help=outcome.help, gradients=outcome.gradients)
-
-
-def the_one(own: tuple[Diagnosis, ...], others: Iterable[tuple[Diagnosis, ...]]) -> Diagnosis | None:
-    """Return the one mistake that explains a test, if need be narrowed by the row's other failures; else None."""
-    left = {diagnosis.mistake: diagnosis for diagnosis in own}
-    for more in others:
-        shared = {d.mistake for d in more} & set(left)
-        if len(left) > 1 and shared:
-            left = {key: left[key] for key in shared}
-    return next(iter(left.values())) if len(left) == 1 else None

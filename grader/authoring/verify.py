@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from grader.authoring import evaluation, proof
 from grader.authoring.accepted import Equivalent, load_equivalents
+from grader.authoring.aim import aimed, reach_cases
 from grader.authoring.claims import Shortfall, claims, in_hidden
 from grader.authoring.evaluation import Mutation, Tally
 from grader.authoring.fresh import fresh_tests
@@ -93,8 +94,19 @@ def verify(course: Course, stages: Sequence[Stage], plan: Plan, on_result: OnRes
         grade(pool, [case for each in files.values() for case in each.right])
         sound = [stage.id for stage in stages if _is_sound(found, stage)]
         total -= sum(len(each.wrong) for name, each in files.items() if name not in sound)
-        grade(pool, [case for name in sound for case in files[name].wrong])
+        grade(
+            pool, [case for name in sound for case in _wrong(files[name], [r for r in found if r.case.stage == name])]
+        )
     return [_proof(stage, files[stage.id], [r for r in found if r.case.stage == stage.id]) for stage in stages]
+
+
+def _wrong(files: _Files, results: Sequence[Result]) -> list[Case]:
+    """Return a stage's wrong modules, its mutants with the tests that the reference was seen to run their lines in."""
+    mistakes = [case for case in files.wrong if case.hunt is None]
+    hunts = [case for case in files.wrong if case.hunt is not None]
+    tests = {outcome.test for result in results if result.case.name == "reference" for outcome in result.outcomes}
+    reached = [each for result in results for each in result.reached]
+    return [*mistakes, *aimed(hunts, files.mutants, reached, tests)]
 
 
 def _is_sound(results: Iterable[Result], stage: Stage) -> bool:
@@ -110,6 +122,7 @@ def _read(stage: Stage, plan: Plan) -> _Files:
         made = mutants(reference_source(stage)) if plan.mutants else []
         right = [*proof.reference_cases(stage, seeds), *proof.stub_cases(stage, seeds[: int(plan.stub)])]
         right += proof.alternative_cases(stage, seeds, plan.alternatives)
+        right += reach_cases(stage, seeds[: int(plan.mutants)])
         wrong = proof.mistake_cases(stage, seeds[:MISTAKE_SEEDS]) if plan.mistakes else []
         wrong += proof.mutant_cases(stage, made, seeds[0])
         known, accepted = load_mistakes(stage), load_equivalents(stage)

@@ -21,6 +21,7 @@ app = typer.Typer(
     help="For authors: make stages, keep them whole, prove their tests.", no_args_is_help=True, rich_markup_mode=None
 )
 MOST_SEEDS = 1000
+MOST_JOBS = 256
 
 
 @app.callback()
@@ -47,6 +48,10 @@ def verify(
     since: Annotated[
         str | None, typer.Option("--since", metavar="COMMIT", help="Only stages that differ from a commit of git.")
     ] = None,
+    jobs: Annotated[
+        int | None,
+        typer.Option("--jobs", metavar="N", min=1, max=MOST_JOBS, help="Processes that grade; by default one a core."),
+    ] = None,
     isolation: Isolation = "auto",
     as_json: Json = False,
 ) -> None:
@@ -66,7 +71,7 @@ def verify(
         raise UsageError("--since selects the stages, and some are named too", "Leave one of them out.")
     named = touched(found, since) if since else tuple(dict.fromkeys(found.find(name) for name in stages or ()))
     chosen = named if stages or since else found.stages
-    plan = Plan(seeds, mutants=mutants, isolation=isolation)
+    plan = Plan(seeds, mutants=mutants, isolation=isolation, workers=jobs)
     with screen.counting() as count:
         proofs = prove(found, chosen, plan, count)
     _tell(proofs, seeds, as_json)

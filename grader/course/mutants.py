@@ -11,13 +11,17 @@ from grader.course.changes import changed_expressions, changed_statements
 
 @dataclass(frozen=True)
 class Mutant:
-    """A reference with one change; was and now are the changed statement's first line before and after."""
+    """A reference with one change; was and now are the changed statement's first line before and after.
+
+    span holds the first and the last line of what has to run for the change to matter; None where any test may tell.
+    """
 
     function: str
     line: int
     was: str
     now: str
     source: str
+    span: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True)
@@ -54,6 +58,7 @@ def mutants(source: str) -> list[Mutant]:
 def _of_definition(
     tree: ast.Module, number: int, top: ast.FunctionDef | ast.ClassDef, chunks: list[str]
 ) -> Iterator[Mutant]:
+    inside = _in_functions(top)
     for place, node in list(places(tree, "body", number, top, top.name)):
         was = _headline(place.statement)
         changes = changed_statements(node) if isinstance(node, ast.stmt) else changed_expressions(node, place.holder)
@@ -62,7 +67,17 @@ def _of_definition(
             now = _headline(change if isinstance(change, ast.stmt) else place.statement)
             source = "\n\n\n".join([*chunks[:number], ast.unparse(tree.body[number]), *chunks[number + 1 :]])
             place.put(node)
-            yield Mutant(place.function, place.statement.lineno, was, now, source)
+            yield Mutant(place.function, place.statement.lineno, was, now, source, inside.get(id(place.statement)))
+
+
+def _in_functions(top: ast.stmt) -> dict[int, tuple[int, int]]:
+    """Return the lines of each statement that runs when a function is called, not when the module is loaded.
+
+    A function's own head, with its defaults, matters once any of its lines runs.
+    """
+    functions = [node for node in ast.walk(top) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))]
+    found = (node for function in functions for node in ast.walk(function) if isinstance(node, ast.stmt))
+    return {id(node): (node.lineno, node.end_lineno or node.lineno) for node in found if hasattr(node, "lineno")}
 
 
 def places(

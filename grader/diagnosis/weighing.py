@@ -51,7 +51,33 @@ def with_told(slips: list[Slip], outcome: Outcome) -> Outcome:
 
 
 def chosen(outcomes: list[Outcome], slips: list[Slip]) -> list[Outcome]:
-    """Return the outcomes of each row with the one explanation that answers for the most of its failing tests."""
+    """Return the outcomes of each row with the one explanation that answers for the most of its failing tests.
+
+    A mistake that gives way to another explanation in its own row is told in no other: the function that it is about
+    answers otherwise, and alike for what the other rows pass to it.
+    """
+    left = _one_a_row(outcomes, slips)
+    beaten = _told_by_own_rows(outcomes) - _told_by_own_rows(left)
+    if not beaten:
+        return left
+    standing = [
+        replace(each, explains=tuple(found for found in each.explains if found.mistake not in beaten))
+        for each in outcomes
+    ]
+    return _one_a_row(standing, slips)
+
+
+def _told_by_own_rows(outcomes: list[Outcome]) -> set[str]:
+    """Return the causes that stand in the row which they are about; what an answer shows by itself is no cause."""
+    return {
+        found.mistake
+        for each in outcomes
+        for found in each.explains
+        if found.criterion == each.criterion and not is_shown(found)
+    }
+
+
+def _one_a_row(outcomes: list[Outcome], slips: list[Slip]) -> list[Outcome]:
     rank: dict[str, tuple[int, ...]] = {}
     for slip in slips:
         rank.setdefault(slip.diagnosis.mistake, slip.rank[1:])

@@ -151,7 +151,20 @@ class Grader:
         hunt: tuple[str, ...] | None,
         on_test: OnTest | None,
     ) -> Findings:
-        """Start a worker, and load the tests while it starts; then have judges go through them."""
+        """Have judges go through the tests."""
+        from grader.judging.task import Findings
+
+        charge, own = self._charge(snapshot, options, tier, hunt)
+        if charge.suite.faults and not charge.suite.items:
+            return Findings((), faults=tuple(charge.suite.faults))
+        found = self._watched(charge, own, on_test)
+        self.peak_mb = max(self.peak_mb, found.peak_mb)
+        return replace(found, faults=(*charge.suite.faults, *found.faults))
+
+    def _charge(
+        self, snapshot: Snapshot, options: Options, tier: tiers.Tier, hunt: tuple[str, ...] | None
+    ) -> tuple[Charge, tiers.Own]:
+        """Start a worker, and load the tests while it starts; return what a judge works on, and who has the worker."""
         fresh = tiers.Own(tier, self.course.root, options.fork, packages=self.stage.packages)
         own = self._own.setdefault((tier, options.fork), fresh)
         if options.fork:
@@ -161,22 +174,17 @@ class Grader:
         from grader.judging import content
         from grader.judging.judge import Charge
         from grader.judging.processes.slate import Slate
-        from grader.judging.task import Findings, Task
+        from grader.judging.task import Task
         from grader.remote.processes.loading import job_for
 
         suite = self._loaded()
         if self._standing is not None:
             self._standing.wait()
-        if suite.faults and not suite.items:
-            return Findings((), faults=tuple(suite.faults))
         job = job_for(self.stage, snapshot, self.course.root)
         ends_at = time.monotonic() + options.patience * self.stage.limits.stage_seconds
         task = Task(options.seed, ends_at, options.only, hunt, options.ahead, options.timed)
         answers = None if hunt is not None else partial(content.answers, self.stage, snapshot.source)
-        charge = Charge(suite, task, job, tier, options.fork, answers, Slate())
-        found = self._watched(charge, own, on_test)
-        self.peak_mb = max(self.peak_mb, found.peak_mb)
-        return replace(found, faults=(*suite.faults, *found.faults))
+        return Charge(suite, task, job, tier, options.fork, answers, Slate()), own
 
     def _watched(self, charge: Charge, own: tiers.Own, on_test: OnTest | None) -> Findings:
         from grader.judging.processes.workers import Lending

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from grader.course.stage import Criterion, Stage
-from grader.outcome import Diagnosis, Outcome, Status, Where
+from grader.outcome import Diagnosis, Outcome, Status, Where, the_one
 from grader.submission.source import Problem
 from grader.verdict import (
     ABRUPT,
@@ -20,7 +20,6 @@ from grader.verdict import (
     Run,
     Verdict,
     decide,
-    the_one,
 )
 
 HINTS = ("a", "b", "c")
@@ -165,6 +164,21 @@ class TestWaiting:
     def test_a_row_that_fails_behind_another_waits_for_it(self) -> None:
         found = verdict({test_of("scores")[0]: "failed", test_of("attention")[0]: "failed"}, reaches=LEADS)
         assert (row(found, "attention").status, row(found, "attention").waits_for) == ("blocked", ("scores",))
+
+    @pytest.mark.parametrize(
+        ("about", "told"), [("scores", True), ("attention", False)], ids=["what it waits for", "itself"]
+    )
+    def test_a_row_that_waits_blames_what_fails_by_itself_alone(self, about: str, told: bool) -> None:
+        cause = replace(A, criterion=about)
+        tests = [test_of("scores"), test_of("attention")]
+        outcomes = [
+            Outcome(test, name, hidden, "failed", explains=(cause,)) if (test, name, hidden) in tests
+            else Outcome(test, name, hidden, "passed") for test, name, hidden in EXPECTED
+        ]  # fmt: skip
+        found = decide(STAGE, EXPECTED, outcomes, RUN, reaches=LEADS)
+        assert row(found, "attention").status == "blocked"
+        assert [each.diagnosis for each in row(found, "attention").failures] == [cause if told else None]
+        assert [each.diagnosis for each in row(found, "scores").failures] == [cause]
 
     def test_a_row_that_passes_behind_another_passes(self) -> None:
         assert row(verdict({test_of("scores")[0]: "failed"}), "attention").status == "passed"

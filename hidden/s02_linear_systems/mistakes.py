@@ -85,6 +85,32 @@ def columns_of_L_for_its_rows(L, b):
 @mistake(
     criterion="forward-substitution",
     replaces="forward_substitution",
+    text="The diagonal alone was used: what the unknowns that are already found take up of b[i] was not subtracted.",
+    fix="Subtract L[i, :i] @ x[:i] from b[i] before you divide by L[i, i].",
+)
+def each_unknown_by_itself(L, b):
+    L, x = _triangular_system("L", L, b)
+    for i in range(len(x)):
+        x[i] = x[i] / L[i, i]
+    return x
+
+
+@mistake(
+    criterion="forward-substitution",
+    replaces="forward_substitution",
+    text="The half above the diagonal was used, from the last unknown to the first: that solves an upper system.",
+    fix="Begin with x[0], and subtract L[i, :i] @ x[:i], what stands to the left of the diagonal.",
+)
+def upper_half_from_the_end(L, b):
+    L, x = _triangular_system("L", L, b)
+    for i in reversed(range(len(x))):
+        x[i] = (x[i] - L[i, i + 1 :] @ x[i + 1 :]) / L[i, i]
+    return x
+
+
+@mistake(
+    criterion="forward-substitution",
+    replaces="forward_substitution",
     text="Integers in, integers out: the unknowns were stored in an array of the dtype of b, which cuts fractions off.",
     fix="Make x an array of a floating dtype, float64 for integer data.",
 )
@@ -168,10 +194,10 @@ def first_unknown_left_out(U, b):
 @mistake(
     criterion="backward-substitution",
     replaces="backward_substitution",
-    text="The loop runs from the first row to the last, so that the unknowns it needs are still zero.",
-    fix="Begin with the last equation, which has a single unknown, and go up.",
+    text="Each unknown came out as b[i] / U[i, i], as if those behind it were zero: so they are if row 0 comes first.",
+    fix="Begin with the last equation, which has a single unknown, go up, and subtract U[i, i + 1:] @ x[i + 1:].",
 )
-def from_the_top_down(U, b):
+def unknowns_behind_taken_as_zero(U, b):
     U, b = _triangular_system("U", U, b)
     x = np.zeros_like(b)
     for i in range(len(x)):

@@ -85,6 +85,8 @@ class TestCrossEntropy:
                 learner.cross_entropy_loss(logits, wrong)
         with pytest.raises(ValueError):
             learner.cross_entropy_loss(logits, targets, np.ones((2, 2), dtype=bool))
+        with pytest.raises(ValueError):
+            learner.cross_entropy_loss(logits, targets[0], np.ones(targets[0].shape, dtype=bool))
 
 
 @pytest.mark.criterion("perplexity")

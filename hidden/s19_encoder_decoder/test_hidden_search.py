@@ -77,6 +77,17 @@ def check(learner, language, tokens, score, **options):
 
 @pytest.mark.criterion("beam-search")
 class TestBeamSearch:
+    @pytest.mark.edges
+    def test_what_is_asked_is_an_array_of_ids(self, learner, rng):
+        language, asked = Language(rng, 5), []
+
+        def ask(prefix):
+            asked.append((isinstance(prefix, np.ndarray), np.ndim(prefix), np.asarray(prefix).dtype.kind in "iu"))
+            return language.after(np.ravel(prefix))
+
+        learner.beam_search(ask, START, END, beam_size=2, max_length=3)
+        assert_equal(sorted(set(asked)), [(True, 1, True)], name="array, axes, integers of the prefixes")
+
     @pytest.mark.parametrize("beam_size", [1, 2, 3])
     def test_any_language(self, learner, rng, beam_size):
         for alpha in (0.0, 0.6, 1.5):

@@ -452,8 +452,9 @@ def _finite(maximum):
 def _tile(Q, K, rows, columns, causal, allowed):
     """Return the scaled scores of some queries and some keys, with -inf where attending is forbidden."""
     scores = Q[..., rows, :] @ _turned(K[..., columns, :]) / math.sqrt(Q.shape[-1])
-    scores = np.where(allowed[..., None, columns], scores, -np.inf)
-    if causal:
+    if not allowed[..., columns].all():
+        scores = np.where(allowed[..., None, columns], scores, -np.inf)
+    if causal and columns.stop > rows.start:  # in front of that, every query sees the whole tile
         behind = np.arange(rows.start, rows.stop)[:, None] >= np.arange(columns.start, columns.stop)
         scores = np.where(behind, scores, -np.inf)
     return scores

@@ -139,6 +139,26 @@ class TestResults:
         (outcome,) = result.outcomes
         assert (outcome.criterion, outcome.status) == ("half", "failed")
 
+    def test_aimed_mutants_are_hunted_together_and_each_comes_back(self, stage: Stage, pool: Executor) -> None:
+        sources = [HALF.source, SOLUTION, HALF.source]
+        cases = proof.mutant_cases(stage, [replace(HALF, source=each) for each in sources], 7)
+        tests = "test_hidden.py::test_half_of_any_rows", "test_small.py::test_half_of_two"
+        ended = {
+            result.case.name: [outcome.test for outcome in result.outcomes]
+            for result in proof.results(pool, [replace(each, isolation="process", tests=tests) for each in cases])
+        }
+        assert ended == {"mutants/0": [tests[0]], "mutants/1": [], "mutants/2": [tests[0]]}
+
+    @pytest.mark.parametrize(("seconds", "status"), [(2.0, []), (600.0, ["timed_out"])], ids=["slow", "hanging"])
+    def test_a_mutant_that_ran_out_of_time_has_a_second_chance(
+        self, stage: Stage, pool: Executor, seconds: float, status: list[str]
+    ) -> None:
+        source = SOLUTION.replace("return total(x) / 2", f"import time; time.sleep({seconds}); return total(x) / 2")
+        (case,) = proof.mutant_cases(stage, [replace(HALF, source=source)], 7)
+        case = replace(case, isolation="process", tests=("test_small.py::test_half_of_two",), call_seconds=1.0)
+        (result,) = proof.results(pool, [case])
+        assert [outcome.status for outcome in result.outcomes] == status
+
     def test_a_hunt_that_catches_nothing_has_no_outcome(self, found: dict[str, Result]) -> None:
         assert (found["mutants/1"].verdict, found["mutants/1"].outcomes) == (None, ())
 

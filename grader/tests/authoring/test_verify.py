@@ -124,7 +124,7 @@ class TestWholeStage:
         assert mutation is not None and (mutation.total, mutation.killed, mutation.rate) == (number, number, 1.0)
 
     def test_every_grading_is_counted_up_to_the_total(self, whole: Proven, number: int) -> None:
-        total = 2 * (1 + 1 + 1 + 6 + number)
+        total = 2 * (1 + 1 + 1 + 1 + 6 + number)  # reference, what its tests run, stub, alternative, mistakes, mutants
         assert [(done, of) for done, of, _ in whole.counts] == [(done, total) for done in range(1, total + 1)]
         assert {stage for _, _, stage in whole.counts} == {"s01", "s02"}
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
+from concurrent.futures import Executor
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
@@ -13,6 +15,7 @@ from grader import __version__
 from grader.authoring import proof
 from grader.authoring.new import new_stage
 from grader.course.manifest import load_course
+from grader.course.stage import Course
 from grader.tests.support.command import Command
 from grader.tests.support.places import HIDDEN, ROOT
 
@@ -98,6 +101,21 @@ class TestVerify:
         lines = " ".join(done.out.split())
         assert "stages/s23_topic/tests/: test_hidden_topic.py::test_more belongs to no row of the checklist" in lines
 
+    @pytest.mark.parametrize(("options", "processes"), [([], None), (["--jobs", "3"], 3)], ids=["by default", "said"])
+    def test_how_many_processes_grade_can_be_said(
+        self, author: Command, monkeypatch: pytest.MonkeyPatch, options: list[str], processes: int | None
+    ) -> None:
+        asked: list[int | None] = []
+        started = proof.workers
+
+        def workers(course: Course, number: int | None = None) -> AbstractContextManager[Executor]:
+            asked.append(number)
+            return started(course)
+
+        monkeypatch.setattr(proof, "workers", workers)
+        assert author("course", "verify", "s23", "--seeds", "1", "--isolation", "process", *options).code == 0
+        assert asked == [processes]
+
     def test_since_a_commit_and_named_stages_exclude_each_other(self, author: Command) -> None:
         done = author("course", "verify", "s23", "--since", "HEAD")
         assert (done.code, done.out) == (2, "") and "--since selects the stages" in done.err
@@ -112,7 +130,7 @@ class TestVerify:
 
     @pytest.mark.parametrize(
         "arguments",
-        [["s99"], ["--seeds", "0"], ["--seeds", "1001"], ["--isolation", "none"], ["s23", "s99"]],
+        [["s99"], ["--seeds", "0"], ["--jobs", "0"], ["--seeds", "1001"], ["--isolation", "none"], ["s23", "s99"]],
         ids=" ".join,
     )
     def test_what_does_not_exist_is_a_usage_error(self, author: Command, arguments: list[str]) -> None:

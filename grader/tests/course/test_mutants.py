@@ -110,6 +110,17 @@ def test_a_default_stands_in_the_line_of_its_def_without_the_decorators(found: l
     assert line == (14, "def scaled(x: Array[2], factor: float=2.0) -> Array[2]:")
 
 
+def test_the_lines_that_have_to_run_are_the_statements_of_a_default_the_functions(found: list[Mutant]) -> None:
+    spans = {(mutant.was, mutant.span) for mutant in found}
+    assert ("return x + 1", (10, 10)) in spans and ("if factor < 0:", (16, 17)) in spans
+    assert ("def scaled(x: Array[2], factor: float=2.0) -> Array[2]:", (14, 18)) in spans
+    assert ("return y % 10", (29, 29)) in spans
+
+
+def test_what_a_class_holds_may_matter_to_any_test(found: list[Mutant]) -> None:
+    assert {mutant.span for mutant in found if mutant.function == "Layer"} == {None}
+
+
 def test_methods_and_inner_functions_are_dotted(found: list[Mutant]) -> None:
     functions = {mutant.function for mutant in found}
     assert functions == {"helper", "scaled", "Layer", "Layer.forward", "Layer.forward.inner"}

@@ -1,0 +1,117 @@
+"""Hunts changed forms of one module with a single judge and a single worker, which loads the module once.
+
+Each test has a process of its own, as in any grading. It takes the changed form in before the test begins.
+"""
+
+from __future__ import annotations
+
+import marshal
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import pytest
+
+from grader.isolation.tiers import Own
+from grader.isolation.workers import Workers
+from grader.judging.assessment import Assessor
+from grader.judging.judge import Charge
+from grader.judging.processes import bounds
+from grader.judging.processes.bounded import Bounds, bounded
+from grader.judging.processes.messages import Messages
+from grader.judging.processes.plain import records, unpacked
+from grader.judging.processes.slate import Slate
+from grader.judging.session import Session
+from grader.judging.suite import name_of
+from grader.outcome import Call, Diagnosis, Gradient, Outcome, Where
+from grader.remote.processes.loading import become
+from grader.remote.processes.process import LearnerProcess
+
+RECORDS = records([Call, Diagnosis, Gradient, Outcome, Where])
+
+
+@dataclass(frozen=True)
+class Quarry:
+    """A changed form of a module: its text, and the tests that may tell it from the module, in the order to try them.
+
+    Without tests all are tried, in the order of the suite.
+    """
+
+    source: str
+    tests: tuple[str, ...] | None = None
+
+
+def caught(charge: Charge, quarries: Sequence[Quarry], own: Own) -> list[Outcome | None]:
+    """Return the first test that each form does not pass, None where it passes all, as far as one judge comes.
+
+    A form that ends the judge ends the list: what comes of that one and of those behind it is not known.
+    """
+    limits = charge.suite.stage.limits
+    seconds = limits.stage_seconds * len(quarries)
+    told = bounded(partial(_hunted, charge, quarries), own, Bounds(limits.judge_mb, seconds)).told
+    return [unpacked(outcome, RECORDS) for kind, outcome in told if kind == "hunted"]
+
+
+def _hunted(charge: Charge, quarries: Sequence[Quarry], messages: Messages, workers: Workers, slate: Slate) -> None:
+    """Load the module, then hunt one form after another, and tell what came of each."""
+    suite = charge.suite
+    process = LearnerProcess(charge.job, charge.tier, workers, charge.fork)
+    try:
+        session = Hunting(suite, charge.task, process, Assessor(suite.stage, charge.job, None), slate)
+        with suite.in_place():
+            session.begin()
+            with suppress(Exception):  # of a form that is then hunted alone, where whatever it does is told
+                process.load()
+                for quarry in quarries:
+                    messages.send("hunted", session.hunted(quarry))
+            session.end()
+    finally:
+        bounds.bound_time(0)
+        process.kill()
+
+
+class Hunting(Session):
+    """Judges changed forms of the module that its process has loaded."""
+
+    _form: bytes | None = None
+
+    def hunted(self, quarry: Quarry) -> Outcome | None:
+        """Return the first of the quarry's tests that it does not pass; it may take as long as a grading."""
+        code = compile(quarry.source, self.process.job.label, "exec", dont_inherit=True)
+        self._form = marshal.dumps(code)
+        self.task = replace(self.task, ends_at=time.monotonic() + self.suite.stage.limits.stage_seconds)
+        self.slow_rows.clear()
+        items = _chosen(self.suite.items, quarry.tests)
+        try:
+            for place in range(len(items)):
+                bounds.bound_time(bounds.TEST_SECONDS)
+                outcome = self._judged(_Nobody(), *items[place : place + 2])
+                if outcome.status != "passed":
+                    return outcome
+        finally:
+            self.suite.take_down()
+        return None
+
+    def learner(self, item: pytest.Item) -> Any:
+        """Return the remote module of one test, which is the changed form."""
+        learner = super().learner(item)
+        if self._form is not None and self._attempt is not None and self._attempt.connection is not None:
+            become(self._attempt.connection, self._form)
+        return learner
+
+
+class _Nobody:
+    """Takes no part of what a session tells: what came of a form is told as a whole."""
+
+    def send(self, kind: str, *fields: Any) -> None:
+        """Drop it."""
+
+
+def _chosen(items: Sequence[pytest.Item], tests: tuple[str, ...] | None) -> list[pytest.Item]:
+    if tests is None:
+        return list(items)
+    known = {name_of(item): item for item in items}
+    return [known[name] for name in tests if name in known]

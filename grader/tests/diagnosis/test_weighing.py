@@ -1,0 +1,54 @@
+"""Explanations weighed against one another: a row's best one is left, and what it beats is told in no other row."""
+
+from __future__ import annotations
+
+from grader.diagnosis.obvious import OBVIOUS
+from grader.diagnosis.slips.telling import Slip
+from grader.diagnosis.weighing import chosen
+from grader.outcome import Diagnosis, Outcome
+
+KNOWN = Diagnosis("columns-for-rows", "forward", "a column was used", "use the row", declared=True)
+OTHER = Diagnosis("negated", "forward", "the sign is wrong", "turn it", declared=True)
+SHOWN = Diagnosis(sorted(OBVIOUS)[0], "forward", "it shows", "look")
+FOUND = Diagnosis("slip-1", "forward", "nothing was subtracted", "subtract")
+SLIP = Slip(FOUND, (0, 1), frozenset({"a", "b", "c"}))
+
+
+def failed(test: str, row: str, *explains: Diagnosis) -> Outcome:
+    return Outcome(test, row, True, "failed", explains=explains)
+
+
+def names(outcomes: list[Outcome]) -> dict[str, list[str]]:
+    return {each.test: [found.mistake for found in each.explains] for each in outcomes}
+
+
+def test_what_gives_way_in_its_own_row_is_told_in_no_other() -> None:
+    own = [failed("a", "forward", KNOWN, FOUND), failed("b", "forward", FOUND)]
+    found = chosen([*own, failed("d", "solve", KNOWN)], [SLIP])
+    assert names(found) == {"a": ["slip-1"], "b": ["slip-1"], "d": []}
+
+
+def test_what_explains_the_other_row_as_well_is_told_there_in_its_place() -> None:
+    own = [failed("a", "forward", KNOWN, FOUND), failed("b", "forward", FOUND)]
+    found = chosen([*own, failed("c", "solve", KNOWN, FOUND)], [SLIP])
+    assert names(found)["c"] == ["slip-1"]
+
+
+def test_what_stands_in_its_own_row_is_told_elsewhere_too() -> None:
+    outcomes = [failed("a", "forward", KNOWN), failed("d", "solve", KNOWN), failed("c", "other", FOUND)]
+    assert names(chosen(outcomes, [SLIP])) == {"a": ["columns-for-rows"], "d": ["columns-for-rows"], "c": ["slip-1"]}
+
+
+def test_a_mistake_whose_own_row_has_no_failure_is_left_to_other_rules() -> None:
+    outcomes = [failed("d", "solve", KNOWN), failed("c", "other", FOUND)]
+    assert names(chosen(outcomes, [SLIP]))["d"] == ["columns-for-rows"]
+
+
+def test_what_an_answer_shows_by_itself_stays_where_it_shows() -> None:
+    own = [failed("a", "forward", SHOWN, FOUND), failed("b", "forward", FOUND)]
+    assert names(chosen([*own, failed("d", "solve", SHOWN)], [SLIP]))["d"] == [SHOWN.mistake]
+
+
+def test_of_two_known_mistakes_that_tie_neither_is_told_beside_a_slip() -> None:
+    found = chosen([failed("a", "forward", KNOWN, OTHER, FOUND)], [SLIP])
+    assert names(found) == {"a": ["slip-1"]}

@@ -1,0 +1,81 @@
+"""A changed form of a module takes its place for one test: its functions, names and errors, and no other test's."""
+
+from __future__ import annotations
+
+import marshal
+from collections.abc import Iterator
+
+import pytest
+
+from grader.remote.exceptions import WorkerFailed
+from grader.remote.module import MissingName, RemoteModule
+from grader.remote.processes.loading import become
+from grader.tests.conftest import Learner, Start
+
+MODULE = """
+class Layer:
+    def size(self):
+        return 1
+
+def double(x):
+    return 2 * x
+
+def layer():
+    return Layer()
+"""
+
+
+@pytest.fixture(scope="module")
+def process(start: Start) -> Learner:
+    return start(MODULE, "process")
+
+
+@pytest.fixture
+def learner(process: Learner) -> Iterator[RemoteModule]:
+    yield process.open()
+    process.done()
+
+
+def change(process: Learner, source: str) -> None:
+    become(process.connection, marshal.dumps(compile(source, "small.py", "exec")))
+
+
+def test_its_functions_answer_from_then_on(process: Learner, learner: RemoteModule) -> None:
+    change(process, MODULE.replace("2 * x", "3 * x"))
+    assert learner.double(4) == 12
+
+
+def test_its_instances_are_of_its_own_classes(process: Learner, learner: RemoteModule) -> None:
+    change(process, MODULE.replace("return 1", "return 5"))
+    made = learner.layer()
+    assert isinstance(made, learner.Layer) and made.size() == 5
+
+
+def test_its_names_stand_for_the_modules(process: Learner, learner: RemoteModule) -> None:
+    change(process, "def triple(x):\n    return 3 * x\n")
+    assert learner.triple(2) == 6
+    with pytest.raises(MissingName):
+        learner.double(2)
+
+
+def test_it_lasts_for_one_test(process: Learner, learner: RemoteModule) -> None:
+    change(process, MODULE.replace("2 * x", "3 * x"))
+    process.done()
+    assert process.open().double(4) == 8
+
+
+def test_it_is_no_call_of_the_tests(process: Learner, learner: RemoteModule) -> None:
+    change(process, MODULE)
+    assert process.connection.records == []
+    learner.double(1)
+    assert [record.label for record in process.connection.records] == ["double"]
+
+
+def test_what_running_it_raises_is_raised_here(process: Learner, learner: RemoteModule) -> None:
+    with pytest.raises(ZeroDivisionError):
+        change(process, "SIZE = 1 / 0\n")
+
+
+def test_one_that_ends_its_process_fails_the_test(process: Learner, learner: RemoteModule) -> None:
+    with pytest.raises(WorkerFailed):
+        change(process, "import os\nos._exit(3)\n")
