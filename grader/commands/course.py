@@ -15,6 +15,7 @@ from grader.commands.options import AnyStage, Isolation, Json, stage_names
 from grader.errors import UsageError
 
 if TYPE_CHECKING:
+    from grader.authoring.naming import Naming
     from grader.authoring.verify import StageProof
 
 app = typer.Typer(
@@ -22,6 +23,7 @@ app = typer.Typer(
 )
 MOST_SEEDS = 1000
 MOST_JOBS = 256
+MOST_NAMED = 1000
 
 
 @app.callback()
@@ -52,6 +54,16 @@ def verify(
         int | None,
         typer.Option("--jobs", metavar="N", min=1, max=MOST_JOBS, help="Processes that grade; by default one a core."),
     ] = None,
+    naming: Annotated[
+        int,
+        typer.Option(
+            "--naming",
+            metavar="N",
+            min=0,
+            max=MOST_NAMED,
+            help="Of N mutants of a second solution, how many are named.",
+        ),
+    ] = 0,
     isolation: Isolation = "auto",
     as_json: Json = False,
 ) -> None:
@@ -60,6 +72,7 @@ def verify(
     The reference and the alternative solutions pass, the stub has not begun, each known mistake fails its row and is
     named, the files agree with each other. Exit code 1 if anything falls short.
     """
+    from grader.authoring.naming import measured
     from grader.authoring.touched import touched
     from grader.authoring.verify import Plan
     from grader.authoring.verify import verify as prove
@@ -74,18 +87,21 @@ def verify(
     plan = Plan(seeds, mutants=mutants, isolation=isolation, workers=jobs)
     with screen.counting() as count:
         proofs = prove(found, chosen, plan, count)
-    _tell(proofs, seeds, as_json)
+        named_so = measured(found, chosen, naming, count, isolation) if naming else []
+    _tell(proofs, named_so, seeds, as_json)
     raise typer.Exit(1 if any(each.shortfalls for each in proofs) else 0)
 
 
-def _tell(proofs: list[StageProof], seeds: int, as_json: bool) -> None:
+def _tell(proofs: list[StageProof], found: list[Naming], seeds: int, as_json: bool) -> None:
     from grader.report.document import dumps
-    from grader.report.terminal import proof, screen
+    from grader.report.terminal import naming, proof, screen
 
     if as_json:
-        screen.write(dumps(proof.proof_document(proofs, seeds, __version__)))
+        document = proof.proof_document(proofs, seeds, __version__)
+        screen.write(dumps(document | ({"naming": [*map(naming.naming_document, found)]} if found else {})))
     else:
         screen.show(proof.proof_lines(proofs, screen.look()) if proofs else [])
+        screen.show(naming.naming_lines(found, screen.look()) if found else [])
         screen.say(proof.summary(proofs))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from grader.course.changes import changed_expressions, changed_statements
 
@@ -107,10 +108,15 @@ def _headline(statement: ast.stmt) -> str:
     return lines[0]
 
 
+BODIES = ("body", "orelse", "finalbody", "handlers", "cases")  # of a compound statement
+
+
 def without_docstrings(tree: ast.Module) -> ast.Module:
-    for node in ast.walk(tree):
+    waiting: list[Any] = [tree]
+    for node in waiting:
         if isinstance(node, (ast.Module, ast.FunctionDef, ast.ClassDef)) and ast.get_docstring(node) is not None:
             node.body = node.body[1:] or [ast.Pass()]
+        waiting += [each for name in BODIES for each in getattr(node, name, ())]
     return tree
 
 

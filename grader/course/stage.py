@@ -95,6 +95,7 @@ class Stage:
     lends: bool = False  # its reference may be seen by the code of later stages
     hours: float = 0.0  # an estimate of what it takes; 0 where there is none
     milestone: str = ""  # what a learner can do after it, as in "you can train a network"
+    withheld: str = ""  # an alternative solution that the diagnosis does not see, since modules made of it are graded
     builds_on: tuple[Stage, ...] = ()  # the stages that it uses, and that those use in turn, in the course's order
 
     @property

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 import types
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 import numpy as np
@@ -17,9 +17,11 @@ from grader.diagnosis.ran import traced
 from grader.diagnosis.repairs.bench import Bench
 from grader.diagnosis.repairs.search import Repairs
 from grader.diagnosis.replay import Replay, usable
+from grader.diagnosis.slips.probes import Failing
 from grader.diagnosis.slips.search import Search
 from grader.diagnosis.slips.source import Source
 from grader.diagnosis.slips.switchboard import Switchboard
+from grader.diagnosis.slips.telling import SLIP
 from grader.outcome import Diagnosis
 from grader.remote.record import Name, Record
 
@@ -54,16 +56,19 @@ class Diagnostician:
         self._source = Source(stage, reference_text, lambda: self.reference)
         self._reach: dict[str, set[str]] = {}
 
-    def explain(self, records: list[Record], names: dict[str, Name]) -> tuple[Diagnosis, ...] | None:
+    def explain(
+        self, records: list[Record], names: dict[str, Name], among: Sequence[Mistake] | None = None
+    ) -> tuple[Diagnosis, ...] | None:
         """Return the mistakes that answer every request as the learner's module did, where the reference does not.
 
-        None where that cannot be said: the requests cannot be repeated, the reference answers alike, time runs out.
+        Of all mistakes, or of those among which it is looked for. None where that cannot be said: the requests cannot
+        be repeated, the reference answers alike, time runs out.
         """
         if not usable(records):
             return None
         ends_at = time.process_time() + self._left
         with np.errstate(all="ignore"), warnings.catch_warnings(action="ignore"):
-            found = self._agreeing(records, names, ends_at)
+            found = self._agreeing(records, names, self.mistakes if among is None else among, ends_at)
         self._left = max(0.0, ends_at - time.process_time())
         if found is None:
             return None
@@ -94,18 +99,35 @@ class Diagnostician:
             self._search = Search(Switchboard(sources, self.learner))
         return self._search
 
-    def repairs(self, bench: Bench) -> Repairs:
-        """Return what looks for changes of the learner's own lines, which run on a bench."""
-        return Repairs(
-            self.stage, self.learner, self.reference, self._reference_text, bench, tuple(self._alternatives().values())
-        )
+    def repairs(self, bench: Bench, failing: Sequence[Failing] = ()) -> Repairs:
+        """Return what looks for changes of the learner's lines, on a bench; failing are the tests of all rows."""
+        others = tuple(self._alternatives().values())
+        found = Repairs(self.stage, self.learner, self.reference, self._reference_text, bench, others)
+        found.confirmer.failing = failing
+        return found
 
     def _nearly(self, module: types.ModuleType, records: list[Record], names: dict[str, Name]) -> bool:
         replay = Replay(module, self.stage, names, False, self.learner)
         replay.floor = NOISE
         return replay.agrees(records)
 
-    def _agreeing(self, records: list[Record], names: dict[str, Name], ends_at: float) -> list[Mistake] | None:
+    def about(self, diagnosis: Diagnosis) -> str:
+        """Return the function that a known mistake, or a change of a right module, is in; empty for what is shown."""
+        if diagnosis.mistake in self._by_id:
+            return self._by_id[diagnosis.mistake].replaces
+        return diagnosis.text.split(" ", 1)[0] if diagnosis.mistake.startswith(SLIP) else ""
+
+    def reached(self, function: str) -> set[str]:
+        """Return the functions and classes that the reference may run when one is called."""
+        return self._reached({function})
+
+    def mistakes_of(self, row: str) -> list[Mistake]:
+        """Return the known mistakes of one row."""
+        return [each for each in self.mistakes if each.criterion == row]
+
+    def _agreeing(
+        self, records: list[Record], names: dict[str, Name], among: Sequence[Mistake], ends_at: float
+    ) -> list[Mistake] | None:
         """Return the mistakes that agree with every record; None where the reference does, or where time runs out.
 
         Those that agree nearly count where none agrees exactly, unless the reference does, too: then a dtype is wrong.
@@ -116,7 +138,7 @@ class Diagnostician:
             return None
         nearly: list[Mistake] = []
         reached = self._reached({record.label.partition(".")[0] for record in records})
-        for mistake in self.mistakes:
+        for mistake in among:
             if time.process_time() > ends_at:
                 return None
             if self._may_differ(mistake.replaces, reached, ran) and self._repeats(mistake, records, names, False):

@@ -11,13 +11,16 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from grader.diagnosis.diagnostician import Diagnostician
+from grader.diagnosis.elsewhere import from_other_rows
 from grader.diagnosis.obvious import OBVIOUS
 from grader.diagnosis.repairs.bench import Bench
 from grader.diagnosis.repairs.search import Repairs
 from grader.diagnosis.repairs.standing import REPAIR
 from grader.diagnosis.slips.probes import Failing
 from grader.diagnosis.slips.telling import Slip, is_vague
+from grader.diagnosis.trees import uncollected
 from grader.diagnosis.weighing import (
+    broken_functions,
     chosen,
     explained,
     is_explained,
@@ -25,7 +28,9 @@ from grader.diagnosis.weighing import (
     is_shown,
     passed_functions,
     tells,
+    with_problems,
     with_told,
+    without_callers,
 )
 from grader.outcome import Diagnosis, Outcome
 from grader.remote.connection import Connection
@@ -33,7 +38,7 @@ from grader.remote.record import Name, Record
 
 KEPT_BYTES = 128 << 20  # of what tests that passed sent and were given; past that they are no evidence
 SECONDS = 1.0  # of processor time, beyond that of the explanations themselves
-SEARCH_SECONDS = 0.2  # of processor time, for changes of right modules that explain what no repair does
+SEARCH_SECONDS = 0.1  # of processor time, for changes of right modules that explain what no repair does
 PROBLEM = 300  # characters
 LOCATING = 0.05  # of processor time, for where an answer goes wrong that nothing explains
 ROW_SHARE = 0.6  # of what is left of it, for one row: the first that fails is the one that is shown whole
@@ -73,6 +78,10 @@ class Evidence:
             self._passed.setdefault(outcome.criterion, []).append(_Seen(outcome.test, records, connection.names))
 
     @property
+    def _all_failed(self) -> list[Failing]:
+        return [each for row in self._failed.values() for each in row]
+
+    @property
     def is_asked(self) -> bool:
         """Whether any test failed in a way that can be explained."""
         return bool(self._called)
@@ -81,20 +90,19 @@ class Evidence:
         """Return the outcomes with the explanations that stand against all that the tests saw.
 
         A mistake is not made where a test that passed would not have passed with it, nor where it explains no failure
-        of its own row; and where most tests of the same functions fail in a way that no mistake explains, the one that
-        it does explain is a coincidence. What no known mistake explains is told by what the answer itself shows, else
-        by the small change that would put the learner's own lines right, which are tried on a bench, or by that of a
-        right module that gives the same answer.
+        of its own row; nor where most tests of the same functions fail in a way that no mistake explains. Else what the
+        answer itself shows is told, or the change that puts the learner's lines right, or one of a right module.
         """
-        outcomes = list(outcomes)
         ends_at = time.process_time() + SECONDS
-        with np.errstate(all="ignore"), warnings.catch_warnings(action="ignore"):
+        with np.errstate(all="ignore"), warnings.catch_warnings(action="ignore"), uncollected():
+            outcomes = from_other_rows(list(outcomes), self._failed, answers)
             known = self._shown(self._standing(outcomes, answers, ends_at), answers)
             slips = self._searched(known, answers, bench)
-            known = [self._noted(each) for each in known]
+            known = with_problems(known, self.problems)
             added = [with_told(slips, each) for each in known]
             left = chosen(self._standing(added, answers, ends_at), slips) if slips else known
-            return self._located(left, answers)
+            broken = broken_functions(left, answers.stage)
+            return self._located(without_callers(left, broken, answers.about, answers.reached), answers)
 
     def _located(self, outcomes: list[Outcome], answers: Diagnostician) -> list[Outcome]:
         """Return the outcomes with where the answer goes wrong, in rows of which no test has a better explanation."""
@@ -102,7 +110,7 @@ class Evidence:
             return outcomes
         fine = passed_functions(outcomes, answers.stage)
         told = {each.criterion for each in outcomes if each.explains}
-        failed = {each.test: each for row in self._failed.values() for each in row}
+        failed = {each.test: each for each in self._all_failed}
         ends_at = time.process_time() + LOCATING
 
         def located(outcome: Outcome) -> Outcome:
@@ -118,7 +126,7 @@ class Evidence:
         """Return the outcomes with what an answer shows by itself, where no known mistake explains it."""
         if answers.is_stub:
             return outcomes
-        failed = {each.test: each for row in self._failed.values() for each in row}
+        failed = {each.test: each for each in self._all_failed}
 
         def shown(outcome: Outcome) -> Outcome:
             seen = failed.get(outcome.test)
@@ -129,10 +137,6 @@ class Evidence:
 
         return list(map(shown, outcomes))
 
-    def _noted(self, outcome: Outcome) -> Outcome:
-        problem = self.problems.get(outcome.criterion)
-        return outcome if problem is None or outcome.explains else replace(outcome, unexplained=problem)
-
     def _standing(self, outcomes: list[Outcome], answers: Diagnostician, ends_at: float) -> list[Outcome]:
         left = [self._uncontradicted(outcome, answers, ends_at) for outcome in outcomes]
         return [self._prevailing(outcome, left) for outcome in left]
@@ -142,7 +146,7 @@ class Evidence:
         if answers.is_stub:
             return []
         fine = passed_functions(outcomes, answers.stage)
-        repairs = answers.repairs(bench) if bench is not None else None
+        repairs = answers.repairs(bench, self._all_failed) if bench is not None else None
         repaired: list[Slip] = []
         changed: list[Slip] = []
         left = SEARCH_SECONDS
@@ -163,8 +167,7 @@ class Evidence:
         if repairs is not None and repairs.has_searched:
             changed = [slip for slip in changed if not is_vague(slip.diagnosis.text)]
             repaired += self._recalled(repairs, outcomes, answers, [*repaired, *changed]) if repaired else []
-        failed = [each for row in self._failed.values() for each in row]
-        return [*repaired, *answers.slips.everywhere(changed, failed)]
+        return [*repaired, *answers.slips.everywhere(changed, self._all_failed)]
 
     def _with_shown(self, slip: Slip, row: str, outcomes: list[Outcome], repairs: Repairs) -> Slip:
         """Return a repair's slip with the tests whose answer shows something by itself, and which pass with it."""

@@ -35,7 +35,7 @@ def explained(
 
     actual is the value that was found wrong, where there is one; row is the one that the test belongs to.
     """
-    told = _called(answers, connection, actual, wrong)
+    told = _called(answers, connection, actual, wrong, row)
     if not wrong or answers.is_stub:
         return told
     try:
@@ -45,11 +45,12 @@ def explained(
     return replace(told, gradients=found)
 
 
-def _called(answers: Diagnostician, connection: Connection, actual: object, wrong: bool) -> Explanation:
+def _called(answers: Diagnostician, connection: Connection, actual: object, wrong: bool, row: str) -> Explanation:
     call = function = ""
     try:
         call, function = expressions.shown(connection.records, answers.stage, answers.reference, actual)
-        found = answers.explain(connection.records, connection.names) if wrong else None
+        among = answers.mistakes_of(row) if row else None
+        found = answers.explain(connection.records, connection.names, among) if wrong else None
         return Explanation(call, function, found)
     except Exception as error:  # of values that a learner's process chose; memory and recursion are among its kinds
         return Explanation(call, function, failure=_told(error))

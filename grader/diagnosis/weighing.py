@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from grader.course.stage import Stage
@@ -110,3 +111,50 @@ def tells(records: list[Record]) -> bool:
 def explained(diagnosis: Diagnosis, outcomes: list[Outcome]) -> int:
     """Return how many outcomes a mistake explains."""
     return sum(any(diagnosis.mistake == found.mistake for found in other.explains) for other in outcomes)
+
+
+def broken_functions(outcomes: list[Outcome], stage: Stage) -> dict[str, frozenset[str]]:
+    """Return the functions of rows about values of which half of the tests fail, each with these tests."""
+    found: dict[str, frozenset[str]] = {}
+    for row in stage.criteria:
+        own = [each for each in outcomes if each.criterion == row.id and each.kind in ("", "values")]
+        failed = frozenset(each.test for each in own if each.status != "passed")
+        if own and 2 * len(failed) >= len(own):
+            found |= {name: failed | found.get(name, frozenset()) for name in row.functions}
+    return found
+
+
+def without_callers(
+    outcomes: list[Outcome],
+    broken: dict[str, frozenset[str]],
+    about: Callable[[Diagnosis], str],
+    reached: Callable[[str], set[str]],
+) -> list[Outcome]:
+    """Return outcomes without what is told of a function that calls a broken one, and explains no failure of that.
+
+    What is wrong there shows in the caller, too, and may look like a slip of its own. about says which function an
+    explanation is about, and is empty where that is certain; reached are the functions and classes that one may run.
+    """
+    tests: dict[str, set[str]] = {}
+    for each in outcomes:
+        for found in each.explains:
+            tests.setdefault(found.mistake, set()).add(each.test)
+
+    def stands(diagnosis: Diagnosis) -> bool:
+        function = about(diagnosis)
+        if not function:
+            return True
+        own = function.partition(".")[0]
+        called = reached(own) - {own}
+        others = [failed for name, failed in broken.items() if name.partition(".")[0] in called]
+        return all(failed & tests[diagnosis.mistake] for failed in others)
+
+    return [replace(each, explains=tuple(filter(stands, each.explains))) for each in outcomes]
+
+
+def with_problems(outcomes: list[Outcome], problems: Mapping[str, str]) -> list[Outcome]:
+    """Return outcomes with why nothing explains them, where a search broke off; problems are told by row."""
+    return [
+        each if each.explains or each.criterion not in problems else replace(each, unexplained=problems[each.criterion])
+        for each in outcomes
+    ]

@@ -9,7 +9,7 @@ from itertools import groupby
 from grader.diagnosis.repairs.bench import Bench
 from grader.diagnosis.repairs.forms import Forms
 from grader.diagnosis.repairs.kinds.missing import ALIGNED
-from grader.diagnosis.repairs.relevance import FAR
+from grader.diagnosis.repairs.relevance import FAR, SUSPECT
 from grader.diagnosis.repairs.repair import Repair, refuses, together
 from grader.diagnosis.repairs.trial import Trial
 from grader.diagnosis.repairs.written import Written
@@ -20,7 +20,9 @@ AT_ONCE = 16  # changes that are tried in one exchange
 MOST_FOUND = 10  # repairs that are held against a row's other tests
 MOST_RUNS = 120  # of a test, with one change after the other
 MOST_PASSED = 3  # changes with which it passes
-NEAR, DEEP, NO_PART = range(3), range(3, FAR), range(FAR, FAR + 1)  # how far statements are from what is wrong
+FIRST = range(SUSPECT, SUSPECT + 1)  # how far statements are from what is wrong
+NEAR, DEEP, NO_PART = range(3), range(3, FAR), range(FAR, FAR + 1)
+LEVELS = (0, ALIGNED, 1, 2)  # of changes where a value first goes wrong: all of one function's, then the next
 ORDER = (
     *((NEAR, 0), (NEAR, ALIGNED), (DEEP, ALIGNED), (NEAR, 1), (DEEP, 0), (DEEP, 1), (NEAR, 2), (DEEP, 2)),
     *((NO_PART, level) for level in range(3)),
@@ -88,13 +90,13 @@ class Candidates:
         names.sort(key=lambda name: _place(name, written, label, self.row.own))
         late = [name for name in names if written.is_late(name)]
         early = [name for name in names if name not in late]
-        for ring, level, functions in ((ring, level, each) for ring, level in ORDER for each in (late, early)):
-            for name in functions:
-                if self.clock() > self.row.ends_at:
-                    return
-                singles = self.forms.made(written, name, level, depths, ring)
-                if singles:
-                    yield level, singles
+        tried = [(FIRST, level, name) for name in (*late, *early) for level in LEVELS]
+        tried += [(ring, level, name) for ring, level in ORDER for each in (late, early) for name in each]
+        for ring, level, name in tried:
+            if self.clock() > self.row.ends_at:
+                return
+            if singles := self.forms.made(written, name, level, depths, ring):
+                yield level, singles
 
     def right(self, written: Written, tried: Tried, depths: dict[int, int]) -> Iterator[list[Repair]]:
         """Yield those that put a test right, as soon as there are some; what comes closest is left in tried."""

@@ -10,6 +10,9 @@ import ast
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
+from grader.diagnosis.trees import walk
+
+SUSPECT = -1  # how far a statement is in which a value first goes wrong
 FAR = 99  # how far a statement is from an answer that it takes no part in
 PARTS = ("body", "orelse", "finalbody", "handlers")  # of a compound statement, beside its head
 
@@ -86,8 +89,8 @@ class Relevance:
                     self._read(function, [each] if isinstance(each, ast.stmt) else each.body, around)
 
     def _line(self, function: str, statement: ast.stmt, heads: tuple[ast.stmt, ...]) -> _Line:
-        uses = frozenset(self._used(function, _head(statement)))
-        uses |= {token for each in heads for token in self._used(function, _head(each))}
+        uses = frozenset(self._used(function, head_of(statement)))
+        uses |= {token for each in heads for token in self._used(function, head_of(each))}
         sets: dict[str, frozenset[str]] = {}
         if isinstance(statement, ast.Return):
             sets[f"{function}()"] = uses
@@ -107,7 +110,7 @@ class Relevance:
     def _used(self, function: str, nodes: Iterable[ast.AST]) -> Iterator[str]:
         """Yield what expressions use: names, attributes, keys, and what the functions return that they call."""
         for node in nodes:
-            for each in ast.walk(node):
+            for each in walk(node):
                 if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load):
                     yield f"{function}:{each.id}"
                 elif isinstance(each, ast.Attribute):
@@ -120,8 +123,8 @@ class Relevance:
 
     def _set(self, function: str, statement: ast.stmt) -> Iterator[str]:
         """Yield what a statement sets: names, attributes, entries, and what a call that stands alone may change."""
-        for head in _head(statement):
-            for each in ast.walk(head):
+        for head in head_of(statement):
+            for each in walk(head):
                 if isinstance(getattr(each, "ctx", None), ast.Store):
                     yield from self._tokens(function, each)
         if isinstance(statement, ast.AugAssign):
@@ -157,7 +160,21 @@ def _parts(value: ast.expr | None) -> Iterator[tuple[int | str, ast.expr]]:
                 yield key.value, each
 
 
-def _head(statement: ast.stmt) -> list[ast.AST]:
+def statements_of(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
+    """Yield statements, and those that stand in them."""
+    for statement in body:
+        yield statement
+        for name in PARTS:
+            for each in getattr(statement, name, None) or ():
+                yield from statements_of([each] if isinstance(each, ast.stmt) else each.body)
+
+
+def parts_of(statement: ast.stmt) -> list[ast.AST]:
+    """Return all expressions of a statement, without what stands in its body."""
+    return [each for head in head_of(statement) for each in walk(head)]
+
+
+def head_of(statement: ast.stmt) -> list[ast.AST]:
     """Return the expressions of a statement, without what stands in its body."""
     nodes: list[ast.AST] = []
     for name, value in ast.iter_fields(statement):

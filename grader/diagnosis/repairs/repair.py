@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from grader.diagnosis.repairs.written import Written
 from grader.diagnosis.slips.schema import Change
+from grader.diagnosis.trees import walk
 
 MOST_TOGETHER = 8
 MOST_GROUPS = 40  # changes of one manner that are tried together
@@ -58,7 +59,7 @@ def likelihood(change: Change) -> int:
         if isinstance(change.new.op, ast.Add) and isinstance(getattr(change.old, "op", None), ast.MatMult):
             return 0
         return 1 if isinstance(change.new.right, (ast.Name, ast.Attribute, ast.Subscript)) else 2
-    if isinstance(change.new, ast.AST) and any(each is change.old for each in ast.walk(change.new)):
+    if isinstance(change.new, ast.AST) and any(each is change.old for each in walk(change.new)):
         return 2
     return 0
 
@@ -104,6 +105,6 @@ def grown(repair: Repair) -> int:
     """Return by how much longer the repaired lines are: of two repairs, the shorter is the likelier."""
 
     def size(node: object) -> int:
-        return len(list(ast.walk(node))) if isinstance(node, ast.AST) else 20
+        return len(list(walk(node))) if isinstance(node, ast.AST) else 20
 
     return sum(abs(size(change.new) - size(change.old)) for change in repair.all)

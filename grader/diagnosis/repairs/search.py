@@ -12,23 +12,23 @@ from grader.course.stage import Stage
 from grader.diagnosis.repairs.asked import is_drawn, is_raised
 from grader.diagnosis.repairs.attempts import Candidates, Row, Tried
 from grader.diagnosis.repairs.bench import Bench, BenchGone
+from grader.diagnosis.repairs.confirmed import Confirmer
 from grader.diagnosis.repairs.forms import Forms
-from grader.diagnosis.repairs.repair import Repair, grown
-from grader.diagnosis.repairs.standing import can_be_drawn, diagnosis_of, needed
+from grader.diagnosis.repairs.repair import Repair
+from grader.diagnosis.repairs.standing import can_be_drawn, diagnosis_of
 from grader.diagnosis.repairs.trial import Trial, expected
 from grader.diagnosis.replay import Replay
 from grader.diagnosis.slips.probes import Failing, size_of
 from grader.diagnosis.slips.telling import Slip
 
 MOST_BYTES = 100_000  # of a module: to read and compile a longer one takes time that no clock looks into
-SECONDS = 0.45  # of processor time, here and on the bench
+SECONDS = 0.5  # of processor time, here and on the bench
 RECALL_SECONDS = 0.1  # of processor time, for what one row needed to be tried on the others
-ROW_SHARE = 0.7  # of what is left, for one row
+ROW_SHARE = 0.85  # of what is left, for one row
 LEAST = 0.03  # seconds, below which nothing is begun
 MOST_BATCHES = 4  # of changes that put a test right and do not stand
 MOST_RUN_AGAIN = 4  # tests of a row, to see whether they pass with a change
 MOST_RUN_ANEW = 2  # tests with other inputs, to see whether an unlikely change is the cause
-MOST_CONFIRMED = 6  # of the tests that passed
 ROUNDS = 3  # of one change more
 
 
@@ -50,6 +50,7 @@ class Repairs:
 
     def __post_init__(self) -> None:
         self.forms = Forms(self.stage, self.learner, self.reference_text, self.bench, self.alternatives)
+        self.confirmer = Confirmer(self.stage, self.learner, self.reference, self.bench, self.forms)
 
     def clock(self) -> float:
         """Return the processor time that was taken, on the bench too."""
@@ -67,6 +68,8 @@ class Repairs:
             return []
         began = self.clock()
         try:
+            if known := self.recall(row, failing, passed):
+                return known
             found = self._explained(Row(row, failing, passed, fine, own, began + ROW_SHARE * self.left))
             self.has_searched = True
             return found
@@ -84,10 +87,10 @@ class Repairs:
                 if self.clock() - began > self.left_to_recall:
                     break
                 self.forms.hold(each.written)
-                trials = (self._whole(test) for test in sorted(failing, key=size_of)[:MOST_RUN_AGAIN])
+                trials = (self.confirmer.whole(test) for test in sorted(failing, key=size_of)[:MOST_RUN_AGAIN])
                 right = (trial for trial in trials if trial and trial.is_right(trial.score(each.numbers)))
                 probe = next(right, None)
-                slips = self._confirmed([each], probe.failing, asked) if probe is not None else []
+                slips = self.confirmer.confirmed([each], probe.failing, asked) if probe is not None else []
                 if slips:
                     return [slips[0][0]]
         except BenchGone:
@@ -154,7 +157,7 @@ class Repairs:
         failing = trial.failing
         written = self.forms.noted(trial, row.fine, None)
         self.forms.hold(written)
-        depths = self.forms.depths(written, trial.right[-1].label, ())
+        depths = self.forms.depths(written, trial, row.fine, ())
         for each in Candidates(self.forms, row, self.clock).passing(written, trial, depths, self.bench):
             diagnosis = diagnosis_of(each, row.id)
             kept = [other.test for other in row.passed if failing.called & other.called][:MOST_RUN_AGAIN]
@@ -199,50 +202,20 @@ class Repairs:
         for each in self._known if partial is None else ():
             self.forms.hold(each.written)
             if trial.is_right(trial.score(each.numbers)):
-                return self._confirmed([each], trial.failing, row), None
+                return self.confirmer.confirmed([each], trial.failing, row), None
         written = self.forms.noted(trial, row.fine, partial)
         self.forms.hold(written)
         if trial.is_right(trial.score(())):  # objects came back, and what is wrong with them shows later
-            whole = self._whole(trial.failing)
+            whole = self.confirmer.whole(trial.failing)
             if whole is None or whole.is_right(score := whole.score(())):
                 return [], None
             trial = replace(whole, right=whole.right[: score[0] + 1], last=score[0])
             written = self.forms.noted(trial, row.fine, partial)
             self.forms.hold(written)
-        depths = self.forms.depths(written, trial.right[-1].label, trial.wrong_parts() if partial is None else ())
+        depths = self.forms.depths(written, trial, row.fine, trial.wrong_parts() if partial is None else ())
         tried = Tried(trial, trial.score(()), row.ends_at, self.clock)
         batches = Candidates(self.forms, row, self.clock).right(written, tried, depths)
         for found in islice(batches, MOST_BATCHES):
-            if slips := self._confirmed([each.after(partial) for each in found], trial.failing, row):
+            if slips := self.confirmer.confirmed([each.after(partial) for each in found], trial.failing, row):
                 return slips, None
         return [], tried.best
-
-    def _confirmed(self, found: list[Repair], probe: Failing, row: Row) -> list[tuple[Slip, Repair]]:
-        """Return what is said of repairs, with the failing tests that each puts right; none breaks what passed."""
-        peers = [each for each in row.failing if each is not probe and probe.called & each.called]
-        trials = [(each, trial) for each in peers if (trial := self._whole(each)) is not None]
-        others = [each for each in sorted(row.passed, key=size_of) if probe.called & each.called][:MOST_CONFIRMED]
-        kept = [trial for each in others if (trial := self._whole(each)) and trial.is_right(trial.score(()))]
-        slips: dict[str, tuple[Slip, Repair]] = {}
-        for each in found:
-            self.forms.hold(each.written)
-            diagnosis = diagnosis_of(each, row.id)
-            if diagnosis is None or not all(trial.is_right(trial.score(each.numbers)) for trial in kept):
-                continue
-            tests = {other.test for other, trial in trials if trial.is_right(trial.score(each.numbers))} | {probe.test}
-            if len(tests) < needed(each, self.forms.constants):
-                continue  # unlikely changes, or several, that put little right may be a coincidence
-            rank = (-len(tests), len(each.all), each.likelihood, grown(each), len(diagnosis.text))
-            before = slips.get(diagnosis.mistake)
-            if before is None or rank < before[0].rank:
-                slips[diagnosis.mistake] = Slip(diagnosis, rank, frozenset(tests)), each
-        order = sorted(slips.values(), key=lambda pair: pair[0].rank)
-        if order and len(order[0][0].tests) == 1:
-            best = [repair for slip, repair in order if slip.rank[:3] == order[0][0].rank[:3]]
-            if len({change.statement.lineno for each in best for change in each.changes}) > 1:
-                return []  # one test cannot tell which of several places it is
-        return order
-
-    def _whole(self, failing: Failing) -> Trial | None:
-        right = expected(Replay(self.reference, self.stage, failing.names, False, self.learner), failing.records)
-        return None if right is None else Trial(self.stage, self.bench, failing, right, False)

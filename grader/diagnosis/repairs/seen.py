@@ -9,13 +9,14 @@ import ast
 import math
 import re
 import types
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from grader.course.changes import replaced
+from grader.diagnosis.trees import walk
 
 NOTED = "_slips_noted"  # the name, among those of the module, of what was noted
 CLOCK = "_slips_clock"  # the name of what tells the processor time of the process
@@ -99,6 +100,22 @@ class Print:
         return self.shape == other.shape and alike
 
 
+class Prints:
+    """Many values, to be asked whether one is among them."""
+
+    def __init__(self, known: Iterable[Print]) -> None:
+        self._by_size: dict[tuple[object, ...], list[Print]] = {}
+        for each in known:
+            self._by_size.setdefault(self._key(each), []).append(each)
+
+    def __contains__(self, known: Print) -> bool:
+        return any(known.is_like(each) for each in self._by_size.get(self._key(known), ()))
+
+    @staticmethod
+    def _key(known: Print) -> tuple[object, ...]:
+        return known.shape, f"{known.size:.4g}"  # two that rounding parts are tried for nothing, no more
+
+
 @dataclass
 class Seen:
     """What was noted: the values of expressions by their number, and those of each function's names."""
@@ -120,6 +137,20 @@ class Seen:
                 held = {str(name): dict(_prints((), held)) for name, held in functions.items()}
                 return cls(values, names, prints, held)
         return cls()
+
+    @classmethod
+    def prints_of(cls, noted: Any) -> Seen:
+        """Return what tells the values of a right module apart, and no more; nothing stands for them."""
+        prints = {int(n): known for n, form in noted[0].items() if (known := print_of(form)) is not None}
+        return cls(prints=prints, held={name: dict(_prints((), held)) for name, held in noted[1].items()})
+
+
+def numbers_in(noted: Any) -> frozenset[int]:
+    """Return the numbers of the expressions of which a text's notes say anything."""
+    match noted:
+        case [dict(expressions), _]:
+            return frozenset(int(n) for n in expressions if str(n).isdigit())
+    return frozenset()
 
 
 def _held(names: Any) -> dict[str, Any]:
@@ -176,7 +207,7 @@ def numbered(definitions: Mapping[str, ast.FunctionDef]) -> dict[int, int]:
     """Return the number of each expression of some functions, by the id of its node."""
     found: dict[int, int] = {}
     for node in definitions.values():
-        for each in ast.walk(node):
+        for each in walk(node):
             if isinstance(each, EXPRESSIONS) and not isinstance(getattr(each, "ctx", None), (ast.Store, ast.Del)):
                 found[id(each)] = len(found)
     return found
@@ -184,14 +215,16 @@ def numbered(definitions: Mapping[str, ast.FunctionDef]) -> dict[int, int]:
 
 def noting(name: str, node: ast.FunctionDef, numbers: Mapping[int, int]) -> ast.FunctionDef:
     """Return a function's definition that notes what its expressions and names hold."""
-    held = ast.Expr(_call(HELD, ast.Constant(name), _call("locals")))
-    body: list[ast.stmt] = [ast.Try([_wrapped(each, numbers) for each in node.body], [], [], [held])]
+    where = {"lineno": node.lineno, "end_lineno": node.lineno, "col_offset": 0, "end_col_offset": 0}
+    held = ast.Expr(_call(where, HELD, ast.Constant(name, None, **where), _call(where, "locals")), **where)
+    body: list[ast.stmt] = [ast.Try([_wrapped(each, numbers) for each in node.body], [], [], [held], **where)]
     result: ast.FunctionDef = replaced(node, body=body)
     return result
 
 
-def _call(name: str, *args: ast.expr) -> ast.expr:
-    return ast.Call(ast.Name(name, ast.Load()), list(args), [])
+def _call(where: Mapping[str, int], name: str, *args: ast.expr) -> ast.expr:
+    """Return a call with its place, so that nobody has to go through the tree to give it one."""
+    return ast.Call(ast.Name(name, ast.Load(), **where), list(args), [], **where)
 
 
 def _wrapped(node: Any, numbers: Mapping[int, int], is_called: bool = False) -> Any:
@@ -199,7 +232,8 @@ def _wrapped(node: Any, numbers: Mapping[int, int], is_called: bool = False) -> 
     fields: dict[str, Any] = dict(_children(node, numbers))
     result = replaced(node, **fields)
     if id(node) in numbers and not is_called:
-        return _call(SAW, ast.Constant(numbers[id(node)]), result)
+        where = {"lineno": node.lineno, "end_lineno": node.lineno, "col_offset": 0, "end_col_offset": 0}
+        return _call(where, SAW, ast.Constant(numbers[id(node)], None, **where), result)
     return result
 
 

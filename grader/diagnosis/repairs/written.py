@@ -7,12 +7,12 @@ import marshal
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import cache, cached_property, lru_cache, partial
 from itertools import chain
 from typing import Any
 
 from grader.course.changes import replaced
-from grader.diagnosis.repairs.batch import DRIVER
+from grader.diagnosis.repairs.batch import DRIVER, PUT
 from grader.diagnosis.repairs.kinds.analogy import defaults, inserted
 from grader.diagnosis.repairs.kinds.missing import ALIGNED, Missing
 from grader.diagnosis.repairs.seen import CLOCK, PRELUDE, Seen, noting, numbered
@@ -21,8 +21,10 @@ from grader.diagnosis.slips.schema import SWITCH, Change, Schema
 from grader.diagnosis.slips.source import Source
 from grader.diagnosis.slips.statements import Kind, repaired_orders
 from grader.diagnosis.slips.wording.phrases import Vocabulary
+from grader.diagnosis.trees import placed, walk
 
-NEW = "_slips_new"  # the name of a method's other definition, until it is in place
+NEW = "_slips_new"  # the name of a function's other definition, until it is in place
+CHANGED = "<changed>"  # the file that compiled lines are in
 HEADS = ("test", "iter", "value", "target", "targets", "exc")  # of a statement, without what stands in its body
 ACCESSORS = ("setter", "getter", "deleter")  # of a property
 _NAME = re.compile(r"[A-Za-z_]\w*")
@@ -37,23 +39,19 @@ class Written(Source):
     base: frozenset[str] = frozenset()  # the functions with changes that were made for good
     right: Mapping[str, ast.FunctionDef] = field(default_factory=dict)  # the right module's, for their defaults
     codes: list[bytes] = field(default_factory=list)  # of the changes that were made of it
-    aligned: Callable[[str], Mapping[int, list[ast.expr]]] = lambda function: {}  # what a right module has instead
+    aligned: Callable[..., Mapping[int, list[ast.expr]]] = lambda *_: {}  # what a right module has instead
     _heads: dict[int, frozenset[int]] = field(default_factory=dict)
+    _notes: dict[tuple[str, int], tuple[ast.AST, bytes]] = field(default_factory=dict)  # of functions that take them
 
     @cached_property
     def definitions(self) -> dict[str, ast.FunctionDef]:
         """Functions and methods by full name, without a property that has a setter: its name stands for both."""
         return {name: node for name, node in super().definitions.items() if not _is_accessor(node)}
 
-    @cached_property
-    def tree(self) -> ast.Module:
-        """The text, parsed; nothing of it is changed in place."""
-        return ast.parse(self.text)
-
     def anew(self) -> Written:
         """Return the same text, of which nothing was seen yet."""
         other = replace(self, seen=Seen(), early=frozenset(), codes=[], _heads={})
-        for name in ("tree", "definitions", "numbers", "functions", "words", "public"):
+        for name in ("tree", "definitions", "numbers", "functions", "words", "public", "_whole"):
             vars(other)[name] = getattr(self, name)
         return other
 
@@ -72,11 +70,22 @@ class Written(Source):
         """The number of each expression, by the id of its node."""
         return numbered(self.definitions)
 
-    def taking_notes(self, functions: Iterable[str]) -> bytes:
-        """Return the code of the text as one of which some functions note what their expressions hold."""
-        base = {name: self.definitions[name] for name in self.base}
-        taking = {name: noting(name, self.definitions[name], self.numbers) for name in functions}
-        return self.compiled(base | taking, PRELUDE)
+    def taking_notes(self, functions: Iterable[str]) -> list[bytes]:
+        """Return the codes, one after the other, of the text whose functions note what their expressions hold."""
+        inside = [name for name in functions if _asks_for_class(self.definitions[name])]
+        first = self._whole
+        if inside:
+            taking = {name: noting(name, self.definitions[name], self.numbers) for name in inside}
+            first = self.compiled({name: self.definitions[name] for name in self.base} | taking)
+        return [prelude(), first, *(self._noting(name) for name in functions if name not in inside)]
+
+    def _noting(self, name: str) -> bytes:
+        """Return code that puts a function that takes notes in the place of one; it is made once."""
+        key = name, id(self.definitions[name])
+        if key not in self._notes:
+            made = noting(name, self.definitions[name], self.numbers)
+            self._notes[key] = self.definitions[name], self.code_of(name, made, name not in self.base)
+        return self._notes[key][1]
 
     def applied(self, changes: Sequence[Change]) -> Written:
         """Return the text with changes made for good; what was seen of the rest still holds."""
@@ -90,8 +99,12 @@ class Written(Source):
         other.base = self.base | {each.function for each in changes}
         return other
 
-    def whole(self) -> bytes:
-        """Return the code of the text, with the changes that were made for good."""
+    def whole(self) -> list[bytes]:
+        """Return the codes, one after the other, of the text, with the changes that were made for good."""
+        return [prelude(), self._whole]
+
+    @cached_property
+    def _whole(self) -> bytes:
         return self.compiled({name: self.definitions[name] for name in self.base})
 
     def that_ran(self) -> list[str]:
@@ -107,7 +120,7 @@ class Written(Source):
         if id(statement) not in self._heads:
             heads = [getattr(statement, name, None) for name in HEADS]
             nodes = [each for head in heads if head for each in (head if isinstance(head, list) else [head])]
-            own = [self.numbers[id(n)] for each in nodes for n in ast.walk(each) if id(n) in self.numbers]
+            own = [self.numbers[id(n)] for each in nodes for n in walk(each) if id(n) in self.numbers]
             self._heads[id(statement)] = frozenset(own)
         return self._heads[id(statement)]
 
@@ -123,7 +136,7 @@ class Written(Source):
 
     def is_late(self, function: str) -> bool:
         """Say whether something of a function ran in the last request alone."""
-        own = (self.numbers.get(id(each), -1) for each in ast.walk(self.definitions[function]))
+        own = (self.numbers.get(id(each), -1) for each in walk(self.definitions[function]))
         return any(number in self.seen.expressions and number not in self.early for number in own)
 
     def schema(
@@ -133,22 +146,23 @@ class Written(Source):
         first: int,
         constants: frozenset[float],
         wanted: Callable[[ast.stmt], bool] = lambda statement: True,
+        is_first: bool = False,
     ) -> tuple[ast.FunctionDef, list[Change]]:
         """Return a function's definition with each change of one level of some statements behind a switch."""
         scope = Scope(self.seen.names.get(function, {}), self.functions)
         missing = Missing(scope, self.definitions, constants, self.definitions[function], level, self.value_of)
         if level == ALIGNED:
-            missing.aligned = self.aligned(function)
+            missing.aligned = self.aligned(function, wanted, is_first)
         kind: Kind = "aligned" if level == ALIGNED else ""
         made = Schema(function, scope, first, repairs=missing, statements=level == 0, wanted=wanted, kind=kind)
         if level == 0:
             definition = self.definitions[function]
-            made.inserted = lambda holder: chain(inserted(holder, definition), repaired_orders(holder))
+            made.inserted = lambda holder: chain(inserted(holder, definition, wanted), repaired_orders(holder))
             made.arguments = partial(defaults, right=self.right.get(function))
         return made.definition(self.definitions[function]), made.changes
 
-    def compiled(self, changed: Mapping[str, ast.FunctionDef], prelude: str = "") -> bytes:
-        """Return the code of the whole text with other definitions of some functions, and no change in force."""
+    def compiled(self, changed: Mapping[str, ast.FunctionDef]) -> bytes:
+        """Return the code of the whole text with other definitions of some functions."""
         body: list[ast.stmt] = []
         for node in self.tree.body:
             if isinstance(node, ast.FunctionDef) and node.name in changed:
@@ -163,23 +177,18 @@ class Written(Source):
                 body.append(ast.copy_location(replaced(node, body=own), node))
             else:
                 body.append(node)
-        switch = ast.Assign([ast.Name(SWITCH, ast.Store())], ast.List([], ast.Load()))
-        clock = f"from time import process_time as {CLOCK}\n"
-        own = [switch, *ast.parse(clock + DRIVER + prelude).body]  # first: a module may call its functions as it loads
-        first = next((n for n, each in enumerate(body) if not _comes_first(each)), len(body))
-        return _code([*body[:first], *own, *body[first:]])
+        return _code(body)
 
-    def code_of(self, function: str, definition: ast.FunctionDef) -> bytes:
+    def code_of(self, function: str, definition: ast.FunctionDef, is_placed: bool = False) -> bytes:
         """Return code that puts another definition of a function in its place, in a module that is there."""
         original = self.definitions[function]
         owner, _, name = function.rpartition(".")
-        if not owner:
-            return _code([_kept(original, definition)])
-        if any(isinstance(each, ast.Name) and each.id in ("super", "__class__") for each in ast.walk(original)):
+        if owner and _asks_for_class(original):
             raise ValueError("a method that asks for its class is compiled with it")
-        holder = ast.Name(owner, ast.Load())
-        put = ast.Assign([ast.Attribute(holder, name, ast.Store())], ast.Name(NEW, ast.Load()))
-        return _code([_kept(original, replaced(definition, name=NEW)), put])
+        holder: ast.expr = ast.Name(owner, ast.Load()) if owner else ast.Constant(None)
+        put = ast.Expr(ast.Call(ast.Name(PUT, ast.Load()), [holder, ast.Constant(name), ast.Name(NEW, ast.Load())], []))
+        kept = replaced(definition, name=NEW) if is_placed else _kept(original, replaced(definition, name=NEW))
+        return _code([kept, put])
 
 
 def _substituted(node: Any, old: ast.AST, new: Any) -> Any:
@@ -207,21 +216,33 @@ def _is_accessor(node: ast.FunctionDef) -> bool:
     return any(isinstance(each, ast.Attribute) and each.attr in ACCESSORS for each in node.decorator_list)
 
 
-def _comes_first(node: ast.stmt) -> bool:
-    """Say whether nothing may stand before a statement: a docstring, or what is imported from __future__."""
-    is_text = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
-    return is_text or (isinstance(node, ast.ImportFrom) and node.module == "__future__")
+@lru_cache(maxsize=1 << 9)
+def _asks_for_class(node: ast.FunctionDef) -> bool:
+    """Say whether a function has to stand in its class: it asks for it, or has names or decorators of its own there."""
+    known = ("property", "staticmethod", "classmethod")
+    if not all(isinstance(each, ast.Name) and each.id in known for each in node.decorator_list):
+        return True
+    names = (getattr(each, "id", getattr(each, "attr", "")) for each in walk(node))
+    return any(
+        name in ("super", "__class__") or (name.startswith("__") and not name.endswith("__")) for name in names if name
+    )
+
+
+@cache
+def prelude() -> bytes:
+    """Return the code that comes first: no change in force, what tries changes, and what takes notes."""
+    text = f"{SWITCH} = []\nfrom time import process_time as {CLOCK}\n{DRIVER}{PRELUDE}"
+    return marshal.dumps(compile(text, "<prelude>", "exec", dont_inherit=True))
 
 
 def _code(body: list[ast.stmt]) -> bytes:
     tree = ast.Module(body, [])
     for each in body:
         if not hasattr(each, "lineno"):  # what has a place has one in all of its parts
-            each.lineno, each.end_lineno, each.col_offset, each.end_col_offset = 1, 1, 0, 0
-            ast.fix_missing_locations(each)
-    return marshal.dumps(compile(tree, "<changed>", "exec", dont_inherit=True))
+            placed(each)
+    return marshal.dumps(compile(tree, CHANGED, "exec", dont_inherit=True))
 
 
 def _kept(node: ast.FunctionDef, changed: ast.FunctionDef) -> ast.FunctionDef:
     result: ast.FunctionDef = replaced(changed, decorator_list=node.decorator_list)
-    return ast.fix_missing_locations(ast.copy_location(result, node))
+    return placed(ast.copy_location(result, node))

@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from grader.diagnosis.trees import placed
+
 
 class TooLong(BaseException):
     """A changed function ran longer than any right one does; not an Exception, so that no replay takes it for one."""
@@ -36,7 +38,7 @@ def compiled(name: str, node: ast.FunctionDef, module: types.ModuleType) -> type
     body: ast.stmt = bare
     for owner in reversed(name.split(".")[:-1]):
         body = ast.ClassDef(owner, [], [], [body], [])
-    tree = ast.fix_missing_locations(ast.Module([body], []))
+    tree = placed(ast.Module([body], []))
     names = dict(vars(module))
     exec(compile(tree, "<slip>", "exec"), names)
     found: Any = names[name.split(".")[0]]

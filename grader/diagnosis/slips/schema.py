@@ -99,15 +99,21 @@ class Schema:
     def _body(self, holder: ast.AST, name: str = "body") -> list[ast.stmt]:
         """Return the statements of a holder's list, each behind its switches, then those of the list's order."""
         body: list[ast.stmt] = getattr(holder, name)
-        plain = [each for statement in body for each in self._statement(statement, holder)]
+        plain = [self._statement(statement, holder) for statement in body]
+        added: list[list[ast.stmt]] = [[] for _ in range(len(body) + 1)]  # that may stand before each, and at the end
         orders = (*natural_orders(holder), *self.inserted(holder)) if self.statements else ()
         for kind, where, place, changed in orders:
             statement = body[place] if where == name else None
             if statement is None or not self.wanted(statement):
                 continue
             number = self._add(statement, changed, holder, statement, kind)
-            plain = [ast.If(_chosen(number), changed, plain or [ast.Pass()])]
-        return plain
+            first, last, instead = _differing(body, changed)
+            if first == last:
+                added[first].append(ast.If(_chosen(number), instead, []))
+            for each in range(first, last):  # what stands there instead comes in the place of the first
+                new: list[ast.stmt] = instead if each == first and instead else [ast.Pass()]
+                plain[each] = [ast.If(_chosen(number), new, plain[each])]
+        return [each for here, own in zip(added, [*plain, []], strict=True) for each in (*here, *own)]
 
     def _statement(self, node: ast.stmt, holder: ast.AST) -> list[ast.stmt]:
         if isinstance(node, FIXED):
@@ -180,6 +186,16 @@ class Schema:
 
 def _holds_slices(node: ast.Tuple) -> bool:
     return any(isinstance(item, (ast.Slice, ast.Starred)) for item in node.elts)
+
+
+def _differing(body: list[ast.stmt], changed: list[ast.stmt]) -> tuple[int, int, list[ast.stmt]]:
+    """Return the first and the last place in which two lists of statements differ, and what one has there instead."""
+    first, last, end = 0, len(body), len(changed)
+    while first < min(last, end) and body[first] is changed[first]:
+        first += 1
+    while min(last, end) > first and body[last - 1] is changed[end - 1]:
+        last, end = last - 1, end - 1
+    return first, last, changed[first:end]
 
 
 def _chosen(number: int) -> ast.expr:

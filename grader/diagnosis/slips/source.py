@@ -15,6 +15,7 @@ from grader.course.stage import Stage, public_names
 from grader.diagnosis.slips.changes import Scope
 from grader.diagnosis.slips.trace import Trace
 from grader.diagnosis.slips.wording.phrases import Vocabulary, words_of
+from grader.diagnosis.trees import walk
 
 
 @dataclass
@@ -32,10 +33,15 @@ class Source:
         return self.load()
 
     @cached_property
+    def tree(self) -> ast.Module:
+        """The text, parsed, without its docstrings; nothing of it is changed in place."""
+        return without_docstrings(ast.parse(self.text))
+
+    @cached_property
     def definitions(self) -> dict[str, ast.FunctionDef]:
         """Functions and methods by full name, without their docstrings."""
         found: dict[str, ast.FunctionDef] = {}
-        for node in without_docstrings(ast.parse(self.text)).body:
+        for node in self.tree.body:
             if isinstance(node, ast.FunctionDef):
                 found[node.name] = node
             elif isinstance(node, ast.ClassDef):
@@ -74,7 +80,7 @@ class Source:
             if node is None or name in seen:
                 continue
             seen.add(name)
-            for each in ast.walk(node):
+            for each in walk(node):
                 if isinstance(each, ast.Name) and each.id != function.partition(".")[0]:
                     if each.id in self.public:
                         found[each.id] = None
@@ -92,15 +98,13 @@ class Source:
         while waiting:
             own = tops.pop(waiting.popleft(), [])
             found |= dict.fromkeys(own)
-            waiting += (
-                each.id for name in own for each in ast.walk(self.definitions[name]) if isinstance(each, ast.Name)
-            )
+            waiting += (each.id for name in own for each in walk(self.definitions[name]) if isinstance(each, ast.Name))
         return list(found)
 
     def is_plain(self, function: str) -> bool:
         """Say whether the text defines a function that does all it does when it is entered: it is no generator's."""
         node = self.definitions.get(function)
-        return node is not None and not any(isinstance(each, (ast.Yield, ast.YieldFrom)) for each in ast.walk(node))
+        return node is not None and not any(isinstance(each, (ast.Yield, ast.YieldFrom)) for each in walk(node))
 
     def vocabulary(self, function: str) -> Vocabulary:
         """Return what may be said of one function's values."""
@@ -143,7 +147,7 @@ def _made(node: ast.FunctionDef) -> dict[str, ast.expr]:
     """Return what each local name is made of, where one assignment says so."""
     found: dict[str, ast.expr] = {}
     twice: set[str] = set()
-    for each in ast.walk(node):
+    for each in walk(node):
         if isinstance(each, ast.Assign) and len(each.targets) == 1 and isinstance(each.targets[0], ast.Name):
             name = each.targets[0].id
             twice |= {name} & set(found)

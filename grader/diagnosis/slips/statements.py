@@ -12,6 +12,7 @@ import numpy as np
 from grader.course.changes import changed_statements, replaced
 from grader.diagnosis.slips.changes import Scope, alike
 from grader.diagnosis.slips.formulas import transposed
+from grader.diagnosis.trees import walk
 
 Kind = Literal[
     "", "order", "reset", "return_within", "overwrites", "accumulates", "indented", "after",
@@ -129,7 +130,7 @@ def _orders(body: list[ast.stmt]) -> Iterator[tuple[Kind, int, list[ast.stmt]]]:
 
 def _leaves(node: ast.stmt) -> bool:
     """Say whether a statement ends a loop or its round, or the function."""
-    return any(isinstance(each, (ast.Return, ast.Raise, ast.Break, ast.Continue)) for each in ast.walk(node))
+    return any(isinstance(each, (ast.Return, ast.Raise, ast.Break, ast.Continue)) for each in walk(node))
 
 
 def argument_changes(node: ast.FunctionDef, scope: Scope) -> Iterator[tuple[Kind, ast.Assign]]:
@@ -173,7 +174,7 @@ def _does(node: ast.stmt) -> bool:
 
 def _set(node: ast.stmt) -> set[str]:
     names: set[str] = set()
-    for each in ast.walk(node):
+    for each in walk(node):
         if isinstance(getattr(each, "ctx", None), ast.Store):
             root = each
             while isinstance(root, (ast.Attribute, ast.Subscript, ast.Starred)):
@@ -183,6 +184,6 @@ def _set(node: ast.stmt) -> set[str]:
 
 
 def _read(node: ast.stmt) -> set[str]:
-    loads = (each for each in ast.walk(node) if isinstance(getattr(each, "ctx", None), ast.Load))
+    loads = (each for each in walk(node) if isinstance(getattr(each, "ctx", None), ast.Load))
     found = {ast.unparse(each) for each in loads if isinstance(each, (ast.Name, ast.Attribute))}
     return found | (_set(node) if isinstance(node, ast.AugAssign) else set())

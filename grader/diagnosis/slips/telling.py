@@ -14,6 +14,7 @@ from grader.outcome import Diagnosis
 _VAGUE = re.compile(
     r"were used where|were called instead|stood in the other order|only .* kept|-?\b[012] stood where the formula has"
 )
+SLIP = "slip-"  # how the id of a change of a right module begins
 LOCATED = "located"  # the id of what says where a slip is, and not which
 OF_POOR_ANSWERS = 3  # tests that a change has to explain, where each answer tells little
 MOST_OF_THEM = 0.7  # of the tests of the same functions that a less likely change has to explain
@@ -63,7 +64,7 @@ def located(source: Source, label: str, row: str, fine: frozenset[str]) -> Diagn
 
 def slip_id(text: str, source: int) -> str:
     """Return the id of what is told of a change of one source, the same in each run: slip-1b4e7a90."""
-    return f"slip-{hashlib.sha256(f'{source} {text}'.encode()).hexdigest()[:8]}"
+    return f"{SLIP}{hashlib.sha256(f'{source} {text}'.encode()).hexdigest()[:8]}"
 
 
 def is_fine(name: str, fine: frozenset[str]) -> bool:

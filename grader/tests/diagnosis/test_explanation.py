@@ -15,10 +15,12 @@ GRADIENT = Gradient("grad_x", "x", (2,), (2,), 0.5, (0,), "1.0", "2.0", "values"
 
 
 def explained(is_stub: bool = False, wrong: bool = True) -> explanation.Explanation:
-    def explain(records: Any, names: Any) -> tuple[Diagnosis, ...]:
+    def explain(records: Any, names: Any, among: Any) -> tuple[Diagnosis, ...]:
+        assert among == ["a mistake of row"]
         return FOUND
 
-    answers: Any = SimpleNamespace(stage=None, reference=None, is_stub=is_stub, explain=explain)
+    own: Any = {"mistakes_of": lambda row: [f"a mistake of {row}"], "explain": explain}
+    answers: Any = SimpleNamespace(stage=None, reference=None, is_stub=is_stub, **own)
     connection: Any = SimpleNamespace(records=[], names={})
     return explanation.explained(answers, connection, None, wrong, "row")
 

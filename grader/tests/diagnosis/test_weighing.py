@@ -1,10 +1,17 @@
-"""Explanations weighed against one another: a row's best one is left, and what it beats is told in no other row."""
+"""Explanations weighed against one another: a row's best one is left, and what it beats is told in no other row.
+
+What is told of a function yields to a broken one that it calls.
+"""
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
+from grader.course.stage import Criterion
 from grader.diagnosis.obvious import OBVIOUS
 from grader.diagnosis.slips.telling import Slip
-from grader.diagnosis.weighing import chosen
+from grader.diagnosis.weighing import broken_functions, chosen, with_problems, without_callers
 from grader.outcome import Diagnosis, Outcome
 
 KNOWN = Diagnosis("columns-for-rows", "forward", "a column was used", "use the row", declared=True)
@@ -52,3 +59,49 @@ def test_what_an_answer_shows_by_itself_stays_where_it_shows() -> None:
 def test_of_two_known_mistakes_that_tie_neither_is_told_beside_a_slip() -> None:
     found = chosen([failed("a", "forward", KNOWN, OTHER, FOUND)], [SLIP])
     assert names(found) == {"a": ["slip-1"]}
+
+
+# A function that calls a broken one.
+
+TOLD = Diagnosis("of-caller", "outer", "caller answers as if …", "fix")
+
+
+class Rows:
+    criteria = tuple(
+        Criterion(row, row, (name,), (), ("", "", "")) for row, name in (("inner", "helper"), ("outer", "caller"))
+    )
+
+
+STAGE: Any = Rows()
+
+
+def outcome(row: str, number: int, status: Any = "failed") -> Outcome:
+    return Outcome(f"{row}-{number}", row, False, status)
+
+
+def left(outcomes: list[Outcome]) -> list[tuple[Diagnosis, ...]]:
+    broken = broken_functions(outcomes, STAGE)
+    found = without_callers(outcomes, broken, lambda _: "caller", lambda name: {name, "helper"})
+    return [each.explains for each in found if each.criterion == "outer"]
+
+
+def test_a_caller_of_a_broken_function_is_not_told() -> None:
+    caller = replace(outcome("outer", 1), explains=(TOLD,))
+    assert left([outcome("inner", 1), outcome("inner", 2), caller]) == [()]
+
+
+def test_a_caller_of_what_mostly_passes_is_told() -> None:
+    caller = replace(outcome("outer", 1), explains=(TOLD,))
+    inner = [outcome("inner", 1), outcome("inner", 2, "passed"), outcome("inner", 3, "passed")]
+    assert left([*inner, caller]) == [(TOLD,)]
+
+
+def test_what_explains_the_broken_function_too_is_told() -> None:
+    both = [replace(outcome(row, 1), explains=(TOLD,)) for row in ("inner", "outer")]
+    assert left(both) == [(TOLD,)]
+
+
+def test_why_a_search_broke_off_is_told_where_nothing_explains() -> None:
+    caller = replace(outcome("outer", 1), explains=(TOLD,))
+    found = with_problems([caller, outcome("outer", 2), outcome("inner", 1)], {"outer": "it took too long"})
+    assert [each.unexplained for each in found] == ["", "it took too long", ""]

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import lru_cache
 
 from grader.course.changes import replaced
 from grader.diagnosis.slips.statements import Kind
+from grader.diagnosis.trees import walk
 
 MOST_LIKE = 6  # lines that one is compared with
 BODIES = ("body", "orelse")
@@ -19,10 +21,10 @@ def alike(value: ast.AST, holder: ast.AST, definition: ast.FunctionDef) -> Itera
     target = _target(holder)
     if target is None or getattr(holder, "value", None) is not value:
         return
-    words = set(_WORD.findall(ast.unparse(definition)))
+    words = _words(definition)
     own = ast.dump(value)
     found: dict[str, ast.AST] = {}
-    likes = [each for each in ast.walk(definition) if isinstance(each, ast.Assign) and each is not holder]
+    likes = [each for each in walk(definition) if isinstance(each, ast.Assign) and each is not holder]
     for other in likes:
         edit = _edit(_target(other), target)
         if edit is None or len(found) == MOST_LIKE:
@@ -34,28 +36,30 @@ def alike(value: ast.AST, holder: ast.AST, definition: ast.FunctionDef) -> Itera
     yield from found.values()
 
 
-def inserted(holder: ast.AST, definition: ast.FunctionDef) -> Iterator[tuple[Kind, str, int, list[ast.stmt]]]:
-    """Yield a body with a line more, made as one that is there: the variance is updated as the mean is."""
+def inserted(
+    holder: ast.AST, definition: ast.FunctionDef, wanted: Callable[[ast.stmt], bool] = lambda statement: True
+) -> Iterator[tuple[Kind, str, int, list[ast.stmt]]]:
+    """Yield a body with a line more, made as a wanted one that is there: the variance is updated as the mean is."""
     loaded = _names(definition, ast.Load)
     given = {each.arg for each in (*definition.args.args, *definition.args.kwonlyargs)}
     own = given | _names(definition, ast.Store)
-    words = set(_WORD.findall(ast.unparse(definition)))
+    words = _words(definition)
     for name in BODIES:
         body = getattr(holder, name, None)
         if not isinstance(body, list) or not body or not isinstance(body[0], ast.stmt):
             continue
         for place, statement in enumerate(body):
-            if not isinstance(statement, (ast.Assign, ast.AugAssign, ast.Expr)):
+            if not isinstance(statement, (ast.Assign, ast.AugAssign, ast.Expr)) or not wanted(statement):
                 continue
-            for other in _counterparts(statement, words, given | loaded):
+            for other in _counterparts(statement, words, loaded | given):
                 if not _names(other, ast.Store) <= own:
                     continue  # a name that a function sets is its own in all of its lines
                 yield "missing", name, place, [*body[: place + 1], other, *body[place + 1 :]]
 
 
-def _counterparts(statement: ast.stmt, words: set[str], known: set[str]) -> Iterator[ast.stmt]:
+def _counterparts(statement: ast.stmt, words: frozenset[str], known: frozenset[str]) -> Iterator[ast.stmt]:
     """Yield a statement with other names that are its own's kin, as var for mean; each name has to be known."""
-    own = {each.id for each in ast.walk(statement) if isinstance(each, ast.Name)}
+    own = {each.id for each in walk(statement) if isinstance(each, ast.Name)}
     edits: dict[tuple[str, str], None] = {}
     for name in sorted(own):
         for other in sorted(known - own):
@@ -93,6 +97,7 @@ def _target(node: ast.AST) -> str | None:
     return ast.unparse(node.targets[0])
 
 
+@lru_cache(maxsize=1 << 12)
 def _edit(one: str | None, other: str | None) -> tuple[str, str] | None:
     """Return what has to be replaced in one name, and by what, to have the other; None for names that are no kin."""
     if one is None or other is None or one == other:
@@ -106,7 +111,7 @@ def _edit(one: str | None, other: str | None) -> tuple[str, str] | None:
     return (old, new) if old and new and shared >= min(len(old), len(new)) else None
 
 
-def _renamed(node: ast.AST, old: str, new: str, words: set[str]) -> ast.AST:
+def _renamed(node: ast.AST, old: str, new: str, words: frozenset[str]) -> ast.AST:
     """Return a tree with a part of its names replaced, wherever the text knows the name that comes of it."""
     fields: dict[str, object] = {}
     for name, value in ast.iter_fields(node):
@@ -126,5 +131,12 @@ def _is_near(one: ast.AST, other: ast.AST) -> bool:
     return len(ours & theirs) * 2 >= min(len(ours), len(theirs))
 
 
-def _names(node: ast.AST, context: type[ast.expr_context]) -> set[str]:
-    return {each.id for each in ast.walk(node) if isinstance(each, ast.Name) and isinstance(each.ctx, context)}
+@lru_cache(maxsize=16)
+def _words(definition: ast.FunctionDef) -> frozenset[str]:
+    return frozenset(_WORD.findall(ast.unparse(definition)))
+
+
+@lru_cache(maxsize=16)
+def _names(node: ast.AST, context: type[ast.expr_context]) -> frozenset[str]:
+    walked = (each for each in walk(node) if isinstance(each, ast.Name))
+    return frozenset(each.id for each in walked if isinstance(each.ctx, context))

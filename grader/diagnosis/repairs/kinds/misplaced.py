@@ -10,6 +10,7 @@ import numpy as np
 
 from grader.course.changes import replaced
 from grader.diagnosis.slips.formulas import number_node, transposed
+from grader.diagnosis.trees import walk
 
 GROUPED = (ast.Add, ast.Sub, ast.Mult, ast.Div)
 SUMS = (ast.Add, ast.Sub)
@@ -77,12 +78,10 @@ def _is_everything(node: ast.expr) -> bool:
 
 def unused_names(definition: ast.FunctionDef) -> list[str]:
     """Return the arguments and names that a function sets and never reads: where they belong, something is missing."""
-    loaded = {each.id for each in ast.walk(definition) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load)}
+    loaded = {each.id for each in walk(definition) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load)}
     given = [*definition.args.posonlyargs, *definition.args.args, *definition.args.kwonlyargs]
     names = [each.arg for each in given]
-    names += [
-        each.id for each in ast.walk(definition) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)
-    ]
+    names += [each.id for each in walk(definition) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)]
     return [each for each in dict.fromkeys(names) if each not in loaded and each not in ("self", "_")]
 
 

@@ -19,6 +19,7 @@ from grader.diagnosis.repairs.seen import EXPRESSIONS
 from grader.diagnosis.slips.changes import Scope, natural_changes
 from grader.diagnosis.slips.formulas import last_axes_swapped, number_node
 from grader.diagnosis.slips.wording.phrases import constant_of
+from grader.diagnosis.trees import walk
 
 ALIGNED = 3  # the level of what a right module shows
 MOST_TERMS = 12  # names that may be missing in one place
@@ -122,7 +123,7 @@ class Missing:
         own_object = ast.Name("self", ast.Load())
         methods = {
             each.func.attr
-            for each in ast.walk(self.definition)
+            for each in walk(self.definition)
             if isinstance(each, ast.Call)
             and isinstance(each.func, ast.Attribute)
             and isinstance(each.func.value, ast.Attribute)
@@ -235,7 +236,7 @@ class Missing:
     def first_lines(self) -> dict[str, int]:
         """Where each local name gets its first value."""
         found: dict[str, int] = {}
-        for each in ast.walk(self.definition):
+        for each in walk(self.definition):
             if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store):
                 found[each.id] = min(each.lineno, found.get(each.id, each.lineno))
         return found

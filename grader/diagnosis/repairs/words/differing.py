@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from grader.course.changes import PARTNERS, replaced
 from grader.diagnosis.slips.changes import KIN
 from grader.diagnosis.slips.schema import Change
+from grader.diagnosis.trees import walk
 
 Pair = tuple[ast.AST, ast.AST, ast.AST]
 FARTHEST = 7  # nodes that are changed: what is further away is another formula
@@ -30,7 +31,7 @@ def is_small(change: Change) -> bool:
     old, new = change.old, change.new
     if not isinstance(new, ast.AST) or not isinstance(old, ast.AST):
         return False
-    nested = any(each is old for each in ast.walk(new)) or any(each is new for each in ast.walk(old))
+    nested = any(each is old for each in walk(new)) or any(each is new for each in walk(old))
     leaf = (ast.Name, ast.Constant, ast.Attribute, ast.Subscript)
     return (
         nested
@@ -105,9 +106,9 @@ class Differ:
         ours, theirs = _parts(old), _parts(new)
         if type(old) is type(new) and len(ours) == len(theirs) and all(map(self._is_one, ours, theirs)):
             return 1  # an operator, a name, a number
-        if b > a and any(each is old for each in ast.walk(new)):
+        if b > a and any(each is old for each in walk(new)):
             return b - a + 1
-        if a > b and any(each is new for each in ast.walk(old)):
+        if a > b and any(each is new for each in walk(old)):
             return a - b + 1
         return a + b
 

@@ -10,6 +10,7 @@ from grader.diagnosis.slips.wording.clause import Clause
 from grader.diagnosis.slips.wording.nouns import LIBRARIES, NOUNS
 from grader.diagnosis.slips.wording.phrases import Vocabulary, called, constant_of
 from grader.diagnosis.slips.wording.sentences import targets
+from grader.diagnosis.trees import walk
 
 MOST_QUOTED = 90  # characters
 MOST_NAMES = 2  # that are told of one value
@@ -94,7 +95,7 @@ def _leaves(node: ast.AST) -> list[str]:
     kept = (ast.Name, ast.Constant, ast.Attribute, ast.operator)
     return sorted(
         getattr(each, "id", None) or getattr(each, "attr", None) or str(getattr(each, "value", type(each).__name__))
-        for each in ast.walk(node)
+        for each in walk(node)
         if isinstance(each, kept)
     )
 
@@ -148,7 +149,7 @@ def taking_part(change: Change, say: Vocabulary) -> Clause | None:
 def _known(node: ast.AST, say: Vocabulary) -> list[str]:
     """Return the names that stand in an expression, and what its functions are called."""
     found: dict[str, None] = {}
-    for each in ast.walk(node):
+    for each in walk(node):
         noun = NOUNS.get(called(each)) if isinstance(each, ast.Call) else None
         name = say.phrase(each) if isinstance(each, (ast.Name, ast.Attribute)) else noun
         if name and " " not in name and name not in (*LIBRARIES, "self"):

@@ -13,6 +13,7 @@ from grader.diagnosis.slips.wording.expressions import expression
 from grader.diagnosis.slips.wording.nouns import NOUNS, axis_named
 from grader.diagnosis.slips.wording.phrases import Vocabulary, called, constant_of
 from grader.diagnosis.slips.wording.sentences import statement, targets
+from grader.diagnosis.trees import walk
 
 DONE = {ast.Add: "added to", ast.Sub: "subtracted from"}
 STEPS = {  # what a learner did, where the step that sets something belongs elsewhere
@@ -126,7 +127,7 @@ def _along(right: ast.Call, learners: ast.AST, say: Vocabulary) -> Clause | None
 
 
 def _holds(whole: ast.AST, part: ast.AST) -> bool:
-    return whole is not part and any(part is each for each in ast.walk(whole))
+    return whole is not part and any(part is each for each in walk(whole))
 
 
 def _order(change: Change, say: Vocabulary) -> Clause | None:
@@ -208,7 +209,7 @@ def _extra(whole: ast.AST, kept: ast.AST, say: Vocabulary) -> Clause | None:
         case ast.UnaryOp():
             return Clause(f"the sign of {what or 'a term'} were the other way round", "Mind the minus sign.", 0)
         case ast.Subscript(slice=ast.Slice() | ast.Tuple()):
-            if any(isinstance(each, ast.Slice) and constant_of(each.step) == -1 for each in ast.walk(whole.slice)):
+            if any(isinstance(each, ast.Slice) and constant_of(each.step) == -1 for each in walk(whole.slice)):
                 return Clause(f"{what or 'an array'} were reversed", "Keep its order.", 0)
             return Clause(f"only a part of {what or 'an array'} were used", f"Use all of {what or 'it'}.", 1)
     return None

@@ -15,10 +15,11 @@ from grader.diagnosis.repairs.written import Written
 from grader.tests.diagnosis.slips.made import NO_STAGE, applied
 
 
-def loaded(code: bytes) -> types.ModuleType:
-    """Return the module that a code makes."""
+def loaded(codes: list[bytes]) -> types.ModuleType:
+    """Return the module that codes make, one after the other."""
     module = types.ModuleType("small")
-    exec(marshal.loads(code), module.__dict__)
+    for each in codes:
+        exec(marshal.loads(each), module.__dict__)
     return module
 
 

@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from grader.diagnosis.repairs.aligned import Alignment
+from grader.diagnosis.repairs.rights.aligned import Alignment
 from grader.diagnosis.repairs.words.told import told
 from grader.diagnosis.slips.schema import Change
 from grader.tests.diagnosis.repairs.made import written

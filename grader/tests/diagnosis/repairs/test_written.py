@@ -79,7 +79,7 @@ def test_a_property_with_a_setter_stays_as_it_is() -> None:
 """
     source = written(TEXT.replace("\n\n\ndef plain", f"\n{both}\n\ndef plain"), "plain(np.ones(2))")
     assert "Layer.params" not in source.definitions
-    module = loaded(source.compiled(source.definitions))
+    module = loaded([source.compiled(source.definitions)])
     layer = module.Layer(2.0)
     layer.params = 5.0
     assert layer.params == 6.0

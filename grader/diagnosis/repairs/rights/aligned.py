@@ -8,18 +8,20 @@ written with what the learner's function has at hand: names of the same value. W
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from grader.course.changes import replaced
-from grader.diagnosis.repairs.seen import Print
+from grader.diagnosis.repairs.relevance import parts_of, statements_of
+from grader.diagnosis.repairs.seen import Print, Prints
 from grader.diagnosis.repairs.words.differing import FARTHEST, changed
 from grader.diagnosis.repairs.written import Written
+from grader.diagnosis.trees import walk
 
 MOST_PAIRS = 80  # of one wrong expression and a right one, in one function
 MOST_TRIED = 16  # of these, the nearest
-LARGEST = 40  # nodes of what may stand in a line
+LARGEST = 25  # expressions of what may stand in a line
 DEEPEST = 3  # names that stand for one another, of which what they are made of is taken
 VALUES = (ast.BinOp, ast.Call, ast.UnaryOp, ast.Subscript, ast.Compare, ast.IfExp, ast.Attribute, ast.Name)
 LIBRARIES = ("np", "math")
@@ -42,11 +44,13 @@ class Alignment:
     learners: Written
     rights: Sequence[Written]
 
-    def of(self, function: str) -> dict[int, list[ast.expr]]:
-        """Return by the id of an expression of a learner's function what may have to stand there."""
+    def of(
+        self, function: str, wanted: Callable[[ast.stmt], bool] = lambda statement: True
+    ) -> dict[int, list[ast.expr]]:
+        """Return what may have to stand in wanted statements of a learner's function, by the id of an expression."""
         found: dict[int, list[ast.expr]] = {}
         pairs: list[tuple[int, ast.expr, ast.expr]] = []
-        for line, node, known in self._wrong(function):
+        for line, node, known in self._wrong(function, wanted):
             for right in self._missing:
                 if right.known.shape != known.shape:
                     continue
@@ -62,7 +66,7 @@ class Alignment:
     @cached_property
     def _missing(self) -> list[Right]:
         """The right modules' expressions whose values the learner's never has, each value once of each module."""
-        theirs = _Prints(self.learners.seen.prints.values())
+        theirs = Prints(self.learners.seen.prints.values())
         found: list[Right] = []
         for each in self._expressions:
             is_known = isinstance(each.node, (ast.Name, ast.Attribute)) or each.known in theirs
@@ -79,17 +83,23 @@ class Alignment:
             if name not in module.seen.held:
                 continue
             made = _made(node)
-            for each in ast.walk(node):
+            for each in walk(node):
                 known = print_of(module, each)
                 if known is not None and isinstance(each, VALUES):
                     found.append(Right(module, each, known, made))
         return sorted(found, key=lambda each: _size(each.node))
 
-    def _wrong(self, function: str) -> Iterator[tuple[int, ast.expr, Print]]:
-        """Yield the learner's expressions whose values no right module has, and what lines set or return."""
+    @cached_property
+    def _rights(self) -> Prints:
+        """All values of the right modules."""
         held = (known for each in self.rights for names in each.seen.held.values() for known in names.values())
-        rights = _Prints((*(each.known for each in self._expressions), *held))
-        for each in ast.walk(self.learners.definitions[function]):
+        return Prints((*(each.known for each in self._expressions), *held))
+
+    def _wrong(self, function: str, wanted: Callable[[ast.stmt], bool]) -> Iterator[tuple[int, ast.expr, Print]]:
+        """Yield the learner's expressions whose values no right module has, and what lines set or return."""
+        rights = self._rights
+        statements = filter(wanted, statements_of(self.learners.definitions[function].body))
+        for each in (node for statement in statements for node in (statement, *parts_of(statement))):
             if isinstance(each, (ast.Return, ast.Assign)) and isinstance(each.value, ast.expr):
                 whole = [each.value, *getattr(each.value, "elts", ())]  # it may be right, and not what belongs there
                 yield from ((each.lineno, one, seen) for one in whole if (seen := print_of(self.learners, one)))
@@ -121,7 +131,7 @@ class _Translation:
     @cached_property
     def _own(self) -> list[tuple[ast.expr, Print]]:
         """What stands in the wrong expression and may be right."""
-        parts = [each for each in ast.walk(self.wrong) if isinstance(each, ast.expr) and each is not self.wrong]
+        parts = [each for each in walk(self.wrong) if isinstance(each, ast.expr) and each is not self.wrong]
         found = [(each, known) for each in parts if (known := print_of(self.both.learners, each)) is not None]
         return sorted(found, key=lambda pair: -_size(pair[0]))
 
@@ -190,24 +200,8 @@ class _Translation:
         return item if isinstance(item, (ast.operator, ast.cmpop)) else None
 
 
-class _Prints:
-    """Many values, to be asked whether one is among them."""
-
-    def __init__(self, known: Iterable[Print]) -> None:
-        self._by_size: dict[tuple[object, ...], list[Print]] = {}
-        for each in known:
-            self._by_size.setdefault(self._key(each), []).append(each)
-
-    def __contains__(self, known: Print) -> bool:
-        return any(known.is_like(each) for each in self._by_size.get(self._key(known), ()))
-
-    @staticmethod
-    def _key(known: Print) -> tuple[object, ...]:
-        return known.shape, f"{known.size:.4g}"  # two that rounding parts are tried for nothing, no more
-
-
 def _size(node: ast.AST) -> int:
-    return sum(1 for _ in ast.walk(node))
+    return sum(isinstance(each, (ast.expr, ast.keyword)) for each in walk(node))
 
 
 def _name_of(node: ast.expr) -> str:
@@ -230,7 +224,7 @@ def _made(node: ast.FunctionDef) -> dict[str, ast.expr]:
     """Return what each local name is made of that one plain assignment sets."""
     found: dict[str, ast.expr] = {}
     times: dict[str, int] = {}
-    for each in ast.walk(node):
+    for each in walk(node):
         if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store):
             times[each.id] = times.get(each.id, 0) + 1
         if isinstance(each, ast.Assign) and len(each.targets) == 1 and isinstance(each.targets[0], ast.Name):
@@ -242,7 +236,7 @@ def _made(node: ast.FunctionDef) -> dict[str, ast.expr]:
 def _first_lines(node: ast.FunctionDef) -> dict[str, int]:
     """Return where each local name gets its first value."""
     found: dict[str, int] = {}
-    for each in ast.walk(node):
+    for each in walk(node):
         if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store):
             found[each.id] = min(each.lineno, found.get(each.id, each.lineno))
     return found

@@ -1,0 +1,106 @@
+"""Holds repairs of one failing test against the other tests of its row: what puts more right is likelier the cause."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+
+from grader.course.stage import Stage
+from grader.diagnosis.repairs.attempts import Row
+from grader.diagnosis.repairs.bench import Bench
+from grader.diagnosis.repairs.forms import Forms
+from grader.diagnosis.repairs.repair import Repair, grown
+from grader.diagnosis.repairs.standing import diagnosis_of, needed
+from grader.diagnosis.repairs.trial import Trial, expected
+from grader.diagnosis.replay import Replay
+from grader.diagnosis.slips.probes import Failing, size_of
+from grader.diagnosis.slips.telling import Slip
+
+MOST_CONFIRMED = 6  # of the tests that passed
+MOST_ELSEWHERE = 4  # failing tests of other rows, which choose between repairs that one test needs all alike
+
+Told = tuple[Slip, Repair]
+
+
+@dataclass
+class Confirmer:
+    """Runs whole tests with repairs in force; failing are the tests that fail, of all rows."""
+
+    stage: Stage
+    learner: bytes
+    reference: types.ModuleType
+    bench: Bench
+    forms: Forms
+    failing: Sequence[Failing] = ()
+    _whole: dict[str, Trial | None] = field(default_factory=dict)  # by test
+    _passing: dict[str, bool] = field(default_factory=dict)  # by test: whether it is right as it is
+
+    def confirmed(self, found: Sequence[Repair], probe: Failing, row: Row) -> list[Told]:
+        """Return what is said of repairs, with the failing tests that each puts right; none breaks what passed.
+
+        Of several that make one line right, the likeliest is told: the others are no longer tried.
+        """
+        peers = [each for each in row.failing if each is not probe and probe.called & each.called]
+        trials = [(each, trial) for each in peers if (trial := self.whole(each)) is not None]
+        kept = self._kept(probe, row)
+        slips: dict[str, Told] = {}
+        settled: set[frozenset[int]] = set()  # statements of which a repair answers for every test
+        for each in sorted(found, key=lambda one: (len(one.all), one.likelihood, grown(one))):
+            statements = frozenset(id(change.statement) for change in each.changes)
+            diagnosis = None if statements in settled else diagnosis_of(each, row.id)
+            self.forms.hold(each.written)
+            if diagnosis is None or not all(trial.is_right(trial.score(each.numbers)) for trial in kept):
+                continue
+            tests = {other.test for other, trial in trials if trial.is_right(trial.score(each.numbers))} | {probe.test}
+            if len(tests) < needed(each, self.forms.constants):
+                continue  # unlikely changes, or several, that put little right may be a coincidence
+            if len(tests) == len(trials) + 1:
+                settled.add(statements)
+            rank = (-len(tests), len(each.all), each.likelihood, grown(each), len(diagnosis.text))
+            before = slips.get(diagnosis.mistake)
+            if before is None or rank < before[0].rank:
+                slips[diagnosis.mistake] = Slip(diagnosis, rank, frozenset(tests)), each
+        return self._ordered(slips.values(), probe)
+
+    def _kept(self, probe: Failing, row: Row) -> list[Trial]:
+        """Return some tests of a row that passed, which have to stay right."""
+        others = [each for each in sorted(row.passed, key=size_of) if probe.called & each.called][:MOST_CONFIRMED]
+        trials = {each.test: trial for each in others if (trial := self.whole(each)) is not None}
+        for test, trial in trials.items():
+            if test not in self._passing:
+                self._passing[test] = trial.is_right(trial.score(()))
+        return [trial for test, trial in trials.items() if self._passing[test]]
+
+    def _ordered(self, slips: Collection[Told], probe: Failing) -> list[Told]:
+        """Return the likeliest first; nothing where one test cannot tell which of several places it is."""
+        order = sorted(slips, key=lambda pair: pair[0].rank)
+        if not order or len(order[0][0].tests) > 1:
+            return order
+        tied = [pair for pair in order if pair[0].rank[:3] == order[0][0].rank[:3]]
+        best = self._by_other_rows(tied, probe)
+        return [] if _places(best) > 1 else [*best, *(pair for pair in order if pair not in tied)]
+
+    def _by_other_rows(self, tied: list[Told], probe: Failing) -> list[Told]:
+        """Return those that put the most failing tests of other rows right, where one test needs them all alike."""
+        alike = [each for each in self.failing if each.test != probe.test and probe.called & each.called]
+        trials = [trial for each in sorted(alike, key=size_of)[:MOST_ELSEWHERE] if (trial := self.whole(each))]
+        if _places(tied) < 2 or not trials:
+            return tied
+        settled: list[int] = []
+        for _, each in tied:
+            self.forms.hold(each.written)
+            settled.append(sum(trial.is_right(trial.score(each.numbers)) for trial in trials))
+        return [pair for pair, number in zip(tied, settled, strict=True) if number == max(settled)]
+
+    def whole(self, failing: Failing) -> Trial | None:
+        """Return all that a test asks, with the right answers; None where the right module cannot repeat it."""
+        if failing.test not in self._whole:
+            right = expected(Replay(self.reference, self.stage, failing.names, False, self.learner), failing.records)
+            made = None if right is None else Trial(self.stage, self.bench, failing, right, False)
+            self._whole[failing.test] = made
+        return self._whole[failing.test]
+
+
+def _places(told: Sequence[Told]) -> int:
+    return len({change.statement.lineno for _, each in told for change in each.changes})

@@ -1,0 +1,60 @@
+"""Repairs that one test needs alike are told apart by the failing tests of other rows."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+from grader.diagnosis.repairs.confirmed import Confirmer
+from grader.diagnosis.slips.probes import Failing
+from grader.diagnosis.slips.telling import Slip
+from grader.outcome import Diagnosis
+from grader.remote.record import Record
+
+
+class Test:
+    """A whole test that is right with some changes."""
+
+    __test__ = False
+
+    def __init__(self, *right: int) -> None:
+        self.right = right
+
+    def score(self, numbers: Any) -> Any:
+        return numbers
+
+    def is_right(self, score: Any) -> bool:
+        return bool(set(score) & set(self.right))
+
+
+def failing(test: str) -> Failing:
+    record: Any = SimpleNamespace(kind="call", label="f", args=(), kwargs={})
+    records: list[Record] = [record]
+    return Failing(test, records, {})
+
+
+def told(number: int, line: int) -> Any:
+    change = SimpleNamespace(statement=SimpleNamespace(lineno=line))
+    repair = SimpleNamespace(numbers=(number,), changes=[change], written=None)
+    return Slip(Diagnosis(f"repair-{number}", "row", f"f, line {line}", ""), (-1, 1, 0), frozenset({"own"})), repair
+
+
+def ordered(others: dict[str, Test], *pairs: Any) -> list[str]:
+    nothing: Any = SimpleNamespace(hold=lambda written: None)
+    made = Confirmer(nothing, b"", nothing, nothing, nothing, [failing(name) for name in ("own", *others)])
+    made._whole.update(others)  # type: ignore[arg-type]
+    return [slip.diagnosis.mistake for slip, _ in made._ordered(pairs, failing("own"))]
+
+
+def test_the_one_that_puts_other_rows_right_is_told() -> None:
+    others = {"elsewhere": Test(2), "further": Test(2, 1)}
+    assert ordered(others, told(1, 10), told(2, 20)) == ["repair-2"]
+
+
+def test_nothing_is_told_where_they_put_as_much_right() -> None:
+    assert ordered({"elsewhere": Test(1, 2)}, told(1, 10), told(2, 20)) == []
+    assert ordered({}, told(1, 10), told(2, 20)) == []
+
+
+def test_of_one_line_either_may_be_told() -> None:
+    assert ordered({}, told(1, 10), told(2, 10)) == ["repair-1", "repair-2"]
