@@ -100,7 +100,7 @@ def find_course_root(start: Path) -> Path:
     for folder in (start, *start.parents, HOUSE.parent):
         if any(folder.glob("stages/*/stage.toml")):
             return folder
-    raise NoCourse("this folder is no course: `grader init my-course` makes one to learn in")
+    raise NoCourse("this folder does not hold a course: `grader init my-course` makes one to learn in")
 
 
 def read_toml(path: Path, place: str) -> dict[str, object]:

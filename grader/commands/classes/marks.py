@@ -90,7 +90,7 @@ def write_table(out: Path, form: str, file: Path | None = None, stage: str | Non
     content = RENDER[form](entries)
     if file is None:
         if isinstance(content, bytes):
-            raise UsageError(f"{form} is no text, and cannot be printed", f"Name a file, as in marks.{form}.")
+            raise UsageError(f"{form} is not text and cannot be printed", f"Name a file, as in marks.{form}.")
         write(content)
         return
     expect_writable(file)

@@ -202,7 +202,7 @@ def test_a_port_in_use_is_told() -> None:
 
 @pytest.mark.parametrize("port", [-1, 65536])
 def test_what_is_no_port_is_told(port: int) -> None:
-    with pytest.raises(UsageError, match=f"{port} is no port"):
+    with pytest.raises(UsageError, match=f"{port} is not a port"):
         Server(port)
 
 
