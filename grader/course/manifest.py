@@ -114,7 +114,8 @@ def read_toml(path: Path, place: str) -> dict[str, object]:
         what, where = found.groups() if found else (str(error), "TOML")
         raise CourseError(f"{place}: {where}: {what}") from error
     except (OSError, UnicodeDecodeError) as error:
-        raise CourseError(f"{place}: cannot be read: {error}") from error
+        why = error.strerror if isinstance(error, OSError) and error.strerror else error
+        raise CourseError(f"{place}: cannot be read: {why}") from error
 
 
 def _read_stage(folder: Path, packages: tuple[str, ...] = UNSAID) -> tuple[Stage | None, list[str]]:

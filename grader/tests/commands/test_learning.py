@@ -274,6 +274,6 @@ def test_a_solution_overwrites_nothing(here: Here) -> None:
     here.place.passed("s01")
     done = here("solution", "s01", "--output", str(here.place.numbers))
     assert done.code == 2
-    assert "is not overwritten" in done.err
+    assert "already exists; it was not replaced" in " ".join(done.err.split())
     assert here.place.numbers.read_text(encoding="utf-8") == stub_of(NUMBERS)
     assert here("solution", "s01", "-o", str(here.place.root / "no" / "folder.py")).code == 2
