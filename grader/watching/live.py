@@ -9,7 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from grader.course.stage import Stage
@@ -48,6 +48,7 @@ def watch(workspace: Workspace, stage: Stage, console: Console, look: Callable[[
     """Watch until `q` or Ctrl-C."""
     from rich.live import Live
 
+    look = steady(look)
     events: queue.Queue[Event] = queue.Queue()
     session = made(workspace, events.put, lambda: look().width, colour=not console.no_color)
     screen = Screen(session, Keys(session, look()))
@@ -60,6 +61,12 @@ def watch(workspace: Workspace, stage: Stage, console: Console, look: Callable[[
                     screen.take(events.get(timeout=TICK_SECONDS))
     finally:
         session.close()
+
+
+def steady(look: Callable[[], Look]) -> Callable[[], Look]:
+    """Return look with the letters of now: what stands in for stdout on a live screen does not tell its encoding."""
+    ascii_only = look().ascii
+    return lambda: replace(look(), ascii=ascii_only)
 
 
 class Screen:

@@ -9,7 +9,7 @@ from grader.tests.support.command import Place
 from grader.tests.watching.fakes import Watched, verdict
 from grader.watching.events import Explored, Typed
 from grader.watching.keys import Keys
-from grader.watching.live import Page, Screen, page
+from grader.watching.live import Page, Screen, page, steady
 
 LOOK = Look(80)
 HEIGHT = 24
@@ -48,6 +48,12 @@ def test_rows_and_what_is_wrong_stand_between_title_and_keys(shown: Shown) -> No
     assert found[0].startswith("s01 · Numbers") and found[2].startswith("✗ double is right")
     assert any("This is the square." in line for line in found) and found[-1].endswith("q quit")
     assert len(found) <= HEIGHT
+
+
+def test_a_live_screen_keeps_the_letters_that_the_terminal_has() -> None:
+    found = iter([Look(80), Look(100, ascii=True), Look(60, ascii=True)])
+    look = steady(lambda: next(found))
+    assert [look(), look()] == [Look(100), Look(60)]
 
 
 def test_keys_are_not_torn_apart(shown: Shown) -> None:
