@@ -7,6 +7,7 @@ there and what was expected. Places count from 0, as in criteria[3].hints[0].
 from __future__ import annotations
 
 import builtins
+import functools
 import math
 import re
 import sys
@@ -16,17 +17,7 @@ from typing import TypeVar
 
 from grader.course.between import between, linked, manifest_place
 from grader.course.settings import KEY, PROJECT, UNSAID, Settings, settings_of
-from grader.course.stage import (
-    FEEDBACK,
-    OPERATORS,
-    Course,
-    Criterion,
-    Feedback,
-    Forbidden,
-    Limits,
-    Stage,
-    Tolerance,
-)
+from grader.course.stage import FEEDBACK, OPERATORS, Course, Criterion, Feedback, Forbidden, Limits, Stage, Tolerance
 from grader.course.table import Rule, Table, did_you_mean, listed
 from grader.errors import CourseError, NoCourse
 
@@ -105,32 +96,46 @@ def find_course_root(start: Path) -> Path:
 
 def read_toml(path: Path, place: str) -> dict[str, object]:
     """Return what a TOML file holds; CourseError, which begins with place, where it cannot be read."""
-    import tomllib  # `grader --help` reads no manifest
+    return _parsed(_text(path, place), place)
 
+
+def _text(path: Path, place: str) -> str:
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except tomllib.TOMLDecodeError as error:
-        found = re.fullmatch(r"(.*) \(at (.*)\)", str(error), re.DOTALL)
-        what, where = found.groups() if found else (str(error), "TOML")
-        raise CourseError(f"{place}: {where}: {what}") from error
+        return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) and error.strerror else error
         raise CourseError(f"{place}: cannot be read: {why}") from error
 
 
-def _read_stage(folder: Path, packages: tuple[str, ...] = UNSAID) -> tuple[Stage | None, list[str]]:
+def _parsed(text: str, place: str) -> dict[str, object]:
+    import tomllib  # `grader --help` reads no manifest
+
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        found = re.fullmatch(r"(.*) \(at (.*)\)", str(error), re.DOTALL)
+        what, where = found.groups() if found else (str(error), "TOML")
+        raise CourseError(f"{place}: {where}: {what}") from error
+
+
+def _read_stage(folder: Path, packages: tuple[str, ...] = UNSAID) -> tuple[Stage | None, tuple[str, ...]]:
     """The stage, or None and what is wrong with its manifest."""
+    try:
+        return _understood(folder, _text(folder / "stage.toml", manifest_place(folder)), packages)
+    except CourseError as error:
+        return None, (error.message,)
+
+
+@functools.lru_cache(64)  # one course's, for whoever reads it again and again: at each save, for each submission
+def _understood(folder: Path, text: str, packages: tuple[str, ...]) -> tuple[Stage | None, tuple[str, ...]]:
     mistakes: list[str] = []
     place = manifest_place(folder)
-    try:
-        values = read_toml(folder / "stage.toml", place)
-    except CourseError as error:
-        return None, [error.message]
+    values = _parsed(text, place)
     schema = values.get("schema", SCHEMA)
     if schema != SCHEMA:
-        return None, [f"{place}: schema: {schema!r} is not {SCHEMA}, the schema that this grader reads"]
+        return None, (f"{place}: schema: {schema!r} is not {SCHEMA}, the schema that this grader reads",)
     stage = _stage(folder, Table(values, f"{place}: ", mistakes), packages)
-    return (None if mistakes else stage), mistakes
+    return (None if mistakes else stage), tuple(mistakes)
 
 
 def _stage(folder: Path, top: Table, packages: tuple[str, ...]) -> Stage:

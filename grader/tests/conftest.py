@@ -22,9 +22,8 @@ from grader.remote.connection import Connection
 from grader.remote.module import RemoteModule
 from grader.remote.processes.loading import Job
 from grader.remote.processes.process import LearnerProcess
-from grader.tests.support.command import NUMBERS, PACKAGE, PROJECT, SUMS, Command, Here, Place, write_stage
-from grader.tests.support.garbage import pytest_collection_finish
-from grader.tests.support.matrix import (  # the hooks among them are pytest's to find
+from grader.tests.pace import changed, nursery
+from grader.tests.pace.matrix import (  # the hooks among them are pytest's to find
     BRIEF,
     pytest_addoption,
     pytest_xdist_auto_num_workers,
@@ -32,6 +31,8 @@ from grader.tests.support.matrix import (  # the hooks among them are pytest's t
     search_times,
     why_missing,
 )
+from grader.tests.pace.memory import pytest_collection_finish
+from grader.tests.support.command import NUMBERS, PACKAGE, PROJECT, SUMS, Command, Here, Place, write_stage
 from grader.tests.support.small_course import Graded, SmallCourse
 
 __all__ = ["Graded", "SmallCourse", "pytest_addoption", "pytest_collection_finish", "pytest_xdist_auto_num_workers"]
@@ -46,8 +47,8 @@ collect_ignore = ["courses/words"]  # a course: its tests are a grader's to run
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "every_tier: the test is run in all its tiers, without --all-tiers as well")
-    config.addinivalue_line("markers", "full_matrix: the test is run with --all-tiers alone")
-    config.addinivalue_line("markers", "some_of(n): each nth set of parameters is run, all of them with --all-tiers")
+    config.addinivalue_line("markers", "full_matrix(*paths): run with --all-tiers, or where what it is about changed")
+    config.addinivalue_line("markers", "some_of(n, *paths): each nth set of parameters is run; all, as above")
     if config.getoption("--all-tiers"):
         settings.load_profile("full")
 
@@ -55,11 +56,18 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Let no warning pass unseen in the grader's own tests; a stage's tests under plain pytest are the learner's."""
     if not config.getoption("--all-tiers"):
-        items[:], left = sampled(items)
+        commit = config.getoption("--changed-since")
+        items[:], left = sampled(items, changed.since(commit) if commit else frozenset())
         config.hook.pytest_deselected(items=left)
     for item in items:
         if item.path.is_relative_to(Path(__file__).parent):
             item.add_marker(pytest.mark.filterwarnings("error"), append=False)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Start no interpreter for each worker of a test that is about something else."""
+    nursery.settle(item.path, item.config.getoption("--all-tiers"))
 
 
 def need(tier: tiers.Tier) -> tiers.Tier:

@@ -188,6 +188,7 @@ def test_a_learner_goes_from_an_empty_folder_to_the_second_stage(installed: Inst
     assert code == 0, out
 
 
+@pytest.mark.full_matrix("hatch_build.py", "pyproject.toml", "grader/authoring", "grader/setup", "grader/classroom")
 def test_an_author_begins_a_course_of_their_own_and_releases_it(installed: Installed, tmp_path: Path) -> None:
     course, copy = tmp_path / "course", tmp_path / "copy"
     assert installed.run("course", "init", str(course), folder=tmp_path)[0] == 0

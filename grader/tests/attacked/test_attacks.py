@@ -21,7 +21,7 @@ from grader.tests.attacked.catalogue import FOLDER, GROUPS, HEADER, PAGE, TIERS,
 from grader.tests.attacked.result import Result
 from grader.tests.attacked.together import Together, grade_together
 from grader.tests.attacked.world import MEMORY_MB, World, world
-from grader.tests.support.matrix import strongest, why_missing
+from grader.tests.pace.matrix import strongest, why_missing
 from grader.tests.support.patience import SLACK
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="attacks are graded where tests run in forks")

@@ -33,7 +33,7 @@ from grader.tests.attacked.catalogue import Attack
 from grader.tests.attacked.course import HIDDEN, HONEST, MANIFEST, MISTAKES, PLANTED, PUBLIC, ROW
 from grader.tests.attacked.result import Result
 from grader.tests.conftest import SmallCourse
-from grader.tests.support.matrix import BRIEF, search_times
+from grader.tests.pace.matrix import BRIEF, search_times
 from grader.tests.support.places import ROOT
 
 AUTHORS = load_course(ROOT)

@@ -43,6 +43,7 @@ def test_it_is_a_course_that_its_table_describes(made: Path) -> None:
     assert project["name"] == "sorting-by-hand" and project["dependencies"][0].endswith("[class]")
 
 
+@pytest.mark.full_matrix
 def test_its_stage_proves_itself_with_every_mutant_caught(made: Path, command: Command, is_full: bool) -> None:
     """By default a few of the mutants are graded."""
     started, patched = proof.workers, command.monkeypatch

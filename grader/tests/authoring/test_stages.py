@@ -14,13 +14,14 @@ from grader.course.manifest import load_course
 from grader.course.stage import Stage
 from grader.isolation import tiers
 from grader.tests.conftest import need
-from grader.tests.support.matrix import strongest
+from grader.tests.pace.matrix import strongest
 from grader.tests.support.places import ROOT
 
 COURSE = load_course(ROOT)
 EVERY = 6  # of the stages, by default, the stub and an alternative of one in so many are graded as well
 
 
+@pytest.mark.some_of(9, "stages", "hidden")
 @pytest.mark.parametrize("tier", tiers.TIERS)
 @pytest.mark.parametrize("stage", COURSE.stages, ids=[stage.id for stage in COURSE.stages])
 def test_a_stage_has_no_shortfall(stage: Stage, tier: tiers.Tier, pytestconfig: pytest.Config, is_full: bool) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import importlib.util
 import json
 import os
 import shutil
@@ -43,6 +45,16 @@ print(json.dumps(ended))
 Ended = subprocess.CompletedProcess[str]
 
 
+def imported(path: Path) -> set[str]:
+    """Return the files of the grader that a module imports at its top, as paths below the course."""
+    found = [node for node in ast.parse(path.read_text(encoding="utf-8")).body if isinstance(node, ast.ImportFrom)]
+    names = {f"{node.module}{more}" for node in found for more in ("", *(f".{alias.name}" for alias in node.names))}
+    paths = {
+        name.replace(".", "/") + end for name in names if name.startswith("grader.") for end in (".py", "/__init__.py")
+    }
+    return {path for path in paths if (ROOT / path).is_file()}
+
+
 class Copy:
     """A learner's copy; what is run there imports the grader that lies in it."""
 
@@ -72,22 +84,24 @@ class Copy:
 
 @pytest.fixture(scope="module")
 def released(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A release of s01 for self-study."""
+    """A release of s01 for self-study, with the bytecode that this copy has of the same modules."""
     target = tmp_path_factory.mktemp("release") / "copy"
     command = [sys.executable, "-c", RUN, "release", str(target), "--self-paced", "--stages", "s01"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+    for path in (target / "grader").rglob("*.py"):
+        own = ROOT / path.relative_to(target)
+        compiled = Path(importlib.util.cache_from_source(str(own)))
+        if compiled.exists() and own.exists() and own.read_bytes() == path.read_bytes():
+            shutil.copystat(own, path)  # bytecode knows its source by its time
+            there = Path(importlib.util.cache_from_source(str(path)))
+            there.parent.mkdir(exist_ok=True)
+            shutil.copy2(compiled, there)
     return target
 
 
-@pytest.fixture(scope="module")
-def imported(released: Path) -> Ended:
-    """What comes of importing everything in it; the bytecode stays, so that no copy of it is compiled again."""
-    return Copy(released).python("-c", IMPORTS)
-
-
 @pytest.fixture
-def copy(released: Path, imported: object, tmp_path: Path) -> Copy:
+def copy(released: Path, tmp_path: Path) -> Copy:
     """A fresh one of it."""
     return Copy(Path(shutil.copytree(released, tmp_path / "copy")))
 
@@ -99,8 +113,15 @@ def keyed(copy: Copy, tmp_path: Path) -> Copy:
     return copy
 
 
-def test_everything_in_a_copy_can_be_imported(imported: Ended) -> None:
-    assert imported.returncode == 0, imported.stderr
+@pytest.mark.full_matrix("grader/course/sealed", "hatch_build.py")
+def test_everything_in_a_copy_can_be_imported(copy: Copy) -> None:
+    done = copy.python("-c", IMPORTS)
+    assert done.returncode == 0, done.stderr
+
+
+def test_what_modules_import_of_the_grader_is_in_a_copy(copy: Copy) -> None:
+    wanted = {file for path in (copy.root / "grader").rglob("*.py") for file in imported(path)}
+    assert len(wanted) > 200 and not [file for file in wanted if not (copy.root / file).is_file()]
 
 
 def test_the_reference_passes_all_tests_there_and_is_shown_then(copy: Copy) -> None:
@@ -115,6 +136,7 @@ def test_the_reference_passes_all_tests_there_and_is_shown_then(copy: Copy) -> N
     assert copy.grader("solution", "s01").stdout == REFERENCE.read_text()
 
 
+@pytest.mark.full_matrix("grader/course")
 def test_a_known_mistake_is_named_there_as_it_is_here(copy: Copy, tmp_path: Path) -> None:
     wrong = REFERENCE.read_text() + "\n\ndef trace(a):\n    return a.sum()\n"
     copy.module.write_text(wrong)
@@ -143,6 +165,7 @@ def test_without_the_key_public_tests_are_run_and_no_pass_is_recorded(keyed: Cop
     assert refused.returncode == 4 and "are sealed" in refused.stderr and not refused.stdout
 
 
+@pytest.mark.full_matrix("grader/course")
 def test_whoever_has_the_key_grades_what_was_handed_in(keyed: Copy) -> None:
     shutil.copy(REFERENCE, keyed.root / "handed_in.py")
     arguments = "check", "s01", "--submission", "handed_in.py"
@@ -151,6 +174,7 @@ def test_whoever_has_the_key_grades_what_was_handed_in(keyed: Copy) -> None:
     assert done.returncode == 0 and json.loads(done.stdout)["passed"]
 
 
+@pytest.mark.full_matrix("grader/course")
 def test_the_shipped_key_is_out_of_reach_of_a_learners_module(copy: Copy) -> None:
     need("bubblewrap")
     copy.module.write_text(f"open({str(copy.key)!r})\n")
@@ -158,6 +182,7 @@ def test_the_shipped_key_is_out_of_reach_of_a_learners_module(copy: Copy) -> Non
     assert done.returncode == 1 and "FileNotFoundError" in json.loads(done.stdout)["problem"]["message"]
 
 
+@pytest.mark.some_of(4, "grader/course")
 @pytest.mark.parametrize("spoilt", ["altered", "cut off", "missing", "no bundle"])
 def test_a_bundle_that_is_not_what_was_sealed_is_our_fault(copy: Copy, spoilt: str) -> None:
     data = copy.bundle.read_bytes()
@@ -190,12 +215,14 @@ def test_what_needs_the_authors_copy_says_so(copy: Copy) -> None:
         assert done.returncode == 2 and "learner's copy" in " ".join(done.stderr.split()), done.args
 
 
+@pytest.mark.full_matrix("grader/course")
 def test_public_tests_run_in_plain_pytest(copy: Copy) -> None:
     shutil.copy(REFERENCE, copy.module)
     done = copy.python("-m", "pytest", "-q", f"stages/{NAME}/tests")
     assert done.returncode == 0, done.stdout
 
 
+@pytest.mark.full_matrix("grader/course")
 def test_keys_and_receipts_work_there(copy: Copy, tmp_path: Path) -> None:
     keys, receipt = tmp_path / "keys", tmp_path / "receipt.json"
     assert copy.grader("keys", "new", str(keys)).returncode == 0

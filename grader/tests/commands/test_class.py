@@ -62,6 +62,7 @@ def graded(original: Place, tmp_path_factory: pytest.TempPathFactory) -> Iterato
     yield original, root
 
 
+@pytest.mark.full_matrix("grader/gradebook")
 def test_honest_ones_among_hostile_ones_keep_their_marks_in_the_pool_and_one_by_one(
     graded: tuple[Place, Path], tmp_path: Path
 ) -> None:

@@ -76,6 +76,7 @@ def author(made: Path, command: Command, monkeypatch: pytest.MonkeyPatch) -> Com
 
 
 class TestVerify:
+    @pytest.mark.full_matrix("grader/authoring")
     def test_a_whole_stage_is_proven_and_the_document_goes_to_stdout(self, author: Command) -> None:
         done = author("course", "verify", "s23", "topic", "--json", "--seeds", "1", "--isolation", "process")
         assert (done.code, done.err) == (0, ""), done.out

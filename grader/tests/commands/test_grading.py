@@ -303,6 +303,7 @@ def test_a_fault_among_all_stages_is_an_error_too(command: Command) -> None:
     assert (found["passed"], found["verdicts"][0]["faults"]) == (False, ["isolation bubblewrap is unavailable"])
 
 
+@pytest.mark.some_of(3, "grader/report", "grader/diagnosis")
 @pytest.mark.parametrize(
     ("option", "stage", "level"),
     [

@@ -26,6 +26,7 @@ from grader.tests.support.places import HOUSE
 IDS = ("s01", "s02", "s03", "s04")
 
 
+@pytest.mark.some_of(3, "grader/authoring", "grader/judging")
 @pytest.mark.parametrize("stage", IDS)
 def test_its_stages_prove_themselves(monkeypatch: pytest.MonkeyPatch, stage: str, is_full: bool) -> None:
     """By default the mistakes of the one that builds on others, and a few mutants of the first."""

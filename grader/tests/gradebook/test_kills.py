@@ -36,6 +36,7 @@ def results(folder: Path) -> set[tuple[str, str]]:
         return set()
 
 
+@pytest.mark.full_matrix
 @pytest.mark.skipif(not tiers.FORKS, reason="a process that is killed is looked at")
 def test_kills_at_random_moments_lose_nothing_and_grade_nothing_twice(
     original: Place, tmp_path: Path, pytestconfig: pytest.Config

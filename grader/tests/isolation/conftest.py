@@ -10,7 +10,7 @@ import pytest
 from grader.isolation import tiers
 from grader.tests.conftest import Learner, Start
 from grader.tests.isolation.inside import SOURCE
-from grader.tests.support.matrix import why_missing
+from grader.tests.pace.matrix import why_missing
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,7 @@ import pytest
 from grader.isolation import bundle, tiers
 from grader.tests.conftest import Learner, Start
 from grader.tests.isolation.inside import SOURCE
-from grader.tests.support.matrix import why_missing
+from grader.tests.pace.matrix import why_missing
 from grader.tests.support.places import HOUSE, ROOT
 from grader.worker.kernel import LEAST_ABI, landlock_abi
 

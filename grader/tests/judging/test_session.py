@@ -8,7 +8,7 @@ import pytest
 
 from grader.isolation import tiers
 from grader.tests.conftest import Graded, SmallCourse
-from grader.tests.support.matrix import why_missing
+from grader.tests.pace.matrix import why_missing
 
 pytestmark = pytest.mark.usefixtures("brief_search")
 

@@ -200,6 +200,7 @@ def test_the_keyboard_gets_everywhere(page: Page, course: Place) -> None:
         assert page.run("document.activeElement.tagName") == "SUMMARY"
 
 
+@pytest.mark.some_of(4)
 @pytest.mark.parametrize("where", ["stages/s01", "road"])
 @pytest.mark.parametrize("width", [1400, 480])
 def test_nothing_bars_anybody_from_the_live_pages(page: Page, course: Place, where: str, width: int) -> None:

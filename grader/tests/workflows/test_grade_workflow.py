@@ -93,6 +93,7 @@ def grade(classroom: Class, files: dict[str, bytes]) -> tuple[Played, Played, li
     return played["grade class-ada s01"], played["publish"], [done for done in ended if done is not None]
 
 
+@pytest.mark.full_matrix(".github", "grader/classroom", "grader/commands/classes")
 @needs_git
 @needs_bash
 def test_a_verdict_is_signed_where_no_student_s_code_has_run(classroom: Class) -> None:
@@ -170,6 +171,7 @@ def test_a_hostile_module_moves_nothing_on_the_runner(classroom: Class) -> None:
     assert (classroom.course.root / S01).read_bytes() == before
 
 
+@pytest.mark.full_matrix(".github", "grader/classroom", "grader/commands/classes")
 @needs_git
 @needs_bash
 def test_a_revision_without_the_module_is_an_error_and_no_failure(classroom: Class) -> None:

@@ -82,6 +82,7 @@ def test_changes_of_lines_that_did_not_run_are_known() -> None:
         assert ("total += value / len(x)" in found) is ran and "total = 0.0" in found
 
 
+@pytest.mark.some_of(4, "stages", "hidden")
 @pytest.mark.parametrize("stage", STAGES, ids=lambda stage: stage.id)
 def test_the_changes_of_right_modules_compile_and_tell_no_line_of_them(
     stage: Stage, pytestconfig: pytest.Config

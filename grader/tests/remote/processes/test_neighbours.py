@@ -100,6 +100,7 @@ class TestNeighbour:
                 each.done()
                 each.process.kill()
 
+    @pytest.mark.full_matrix("grader/isolation", "grader/worker")
     def test_correct_solutions_pass_beside_bombs(self, tier: tiers.Tier) -> None:
         found = beside(tier, honest=2, bombs=1, at_once=2)
         assert (found.passed, found.others) == (2, ())

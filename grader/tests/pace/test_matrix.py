@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from grader.isolation import tiers
-from grader.tests.support import matrix
+from grader.tests.pace import matrix
+
+
+def marked(name: str) -> Any:
+    return SimpleNamespace(name=name, args=("grader/web",) if name == "full_matrix" else (3, "stages"))
 
 
 def item(name: str, marks: tuple[str, ...] = (), **params: object) -> Any:
-    """Return a stand-in for a test with these parameters; its marks have the argument 3."""
+    """Return a stand-in for a test with these parameters; its marks say what it is about."""
     return SimpleNamespace(
-        path="test_a.py",
+        path=Path("test_a.py"),
         name=f"{name}[{params}]",
         originalname=name,
         callspec=SimpleNamespace(params=params),
-        get_closest_marker=lambda mark: SimpleNamespace(args=(3,)) if mark in marks else None,
+        get_closest_marker=lambda mark: marked(mark) if mark in marks else None,
     )
 
 
@@ -60,6 +65,13 @@ def test_of_some_every_so_many_sets_of_parameters_are_run(works: set[str]) -> No
     items = [item("f", ("some_of",), case=case) for case in range(5)] + [item("g", ("some_of",), case=0)]
     kept, left = matrix.sampled(items)
     assert kept == [items[0], items[3], items[5]] and left == [items[1], items[2], items[4]] and works
+
+
+def test_what_is_about_something_that_changed_is_run(works: set[str]) -> None:
+    full, some = item("f", ("full_matrix",), case=1), [item("g", ("some_of",), case=case) for case in range(3)]
+    for file, kept in (("stages/s01/README.md", some), ("grader/web/pages.py", [full, some[0]]), ("x.py", some[:1])):
+        assert matrix.sampled([full, *some], frozenset({file}))[0] == kept
+    assert works
 
 
 def test_where_no_tier_works_one_is_left_to_tell_why(works: set[str]) -> None:

@@ -2,7 +2,7 @@
 
 `--all-tiers` runs all of them, tests that are marked full_matrix, and more of what is drawn; `--seeds N` grades each
 reference with so many seeds, and with both the known mistakes are graded as well: what the nightly run and every change
-of the isolation ask for.
+of the isolation ask for. `--changed-since COMMIT` runs those of the full matrix that are about what has changed.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import pytest
 from grader.diagnosis import evidence
 from grader.diagnosis.repairs import search
 from grader.isolation import tiers
+from grader.tests.pace import changed
 
 BRIEF = 0.1  # of the time in which a cause is looked for: enough for the search to begin, and to be attacked
 NAMES = ("tier", "isolation")  # of parameters that hold a tier
@@ -26,6 +27,7 @@ NAMES = ("tier", "isolation")  # of parameters that hold a tier
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("matrix", "how much of the full matrix is run")
     group.addoption("--all-tiers", action="store_true", help="run each test in every isolation tier that it names")
+    group.addoption("--changed-since", metavar="COMMIT", help="run the full matrix of what differs from a commit, too")
     group.addoption("--seeds", type=int, default=1, help="how many seeds each reference is graded with")
 
 
@@ -76,23 +78,34 @@ def strongest(names: Iterable[str]) -> str:
     return next((tier for tier in asked if why_missing(tier) is None), asked[0])
 
 
-def sampled(items: list[pytest.Item]) -> tuple[list[pytest.Item], list[pytest.Item]]:
+def sampled(
+    items: list[pytest.Item], files: frozenset[str] = frozenset()
+) -> tuple[list[pytest.Item], list[pytest.Item]]:
     """Return the tests to run by default, and the others: those of the full matrix, and those of the other tiers.
 
-    Of a test that is marked some_of(n), each nth set of parameters is run, beginning with the first.
+    Of a test that is marked some_of(n), each nth set of parameters is run, beginning with the first. Where one of the
+    files that a test is about has changed, all of it is run: those of its room, and those that its mark names.
     """
     plain: list[pytest.Item] = []
     full: list[pytest.Item] = []
     seen: Counter[Hashable] = Counter()
     for item in items:
-        is_full = item.get_closest_marker("full_matrix") is not None
-        if (mark := item.get_closest_marker("some_of")) is not None:
-            name = item.path, getattr(item, "originalname", item.name)
-            is_full = is_full or seen[name] % mark.args[0] != 0
-            seen[name] += 1
-        (full if is_full else plain).append(item)
+        is_left = False
+        for name in ("full_matrix", "some_of"):
+            if (mark := item.get_closest_marker(name)) is not None:
+                is_left = is_left or _is_left(item, mark, seen, files)
+        (full if is_left else plain).append(item)
     kept, left = one_tier_each(plain)
     return kept, [*full, *left]
+
+
+def _is_left(item: pytest.Item, mark: pytest.Mark, seen: Counter[Hashable], files: frozenset[str]) -> bool:
+    """Say whether a test's mark leaves it to the full matrix."""
+    one_in, *about = (1, *mark.args) if mark.name == "full_matrix" else mark.args
+    name = item.path, getattr(item, "originalname", item.name)
+    seen[name] += mark.name == "some_of"
+    is_extra = mark.name == "full_matrix" or (seen[name] - 1) % one_in != 0
+    return is_extra and not (files and changed.concerned(item.path, about, files))
 
 
 def one_tier_each(items: list[pytest.Item]) -> tuple[list[pytest.Item], list[pytest.Item]]:
