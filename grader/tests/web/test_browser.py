@@ -185,6 +185,7 @@ def test_the_keyboard_gets_everywhere(page: Page, course: Place) -> None:
     with serving(course) as address:
         page.open(address)
         page.until("document.querySelector('#board details[data-key=row-double]')?.open")
+        page.until("document.querySelector('#said').textContent === 's01: 0 of 2 criteria'")  # no other board follows
         wanted = set(page.run(MARK))
         assert len(wanted) > 10 and reached(page) == wanted
         page.run("document.querySelector('button[data-row=double]').focus()")
