@@ -27,6 +27,9 @@ from grader.outcome import KINDS, Kind
 
 PYTEST_INI = Path(__file__).parent / "pytest.ini"
 TEXT_LIMIT = 1500
+UNUSED = "cacheprovider doctest junitxml logging pastebin nose faulthandler stepwise setuponly setupplan debugging"
+UNUSED += " unraisableexception threadexception"
+WITHOUT = [part for name in UNUSED.split() for part in ("-p", f"no:{name}")]  # in pytest.ini they would be loaded first
 
 
 class Suite:
@@ -47,7 +50,7 @@ class Suite:
         in_memory = MemoryFiles(stage.folder, files.sources)
         root = str(stage.folder.parent.parent)
         options = ["-c", str(PYTEST_INI), "--rootdir", root, "--noconftest", "-p", "grader.judging.plugin"]
-        options += ["--tb=native"]  # the long form of a failure, seen by nobody here, takes longer than its test
+        options += [*WITHOUT, "--tb=native"]  # the long form of a failure, seen by nobody, takes longer than its test
         with _alone(), self._imports(), noted():
             self.config = _prepareconfig([*options, *in_memory.places(paths)], [self, in_memory])
             self._collect()

@@ -8,6 +8,7 @@ nothing is made to fit it.
 from __future__ import annotations
 
 import ast
+import functools
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -66,6 +67,7 @@ def solution_of(stage: str, folder: Path = FOLDER) -> str:
         raise BankError(f"{stage}/solution.py: cannot be read: {error.strerror}", hint) from error
 
 
+@functools.cache
 def slips_of(stage: str, folder: Path = FOLDER, file: str = SLIPS) -> tuple[Slip, ...]:
     """Return the slips of a stage, or of its holdout, applied; BankError with a line for each mistake in the file."""
     solution = solution_of(stage, folder)

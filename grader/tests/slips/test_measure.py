@@ -12,7 +12,7 @@ from grader.tests.slips.bank import slips_of, stages_with_slips
 from grader.tests.slips.measure import named
 from grader.tests.support.places import ROOT
 
-EVERY = 10  # of the stages, by default, one slip of one in so many is graded
+EVERY = 20  # of the stages, by default, one slip of one in so many is graded
 LEAST_RIGHT, MOST_FALSE = 0.7, 0.08  # of the whole bank; false counts true sentences that the bank does not know, too
 LEAST_OF_A_SAMPLE = 0.5
 

@@ -168,6 +168,7 @@ def test_that_an_example_runs_is_taken_back_once_it_has(page: Page, course: Plac
         page.until("document.querySelector('#answer').hidden")
 
 
+@pytest.mark.full_matrix
 def test_formulas_are_set_and_can_be_read_as_text(page: Page, course: Place) -> None:
     with serving(course) as address:
         page.open(address)
@@ -181,6 +182,7 @@ def test_formulas_are_set_and_can_be_read_as_text(page: Page, course: Place) -> 
         quiet(page)
 
 
+@pytest.mark.full_matrix
 def test_the_keyboard_gets_everywhere(page: Page, course: Place) -> None:
     with serving(course) as address:
         page.open(address)
@@ -213,6 +215,7 @@ def test_nothing_bars_anybody_from_the_live_pages(page: Page, course: Place, whe
         accessible(page)
 
 
+@pytest.mark.full_matrix
 def test_a_server_that_stops_is_told(page: Page, course: Place) -> None:
     with serving(course) as address:
         page.open(address)
@@ -266,6 +269,7 @@ def test_a_report_loads_from_a_file_alone(page: Page, report: Path) -> None:
     assert not [each for each in page.requests if each.startswith("http")]
 
 
+@pytest.mark.some_of(2)
 @pytest.mark.parametrize("width", [1280, 480])
 def test_nothing_bars_anybody_from_a_report(page: Page, report: Path, width: int) -> None:
     page.resize(width)
@@ -276,6 +280,7 @@ def test_nothing_bars_anybody_from_a_report(page: Page, report: Path, width: int
     accessible(page)
 
 
+@pytest.mark.full_matrix
 def test_a_report_prints_with_its_certificate_on_a_page_of_its_own(page: Page, report: Path) -> None:
     page.open(report.as_uri())
     pages = len(re.findall(rb"/Type\s*/Page[^s]", page.printed()))

@@ -31,6 +31,7 @@ def test_the_audit_is_bash() -> None:
     assert subprocess.run(["bash", "-n", str(ROOT / ".ci" / "audit")], check=False).returncode == 0
 
 
+@pytest.mark.full_matrix("pyproject.toml", ".ci")
 def test_what_bandit_passes_over_everywhere_stands_in_few_files() -> None:
     """A grader runs Python and names paths of a sandbox; where it begins to do so elsewhere, that is looked at."""
     pytest.importorskip("bandit")

@@ -163,6 +163,7 @@ def test_words_that_stand_twice_are_told_apart_by_nothing(run: Grader) -> None:
     assert max(map(len, done.out.splitlines())) <= 80
 
 
+@pytest.mark.full_matrix("drawings", "grader/explore", "hidden/s16_attention_layer")
 def test_a_layer_is_explored_step_by_step_within_80_columns(run: Grader, tmp_path: Path) -> None:
     png, solution = tmp_path / "a.png", next(ROOT.glob("hidden/s16_*/solution.py"))
     done = run("s16", *PLAIN, "--png", str(png), submission=solution)
@@ -186,7 +187,7 @@ def test_blocks_are_explored_with_a_seed(run: Grader) -> None:
 DRAWN = sorted(stage for stage in set(PLANS) & STAGES if not PLANS[stage].of_sentence)
 
 
-@pytest.mark.some_of(4, "drawings", "grader/explore", "stages", "hidden")
+@pytest.mark.some_of(8, "drawings", "grader/explore", "stages", "hidden")
 @pytest.mark.parametrize("stage", DRAWN)
 def test_what_a_stage_draws_is_in_its_document_and_in_its_pictures(run: Grader, tmp_path: Path, stage: str) -> None:
     png, svg = tmp_path / "a.png", tmp_path / "a.svg"

@@ -38,8 +38,8 @@ def raw(data: bytes) -> Script:
 
 
 def form(value: Any, blob: bytes = b"", **more: Any) -> Script:
-    """Answer with a form, under the right id."""
-    return lambda worker: worker.form(worker.request()[0], value, blob, **more)
+    """Answer with a form, under the right id; one that is large is made when it is asked for, by a function."""
+    return lambda worker: worker.form(worker.request()[0], value() if callable(value) else value, blob, **more)
 
 
 def message(build: Callable[[int], Any]) -> Script:
@@ -131,7 +131,7 @@ CRASHES: dict[str, Script] = {
     "a handle of an unknown kind": form(handle(9, "__class__")),
     "a handle of another kind than before": form([codec.LIST, handle(9), handle(9, "class")]),
     "a handle without fields": form([codec.HANDLE, 9]),
-    "a hundred thousand handles at once": form([codec.LIST, *[handle(n) for n in range(10, 100_000)]]),
+    "a hundred thousand handles at once": form(lambda: [codec.LIST, *[handle(n) for n in range(10, 100_000)]]),
     "the state of a generator that is none": form([codec.GENERATOR, "PCG64", [["state", handle(9)]]]),
     "an unknown bit generator": form([codec.GENERATOR, "__class__", []]),
     "a call of a function never passed": message(lambda serial: [0, "callback", 7, [codec.TUPLE], [codec.DICT]]),
@@ -165,10 +165,10 @@ TOO_LARGE: dict[str, Script] = {
     "a long set": form([codec.SET, *range(70_000)]),
     "a long dict": form([codec.DICT, *range(140_000)]),
     "a long range": form([codec.RANGE, 0, 70_000, 1]),
-    "a body of more than a stage takes": form("x" * (5 << 20)),
+    "a body of more than a stage takes": form(lambda: "x" * (5 << 20)),
     "a blob of more than a stage takes": form(array_form(shape=(1 << 20,)), bytes(8 << 20)),
     "random generators without number": form([codec.LIST, *[generator_form()] * 1001]),
-    "keys that are all alike": form([codec.SET, *alike(3000)]),
+    "keys that are all alike": form(lambda: [codec.SET, *alike(3000)]),
     "keys that are all alike, in a change": form(1, changes=[codec.LIST, [codec.TUPLE, 2, pairs(3000)]]),
     "members that are all alike, in a change": form(1, changes=[codec.LIST, [codec.TUPLE, 3, members(3000)]]),
     "a list in a change that is larger than the one that was sent": form(
