@@ -48,6 +48,7 @@ def folder_paperwork(course: Course, stages: tuple[Stage, ...], home: Path, self
             name=json.dumps(f"{project['name']}-course"),
             python=json.dumps(project["requires-python"]),
             grader=json.dumps(project["name"]),
+            extras=_extras_of(project),
             settings=_settings_text(course.settings),
         ),
         ".gitignore": _text(TEMPLATES / "copy" / "gitignore"),
@@ -106,6 +107,12 @@ def _project(course: Course, own: dict[str, Any], values: dict[str, Any]) -> str
         settings=_settings_text(course.settings),
         uv=f"[tool.uv]\nexclude-newer = {json.dumps(newest)}\n\n" if newest else "",
     )
+
+
+def _extras_of(project: dict[str, Any]) -> str:
+    """Return extras of the grader as those of a folder that depends on it."""
+    package, names = project["name"], sorted(project.get("optional-dependencies", {}))
+    return "\n".join(f"{name} = {json.dumps([f'{package}[{name}]'])}" for name in names)
 
 
 def _settings_text(own: Settings) -> str:

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from grader.errors import UsageError
+from grader.extras import installs
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
 MOST_BYTES = 1 << 16
-EXTRA = "`uv sync --extra class` installs it."
 
 
 def key_id(key: Ed25519PublicKey) -> str:
@@ -80,4 +80,5 @@ def _no_key(path: Path, kind: str) -> UsageError:
 
 
 def _lacking() -> UsageError:
-    return UsageError("receipts need the package cryptography, which is not installed", EXTRA)
+    what = "receipts need the package cryptography, which is not installed"
+    return UsageError(what, installs("class", "cryptography"))

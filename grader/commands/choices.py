@@ -30,6 +30,6 @@ def several(
     if begun and request.submission is not None:
         raise UsageError("--begun is about your own files, and --submission names others", "Use --all.")
     if request.submission is not None and not holds_stages(request.submission):
-        message = f"--all needs a folder of stages, and {request.submission} is none"
+        message = f"--all needs a folder of stages, and {request.submission} is not one"
         raise UsageError(message, "Name a stage to grade one module.")
     return "begun" if begun else "all"

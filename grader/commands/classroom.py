@@ -158,7 +158,7 @@ def new(
     except OSError as error:
         raise UsageError(f"{folder} cannot be made: {error.strerror}") from error
     if taken := [name for name in texts if (folder / name).exists()]:
-        raise UsageError(f"{folder / taken[0]} already exists and is not overwritten", "Name another folder.")
+        raise UsageError(f"{folder / taken[0]} already exists; it was not replaced", "Name another folder.")
     made: list[Path] = []
     try:
         for name, data in texts.items():

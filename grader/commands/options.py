@@ -154,7 +154,8 @@ ShownRow = Annotated[
 
 def _named_student(name: str | None) -> str | None:
     if name is not None and not STUDENT.fullmatch(name):
-        raise UsageError(f"{name!r} is no name of a student", "Expected at most 100 letters, digits, and . @ / + - _")
+        hint = "Expected at most 100 letters, digits, and . @ / + - _"
+        raise UsageError(f"{name!r} cannot be the name of a student", hint)
     return name
 
 

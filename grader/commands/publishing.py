@@ -133,7 +133,7 @@ def expect_writable(path: Path) -> None:
         raise UsageError(f"{path} cannot be written: {error.strerror}") from error
     else:
         if not stat.S_ISREG(kind):
-            raise UsageError(f"{path} is not a regular file, and is not overwritten", "Name another file.")
+            raise UsageError(f"{path} is not a regular file; it was not replaced", "Name another file.")
     try:
         with tempfile.TemporaryFile(dir=path.parent):
             pass

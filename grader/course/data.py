@@ -45,7 +45,7 @@ def _read(paths: tuple[Path, ...]) -> dict[str, bytes]:
     for path in paths:
         shown = f"stages/{path.parent.parent.name}/{FOLDER}/{path.name}"
         if not path.is_file() or path.is_symlink():
-            raise CourseError(f"{shown} is no regular file", f"{FOLDER}/ holds files, side by side.")
+            raise CourseError(f"{shown} is not a regular file", f"{FOLDER}/ holds files, side by side.")
         try:
             found[path.name] = path.read_bytes()
         except OSError as error:

@@ -91,7 +91,7 @@ def find_course_root(start: Path) -> Path:
     for folder in (start, *start.parents, HOUSE.parent):
         if any(folder.glob("stages/*/stage.toml")):
             return folder
-    raise NoCourse("this folder is no course: `grader init my-course` makes one to learn in")
+    raise NoCourse("this folder does not hold a course: `grader init my-course` makes one to learn in")
 
 
 def read_toml(path: Path, place: str) -> dict[str, object]:
@@ -103,7 +103,8 @@ def _text(path: Path, place: str) -> str:
     try:
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise CourseError(f"{place}: cannot be read: {error}") from error
+        why = error.strerror if isinstance(error, OSError) and error.strerror else error
+        raise CourseError(f"{place}: cannot be read: {why}") from error
 
 
 def _parsed(text: str, place: str) -> dict[str, object]:

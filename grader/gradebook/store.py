@@ -142,7 +142,8 @@ class Gradebook(Database):
         """Return every change, the first one first."""
         rows = self._run("SELECT number, at, what, student, stage, before, after, why FROM history ORDER BY number")
         return tuple(
-            Change(row[0], row[1], row[2], row[3], row[4], _document(row[5]), _document(row[6]), row[7]) for row in rows
+            Change(row[0], _plain_time(row[1]), row[2], row[3], row[4], _document(row[5]), _document(row[6]), row[7])
+            for row in rows
         )
 
 
@@ -157,6 +158,11 @@ def _cell(of: Attempt | Mark | Override) -> tuple[str, str]:
 
 def _text(moment: datetime | None) -> str | None:
     return None if moment is None else moment.astimezone(UTC).isoformat(timespec="seconds")
+
+
+def _plain_time(text: str) -> str:
+    """Return a time of the history in the one form: SQLite's own ends in Z."""
+    return datetime.fromisoformat(text).isoformat()
 
 
 def _time(text: str | None) -> datetime | None:

@@ -118,7 +118,7 @@ def write_new(path: Path, text: str) -> None:
         with path.open("x", encoding="utf-8", newline="\n") as file:
             file.write(text)
     except FileExistsError as error:
-        raise UsageError(f"{path} already exists and is not overwritten", "Name another file.") from error
+        raise UsageError(f"{path} already exists; it was not replaced", "Name another file.") from error
     except OSError as error:
         raise UsageError(f"{path} cannot be written: {error.strerror}") from error
 

@@ -111,7 +111,7 @@ def asked(stage: Stage, steps: tuple[Step, ...], name: str) -> tuple[Step, ...]:
         names = {known: known for row in stage.criteria for known in (row.id, *row.functions)}
         alike = [] if name.isdigit() else near(name, names)
         near_one = f"Did you mean {alike[0]}? " if alike else ""
-        raise UsageError(f"{name!r} is no step, row or function of {stage.id}", f"{near_one}{_listing(steps)}")
+        raise UsageError(f"{name!r} is not a step, row or function of {stage.id}", f"{near_one}{_listing(steps)}")
     return found
 
 

@@ -46,7 +46,7 @@ def editor_settings(editor: str, command: str = "grader") -> dict[str, Values]:
     command is what is typed in place of `grader`.
     """
     if editor not in EDITORS:
-        raise UsageError(f"{editor!r} is no editor that has settings here", f"Choose {', '.join(EDITORS)}.")
+        raise UsageError(f"there are no settings for the editor {editor!r}", f"Choose {', '.join(EDITORS)}.")
     first, *words = shlex.split(command)
     shown = {"reveal": "always", "panel": "dedicated", "clear": True}
 
@@ -113,7 +113,7 @@ def merged(name: str, there: Values, wanted: Values) -> Values:
             found[key] = value
         elif isinstance(value, list) and not name.endswith("/settings.json"):
             if not isinstance(there[key], list):
-                raise UsageError(f"{key} in {name} is no list: {there[key]!r}", _BY_HAND)
+                raise UsageError(f"{key} in {name} is not a list: {there[key]!r}", _BY_HAND)
             known = [_label(each) for each in there[key]]
             found[key] = [*there[key], *(each for each in value if _label(each) not in known)]
     return found

@@ -69,7 +69,7 @@ def read(root: Path, name: str) -> bytes | None:
             what = f"{path} lies behind a link that leads out of {root}, and nothing was changed"
             raise UsageError(what, "Put the folder itself in the link's place, and run the same command again.")
         if path.is_symlink() or (path.exists() and not path.is_file()):
-            what = f"{path} is no regular file, and nothing was changed"
+            what = f"{path} is not a regular file; nothing was changed"
             raise UsageError(what, "Move it away, and run the same command again.")
         return path.read_bytes()
     except (FileNotFoundError, NotADirectoryError):

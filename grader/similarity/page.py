@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from grader.errors import UsageError
+from grader.extras import installs
 from grader.report.terminal.layout import printable
 from grader.similarity.compare import Comparison, Pair, Text
 from grader.similarity.gather import HandedIn
@@ -94,6 +95,6 @@ def _template() -> Template:
         from jinja2 import Environment, StrictUndefined
     except ImportError as error:
         message = "a page cannot be written without Jinja2"
-        raise UsageError(message, "Install the extra `class`, as in `uv sync --extra class`.") from error
+        raise UsageError(message, installs("class", "jinja2")) from error
     made = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     return made.from_string(TEMPLATE.read_text(encoding="utf-8"))

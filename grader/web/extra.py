@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from grader.errors import UsageError
+from grader.extras import installs
 
 if TYPE_CHECKING:
     from jinja2 import Environment
     from markdown_it import MarkdownIt
-
-HINT = "`uv sync --extra web` installs it; without uv: pip install {}"
 
 
 def markdown_it() -> type[MarkdownIt]:
@@ -39,4 +38,5 @@ def environment(folder: object, finalize: Any) -> Environment:
 
 
 def _lacking(package: str) -> UsageError:
-    return UsageError(f"pages need the package {package}, which is not installed", HINT.format(package))
+    what = f"pages need the package {package}, which is not installed"
+    return UsageError(what, installs("web", "jinja2", "markdown-it-py"))

@@ -17,7 +17,6 @@ from grader.progress.actions import Workspace, is_stub
 from grader.progress.building import equipped
 from grader.submission import take
 
-LACKING = "Pictures need matplotlib: `uv sync --extra plot` installs it."
 MOST_BYTES = 3 << 20  # of one picture
 
 

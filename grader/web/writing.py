@@ -16,22 +16,21 @@ ENDINGS = (".html", ".htm")
 def expect_free(path: Path) -> None:
     """Raise UsageError unless a report can be put there; an earlier report is replaced, nothing else is."""
     if path.suffix.lower() not in ENDINGS:
-        raise UsageError(
-            f"{path} is no name for a page", "Expected one that ends in .html, as in --output report.html."
-        )
+        raise UsageError(f"{path} does not end in .html", "Expected the name of a page, as in --output report.html.")
     if not path.parent.is_dir():
         raise UsageError(f"{path.parent} is not a folder", "Name a file in a folder that exists.")
     if not os.path.lexists(path):
         return
     if path.is_symlink() or not path.is_file():
-        raise UsageError(f"{path} is not a regular file, and is not replaced", "Name another file with --output.")
+        raise UsageError(f"{path} is not a regular file; it was not replaced", "Name another file with --output.")
     try:
         with path.open("rb") as file:
             ours = OURS in file.read(HEAD_BYTES)
     except OSError as error:
         raise UsageError(f"{path} cannot be read: {error.strerror}", "Name another file with --output.") from error
     if not ours:
-        raise UsageError(f"{path} is no earlier report, and is not replaced", "Name another file with --output.")
+        what = f"{path} already exists and is not a report; it was not replaced"
+        raise UsageError(what, "Name another file with --output.")
 
 
 def write(path: Path, text: str) -> None:

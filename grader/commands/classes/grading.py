@@ -129,7 +129,7 @@ def _progress() -> Iterator[Told]:
             yield told
     except KeyboardInterrupt:
         kept = f"{last[0].stage}: {last[0].done} of {last[0].total} have a result. " if last else ""
-        _say(f"Stopped. {kept}The same command goes on from here.")
+        _say(f"{kept}The same command goes on from here.")
         raise
 
 

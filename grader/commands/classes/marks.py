@@ -59,12 +59,18 @@ def override(
             if not ungraded:
                 _expect_result(book, student, stage_id)
             book.keep_override(Override(student, stage_id, points, reason.strip(), _user(), datetime.now(UTC)))
-    _say(f"{student} {stage_id}: {'the automatic points count again' if points is None else f'{points:g} points'}.")
+        most = _out_of(book, student, stage_id)
+    if points is None:
+        _say(f"{student} {stage_id}: the automatic points count again.")
+        return
+    more = f", more than the stage's {most:g}" if most is not None and points > most else ""
+    _say(f"{student} {stage_id}: {points:g} points{more}.")
 
 
 def export(
     file: Annotated[
-        Path | None, typer.Argument(metavar="[FILE]", help="Where to write; without it, the table is printed.")
+        Path | None,
+        typer.Argument(metavar="[FILE]", help="Where to write; without it, or with -, the table is printed."),
     ] = None,
     out: Folder = Path(),
     form: FormName = "csv",
@@ -88,9 +94,9 @@ def write_table(out: Path, form: str, file: Path | None = None, stage: str | Non
     with Gradebook.open(out) as book:
         entries: tuple[Entry, ...] = tuple(each for each in table(book) if stage in (None, each.stage))
     content = RENDER[form](entries)
-    if file is None:
+    if file is None or str(file) == "-":
         if isinstance(content, bytes):
-            raise UsageError(f"{form} is no text, and cannot be printed", f"Name a file, as in marks.{form}.")
+            raise UsageError(f"{form} is not text and cannot be printed", f"Name a file, as in marks.{form}.")
         write(content)
         return
     expect_writable(file)
@@ -136,6 +142,14 @@ def _stage_id(name: str) -> str:
     from grader.progress.actions import open_workspace
 
     return open_workspace(Path.cwd()).course.find(name).id
+
+
+def _out_of(book: Gradebook, student: str, stage: str) -> float | None:
+    """Return how many points a student's stage is worth; None where it was never graded."""
+    from grader.gradebook.table import table
+
+    marks = [each.mark for each in table(book) if (each.student, each.stage) == (student, stage)]
+    return next((mark.out_of for mark in marks if mark is not None), None)
 
 
 def _expect_student(book: Gradebook, student: str) -> None:

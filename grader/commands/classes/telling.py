@@ -14,10 +14,10 @@ def some(names: Sequence[str]) -> str:
 
 
 def tell_ignored(names: Sequence[str]) -> None:
-    """Say which entries of a folder were taken for nobody's."""
+    """Say which entries of a folder belong to no student."""
     from grader.report.terminal.screen import say
     from grader.submission.names import shown
 
     if names:
-        are = "it is" if len(names) == 1 else "they are"
-        say(f"Ignored, since {are} no student's: {some([shown(each) for each in names])}.")
+        belong = "it belongs" if len(names) == 1 else "they belong"
+        say(f"Ignored, because {belong} to no student: {some([shown(each) for each in names])}.")

@@ -12,6 +12,7 @@ import typer
 from grader.commands.learning import open_here
 from grader.commands.options import Isolation, Json, RequireIsolation, SigningKey, Student
 from grader.errors import UsageError
+from grader.extras import installs
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -121,7 +122,7 @@ def _drawn(workspace: Workspace, isolation: str, wanted: bool) -> tuple[list[Pic
     if not wanted:
         return [], ""
     if not pictures.can_draw():
-        return [], pictures.LACKING
+        return [], f"Pictures need matplotlib. {installs('plot', 'matplotlib')}"
 
     def begin(stage: Stage) -> None:
         screen.say(f"Drawing {stage.id}.")

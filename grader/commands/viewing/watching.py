@@ -12,9 +12,9 @@ import typer
 from grader.commands.learning import open_here
 from grader.commands.options import AnyStage
 from grader.errors import UsageError
+from grader.extras import installs
 
 WITHOUT = "Textual is not installed, so the view is simpler."
-TUI = "`uv sync --extra tui` installs it; without uv: pip install textual"
 
 
 def watch(
@@ -26,7 +26,7 @@ def watch(
     """Check a stage each time you save it.
 
     Shows the stages, the checklist and what is wrong first. A pass is recorded as by `grader check`. The full screen
-    needs Textual: `uv sync --extra tui`. Without it the view is simpler.
+    needs Textual, which the extra `tui` brings. Without it the view is simpler.
     """
     from grader.progress.actions import stage_or_current
     from grader.report.terminal import screen
@@ -44,7 +44,7 @@ def watch(
     elif find_spec("textual") is None:
         from grader.watching.live import watch as in_live_view
 
-        screen.say(WITHOUT, TUI, "yellow")
+        screen.say(WITHOUT, installs("tui", "textual"), "yellow")
         in_live_view(workspace, target, screen.console(), screen.look)
     else:
         from grader.watching.tui.app import watch as in_full_screen

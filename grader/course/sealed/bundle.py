@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from grader.errors import SealError
+from grader.extras import installs
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.ciphers.aead import AESGCM
@@ -141,5 +142,5 @@ def _cipher(key: SealKey) -> AESGCM:
         from cryptography.hazmat.primitives.ciphers.aead import AESGCM
     except ImportError as error:
         what = "sealed tests need the package cryptography, which is not installed"
-        raise SealError(what, "`uv sync --extra class` installs it.") from error
+        raise SealError(what, installs("class", "cryptography")) from error
     return AESGCM(key.secret)

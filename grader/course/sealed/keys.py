@@ -60,7 +60,7 @@ def write_private(path: Path, data: bytes) -> None:
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except FileExistsError as error:
-        raise UsageError(f"{path} already exists and is not overwritten", "Name another folder.") from error
+        raise UsageError(f"{path} already exists; it was not replaced", "Name another folder.") from error
     except OSError as error:
         raise UsageError(f"{path} cannot be written: {error.strerror}") from error
     try:

@@ -13,6 +13,7 @@ from typing import Any
 
 from grader.errors import UsageError
 from grader.explore.model import Exploration
+from grader.extras import installs
 
 DOTS, MAX_DOTS = 160, 30_000_000  # per inch, and of a whole picture
 
@@ -21,8 +22,7 @@ def expect_possible(*files: Path | None) -> None:
     """Raise UsageError where pictures were asked for that cannot be drawn or written."""
     wanted = [file for file in files if file is not None]
     if wanted and find_spec("matplotlib") is None:
-        hint = "`uv sync --extra plot` installs it; without uv: pip install matplotlib"
-        raise UsageError("pictures need matplotlib, which is not installed", hint)
+        raise UsageError("pictures need matplotlib, which is not installed", installs("plot", "matplotlib"))
     if len({os.path.realpath(file) for file in wanted}) < len(wanted):
         raise UsageError(f"--png and --svg both name {wanted[0]}", "Give each a file of its own.")
     for file in wanted:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from grader.errors import UsageError
+from grader.extras import installs
 from grader.gradebook.exports.document import points_of
 from grader.gradebook.table import Entry
 
@@ -17,8 +18,7 @@ def as_parquet(entries: Sequence[Entry]) -> bytes:
         import pyarrow
         import pyarrow.parquet
     except ImportError as error:
-        hint = "Install the extra: `uv sync --extra parquet`."
-        raise UsageError("the format parquet needs pyarrow", hint) from error
+        raise UsageError("the format parquet needs pyarrow", installs("parquet", "pyarrow")) from error
     lines = [_line(entry) for entry in entries]
     out = io.BytesIO()
     pyarrow.parquet.write_table(pyarrow.Table.from_pylist(lines, pyarrow.schema(_types(pyarrow))), out)

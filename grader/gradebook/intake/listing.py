@@ -2,7 +2,7 @@
 
 Names tell whose a file is: `ada.py`, `ada.zip`, a folder `ada`; Canvas writes `lovelaceada_123_answers-1.py`, and
 Moodle `Ada Lovelace_123_assignsubmission_file_`. CSV lists are read in `roster.py`. Whatever else lies in a folder is
-nobody's: it is ignored, and named.
+no student's: it is ignored, and named.
 """
 
 from __future__ import annotations

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from grader.course.stage import Course, Feedback
 from grader.errors import UsageError
+from grader.extras import installs
 from grader.gradebook.pages.feedback import Row, rows
 from grader.gradebook.pages.figures import MANY, Figures
 from grader.gradebook.pages.sheets import Sheet
@@ -120,7 +121,7 @@ def _environment() -> Environment:
         from jinja2 import Environment, FileSystemLoader, StrictUndefined
     except ImportError as error:
         message = "a report cannot be written without Jinja2"
-        raise UsageError(message, "Install the extra `class`, as in `uv sync --extra class`.") from error
+        raise UsageError(message, installs("class", "jinja2")) from error
     made = Environment(
         loader=FileSystemLoader(Path(__file__).parent),
         autoescape=True,

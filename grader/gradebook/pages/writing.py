@@ -55,7 +55,7 @@ def expect_free(place: Path) -> None:
         hint = f"Name the gradebook first, as in `grader class report {place} --out report`."
         raise UsageError(f"{place} holds a gradebook, and no report is put there", hint)
     if place.is_symlink():
-        raise UsageError(f"{place} is a link, and is not replaced", "Name another place with --out.")
+        raise UsageError(f"{place} is a link; it was not replaced", "Name another place with --out.")
     if not (_is_report(place) if is_folder(place) else place.is_file()):
         kind = "an empty folder, or an earlier report with nothing added" if is_folder(place) else "a file"
         raise UsageError(f"{place} is in the way: expected {kind}", "Name another place with --out.")

@@ -16,6 +16,7 @@ from typing import Any
 
 from grader import __version__
 from grader.errors import GraderError, GraderFault, IsolationRefused, UsageError
+from grader.extras import installs
 from grader.gradebook.pool.bundle import Bundle, unpacked
 from grader.gradebook.pool.executor import Pool
 from grader.isolation import tiers
@@ -42,7 +43,7 @@ class Cluster(Executor):
         try:
             import distributed
         except ImportError as error:
-            raise UsageError("--cluster needs Dask", "Install the extra: `uv sync --extra cluster`.") from error
+            raise UsageError("--cluster needs Dask", installs("cluster", "distributed")) from error
         client: Any = distributed.Client  # it has no types
         try:
             self._client = client(address, timeout=CONNECT_SECONDS, set_as_default=False)

@@ -26,7 +26,7 @@ def import_problem(nodes: Sequence[ast.AST], module: str, packages: Sequence[str
         return None
     name, line = next(iter(foreign.items()))
     more = and_more(len(foreign) - 1)
-    message = f"line {line}: {clipped(name)} is imported, but is not there when a stage is checked{more}"
+    message = f"line {line}: {clipped(name)} is imported, but is unavailable when a stage is checked{more}"
     return Problem("import", message, line, _hint(name, module, packages))
 
 

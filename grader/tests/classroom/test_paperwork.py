@@ -119,6 +119,8 @@ def test_a_learner_who_installed_the_grader_gets_a_project_that_asks_for_it(cour
     project = tomllib.loads(found["pyproject.toml"].decode())
     assert project["project"]["dependencies"] == ["attention-grader"]
     assert project["project"]["name"] != "attention-grader" and project["tool"]["uv"] == {"package": False}
+    own = tomllib.loads((HOME / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
+    assert project["project"]["optional-dependencies"] == {name: [f"attention-grader[{name}]"] for name in own}
     assert project["tool"]["grader"] == {
         "title": course.settings.title, "license": "MIT", "packages": ["numpy"],
         "hidden": course.settings.hidden, "drawings": course.settings.drawings,

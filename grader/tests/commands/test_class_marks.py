@@ -31,6 +31,20 @@ def test_marks_are_written_into_a_file_or_printed(book: Path, here: Here, tmp_pa
     assert here("class", "export", "--out", str(book), "--format", "json", "--stage", "s02").json["marks"] == []
 
 
+def test_a_dash_prints_and_writes_no_file(book: Path, here: Here) -> None:
+    printed = here("class", "export", "-", "--out", str(book))
+    assert printed.out == here("class", "export", "--out", str(book)).out and printed.out.startswith("student,")
+    assert not Path("-").exists()
+
+
+def test_points_beyond_those_of_the_stage_are_given_and_told(book: Path, here: Here) -> None:
+    give = ("class", "override", "ada", "s01", "--out", str(book), "--reason", "bonus", "--points")
+    most = here("class", "export", "--out", str(book), "--format", "json").json["marks"][0]["out_of"]
+    told = here(*give, f"{most + 1:g}")
+    assert told.code == 0 and f"{most + 1:g} points, more than the stage's {most:g}." in " ".join(told.err.split())
+    assert "more than" not in here(*give, f"{most:g}").err
+
+
 def test_points_for_what_was_never_graded_are_given_on_request_only(book: Path, here: Here) -> None:
     for student, stage, why in (
         ("ada", "s02", "nothing of theirs was ever graded"),

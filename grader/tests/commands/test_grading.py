@@ -164,7 +164,7 @@ def test_a_document_says_what_it_was_made_with_and_a_plain_check_does_not_ask(co
     assert command(*ARGUMENTS) == 0
     assert "NumPy" not in command.out
     assert command(*ARGUMENTS, "--student", "\x1b[2J") == 2
-    assert "is no name of a student" in command.err
+    assert "cannot be the name of a student" in command.err
 
 
 def test_one_row_is_graded_by_the_name_of_its_function(command: Command) -> None:

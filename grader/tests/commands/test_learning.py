@@ -135,7 +135,7 @@ def test_show_lists_the_steps_where_none_is_meant(here: Here) -> None:
     done = here("show", "s01", "treble_")
     assert (done.code, done.out) == (2, "")
     assert done.err.splitlines() == [
-        "error: 'treble_' is no step, row or function of s01", "hint: The steps and their rows:", "   1  double",
+        "error: 'treble_' is not a step, row or function of s01", "hint: The steps and their rows:", "   1  double",
         "   2  quadruple",
     ]  # fmt: skip
 
@@ -274,6 +274,6 @@ def test_a_solution_overwrites_nothing(here: Here) -> None:
     here.place.passed("s01")
     done = here("solution", "s01", "--output", str(here.place.numbers))
     assert done.code == 2
-    assert "is not overwritten" in done.err
+    assert "already exists; it was not replaced" in " ".join(done.err.split())
     assert here.place.numbers.read_text(encoding="utf-8") == stub_of(NUMBERS)
     assert here("solution", "s01", "-o", str(here.place.root / "no" / "folder.py")).code == 2

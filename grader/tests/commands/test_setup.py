@@ -75,7 +75,7 @@ def test_init_in_the_current_folder_without_git(run: Run) -> None:
     ("arguments", "message"),
     [
         (("init", "."), "error: . is not empty, and nothing in it is overwritten\n"),
-        (("init", "new", "--editor", "vim"), "error: 'vim' is no editor that has settings here\n"),
+        (("init", "new", "--editor", "vim"), "error: there are no settings for the editor 'vim'\n"),
     ],
 )
 def test_init_refuses_what_it_cannot_do_and_writes_nothing(run: Run, arguments: tuple[str, ...], message: str) -> None:
@@ -92,7 +92,7 @@ def test_a_folder_that_is_no_course_gets_one_line(run: Run, command: tuple[str, 
     done = run(*command)
     (line,) = done.err.splitlines()
     assert done.code == 2
-    assert line == "error: this folder is no course: `grader init my-course` makes one to learn in"
+    assert line == "error: this folder does not hold a course: `grader init my-course` makes one to learn in"
 
 
 def test_update_tells_each_file_and_keeps_what_was_mine(at_0_1: Run) -> None:

@@ -30,7 +30,7 @@ def test_pairs_are_listed_and_everything_else_is_said_apart(here: Here, handed_i
     assert "A share is a reason to look, and no finding." in told
     assert "nobody was not compared:" in told
     assert "dee is not valid Python" in told
-    assert "Ignored, since it is no student's: notes.txt." in told
+    assert "Ignored, because it belongs to no student: notes.txt." in told
 
 
 def test_the_page_is_written(here: Here, handed_in: Path, tmp_path: Path) -> None:

@@ -31,11 +31,11 @@ def test_a_stage_need_have_none(tmp_path: Path) -> None:
 
 def test_a_folder_and_a_link_among_them_are_named(folder: Path) -> None:
     (folder / "data" / "more").mkdir()
-    with pytest.raises(CourseError, match=r"stages/s01_a/data/more is no regular file"):
+    with pytest.raises(CourseError, match=r"stages/s01_a/data/more is not a regular file"):
         data_beside(folder)
     (folder / "data" / "more").rmdir()
     (folder / "data" / "link").symlink_to(folder / "stage.toml")
-    with pytest.raises(CourseError, match=r"stages/s01_a/data/link is no regular file"):
+    with pytest.raises(CourseError, match=r"stages/s01_a/data/link is not a regular file"):
         data_beside(folder)
 
 

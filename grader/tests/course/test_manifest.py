@@ -331,7 +331,7 @@ class TestCourseRoot:
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(manifest, "HOUSE", tmp_path / "grader")
-        with pytest.raises(NoCourse, match="this folder is no course: `grader init my-course` makes one"):
+        with pytest.raises(NoCourse, match="this folder does not hold a course: `grader init my-course` makes one"):
             find_course_root(tmp_path)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Iterator
 from dataclasses import replace
@@ -14,6 +15,7 @@ from grader.errors import GradebookError
 from grader.gradebook import database
 from grader.gradebook.database import FILE
 from grader.gradebook.records import Attempt, Key, Mark, Override, Result
+from grader.gradebook.schema import STEPS
 from grader.gradebook.store import Gradebook
 from grader.gradebook.table import table
 
@@ -121,6 +123,63 @@ def test_a_folder_without_a_gradebook_is_told(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(GradebookError, match="cannot be made"):
         Gradebook.open(tmp_path / "file" / "out", create=True)
+
+
+@pytest.fixture
+def unwritable(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The system says that nothing can be written, as on a disk that is mounted read-only."""
+    monkeypatch.setattr(os, "access", lambda path, mode: False)
+
+
+def test_a_gradebook_that_is_read_only_can_be_read(book: Gradebook, unwritable: None) -> None:
+    filled(book)
+    book.__exit__()
+    folder = book.path.parent
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    with Gradebook.open(folder) as found:
+        assert [attempt.student for attempt in found.attempts()] and found.history()
+        with pytest.raises(GradebookError, match="readonly") as caught, found.changing():
+            found.drop_override("ada", "s01")
+            found.keep_source("digest", b"x = 1")
+    assert caught.value.hint and "read-only" in caught.value.hint
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+
+
+def test_a_gradebook_that_is_read_while_another_program_writes_is_current(book: Gradebook, unwritable: None) -> None:
+    filled(book)  # and still open: what it wrote may stand in the log beside the file
+    with Gradebook.open(book.path.parent) as found:
+        assert len(found.attempts()) == len(book.attempts())
+
+
+def test_an_older_gradebook_that_is_read_only_has_to_be_copied(
+    book: Gradebook, unwritable: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    book.__exit__()
+    monkeypatch.setattr(database, "STEPS", (*STEPS, ()))
+    with pytest.raises(GradebookError, match="has version 1, and cannot be brought up to version 2") as caught:
+        Gradebook.open(book.path.parent)
+    assert caught.value.hint and "Copy it" in caught.value.hint
+
+
+def test_a_file_that_is_no_gradebook_stays_as_it_is(tmp_path: Path) -> None:
+    (tmp_path / FILE).touch()
+    with pytest.raises(GradebookError, match="is empty: expected a gradebook"):
+        Gradebook.open(tmp_path)
+    assert (tmp_path / FILE).read_bytes() == b""
+    with sqlite3.connect(tmp_path / FILE) as other:
+        other.execute("CREATE TABLE recipes (name TEXT)")
+    other.close()
+    for create in (False, True):
+        with pytest.raises(GradebookError, match="is a database of something else"):
+            Gradebook.open(tmp_path, create)
+    with sqlite3.connect(tmp_path / FILE) as other:
+        assert other.execute("SELECT name FROM sqlite_master").fetchall() == [("recipes",)]
+    other.close()
+
+
+def test_times_of_the_history_have_one_form(book: Gradebook) -> None:
+    filled(book)
+    assert all(each.at.endswith("+00:00") for each in book.history())
 
 
 def test_a_newer_gradebook_a_foreign_file_and_a_locked_one_are_refused(

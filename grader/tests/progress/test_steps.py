@@ -118,7 +118,7 @@ class TestAsked:
 
     @pytest.mark.parametrize(("name", "near"), [("4", ""), ("haf", "Did you mean half? "), ("0", "")])
     def test_an_unknown_name_lists_what_there_is(self, name: str, near: str) -> None:
-        with pytest.raises(UsageError, match=f"'{name}' is no step, row or function of s91") as caught:
+        with pytest.raises(UsageError, match=f"'{name}' is not a step, row or function of s91") as caught:
             asked(STAGE, steps_of(STAGE, PAGE), name)
         listed = "The steps and their rows:\n   1  total\n   2  half, layer\n   3  care"
         assert caught.value.hint == near + listed

@@ -82,7 +82,7 @@ def test_what_is_not_understood_is_refused_and_nothing_is_changed(tmp_path: Path
 
 def test_tasks_that_are_no_list_are_refused(tmp_path: Path) -> None:
     own(tmp_path, TASKS, '{"tasks": {}}')
-    with pytest.raises(UsageError, match=r"tasks in \.vscode/tasks\.json is no list"):
+    with pytest.raises(UsageError, match=r"tasks in \.vscode/tasks\.json is not a list"):
         write_settings(tmp_path, WANTED, NOW)
 
 

@@ -64,7 +64,7 @@ def test_only_a_regular_file_is_read(tmp_path: Path) -> None:
     write(tmp_path / "a", b"1")
     assert [read(tmp_path, name) for name in ("a", "b", "a/b")] == [b"1", None, None]
     (tmp_path / "folder").mkdir()
-    with pytest.raises(UsageError, match="folder is no regular file, and nothing was changed"):
+    with pytest.raises(UsageError, match="folder is not a regular file; nothing was changed"):
         read(tmp_path, "folder")
 
 

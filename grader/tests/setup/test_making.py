@@ -70,6 +70,6 @@ def test_an_editor_gets_settings_that_are_json(tmp_path: Path) -> None:
 
 
 def test_an_editor_that_is_not_known_is_told() -> None:
-    with pytest.raises(UsageError, match="'vim' is no editor that has settings here") as caught:
+    with pytest.raises(UsageError, match="there are no settings for the editor 'vim'") as caught:
         editor_files("vim")
     assert caught.value.hint == "Choose vscode."

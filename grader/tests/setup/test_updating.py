@@ -101,7 +101,7 @@ def test_what_is_no_regular_file_is_refused_before_anything_changes(root: Path, 
     (root / path).unlink()
     (root / path).symlink_to("README.md")
     before = texts(root)
-    with pytest.raises(UsageError, match="is no regular file, and nothing was changed"):
+    with pytest.raises(UsageError, match="is not a regular file; nothing was changed"):
         update(root, edition("0.2.0", NEXT), WHEN)
     assert texts(root) == before
 

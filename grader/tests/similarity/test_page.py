@@ -121,4 +121,4 @@ def test_without_jinja_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(builtins, "__import__", without)
     with pytest.raises(UsageError) as caught:
         page(compared([]), [], "s15", 0.3)
-    assert "extra `class`" in str(caught.value.hint)
+    assert "--extra class" in str(caught.value.hint)

@@ -160,7 +160,7 @@ def test_the_step_of_the_first_open_row_is_shown_or_of_the_one_that_is_named(wat
     assert watched.session.lesson() == PAGE  # nothing was graded yet
     watched.session.take(watched.judged(verdict(watched.first, "passed", "failed")))
     assert "step 2 of 2" in watched.session.lesson() and "step 1 of 2" in watched.session.lesson("double")
-    with pytest.raises(UsageError, match="'3' is no step"):
+    with pytest.raises(UsageError, match="'3' is not a step"):
         watched.session.lesson("3")
     watched.session.take(watched.judged(verdict(watched.first, "passed", "passed")))
     assert watched.session.lesson() == PAGE

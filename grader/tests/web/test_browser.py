@@ -36,7 +36,15 @@ y = x / √(2 n)          z = Σᵢ xᵢ²
 
 [to the second](../s02_sums/README.md)
 
-""" + "A paragraph.\n\n" * 3  # fmt: skip
+""" + "A paragraph.\n\n" * 30 + """## Twice
+
+### Step 1: `double` it
+
+Now write `double`, then run `grader check s01`:
+
+- [ ] double is right
+
+""" + "A paragraph.\n\n" * 30  # fmt: skip
 FINDINGS = "axe.run().then(found => found.violations.map(each => each.id + ': ' + each.nodes.map(node => node.html)))"
 
 
@@ -138,6 +146,28 @@ def test_a_save_changes_the_page(page: Page, course: Place) -> None:
         quiet(page)
 
 
+def test_a_row_leads_to_its_step_and_its_mark_is_seen(page: Page, course: Place) -> None:
+    seen = "document.querySelector('.first .kind').getBoundingClientRect().left >= "
+    seen += "document.querySelector('.panel').getBoundingClientRect().left"
+    step = "document.querySelector('#step-1-double-it').getBoundingClientRect()"
+    with serving(course) as address:
+        page.open(address)
+        page.until("document.querySelector('[data-key=step-double]') !== null")
+        assert page.run(seen) and page.run(f"{step}.top > innerHeight")
+        page.run("document.querySelector('[data-key=step-double]').click()")
+        page.until(f"{step}.top >= 0 && {step}.bottom <= innerHeight && location.hash === '#step-1-double-it'")
+        quiet(page)
+
+
+def test_that_an_example_runs_is_taken_back_once_it_has(page: Page, course: Place) -> None:
+    with serving(course) as address:
+        page.open(address)
+        page.until("document.querySelector('#said').textContent === 's01: 0 of 2 criteria'")
+        page.run("document.querySelector('button[data-do=explore]').click()")
+        page.until("document.querySelector('#board').innerText.includes('nothing to draw')")
+        page.until("document.querySelector('#answer').hidden")
+
+
 @pytest.mark.full_matrix
 def test_formulas_are_set_and_can_be_read_as_text(page: Page, course: Place) -> None:
     with serving(course) as address:
@@ -157,6 +187,7 @@ def test_the_keyboard_gets_everywhere(page: Page, course: Place) -> None:
     with serving(course) as address:
         page.open(address)
         page.until("document.querySelector('#board details[data-key=row-double]')?.open")
+        page.until("document.querySelector('#said').textContent === 's01: 0 of 2 criteria'")  # no other board follows
         wanted = set(page.run(MARK))
         assert len(wanted) > 10 and reached(page) == wanted
         page.run("document.querySelector('button[data-row=double]').focus()")

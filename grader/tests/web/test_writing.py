@@ -21,12 +21,12 @@ def test_a_report_is_written_and_replaced(tmp_path: Path) -> None:
 
 def test_what_is_no_report_stays(tmp_path: Path) -> None:
     (tmp_path / "mine.html").write_text("<p>mine", encoding="utf-8")
-    with pytest.raises(UsageError, match="no earlier report"):
+    with pytest.raises(UsageError, match="already exists and is not a report; it was not replaced"):
         write(tmp_path / "mine.html", PAGE)
     assert (tmp_path / "mine.html").read_text(encoding="utf-8") == "<p>mine"
 
 
-@pytest.mark.parametrize(("name", "told"), [("a.txt", "no name for a page"), ("no/a.html", "not a folder")])
+@pytest.mark.parametrize(("name", "told"), [("a.txt", "does not end in .html"), ("no/a.html", "not a folder")])
 def test_a_place_that_cannot_be_is_refused(tmp_path: Path, name: str, told: str) -> None:
     with pytest.raises(UsageError, match=told):
         expect_free(tmp_path / name)

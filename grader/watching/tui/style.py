@@ -26,7 +26,7 @@ ModalScreen { align: center middle; background: $background 60%; }
 .question { width: 70; height: auto; padding: 1 2; }
 .ascii OptionList, .ascii #detail, .ascii #reading { scrollbar-size-vertical: 0; }
 .ascii .window { border: ascii $primary; }
-.window-title { height: 1; }
+.window-title { height: auto; max-height: 3; }
 .window-foot { height: 1; margin-top: 1; }
 #reading { height: 1fr; }
 """

@@ -14,7 +14,7 @@ from grader.watching import telling
 from grader.watching.session import Session
 from grader.watching.tui.dialogs import Reading
 
-HINT_WIDTH = 70  # columns of a hint: its window has them in a terminal of 80
+HINT_WIDTH = 66  # columns of a hint: its window has them in a terminal of 80, beside a scroll bar
 SHARE, FRAME = 0.98, 8  # of the screen, that a wide window takes; columns of border, padding and scroll bar
 
 

@@ -31,6 +31,7 @@ MOST_BYTES = 4 << 20
 _OUTSIDE = re.compile(r"https?://", re.IGNORECASE)
 _MATH = re.compile(r"\$\$(?P<block>[^$]{1,2000})\$\$|\$(?P<inline>[^\s$](?:[^$\n]{0,500}[^\s$\\])?)\$(?!\d)")
 _TASK = re.compile(r"\[(?P<mark>[ xX])\] ")
+_STEP = re.compile(r"Step +(\d+):")
 _COMMENT = re.compile(r"^<!--.*?-->[ \t]*$\n?", re.MULTILINE | re.DOTALL)
 _FENCE = re.compile(r"^(`{3,}|~{3,}).*?(?:^\1[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
 
@@ -71,6 +72,17 @@ def html_of(text: str, place: Place) -> str:
     _name_headings(tokens)
     _empty_cells(tokens)
     return str(made.renderer.render(tokens, made.options, {"place": place}))
+
+
+def step_names(text: str) -> dict[int, str]:
+    """Return the names of the headings of a page's steps, `Step 4: cut and join`, by their number; the first of two."""
+    tokens = _reader().parse(_shown(text))
+    _name_headings(tokens)
+    found: dict[int, str] = {}
+    for token, after in pairwise(tokens):
+        if token.type == "heading_open" and (step := _STEP.match(_plain(after))) is not None:
+            found.setdefault(int(step[1]), str(token.attrGet("id")))
+    return found
 
 
 def pictures(text: str, folder: Path) -> dict[str, Path]:

@@ -16,11 +16,12 @@ from typing import Any
 
 from grader.course.stage import Stage
 from grader.errors import GraderError
-from grader.watching.events import Event, Judged
+from grader.watching.events import Event, Explored, Judged
 from grader.watching.keys import told
 from grader.watching.session import Session
 from grader.web.page import Pages
 from grader.web.serving.hub import Hub
+from grader.web.serving.steps import Steps
 from grader.web.serving.view import view
 
 WAKE_SECONDS = 0.5  # how often a wait looks whether it is to end, and a running check is shown anew
@@ -37,7 +38,9 @@ class Live:
         self.session = make(self._queue.put)
         self.hub = hub
         self._pages = pages
+        self._steps = Steps()
         self._verdicts = 0
+        self._explored = 0
         self._ended = threading.Event()
 
     def run(self, stage: Stage) -> None:
@@ -68,13 +71,14 @@ class Live:
 
     def frame(self) -> str:
         """Return the board as JSON with its HTML; called by run() alone."""
-        shown = view(self.session.board, time.monotonic())
+        board = self.session.board
+        shown = view(board, time.monotonic(), self._steps.of(board.stage))
         said = f"{shown.stage}: {shown.reached}"
         html = self._pages.fill("board.html", view=shown)
-        road = self._pages.fill("stages.html", standings=self.session.board.standings)
+        road = self._pages.fill("stages.html", standings=board.standings)
         checking = shown.is_checking
         found = {"stage": shown.stage, "checking": checking, "said": said, "html": html, "road": road}
-        return json.dumps({**found, "verdicts": self._verdicts})
+        return json.dumps({**found, "verdicts": self._verdicts, "explored": self._explored})
 
     def _step(self) -> None:
         """Do all that is waiting, then show what it led to."""
@@ -90,6 +94,7 @@ class Live:
     def _do(self, item: Event | Wish) -> None:
         if not isinstance(item, tuple):
             self._verdicts += isinstance(item, Judged)
+            self._explored += isinstance(item, Explored)
             self.session.take(item)
             return
         wish, answer = item

@@ -103,7 +103,7 @@ class Handler(BaseHTTPRequestHandler):
         headers = {name.lower(): tuple(self.headers.get_all(name, ())) for name in self.headers}
         try:
             path = self.server.guard.path(self.command, self.path, headers)
-            body = self.rfile.read(body_length(headers)) if self.command == "POST" else b""
+            body = self._body(body_length(headers)) if self.command == "POST" else b""
             if app is None:
                 raise RefusedError(HTTPStatus.SERVICE_UNAVAILABLE, "The server is starting.")
             answer = app.answer(self.command, path, body)
@@ -115,6 +115,16 @@ class Handler(BaseHTTPRequestHandler):
             self._send(answer)
         else:
             self._stream(answer)
+
+    def _body(self, length: int) -> bytes:
+        """Return the body of a request; RefusedError where it does not arrive, or not all of it."""
+        try:
+            body = self.rfile.read(length)
+        except OSError as error:
+            raise RefusedError(HTTPStatus.REQUEST_TIMEOUT, "The request did not arrive in time.") from error
+        if len(body) < length:
+            raise RefusedError(HTTPStatus.BAD_REQUEST, "The request broke off.")
+        return body
 
     def _send(self, answer: Answer) -> None:
         self.close_connection = True
@@ -161,7 +171,7 @@ class Handler(BaseHTTPRequestHandler):
 
 def _unusable(port: int, error: OSError | OverflowError) -> UsageError:
     if isinstance(error, OverflowError) or not 0 <= port <= 65535:
-        return UsageError(f"{port} is no port", "Expected a number from 1 to 65535, or 0 for a free one.")
+        return UsageError(f"{port} is not a port", "Expected a number from 1 to 65535, or 0 for a free one.")
     if error.errno in (errno.EADDRINUSE, getattr(errno, "WSAEADDRINUSE", errno.EADDRINUSE)):
         hint = "Leave --port out to get a free one; another `grader serve` may have it."
         return UsageError(f"port {port} of {HOST} is in use", hint)

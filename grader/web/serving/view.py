@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from grader.outcome import Gradient
@@ -13,6 +13,7 @@ from grader.report.terminal.words import kind_of_row, status_words
 from grader.verdict import CriterionResult, Failure
 from grader.watching.board import Board
 from grader.watching.telling import reached
+from grader.web.serving.steps import StepLink
 
 LOOK = Look(100)
 COMPLETE = "Every row passes."
@@ -35,7 +36,7 @@ class Told:
 
 @dataclass(frozen=True)
 class Line:
-    """One row of the checklist; is_first says that it is the one to work on."""
+    """One row of the checklist; is_first says that it is the one to work on, step where the page explains it."""
 
     id: str
     text: str
@@ -45,6 +46,7 @@ class Line:
     told: tuple[Told, ...]
     more: int
     is_first: bool
+    step: StepLink | None = None
 
 
 @dataclass(frozen=True)
@@ -64,8 +66,9 @@ class View:
     drawn: str
 
 
-def view(board: Board, now: float) -> View:
-    """Return the board as it is shown; now is on the monotonic clock."""
+def view(board: Board, now: float, steps: Mapping[str, StepLink] | None = None) -> View:
+    """Return the board as it is shown; now is on the monotonic clock, steps has the step of each row by its id."""
+    known = steps or {}
     verdict = board.verdict
     rows = verdict.criteria if verdict is not None and verdict.problem is None else ()
     complete = ""
@@ -79,7 +82,7 @@ def view(board: Board, now: float) -> View:
         reached(board, LOOK, now),
         board.since is not None,
         sum(row.status == "passed" for row in rows),
-        tuple(_line(board, row) for row in rows),
+        tuple(_line(board, row, known.get(row.id)) for row in rows),
         _trouble(board),
         complete,
         tuple(f"{each} · {stages[each].title}" for each in opened if each in stages),
@@ -94,20 +97,22 @@ def _trouble(board: Board) -> tuple[str, str]:
     if board.trouble is not None:
         return board.trouble[0], board.trouble[1] or ""
     if verdict is not None and verdict.problem is not None:
-        line = f":{verdict.problem.line}" if verdict.problem.line else ""
-        return f"{verdict.run.label}{line}: {verdict.problem.message}", verdict.problem.hint or ""
+        line, message = verdict.problem.line, verdict.problem.message
+        place = f":{line}" if line and not message.startswith(f"line {line}") else ""  # which is said once
+        return f"{verdict.run.label}{place}: {message}", verdict.problem.hint or ""
     if verdict is not None and verdict.grader_fault:
         return FAULT, "\n".join(verdict.faults)
     return "", ""
 
 
-def _line(board: Board, row: CriterionResult) -> Line:
+def _line(board: Board, row: CriterionResult, step: StepLink | None) -> Line:
     criterion = board.stage.criterion(row.id)
     is_first = board.first is not None and board.first.id == row.id
     shown = told(row, Style(LOOK, "")) if row.status not in ("passed", "not_started", "blocked") else []
     lines = tuple(_told(each) for each in shown)
     more = len(row.failures) - len(shown) if shown else 0
-    return Line(row.id, row.text, kind_of_row(row), status_words(row), criterion.functions, lines, more, is_first)
+    words, names = status_words(row), criterion.functions
+    return Line(row.id, row.text, kind_of_row(row), words, names, lines, more, is_first, step)
 
 
 def _told(failure: Failure) -> Told:

@@ -6,6 +6,7 @@
   const board = find("board");
   const answer = find("answer");
   let verdicts = null;
+  let explored = null; // how many explorations have ended
 
   // Lets the keyboard scroll what is wider than its place, and nothing else.
   function reachable(root) {
@@ -53,18 +54,33 @@
   }
 
   async function ask(what, row) {
+    const before = explored;
     try {
       const reply = await fetch(`${base}do/${what}`, {
         method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ stage: here, row }),
       });
       const { said } = reply.ok || reply.status === 503 ? await reply.json() : { said: await reply.text() };
-      if (answer && what !== "open") {
-        answer.textContent = said || "";
-        answer.hidden = !said;
-      }
+      if (!answer || what === "open") return;
+      const waits = what === "explore" && explored === before;
+      answered(what === "explore" && !waits ? "" : said);
+      answer.dataset.explores = waits ? "yes" : "";
     } catch {
       lost(true);
     }
+  }
+
+  function answered(said) {
+    answer.textContent = said || "";
+    answer.hidden = !said;
+  }
+
+  // Takes back that an example runs, and shows what came of it.
+  function endExploring() {
+    if (answer.dataset.explores !== "yes") return;
+    const drawn = board.querySelector('[data-key="drawn"]');
+    answered(drawn ? "Your functions have run; what they give follows." : "");
+    answer.dataset.explores = "";
+    drawn?.scrollIntoView({ block: "nearest" });
   }
 
   function lost(isLost) {
@@ -122,6 +138,8 @@
     if (!board) return;
     find("elsewhere").hidden = frame.stage === here;
     if (frame.stage === here) replaceBoard(frame.html);
+    if (explored !== null && explored !== frame.explored) endExploring();
+    explored = frame.explored;
   }
 
   document.addEventListener("click", (event) => {

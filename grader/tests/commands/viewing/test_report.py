@@ -74,7 +74,7 @@ def test_a_page_goes_where_it_is_wanted_and_is_nobody_elses(here: Here, tmp_path
     assert "Ada L" in (tmp_path / "mine.html").read_text(encoding="utf-8")
     (tmp_path / "other.html").write_text("mine", encoding="utf-8")
     done = here("report", "-o", str(tmp_path / "other.html"))
-    assert done.code == 2 and "is no earlier" in " ".join(done.err.split())
+    assert done.code == 2 and "already exists and is not a report" in " ".join(done.err.split())
     assert here("report", "-o", str(tmp_path / "page.pdf")).code == 2
 
 

@@ -151,4 +151,4 @@ def test_without_pyarrow_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(UsageError, match="parquet needs pyarrow") as found:
         RENDER["parquet"](ENTRIES)
-    assert found.value.hint == "Install the extra: `uv sync --extra parquet`."
+    assert found.value.hint == "`uv sync --extra parquet` installs it; without uv: pip install pyarrow."

@@ -49,6 +49,13 @@ def test_what_students_wrote_is_text(documents: tuple[str, str], which: int) -> 
     assert not re.search(r"https?://|url\(|@import", document) and "default-src 'none'" in document
 
 
+def test_a_row_that_is_not_started_is_said_once(course: Course) -> None:
+    empty = verdict(double=False)
+    empty["criteria"][0] |= {"status": "not_started", "failures": [failure(message="double is not written yet")] * 3}
+    page = Pages(course, "full", NOW).student(sheet(empty))
+    assert "not started" in page and "is not written yet" not in page
+
+
 def test_each_link_and_label_leads_to_a_place_of_the_page(documents: tuple[str, str]) -> None:
     attributes = Reader(documents[0]).attributes
     ids = [value for name, value in attributes if name == "id"]
@@ -123,4 +130,4 @@ def test_without_jinja_it_says_what_to_install(course: Course, monkeypatch: pyte
     monkeypatch.setattr(builtins, "__import__", without)
     with pytest.raises(UsageError) as caught:
         Pages(course, "full", NOW)
-    assert "extra `class`" in str(caught.value.hint)
+    assert "--extra class" in str(caught.value.hint)

@@ -129,4 +129,4 @@ def test_without_dask_the_extra_is_named(place: Place, monkeypatch: pytest.Monke
     monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(UsageError, match="needs Dask") as found:
         Cluster("tcp://127.0.0.1:1", packed(load_course(place.root)), order())
-    assert found.value.hint == "Install the extra: `uv sync --extra cluster`."
+    assert found.value.hint == "`uv sync --extra cluster` installs it; without uv: pip install distributed."

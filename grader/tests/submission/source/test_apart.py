@@ -37,7 +37,7 @@ class TestWhatItSays:
             "forbidden", "line 2: numpy.dot is not allowed in this stage. Write it yourself.", 2, None
         )
         assert look("import torch\n") == Problem(
-            "import", "line 1: torch is imported, but is not there when a stage is checked", 1,
+            "import", "line 1: torch is imported, but is unavailable when a stage is checked", 1,
             "A stage uses numpy and the standard library only: write, or copy into a.py, what you need from torch.",
         )  # fmt: skip
 

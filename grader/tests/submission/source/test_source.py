@@ -224,7 +224,7 @@ class TestImports:
 
     def test_another_library_is_named_with_what_to_do(self) -> None:
         found = problem("import math\nimport torch.nn as nn\n", "import")
-        assert found.message == "line 2: torch is imported, but is not there when a stage is checked"
+        assert found.message == "line 2: torch is imported, but is unavailable when a stage is checked"
         assert found.line == 2
         assert found.hint is not None
         assert found.hint.endswith("only: write, or copy into products.py, what you need from torch.")
@@ -242,7 +242,7 @@ class TestImports:
     )
     def test_another_file_of_the_course_is_to_be_copied(self, source: str, name: str) -> None:
         found = problem(source, "import")
-        assert found.message == f"line 1: {name} is imported, but is not there when a stage is checked"
+        assert found.message == f"line 1: {name} is imported, but is unavailable when a stage is checked"
         assert found.hint == "A stage is one file: copy what you need into products.py."
 
     @pytest.mark.parametrize(
@@ -273,7 +273,7 @@ class TestImports:
 
     def test_several_are_counted_by_library(self) -> None:
         source = "import torch\nfrom torch import nn\nimport scipy\nimport pandas as pd\n"
-        expected = "line 1: torch is imported, but is not there when a stage is checked (and 2 more)"
+        expected = "line 1: torch is imported, but is unavailable when a stage is checked (and 2 more)"
         assert problem(source, "import").message == expected
 
     @pytest.mark.parametrize("test", ['__name__ == "__main__"', '"__main__" == __name__'])

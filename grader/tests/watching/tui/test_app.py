@@ -50,7 +50,9 @@ class Screen:
         await self.pilot.pause()
 
     async def judged(self, *statuses: str) -> None:
-        await self.takes(self.watched.judged(verdict(self.watched.session.board.stage, *statuses)))
+        made = verdict(self.watched.session.board.stage, *statuses)
+        await self.takes(self.watched.judged(made))
+        await self.until(lambda: self.watched.session.board.verdict is made)
 
     async def press(self, *keys: str) -> None:
         await self.pilot.press(*keys)
@@ -82,7 +84,7 @@ def play(root: Path, story: Story, size: tuple[int, int] = (140, 30), ascii: boo
     async def run() -> None:
         async with screen.app.run_test(size=size, notifications=True) as pilot:
             screen.pilot = pilot
-            await pilot.pause()
+            await screen.until(lambda: screen.watched.checks.asked)  # the first stage is open
             await story(screen)
 
     asyncio.run(run())
@@ -252,7 +254,7 @@ def test_a_save_of_a_test_checks_again_and_says_so(place: Place) -> None:
         await screen.judged("failed", "blocked")
         await screen.takes(Saved(screen.watched.first.tests_path / "test_double.py"))
         await screen.until(lambda: "tests/test_double.py was saved." in screen.text("#told"))
-        assert screen.watched.checks.anew == [False, True]
+        await screen.until(lambda: screen.watched.checks.anew == [False, True])
 
     play(place.root, story)
 

@@ -176,6 +176,17 @@ def test_a_request_that_never_ends_is_given_up(server: Server, monkeypatch: pyte
         assert connection.recv(1) == b""
 
 
+def test_a_body_that_does_not_arrive_is_the_requests_fault(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    base, port = server.guard.base, server.guard.port
+    head = f"POST {base}do/check HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nOrigin: http://127.0.0.1:{port}\r\n"
+    text = f"{head}Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{{".encode()
+    assert raw(server, text).startswith(b"HTTP/1.1 400 ")  # it broke off
+    monkeypatch.setattr(module.Handler, "timeout", 0.1)
+    with socket.create_connection(("127.0.0.1", port), SLACK) as connection:
+        connection.sendall(text)
+        assert connection.recv(13) == b"HTTP/1.1 408 "
+
+
 def test_a_failure_of_ours_is_answered_without_its_trace(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     def fails(*_: object) -> None:
         raise ValueError("secret words")
@@ -202,7 +213,7 @@ def test_a_port_in_use_is_told() -> None:
 
 @pytest.mark.parametrize("port", [-1, 65536])
 def test_what_is_no_port_is_told(port: int) -> None:
-    with pytest.raises(UsageError, match=f"{port} is no port"):
+    with pytest.raises(UsageError, match=f"{port} is not a port"):
         Server(port)
 
 

@@ -13,6 +13,7 @@ from grader.tests.watching.fakes import Watched, verdict
 from grader.verdict import Failure
 from grader.watching.board import Board
 from grader.watching.events import Failed, Judged
+from grader.web.serving.steps import StepLink
 from grader.web.serving.view import COMPLETE, PUBLIC, View, view
 
 
@@ -60,6 +61,17 @@ def test_a_module_that_cannot_be_graded_says_why(watched: Watched) -> None:
     found = after(watched, "failed", "failed", problem=Problem("syntax", "invalid syntax", 3, "Look at line 3."))
     assert found.trouble == ("stages/s01_numbers/numbers_.py:3: invalid syntax", "Look at line 3.")
     assert found.lines == ()
+
+
+def test_a_line_that_the_message_names_is_said_once(watched: Watched) -> None:
+    found = after(watched, "failed", "failed", problem=Problem("syntax", "line 3: invalid syntax", 3, None))
+    assert found.trouble == ("stages/s01_numbers/numbers_.py: line 3: invalid syntax", "")
+
+
+def test_a_row_knows_its_step(watched: Watched) -> None:
+    watched.session.take(watched.judged(verdict(watched.first, "failed", "blocked")))
+    found = view(watched.session.board, 6.0, {"double": StepLink(1, "step-1-twice")})
+    assert [line.step for line in found.lines] == [StepLink(1, "step-1-twice"), None]
 
 
 def test_a_check_that_came_to_nothing_says_why(watched: Watched) -> None:
