@@ -25,7 +25,8 @@ from grader.remote.processes.process import LearnerProcess
 class Charge:
     """All that one judge works on: the suite, the task, the module, where to begin, and what explains wrong answers.
 
-    doubted says that the judge before it ended in the first test, so that only the reference runs that one.
+    doubted says that the judge before it ended in the first test, so that only the reference runs that one. done holds
+    the places of tests that have an outcome.
     """
 
     suite: Suite
@@ -38,6 +39,7 @@ class Charge:
     first: int = 0
     doubted: bool = False
     slow_rows: frozenset[str] = field(default_factory=frozenset)
+    done: frozenset[int] = frozenset()
 
 
 def judge(charge: Charge, messages: Messages, workers: Workers) -> None:
@@ -81,7 +83,7 @@ def _hear(charge: Charge, session: Session, messages: Messages) -> None:
         bounds.bound_time(bounds.TEST_SECONDS)
         session.process.load()
         messages.send("loaded", sorted(_wanted(charge.suite) & set(session.process.names)))
-        session.run(items, first, messages)
+        session.run(items, first, messages, charge.done | ({charge.first} if charge.doubted else set()))
     finally:
         session.end()
 

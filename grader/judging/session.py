@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from dataclasses import replace
-from functools import partial
 from typing import Any, Protocol
 
 import pytest
@@ -15,12 +14,12 @@ from grader.diagnosis.evidence import Evidence
 from grader.diagnosis.repairs.bench import RemoteBench
 from grader.judging import phases, plugin
 from grader.judging.assessment import EXPLAINED, Assessor, Attempt
+from grader.judging.calls import Late, called, times
 from grader.judging.processes import bounds
-from grader.judging.processes.repeated import timed
 from grader.judging.processes.slate import Slate
 from grader.judging.suite import Suite, criterion_of, kind_of, name_of
-from grader.judging.task import Swelled, Task
-from grader.outcome import Call, Outcome
+from grader.judging.task import Task, expect_memory
+from grader.outcome import Outcome
 from grader.remote.exceptions import WorkerFailed
 from grader.remote.module import RemoteModule
 from grader.remote.processes.process import LearnerProcess
@@ -51,6 +50,7 @@ class Session:
         self._reference: Any = None  # where set, what `learner` is instead of the module that was handed in
         self._evidence = Evidence()
         self._left_out = ""
+        self._late = Late(suite.stage, process.job.source)
         self._items: list[pytest.Item] = []
         self._place = 0
 
@@ -65,17 +65,30 @@ class Session:
         bounds.bound_time(bounds.TEST_SECONDS)
         return self._with_reference(*items[place : place + 2])
 
-    def run(self, items: list[pytest.Item], first: int, report: Report) -> None:
-        """Judge the tests from the first on."""
-        outcomes: list[Outcome] = []
+    def run(self, items: list[pytest.Item], first: int, report: Report, done: Set[int] = frozenset()) -> None:
+        """Judge the tests from the first on, then those before it, but for those that are done."""
         self._items = items
-        for place in range(first, len(items)):
+        places = [place for place in (*range(first, len(items)), *range(first)) if place not in done]
+        outcomes: list[Outcome] = []
+        waiting = self._run(places, report, outcomes, True)
+        self._run(waiting, report, outcomes, False)
+        self._settle(outcomes, report)
+
+    def _run(self, places: list[int], report: Report, outcomes: list[Outcome], is_first: bool) -> list[int]:
+        """Judge tests in turn; return those that wait, the first time, since they lead to a function that is late."""
+        waiting: list[int] = []
+        for place, then in zip(places, [*places[1:], None], strict=True):
+            item, following = self._items[place], None if then is None else self._items[then]
+            if is_first and self._late.leads_here(criterion_of(item)):
+                self._attempted(item, following, "it waits")  # pytest takes down what the test before it had set up
+                waiting.append(place)
+                continue
             self._place = place
             bounds.bound_time(bounds.TEST_SECONDS)
-            outcomes.append(self._judged(report, *items[place : place + 2]))
+            outcomes.append(self._judged(report, item, following))
             if self.task.hunt is not None and outcomes[-1].status != "passed":
-                break
-        self._settle(outcomes, report)
+                return []
+        return waiting
 
     def end(self) -> None:
         """Leave the suite's tests as they were."""
@@ -95,16 +108,16 @@ class Session:
             return outcome
         attempt = self._attempted(item, following)
         ended = None if attempt.connection is None else self.process.done(attempt.connection)
-        _expect_memory(attempt.error)
+        expect_memory(attempt.error)
 
         def reference() -> str | None:
             return self._with_reference(item, following)
 
         outcome = self._assessor.outcome(base, attempt, ended, reference)
-        called = self._called(attempt) if outcome.status == "failed" else ()
-        outcome = replace(
-            outcome, seconds=time.perf_counter() - started, called=called, calls=self._timed(attempt, outcome)
-        )
+        asked = called(self.suite.stage, attempt.connection) if outcome.status == "failed" else ()
+        timed = times(self.suite.stage, self.task, self.process, outcome, attempt.connection)
+        outcome = replace(outcome, seconds=time.perf_counter() - started, called=asked, calls=timed)
+        self._late.note(outcome, attempt.connection)
         more = self._assessor.explains and outcome.status in EXPLAINED
         report.send("outcome", self._place, outcome, more)
         if outcome.status == "timed_out":
@@ -116,22 +129,6 @@ class Session:
         if attempt.connection is not None and self._assessor.explains:
             self._evidence.keep(outcome, attempt.connection, attempt.asked)
         return outcome
-
-    def _called(self, attempt: Attempt) -> tuple[str, ...]:
-        """Return which of the stage's own functions and classes a test called."""
-        records = attempt.connection.records if attempt.connection else []
-        labels = dict.fromkeys(record.label for record in records if record.kind in ("call", "traced", "op"))
-        return tuple(label for label in labels if self.suite.stage.criterion_of(label))
-
-    def _timed(self, attempt: Attempt, outcome: Outcome) -> tuple[Call, ...]:
-        """Return the calls of a test that passed, with their times, where these are asked for and known."""
-        if not self.task.timed or outcome.status != "passed" or attempt.connection is None:
-            return ()
-        start = partial(self.process.open, "", self.task.ends_at) if self.process.fork else None
-        try:
-            return timed(self.suite.stage, attempt.connection, start, self.process.done)
-        except Exception:  # of values that a learner's process chose, or its end; the result stands without times
-            return ()
 
     def _attempted(self, item: pytest.Item, following: pytest.Item | None, left_out: str = "") -> Attempt:
         """Run a test to its end, whatever comes of it; one that is left out ends before it begins."""
@@ -156,7 +153,7 @@ class Session:
             attempt = self._attempted(item, following)
         finally:
             self._reference = None
-        _expect_memory(attempt.error)  # values of the learner's may still be held; a judge without them tries again
+        expect_memory(attempt.error)  # values of the learner's may still be held; a judge without them tries again
         return attempt.fault()
 
     def _settle(self, outcomes: list[Outcome], report: Report) -> None:
@@ -243,9 +240,3 @@ class Session:
         if report.passed and not hasattr(report, "wasxfail"):
             attempt.phases.add(report.when)
         return report  # type: ignore[no-any-return]
-
-
-def _expect_memory(error: BaseException | None) -> None:
-    """Raise Swelled where an error means that this process, not the learner's, has no more memory."""
-    if isinstance(error, MemoryError) and not hasattr(error, "learner_frames"):
-        raise Swelled

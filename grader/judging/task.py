@@ -15,6 +15,12 @@ class Swelled(BaseException):
     """A judge has no more memory; what its next step would find is not to be relied on."""
 
 
+def expect_memory(error: BaseException | None) -> None:
+    """Raise Swelled where an error means that this process, not the learner's, has no more memory."""
+    if isinstance(error, MemoryError) and not hasattr(error, "learner_frames"):
+        raise Swelled
+
+
 @dataclass(frozen=True)
 class Task:
     """One grading: the seed of its inputs, when its time is used up (on the monotonic clock), and which rows.

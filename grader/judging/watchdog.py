@@ -198,9 +198,12 @@ class Watchdog:
         slow = {each.criterion for each in self._outcomes.values() if each.status == "timed_out"}
         if self._doubt is not None and self._doubt.status == "timed_out":
             slow.add(criterion_of(self._items[first]))
-        self._charge = replace(self._charge, first=first, doubted=doubted, slow_rows=frozenset(slow))
+        done = frozenset(self._outcomes)
+        left = [place for place in range(len(self._items)) if place not in done]  # some before this one may have waited
+        first = next((place for place in left if place >= first), *left[:1]) if left else first
+        self._charge = replace(self._charge, first=first, doubted=doubted, slow_rows=frozenset(slow), done=done)
         hunted = self._charge.task.hunt is not None and any(o.status != "passed" for o in self._outcomes.values())
-        return first < len(self._items) and not hunted
+        return bool(left) and not hunted
 
     def _unexplain(self, death: Death) -> None:
         """Take back the explanations of a judge that did not come to question them; note why there is none."""

@@ -65,8 +65,10 @@ def _judge(suite: Any, slate: Slate, plain: dict[str, Any], messages: Messages) 
     own["lent"] = tuple((name, label, text) for name, label, text in plain["job"]["lent"])
     job = Job(**{**plain["job"], **own})
     answers = partial(content.answers, suite.stage, job.source) if plain["explains"] else None
-    rows = frozenset(plain["slow_rows"])
-    charge = Charge(suite, task, job, plain["tier"], False, answers, slate, plain["first"], plain["doubted"], rows)
+    rows, done = frozenset(plain["slow_rows"]), frozenset(plain["done"])
+    charge = Charge(
+        suite, task, job, plain["tier"], False, answers, slate, plain["first"], plain["doubted"], rows, done
+    )
     judge(charge, messages, tiers.Own(charge.tier, job.hide, False, packages=job.packages))
 
 

@@ -88,6 +88,7 @@ class Standing:
             "task": asdict(charge.task), "job": {**asdict(charge.job), "hide": str(charge.job.hide)},
             "tier": charge.tier, "first": charge.first, "doubted": charge.doubted,
             "explains": charge.answers is not None, "slow_rows": sorted(charge.slow_rows),
+            "done": sorted(charge.done),
         }  # fmt: skip
         messages.send("judge", plain)
         return messages

@@ -1,0 +1,75 @@
+"""What the calls of a test tell: the functions that it asked for, their times, and what waits for one that is late.
+
+A function that does not return costs each test that calls it the whole time of a call. Tests that lead to it come
+last, so that the time of the stage is there for all that have nothing to do with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+
+from grader.course.stage import Stage
+from grader.judging.processes.repeated import timed
+from grader.judging.task import Task
+from grader.outcome import Call, Outcome
+from grader.remote.connection import Connection
+from grader.remote.processes.process import LearnerProcess
+from grader.submission.source import plain_text
+from grader.submission.source.reaching import reaches
+
+ASKED = ("call", "traced", "op")
+
+
+def called(stage: Stage, connection: Connection | None) -> tuple[str, ...]:
+    """Return which of the stage's own functions and classes a test called."""
+    records = connection.records if connection else []
+    labels = dict.fromkeys(record.label for record in records if record.kind in ASKED)
+    return tuple(label for label in labels if stage.criterion_of(label))
+
+
+def times(
+    stage: Stage, task: Task, process: LearnerProcess, outcome: Outcome, connection: Connection | None
+) -> tuple[Call, ...]:
+    """Return the calls of a test that passed, with their times, where these are asked for and known."""
+    if not task.timed or outcome.status != "passed" or connection is None:
+        return ()
+    start = partial(process.open, "", task.ends_at) if process.fork else None
+    try:
+        return timed(stage, connection, start, process.done)
+    except Exception:  # of values that a learner's process chose, or its end; the result stands without times
+        return ()
+
+
+class Late:
+    """Functions that did not return in time, and the rows that lead to one, by the module's text or by their needs."""
+
+    def __init__(self, stage: Stage, source: bytes) -> None:
+        self._stage = stage
+        self._source = source
+        self._reaches: Mapping[str, frozenset[str]] = {}
+        self._functions: set[str] = set()
+        self._rows: set[str] = set()
+
+    def note(self, outcome: Outcome, connection: Connection | None) -> None:
+        """Remember the call that a test waited for in vain, and its row."""
+        if outcome.status != "timed_out" or connection is None:
+            return
+        if not self._functions:
+            self._reaches = reaches(self._stage, plain_text(self._source))
+        own = [name for row in self._stage.criteria if row.id == outcome.criterion for name in row.functions]
+        waited = [record.label for record in connection.records if record.failed]
+        self._functions |= {label for label in waited if self._stage.criterion_of(label)} or {*own}
+        self._rows.add(outcome.criterion)
+        for row in self._stage.criteria:  # each needs rows above it only
+            if not self._rows.isdisjoint(row.needs):
+                self._rows.add(row.id)
+
+    def leads_here(self, row: str) -> bool:
+        """Say whether one of a row's functions is late, or leads to one that is, or the row needs another that does."""
+        if not self._functions:
+            return False
+        names = [name for each in self._stage.criteria if each.id == row for name in each.functions]
+        return row in self._rows or any(
+            not self._functions.isdisjoint((name, *self._reaches.get(name, ()))) for name in names
+        )

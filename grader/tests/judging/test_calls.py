@@ -1,0 +1,134 @@
+"""Tests that lead to a function which does not return come last, and none is lost on the way."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from grader.course.stage import Stage
+from grader.isolation import tiers
+from grader.judging.calls import Late, called
+from grader.judging.grading import Grader, Options
+from grader.outcome import Outcome, Status
+from grader.submission import take
+from grader.tests.support.small_course import SmallCourse
+
+ROW = """
+    [[criteria]]
+    id = "{name}"
+    text = "{name} is right"
+    functions = ["{name}"]
+    needs = {needs}
+    hints = ["a", "b", "c"]
+"""
+MANIFEST = """
+    schema = 1
+    id = "s90"
+    title = "Small"
+    module = "small.py"
+    requires = []
+
+    [limits]
+    stage_seconds = 30
+    call_seconds = 1
+    judge_mb = 300
+""" + "".join(
+    ROW.format(name=name, needs=needs) for name, needs in (("one", []), ("two", []), ("three", ["one"]), ("four", []))
+)
+SOLUTION = """
+    def one(x):
+        return x
+
+
+    def two(x):
+        return one(x) + 1
+
+
+    def three(x):
+        return x + 2
+
+
+    def four(x):
+        return x + 3
+"""
+TEST = """
+    @pytest.mark.criterion("{name}")
+    def test_{name}(learner):
+        assert learner.{name}(1) == {value}
+        {more}
+"""
+
+
+def hidden(four: str = "") -> str:
+    names = ("one", "two", "three", "four")
+    each = zip(names, range(1, 5), ("", "", "", four), strict=True)
+    return "".join(TEST.format(name=name, value=value, more=more) for name, value, more in each)
+
+
+def told(course: SmallCourse, source: str, four: str = "") -> dict[str, Status]:
+    """Return the tests in the order in which they came to their end, with their statuses."""
+    course.write(manifest=MANIFEST, solution=SOLUTION, hidden=hidden(four))
+    file = course.root / "handed_in.py"
+    course._put(file, source)
+    found: dict[str, Outcome] = {}
+    with Grader(course.course, course.stage) as grader:
+        options = Options(1, isolation="process")
+        grader.grade(take(course.stage, file, course.root), options, lambda each: found.update({each.criterion: each}))
+    return {row: outcome.status for row, outcome in found.items()}
+
+
+def test_rows_that_lead_to_what_does_not_return_come_last(small_course: SmallCourse) -> None:
+    found = told(small_course, SOLUTION.replace("return x\n", "while True: pass\n"))
+    assert list(found.items()) == [("one", "timed_out"), ("four", "passed"), ("two", "timed_out"), ("three", "passed")]
+
+
+def test_a_module_that_returns_is_judged_in_order(small_course: SmallCourse) -> None:
+    assert list(told(small_course, SOLUTION)) == ["one", "two", "three", "four"]
+
+
+@pytest.mark.skipif(not tiers.FORKS, reason="a judge that is a fork")
+def test_what_waits_when_a_judge_ends_is_judged_by_the_next(small_course: SmallCourse) -> None:
+    source = SOLUTION.replace("return x\n", "while True: pass\n")
+    found = told(small_course, source, four="import os; os.kill(os.getpid(), 9)")
+    assert found == {"one": "timed_out", "four": "grader_fault", "two": "timed_out", "three": "passed"}
+
+
+def connection(*records: tuple[str, bool]) -> Any:
+    return SimpleNamespace(
+        records=[SimpleNamespace(label=label, failed=failed, kind="call") for label, failed in records]
+    )
+
+
+@pytest.fixture
+def stage(small_course: SmallCourse) -> Stage:
+    small_course.write(manifest=MANIFEST, solution=SOLUTION, hidden=hidden())
+    return small_course.stage
+
+
+def late(stage: Stage, source: str, row: str, *records: tuple[str, bool], status: Status = "timed_out") -> set[str]:
+    found = Late(stage, source.encode())
+    found.note(Outcome("test", row, True, status), connection(*records))
+    return {each.id for each in stage.criteria if found.leads_here(each.id)}
+
+
+def test_what_waits_follows_from_the_text_and_from_what_rows_need(stage: Stage) -> None:
+    text = "def one(x): pass\ndef two(x): return one(x)\ndef three(x): pass\ndef four(x): pass\n"
+    assert late(stage, text, "one", ("one", True)) == {"one", "two", "three"}
+    assert late(stage, text, "two", ("one", False), ("two", True)) == {"two"}
+    assert late(stage, text, "four", ("helper", True)) == {"four"}  # no function of the stage: its row is late
+
+
+def test_a_text_that_cannot_be_read_leaves_what_rows_need(stage: Stage) -> None:
+    assert late(stage, "def (", "one", ("one", True)) == {"one", "three"}
+
+
+@pytest.mark.parametrize("status", ["passed", "failed", "crashed"])
+def test_what_ended_in_time_lets_nothing_wait(stage: Stage, status: Status) -> None:
+    assert late(stage, SOLUTION, "one", ("one", status == "crashed"), status=status) == set()
+
+
+def test_functions_of_the_stage_that_were_called_are_told_once(stage: Stage) -> None:
+    assert called(stage, connection(("one", False), ("other", False), ("one", False), ("two", True))) == ("one", "two")
+    assert called(stage, None) == ()
