@@ -77,7 +77,7 @@ class Session:
     def _run(self, places: list[int], report: Report, outcomes: list[Outcome], is_first: bool) -> list[int]:
         """Judge tests in turn; return those that wait, the first time, since they lead to a function that is late."""
         waiting: list[int] = []
-        for place, then in zip(places, [*places[1:], None], strict=True):
+        for place, then in zip(places, [*places[1:], None], strict=False):
             item, following = self._items[place], None if then is None else self._items[then]
             if is_first and self._late.leads_here(criterion_of(item)):
                 self._attempted(item, following, "it waits")  # pytest takes down what the test before it had set up

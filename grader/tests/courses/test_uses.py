@@ -136,7 +136,7 @@ class TestWhatGoesWrong:
     def test_a_stage_that_is_not_used_cannot_be_imported(self, check: Grade, root: Path) -> None:
         wrote(root, "s04", "from stages.s01_counting.counting import count\n")
         found = check("--json").json["problem"]
-        assert found["message"].startswith("line 1: stages.s01_counting.counting.count is imported, but is not there")
+        assert found["message"].startswith("line 1: stages.s01_counting.counting.count is imported, but is unavailable")
         may = "stages.s02_distance.distance and stages.s03_graphs.graphs."
         assert (
             found["hint"]
