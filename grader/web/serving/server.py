@@ -6,13 +6,16 @@ import errno
 import os
 import select
 import socket
+import sys
 import threading
+import traceback
 from contextlib import suppress
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 from grader.errors import UsageError
+from grader.report.terminal.layout import printable
 from grader.web.serving.answers import Answer, Stream, refusal
 from grader.web.serving.app import App
 from grader.web.serving.guard import HOST, Guard, RefusedError, body_length
@@ -109,7 +112,8 @@ class Handler(BaseHTTPRequestHandler):
             answer = app.answer(self.command, path, body)
         except RefusedError as error:
             answer = refusal(error.status, error.said)
-        except Exception:  # whatever failed, nothing of it is for a browser to read
+        except Exception as error:  # whatever failed, nothing of it is for a browser to read
+            _tell(error)
             answer = refusal(HTTPStatus.INTERNAL_SERVER_ERROR, "The server failed to answer this.")
         if isinstance(answer, Answer):
             self._send(answer)
@@ -178,3 +182,11 @@ def _unusable(port: int, error: OSError | OverflowError) -> UsageError:
     if error.errno in (errno.EACCES, getattr(errno, "WSAEACCES", errno.EACCES)):
         return UsageError(f"port {port} of {HOST} is not yours to use", "Name one from 1024 on, or leave --port out.")
     return UsageError(f"port {port} of {HOST} cannot be used: {error.strerror or error}", "Leave --port out.")
+
+
+def _tell(error: Exception) -> None:
+    """Say in the terminal what no browser is to read: that the grader failed, and where; no address, it holds the key."""
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    said = f"error: the grader failed to answer a browser: {type(error).__name__}: {error} ({last.name})"
+    with suppress(OSError, ValueError):  # a terminal that is gone
+        print(printable(said)[:500], file=sys.stderr, flush=True)

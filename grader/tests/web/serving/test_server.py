@@ -187,13 +187,17 @@ def test_a_body_that_does_not_arrive_is_the_requests_fault(server: Server, monke
         assert connection.recv(13) == b"HTTP/1.1 408 "
 
 
-def test_a_failure_of_ours_is_answered_without_its_trace(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failure_of_ours_is_answered_without_its_trace_and_told_in_the_terminal(
+    server: Server, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     def fails(*_: object) -> None:
         raise ValueError("secret words")
 
     monkeypatch.setattr(server.app, "answer", fails)
     answer = ask(server, "GET", f"{server.guard.base}road")
     assert answer.status == 500 and b"secret words" not in answer.read()
+    told = capsys.readouterr().err
+    assert "secret words" in told and server.guard.base not in told
 
 
 def test_a_server_that_is_not_ready_says_so() -> None:
