@@ -185,7 +185,7 @@ def _unusable(port: int, error: OSError | OverflowError) -> UsageError:
 
 
 def _tell(error: Exception) -> None:
-    """Say in the terminal what no browser is to read: that the grader failed, and where; no address, it holds the key."""
+    """Say in the terminal what no browser is to read: that the grader failed, and where. An address holds the key."""
     last = traceback.extract_tb(error.__traceback__)[-1]
     said = f"error: the grader failed to answer a browser: {type(error).__name__}: {error} ({last.name})"
     with suppress(OSError, ValueError):  # a terminal that is gone
