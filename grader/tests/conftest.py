@@ -23,19 +23,12 @@ from grader.remote.module import RemoteModule
 from grader.remote.processes.loading import Job
 from grader.remote.processes.process import LearnerProcess
 from grader.tests.pace import changed, nursery
-from grader.tests.pace.matrix import (  # the hooks among them are pytest's to find
-    BRIEF,
-    pytest_addoption,
-    pytest_xdist_auto_num_workers,
-    sampled,
-    search_times,
-    why_missing,
-)
+from grader.tests.pace.matrix import BRIEF, sampled, search_times, why_missing
 from grader.tests.pace.memory import pytest_collection_finish
 from grader.tests.support.command import NUMBERS, PACKAGE, PROJECT, SUMS, Command, Here, Place, write_stage
 from grader.tests.support.small_course import Graded, SmallCourse
 
-__all__ = ["Graded", "SmallCourse", "pytest_addoption", "pytest_collection_finish", "pytest_xdist_auto_num_workers"]
+__all__ = ["Graded", "SmallCourse", "pytest_collection_finish"]
 LABEL = "stages/s90_small/small.py"
 PACE = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])  # others may use the machine, too
 settings.register_profile("full", PACE)

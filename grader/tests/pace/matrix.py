@@ -24,19 +24,6 @@ BRIEF = 0.1  # of the time in which a cause is looked for: enough for the search
 NAMES = ("tier", "isolation")  # of parameters that hold a tier
 
 
-def pytest_addoption(parser: pytest.Parser) -> None:
-    group = parser.getgroup("matrix", "how much of the full matrix is run")
-    group.addoption("--all-tiers", action="store_true", help="run each test in every isolation tier that it names")
-    group.addoption("--changed-since", metavar="COMMIT", help="run the full matrix of what differs from a commit, too")
-    group.addoption("--seeds", type=int, default=1, help="how many seeds each reference is graded with")
-
-
-def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
-    """Run files and tests that are named in this process: only folders and the whole suite are worth workers."""
-    is_folder = any("::" not in each and not each.endswith(".py") for each in config.args)
-    return None if is_folder else 0
-
-
 def search_times(part: float) -> Iterator[tuple[ModuleType, str, float]]:
     """Yield where it stands how long a cause is looked for, with a part of that time in seconds."""
     for place, name in ((search, "SECONDS"), (search, "RECALL_SECONDS"), (evidence, "SEARCH_SECONDS")):

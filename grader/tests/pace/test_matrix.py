@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -9,7 +11,8 @@ from typing import Any
 import pytest
 
 from grader.isolation import tiers
-from grader.tests.pace import matrix
+from grader.tests.pace import matrix, options
+from grader.tests.support.places import ROOT
 
 
 def marked(name: str) -> Any:
@@ -86,4 +89,11 @@ def test_where_no_tier_works_one_is_left_to_tell_why(works: set[str]) -> None:
 )
 def test_folders_are_worth_workers_and_files_are_not(arguments: list[str], workers: int | None) -> None:
     config: Any = SimpleNamespace(args=arguments)
-    assert matrix.pytest_xdist_auto_num_workers(config) == workers
+    assert options.pytest_xdist_auto_num_workers(config) == workers
+
+
+@pytest.mark.parametrize("arguments", [("--seeds", "2"), ("--all-tiers", "--seeds=2"), ("--changed-since", "HEAD")])
+def test_options_are_known_wherever_their_values_stand(arguments: tuple[str, ...]) -> None:
+    command = [sys.executable, "-m", "pytest", *arguments, "--help", "-n", "0", "-p", "no:cacheprovider"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0 and "--changed-since=COMMIT" in done.stdout, done.stderr

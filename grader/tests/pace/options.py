@@ -1,0 +1,18 @@
+"""The suite's own options, as a plugin: a conftest is read too late for an option whose value stands apart."""
+
+from __future__ import annotations
+
+import pytest
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("matrix", "how much of the full matrix is run")
+    group.addoption("--all-tiers", action="store_true", help="run each test in every isolation tier that it names")
+    group.addoption("--changed-since", metavar="COMMIT", help="run the full matrix of what differs from a commit, too")
+    group.addoption("--seeds", type=int, default=1, help="how many seeds each reference is graded with")
+
+
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
+    """Run files and tests that are named in this process: only folders and the whole suite are worth workers."""
+    is_folder = any("::" not in each and not each.endswith(".py") for each in config.args)
+    return None if is_folder else 0
