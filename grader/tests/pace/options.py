@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import sys
+
 import pytest
 
 
@@ -12,7 +15,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--seeds", type=int, default=1, help="how many seeds each reference is graded with")
 
 
-def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
-    """Run files and tests that are named in this process: only folders and the whole suite are worth workers."""
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
+    """Run files and tests that are named in this process: only folders and the whole suite are worth workers.
+
+    There is one more than there are cores, since a third of the time tests wait for processes that they started.
+    """
     is_folder = any("::" not in each and not each.endswith(".py") for each in config.args)
-    return None if is_folder else 0
+    return cores() + 1 if is_folder else 0
+
+
+def cores() -> int:
+    """Return how many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1

@@ -14,6 +14,8 @@ from grader.isolation import tiers
 from grader.tests.pace import matrix, options
 from grader.tests.support.places import ROOT
 
+MANY = options.cores() + 1
+
 
 def marked(name: str) -> Any:
     return SimpleNamespace(name=name, args=("grader/web",) if name == "full_matrix" else (3, "stages"))
@@ -85,9 +87,9 @@ def test_where_no_tier_works_one_is_left_to_tell_why(works: set[str]) -> None:
 
 @pytest.mark.parametrize(
     ("arguments", "workers"),
-    [(["grader/tests"], None), (["grader/tests/report"], None), (["a/test_b.py"], 0), (["a/test_b.py::test_c"], 0)],
+    [(["grader/tests"], MANY), (["grader/tests/report"], MANY), (["a/test_b.py"], 0), (["a/test_b.py::test_c"], 0)],
 )
-def test_folders_are_worth_workers_and_files_are_not(arguments: list[str], workers: int | None) -> None:
+def test_folders_are_worth_workers_and_files_are_not(arguments: list[str], workers: int) -> None:
     config: Any = SimpleNamespace(args=arguments)
     assert options.pytest_xdist_auto_num_workers(config) == workers
 
