@@ -6,11 +6,9 @@ other alternatives alone. So what is measured is what a learner gets whose modul
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from concurrent.futures import Executor, as_completed
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import dataclass
 
 from grader.authoring import proof
 from grader.authoring.likewords import names_change
@@ -19,10 +17,7 @@ from grader.course.mutants import Mutant, mutants, reach
 from grader.course.stage import Course, Stage
 from grader.diagnosis.obvious import OBVIOUS
 from grader.diagnosis.slips.telling import LOCATED
-from grader.judging.grading import Grader, Options
 from grader.outcome import Diagnosis
-from grader.submission import Snapshot
-from grader.submission.earlier import used_modules
 from grader.verdict import Verdict
 
 SEED = 1000
@@ -70,7 +65,8 @@ def measured(
 ) -> list[Naming]:
     """Grade at most so many mutants of each stage's second solution and say how many are named rightly."""
     texts = {stage.id: _second(stage) for stage in stages}
-    chosen = {name: _sample(mutants(text), most) if text else [] for name, (_, text) in texts.items()}
+    made = {name: mutants(text) if text else [] for name, (_, text) in texts.items()}
+    chosen = {name: _sample(each, most) for name, each in made.items()}
     total = sum(map(len, chosen.values()))
     found: dict[str, list[Told]] = {stage.id: [] for stage in stages}
     with proof.workers(course, workers) as pool:
@@ -78,10 +74,7 @@ def measured(
             found[stage].append(told)
             if on_result is not None:
                 on_result(number, total, stage)
-    return [
-        Naming(each.id, texts[each.id][0], len(mutants(texts[each.id][1])), tuple(_by_line(found[each.id])))
-        for each in stages
-    ]
+    return [Naming(each.id, texts[each.id][0], len(made[each.id]), tuple(_by_line(found[each.id]))) for each in stages]
 
 
 def _second(stage: Stage) -> tuple[str, str]:
@@ -106,29 +99,17 @@ def _graded(
     chosen: dict[str, list[Mutant]],
     isolation: str,
 ) -> Iterator[tuple[str, Told]]:
-    asked = {
-        pool.submit(_verdict, stage.id, texts[stage.id][0], mutant.source, isolation): (stage, mutant)
-        for stage in stages
-        for mutant in chosen[stage.id]
-    }
+    asked = {}
+    for stage in stages:
+        name, text = texts[stage.id]
+        for mutant in chosen[stage.id]:
+            case = proof.Case(f"naming/{name}", stage.id, mutant.source, SEED, isolation=isolation, withheld=name)
+            asked[pool.submit(proof.graded, case)] = stage, text, mutant
     for future in as_completed(asked):
-        stage, mutant = asked[future]
-        yield stage.id, judged(stage, texts[stage.id][1], mutant, future.result())
-
-
-_kept: dict[tuple[int, str], Grader] = {}  # by course and stage
-
-
-def _verdict(name: str, withheld: str, source: str, isolation: str) -> Verdict:
-    """Grade a module with everything that a learner gets, in a process that knows the course."""
-    course = proof.course_here()
-    stage = replace(course.find(name), withheld=withheld)
-    grader = _kept.setdefault((id(course), name), Grader(course, stage))
-    text = source.encode()
-    label = f"stages/{stage.name}/{stage.module}"
-    digest = hashlib.sha256(text).hexdigest()
-    snapshot = Snapshot(stage.module, text, digest, Path(label), label, uses=used_modules(stage))
-    return grader.grade(snapshot, Options(SEED, isolation))
+        stage, text, mutant = asked[future]
+        verdict = future.result().verdict
+        assert verdict is not None  # only a hunt has none
+        yield stage.id, judged(stage, text, mutant, verdict)
 
 
 def judged(stage: Stage, solution: str, mutant: Mutant, verdict: Verdict) -> Told:
@@ -144,13 +125,13 @@ def judged(stage: Stage, solution: str, mutant: Mutant, verdict: Verdict) -> Tol
         return Told(mutant, "passed", ())
     if not found:
         return Told(mutant, "unnamed", ())
-    right = all(_is_right(stage, solution, mutant, each) for each in found.values())
+    replaced = {each.id: each.replaces for each in load_mistakes(stage)}
+    changed = _names_of(mutant.function, solution, stage)
+    right = all(_is_right(each, mutant, changed, replaced) for each in found.values())
     return Told(mutant, "right" if right else "false", sentences)
 
 
-def _is_right(stage: Stage, solution: str, mutant: Mutant, diagnosis: Diagnosis) -> bool:
-    replaced = {each.id: each.replaces for each in load_mistakes(stage)}
-    changed = _names_of(mutant.function, solution, stage)
+def _is_right(diagnosis: Diagnosis, mutant: Mutant, changed: Set[str], replaced: Mapping[str, str]) -> bool:
     if diagnosis.mistake in replaced:
         return replaced[diagnosis.mistake] in changed or replaced[diagnosis.mistake].partition(".")[0] in changed
     named = diagnosis.text.split(" ", 1)[0].rstrip(":,.")

@@ -36,7 +36,8 @@ class Case:
     """One module to grade with one seed; name is "reference", "alternatives/loops", "mistakes/no-scale"…
 
     hunt holds the rows to try first, where the first test that the module does not pass is all that is wanted; tests
-    the only ones that can tell, in the order to try them, and call_seconds what a call may take at most.
+    the only ones that can tell, in the order to try them, and call_seconds what a call may take at most. withheld is
+    the alternative that the diagnosis does not see.
     """
 
     name: str
@@ -48,6 +49,7 @@ class Case:
     hunt: tuple[str, ...] | None = None
     tests: tuple[str, ...] | None = None
     call_seconds: float = MUTANT_CALL_SECONDS
+    withheld: str = ""
 
 
 @dataclass(frozen=True)
@@ -171,12 +173,7 @@ def _chunks(cases: Iterable[Case]) -> Iterator[list[Case]]:
 
 
 _course: list[Course] = []
-_warm: dict[tuple[str, float], Hunter] = {}  # by stage and the seconds that a call may take
-
-
-def course_here() -> Course:
-    """Return the course that this process grades."""
-    return _course[0]
+_warm: dict[tuple[str, float, str], Hunter] = {}  # by stage, the seconds that a call may take, and what is withheld
 
 
 def _remember(course: Course) -> None:
@@ -193,7 +190,7 @@ def _forget() -> None:
 
 def _grader(course: Course, stage: Stage) -> Hunter:
     """Return this process' grader of a stage, which keeps its tests."""
-    return _warm.setdefault((stage.id, stage.limits.call_seconds), Hunter(course, stage))
+    return _warm.setdefault((stage.id, stage.limits.call_seconds, stage.withheld), Hunter(course, stage))
 
 
 def _hunter(course: Course, stage: Stage, seconds: float) -> Hunter:
@@ -238,15 +235,14 @@ def _none_or(outcome: Outcome | None) -> tuple[Outcome, ...]:
 def graded(case: Case) -> Result:
     """Grade one case in a process that knows its course."""
     (course,) = _course
-    stage = course.find(case.stage)
+    stage = replace(course.find(case.stage), withheld=case.withheld)
     if case.name == REACH:
         return Result(case, None, (), _grader(course, stage).reached(case.source, case.seed))
     snapshot = _snapshot(stage, case.source)
     options = Options(case.seed, case.isolation, case.only)
     if case.hunt is not None:
-        return Result(
-            case, None, _none_or(_hunter(course, stage, MUTANT_CALL_SECONDS).hunt(snapshot, options, case.hunt))
-        )
+        outcome = _hunter(course, stage, MUTANT_CALL_SECONDS).hunt(snapshot, options, case.hunt)
+        return Result(case, None, _none_or(outcome))
     outcomes: list[Outcome] = []
     verdict = _grader(course, stage).grade(snapshot, options, outcomes.append)
     return Result(case, verdict, tuple(outcomes))

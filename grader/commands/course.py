@@ -24,6 +24,16 @@ app = typer.Typer(
 MOST_SEEDS = 1000
 MOST_JOBS = 256
 MOST_NAMED = 1000
+Jobs = Annotated[
+    int | None,
+    typer.Option("--jobs", metavar="N", min=1, max=MOST_JOBS, help="Processes that grade; by default one a core."),
+]
+NamedMutants = Annotated[
+    int,
+    typer.Option(
+        "--naming", metavar="N", min=0, max=MOST_NAMED, help="Grade N mutants of a second solution; count the named."
+    ),
+]
 
 
 @app.callback()
@@ -50,20 +60,8 @@ def verify(
     since: Annotated[
         str | None, typer.Option("--since", metavar="COMMIT", help="Only stages that differ from a commit of git.")
     ] = None,
-    jobs: Annotated[
-        int | None,
-        typer.Option("--jobs", metavar="N", min=1, max=MOST_JOBS, help="Processes that grade; by default one a core."),
-    ] = None,
-    naming: Annotated[
-        int,
-        typer.Option(
-            "--naming",
-            metavar="N",
-            min=0,
-            max=MOST_NAMED,
-            help="Of N mutants of a second solution, how many are named.",
-        ),
-    ] = 0,
+    jobs: Jobs = None,
+    naming: NamedMutants = 0,
     isolation: Isolation = "auto",
     as_json: Json = False,
 ) -> None:

@@ -171,7 +171,7 @@ class Grader:
             own.prepare()
         else:
             self._stands().prepare()
-        from grader.judging import content
+        from grader.judging.collecting import content
         from grader.judging.judge import Charge
         from grader.judging.processes.slate import Slate
         from grader.judging.task import Task
@@ -221,7 +221,7 @@ class Grader:
         from grader.judging.processes import bounds
 
         bounds.one_thread()
-        from grader.judging.content import test_files
+        from grader.judging.collecting.content import test_files
         from grader.judging.suite import Suite
 
         if self._suite is None:

@@ -63,7 +63,7 @@ class Session:
         """Return why the reference does not pass a test; None where it does. Nothing of a learner's takes part."""
         self._place = place
         bounds.bound_time(bounds.TEST_SECONDS)
-        return self._with_reference(*items[place : place + 2])
+        return self._with_reference(items[place])  # nothing is kept for a next test: which one that is, is open
 
     def run(self, items: list[pytest.Item], first: int, report: Report, done: Set[int] = frozenset()) -> None:
         """Judge the tests from the first on, then those before it, but for those that are done."""

@@ -20,9 +20,9 @@ from grader.course.packages import found_in
 from grader.course.stage import STAGES, Stage
 from grader.course.uses import references_in_place
 from grader.judging import plugin
-from grader.judging.content import TestFiles
-from grader.judging.expectations import noted
-from grader.judging.memory_files import MemoryFiles, importable
+from grader.judging.collecting.content import TestFiles
+from grader.judging.collecting.expectations import noted
+from grader.judging.collecting.memory_files import MemoryFiles, importable
 from grader.outcome import KINDS, Kind
 
 PYTEST_INI = Path(__file__).parent / "pytest.ini"

@@ -63,6 +63,10 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     nursery.settle(item.path, item.config.getoption("--all-tiers"))
 
 
+def pytest_sessionfinish() -> None:
+    nursery.close()
+
+
 def need(tier: tiers.Tier) -> tiers.Tier:
     """Return the tier; skip the test, with the reason, where this machine lacks it."""
     if reason := why_missing(tier):

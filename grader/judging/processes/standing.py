@@ -28,7 +28,7 @@ def main() -> None:
     connection.sendall(bytes.fromhex(spec["token"]))
     messages = Messages(connection)
     bounds.one_thread()
-    from grader.judging.content import test_files
+    from grader.judging.collecting.content import test_files
     from grader.judging.suite import Suite
 
     stage = stage_of(spec)
@@ -54,7 +54,7 @@ def stage_of(spec: dict[str, Any]) -> Stage:
 
 
 def _judge(suite: Any, slate: Slate, plain: dict[str, Any], messages: Messages) -> None:
-    from grader.judging import content
+    from grader.judging.collecting import content
     from grader.judging.judge import Charge, judge
     from grader.judging.task import Task
     from grader.remote.processes.loading import Job

@@ -20,7 +20,8 @@ from grader.classroom import release as releasing
 from grader.classroom.release import release, whole
 from grader.course.manifest import load_course
 from grader.course.sealed.keys import new_key
-from grader.judging import content, grading
+from grader.judging import grading
+from grader.judging.collecting import content
 from grader.judging.grading import Options
 from grader.progress.store import Store
 from grader.submission import take

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from types import SimpleNamespace
 from typing import Any
 
@@ -13,30 +14,14 @@ from grader.judging.calls import Late, called
 from grader.judging.grading import Grader, Options
 from grader.outcome import Outcome, Status
 from grader.submission import take
+from grader.tests.support.command import MANIFEST, ROW
 from grader.tests.support.small_course import SmallCourse
 
-ROW = """
-    [[criteria]]
-    id = "{name}"
-    text = "{name} is right"
-    functions = ["{name}"]
-    needs = {needs}
-    hints = ["a", "b", "c"]
-"""
-MANIFEST = """
-    schema = 1
-    id = "s90"
-    title = "Small"
-    module = "small.py"
-    requires = []
-
-    [limits]
-    stage_seconds = 30
-    call_seconds = 1
-    judge_mb = 300
-""" + "".join(
-    ROW.format(name=name, needs=needs) for name, needs in (("one", []), ("two", []), ("three", ["one"]), ("four", []))
-)
+NEEDS: dict[str, list[str]] = {"one": [], "two": [], "three": ["one"], "four": []}
+KILL = "import os; os.kill(os.getpid(), 9)"
+LIMITS = "\n[limits]\nstage_seconds = 30\ncall_seconds = 1\njudge_mb = 300\n"
+ROWS = "".join(ROW.format(name=name, needs=json.dumps(needs)) for name, needs in NEEDS.items())
+HEAD = MANIFEST.format(id="s90", title="Small", module="small", requires=[])
 SOLUTION = """
     def one(x):
         return x
@@ -55,21 +40,22 @@ SOLUTION = """
 """
 TEST = """
     @pytest.mark.criterion("{name}")
-    def test_{name}(learner):
-        assert learner.{name}(1) == {value}
-        {more}
+    class Test_{name}:
+        def test_it(self, learner):
+            assert learner.{name}(1) == {value}
+            {more}
 """
 
 
-def hidden(four: str = "") -> str:
-    names = ("one", "two", "three", "four")
-    each = zip(names, range(1, 5), ("", "", "", four), strict=True)
-    return "".join(TEST.format(name=name, value=value, more=more) for name, value, more in each)
+def hidden(**more: str) -> str:
+    """Return the tests, each in a class of its own; more is what one does besides."""
+    numbered = enumerate(NEEDS, 1)
+    return "".join(TEST.format(name=name, value=value, more=more.get(name, "")) for value, name in numbered)
 
 
-def told(course: SmallCourse, source: str, four: str = "") -> dict[str, Status]:
+def told(course: SmallCourse, source: str, **more: str) -> dict[str, Status]:
     """Return the tests in the order in which they came to their end, with their statuses."""
-    course.write(manifest=MANIFEST, solution=SOLUTION, hidden=hidden(four))
+    course.write(manifest=HEAD + LIMITS + ROWS, solution=SOLUTION, hidden=hidden(**more))
     file = course.root / "handed_in.py"
     course._put(file, source)
     found: dict[str, Outcome] = {}
@@ -91,8 +77,17 @@ def test_a_module_that_returns_is_judged_in_order(small_course: SmallCourse) -> 
 @pytest.mark.skipif(not tiers.FORKS, reason="a judge that is a fork")
 def test_what_waits_when_a_judge_ends_is_judged_by_the_next(small_course: SmallCourse) -> None:
     source = SOLUTION.replace("return x\n", "while True: pass\n")
-    found = told(small_course, source, four="import os; os.kill(os.getpid(), 9)")
+    found = told(small_course, source, four=KILL)
     assert found == {"one": "timed_out", "four": "grader_fault", "two": "timed_out", "three": "passed"}
+
+
+@pytest.mark.skipif(not tiers.FORKS, reason="a judge that is a fork")
+def test_what_waits_may_end_a_judge_itself(small_course: SmallCourse) -> None:
+    """The next judge goes on with a test that does not follow it in the file."""
+    source = SOLUTION.replace("return x\n", "while True: pass\n").replace("return one(x) + 1", "one; return x + 1")
+    assert told(small_course, source, two=KILL) == {
+        "one": "timed_out", "four": "passed", "two": "grader_fault", "three": "passed"
+    }  # fmt: skip
 
 
 def connection(*records: tuple[str, bool]) -> Any:
@@ -103,7 +98,7 @@ def connection(*records: tuple[str, bool]) -> Any:
 
 @pytest.fixture
 def stage(small_course: SmallCourse) -> Stage:
-    small_course.write(manifest=MANIFEST, solution=SOLUTION, hidden=hidden())
+    small_course.write(manifest=HEAD + LIMITS + ROWS, solution=SOLUTION, hidden=hidden())
     return small_course.stage
 
 

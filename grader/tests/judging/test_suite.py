@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from grader.judging.content import test_files as files_of
+from grader.judging.collecting.content import test_files as files_of
 from grader.judging.suite import Suite, criterion_of, name_of
 from grader.judging.task import Task
 from grader.tests.conftest import SmallCourse

@@ -25,15 +25,8 @@ from grader.isolation.started import Started
 from grader.tests.pace import zygote
 from grader.tests.support.places import HOUSE
 
-REAL = (
-    "attacked",
-    "doctor",
-    "isolation",
-    "judging",
-    "protocol",
-    "remote",
-    "worker",
-)  # rooms whose tests get real workers
+# rooms whose tests get real workers
+REAL = ("attacked", "doctor", "isolation", "judging/processes", "protocol", "remote", "worker")
 really_start = tiers.start
 
 
@@ -124,6 +117,13 @@ def _has_landlock() -> bool:
 def nursery() -> Nursery:
     """Return this process' own; it is made where the first worker is asked for."""
     return Nursery()
+
+
+def close() -> None:
+    """End this process' own, where there is one."""
+    if nursery.cache_info().currsize:
+        nursery().close()
+        nursery.cache_clear()
 
 
 def start(tier: tiers.Tier, hide: Path, fork: bool = tiers.FORKS, packages: Sequence[str] = ()) -> Started:

@@ -41,7 +41,7 @@ def test_what_bandit_passes_over_everywhere_stands_in_few_files() -> None:
             "diagnosis/repairs/rights/noted.py",
             "diagnosis/slips/patch.py",
             "course/answers.py",
-            "judging/memory_files.py",
+            "judging/collecting/memory_files.py",
             "course/uses.py",
             "worker/changed.py",
             "worker/lent.py",

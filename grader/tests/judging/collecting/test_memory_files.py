@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from grader.course.packages import set_aside
-from grader.judging.memory_files import MemoryFiles, importable
+from grader.judging.collecting.memory_files import MemoryFiles, importable
 
 TOPICS = "hidden.s90_small"
 OWN = {f"{TOPICS}.oracles": "VALUE = 7\n", f"{TOPICS}.__init__": ""}
