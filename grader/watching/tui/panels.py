@@ -101,7 +101,7 @@ class Panels:
         return True
 
     def _fill(self, where: str, lines: list[tuple[str, Text]], chosen: str | None) -> None:
-        """Put lines into a list; move to the chosen one if it is another than before, else stay where the learner is."""
+        """Put lines into a list; move to the chosen one if it is another than before, else stay."""
         target: OptionList = self._base(where)
         if self._chosen.get(where) == chosen and target.highlighted is not None:
             place = target.get_option_at_index(target.highlighted).id
