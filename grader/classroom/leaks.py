@@ -11,10 +11,11 @@ import lzma
 import re
 import zipfile
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 LEAST = 30  # characters of a fragment that can hardly stand in two places by chance
+BLOCK = 1 << 14  # places in a text that are looked at together
 MOST_UNPACKED = 64 << 20
 DEPTH = 3  # of archives in archives
 _SILENCING = re.compile(r"with np\.errstate\(.*\):")  # says which of NumPy's warnings are expected, and nothing else
@@ -53,14 +54,18 @@ class Fragments:
         """Yield the fragments that stand in a text, as they are or, in Python, written another way."""
         for each in {text, _unescaped(text)}:
             yield from self._standing(" ".join(each.split()))
-        for whole in set(_wholes(text)):
+        for whole in {each for each in _wholes(text) if len(each) >= LEAST}:
             yield from self._standing(whole)
 
     def _standing(self, text: str) -> Iterator[str]:
-        for start in range(len(text) - LEAST + 1):
-            for fragment in self._heads.get(text[start : start + LEAST], ()):
-                if text.startswith(fragment, start):
-                    yield fragment
+        for first in range(0, len(text) - LEAST + 1, BLOCK):
+            places = range(first, min(first + BLOCK, len(text) - LEAST + 1))
+            if self._heads.keys().isdisjoint({text[start : start + LEAST] for start in places}):
+                continue
+            for start in places:
+                for fragment in self._heads.get(text[start : start + LEAST], ()):
+                    if text.startswith(fragment, start):
+                        yield fragment
 
 
 def leaks(files: Mapping[str, bytes], hidden: Mapping[str, str], public: Iterable[str]) -> list[Leak]:
@@ -120,36 +125,61 @@ def _compressed(data: bytes) -> Iterator[bytes]:
 
 def _fragments(name: str, text: str) -> Iterator[tuple[str, int]]:
     """Yield the pieces of one hidden file with their lines; imports and silenced warnings give nothing away."""
-    imported = _import_lines(text)
+    tree = _parsed(text)
+    imported = _import_lines(tree)
     for number, line in enumerate(text.splitlines(), 1):
         piece = " ".join(line.split())
         if len(piece) >= LEAST and number not in imported and not _SILENCING.fullmatch(piece):
             yield piece, number
-    if name.endswith(".py"):
-        yield from ((piece, line) for piece, line in _statements(text) if len(piece) >= LEAST)
+    if name.endswith(".py") and tree is not None:
+        yield from ((piece, line) for piece, line in _statements(tree) if len(piece) >= LEAST)
 
 
-def _statements(text: str) -> Iterator[tuple[str, int]]:
-    """Yield every statement, body of a function and string of a module in one way of writing; nothing of other text."""
+def _parsed(text: str) -> ast.Module | None:
+    """Return a module's tree; None of other text."""
     try:
-        tree = ast.parse(text)
+        return ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return
+        return None
+
+
+def _statements(tree: ast.Module) -> Iterator[tuple[str, int]]:
+    """Yield every statement, body of a function and string of a module in one way of writing."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             yield " ".join(node.value.split()), node.lineno
-        if isinstance(node, ast.stmt) and not isinstance(node, (ast.Import, ast.ImportFrom)):
-            yield " ".join(ast.unparse(node).split()), node.lineno
-        if isinstance(node, ast.FunctionDef):
-            body = node.body[ast.get_docstring(node) is not None :]
-            yield " ".join(" ".join(map(ast.unparse, body)).split()), node.lineno
+    rewritten = ast.unparse(tree)
+    lines = rewritten.splitlines()
+    for node, again in zip(_nested(tree), _nested(ast.parse(rewritten)), strict=True):
+        if not isinstance(node, (ast.Import, ast.ImportFrom)):
+            yield _written(lines, again), node.lineno
+        if isinstance(node, ast.FunctionDef) and isinstance(again, ast.FunctionDef):
+            body = again.body[ast.get_docstring(again) is not None :]
+            yield " ".join(_written(lines, each) for each in body), node.lineno
+
+
+def _nested(tree: ast.Module) -> Iterator[ast.stmt]:
+    """Yield each statement of a module, and those within it, in the order in which they stand."""
+    waiting = tree.body[::-1]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        within = [each for field in ("body", "orelse", "finalbody") for each in getattr(node, field, ())]
+        parts = [*getattr(node, "handlers", ()), *getattr(node, "cases", ())]
+        waiting += [each for part in parts for each in part.body] + within
+
+
+def _written(lines: Sequence[str], node: ast.stmt) -> str:
+    """Return a statement of a rewritten module, where each has lines of its own, with single spaces."""
+    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+        return " ".join(ast.unparse(node).split())  # by itself; as a docstring it has other quotes
+    first = min([node.lineno, *(each.lineno for each in getattr(node, "decorator_list", ()))])
+    return " ".join(" ".join(lines[first - 1 : node.end_lineno]).split()).removeprefix("el" * isinstance(node, ast.If))
 
 
 def _wholes(text: str) -> Iterator[str]:
     """Yield what every piece of a module stands in: its outermost statements, rewritten, and each of its strings."""
-    try:
-        tree = ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    if (tree := _parsed(text)) is None:
         return
     for statement in tree.body:
         yield " ".join(ast.unparse(statement).split())
@@ -159,11 +189,8 @@ def _wholes(text: str) -> Iterator[str]:
             yield " ".join(repr(node.value).split())  # as a statement by itself; within another it is a docstring
 
 
-def _import_lines(text: str) -> set[int]:
-    try:
-        nodes = [node for node in ast.walk(ast.parse(text)) if isinstance(node, (ast.Import, ast.ImportFrom))]
-    except (SyntaxError, ValueError):
-        return set()
+def _import_lines(tree: ast.Module | None) -> set[int]:
+    nodes = [] if tree is None else [node for node in _nested(tree) if isinstance(node, (ast.Import, ast.ImportFrom))]
     return {line for node in nodes for line in range(node.lineno, (node.end_lineno or node.lineno) + 1)}
 
 

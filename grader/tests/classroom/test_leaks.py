@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import base64
 import bz2
 import gzip
@@ -14,7 +15,7 @@ from collections.abc import Callable
 
 import pytest
 
-from grader.classroom.leaks import LEAST, Leak, _statements, _wholes, leaks
+from grader.classroom.leaks import BLOCK, LEAST, Leak, _statements, _wholes, leaks
 from grader.course.stub import stub_of
 
 SOLUTION = '''\
@@ -195,6 +196,18 @@ class Layer(Base):
 def test_every_piece_of_a_module_stands_in_what_is_looked_through() -> None:
     """Only outermost statements and strings are rewritten for that, and a piece may lie deep within."""
     wholes = list(_wholes(NESTED))
-    pieces = [piece for piece, _ in _statements(NESTED) if len(piece) >= LEAST]
+    pieces = [piece for piece, _ in _statements(ast.parse(NESTED)) if len(piece) >= LEAST]
     assert len(pieces) > 15
     assert not [piece for piece in pieces if not any(piece in whole for whole in wholes)]
+
+
+def test_a_statement_within_others_is_written_as_it_would_be_alone() -> None:
+    tree = ast.parse(NESTED)
+    alone = {" ".join(ast.unparse(node).split()) for node in ast.walk(tree) if isinstance(node, ast.stmt)}
+    assert alone <= {piece for piece, _ in _statements(tree)}
+
+
+def test_a_fragment_is_found_where_two_blocks_of_places_meet() -> None:
+    secret = "the hidden sentence that nobody is to read before its time"
+    for before in range(BLOCK - len(secret) - 1, BLOCK + 2):
+        assert leaks({"a.txt": b"." * before + secret.encode()}, {"h.txt": secret}, ())

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -21,7 +23,7 @@ def test_every_script_of_the_check_is_bash(name: str) -> None:
 
 
 def test_the_check_and_the_hook_run_the_same_script() -> None:
-    assert "\nbash .ci/lint\n" in (CI / "run").read_text(encoding="utf-8")
+    assert "\nbash .ci/lint " in (CI / "run").read_text(encoding="utf-8")
     (repository,) = read(ROOT / ".pre-commit-config.yaml")["repos"]
     (hook,) = repository["hooks"]
     assert (repository["repo"], hook["language"]) == ("local", "system")
@@ -72,3 +74,22 @@ def test_elsewhere_a_missing_actionlint_is_reported(tmp_path: Path) -> None:
     code, _, messages = lint(tmp_path, "uv")
     assert code == 0
     assert "actionlint is not installed: skipped here" in messages
+
+
+@needs_bash
+@pytest.mark.parametrize(("linted", "tested", "code"), [(0, 0, 0), (1, 0, 1), (0, 3, 3), (1, 3, 1)])
+def test_the_check_fails_where_its_lint_or_a_test_does_and_shows_both(
+    tmp_path: Path, linted: int, tested: int, code: int
+) -> None:
+    for name in (".ci", "bin"):
+        (tmp_path / name).mkdir()
+    shutil.copy(CI / "run", tmp_path / ".ci")
+    (tmp_path / ".ci" / "lint").write_text(f"sleep 0.2; echo a line is too long; exit {linted}\n", encoding="utf-8")
+    for name, does in (("uv", f'case "$*" in "run pytest"*) echo a test; exit {tested};; esac'), ("bwrap", "")):
+        (tmp_path / "bin" / name).write_text(f"#!/bin/sh\n{does}\n", encoding="utf-8")
+        (tmp_path / "bin" / name).chmod(0o755)
+    environment = {**os.environ, "PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}", "GIT_DIR": str(tmp_path / "none")}
+    done = subprocess.run(
+        ["bash", ".ci/run"], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout.splitlines()) == (code, ["a test", "a line is too long"]), done.stderr

@@ -45,6 +45,7 @@ class Panels:
         self._session = session
         self._look = look
         self._shown: dict[str, Any] = {}
+        self._chosen: dict[str, str | None] = {}
 
     @property
     def width(self) -> int:
@@ -100,8 +101,13 @@ class Panels:
         return True
 
     def _fill(self, where: str, lines: list[tuple[str, Text]], chosen: str | None) -> None:
-        """Put lines into a list and move to the chosen one."""
+        """Put lines into a list; move to the chosen one if it is another than before, else stay."""
         target: OptionList = self._base(where)
+        if self._chosen.get(where) == chosen and target.highlighted is not None:
+            place = target.get_option_at_index(target.highlighted).id
+        else:
+            place = chosen
+        self._chosen[where] = chosen
         width = target.scrollable_content_region.width
         lines = [(key, hung(text, width)) for key, text in lines]
         plain = [(key, text.plain, list(text.spans)) for key, text in lines]
@@ -110,8 +116,8 @@ class Panels:
                 self._shown[where] = plain
                 target.clear_options()
                 target.add_options([Option(text, id=key) for key, text in lines])
-            if chosen is not None and chosen in [key for key, _ in lines]:
-                target.highlighted = target.get_option_index(chosen)
+            if place is not None and place in [key for key, _ in lines]:
+                target.highlighted = target.get_option_index(place)
 
 
 def hung(text: Text, width: int) -> Text:

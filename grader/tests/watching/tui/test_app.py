@@ -284,6 +284,24 @@ def test_stages_are_gone_through_listed_and_searched(place: Place) -> None:
     play(place.root, story)
 
 
+def test_who_goes_through_the_stages_stays_there_while_the_screen_changes(place: Place) -> None:
+    async def story(screen: Screen) -> None:
+        stages = screen.app.query_one("#stages", OptionList)
+        stages.focus()
+        await screen.until(lambda: screen.app.focused is stages)
+        await screen.press("down")
+        await screen.until(lambda: stages.highlighted == 1)
+        await screen.judged("passed", "failed")  # the lines are others
+        assert stages.highlighted == 1
+        screen.app._refresh()
+        await screen.press("enter")
+        await screen.until(lambda: screen.watched.session.board.stage.id == "s02")
+        await screen.press("p")
+        await screen.until(lambda: stages.highlighted == 0)
+
+    play(place.root, story)
+
+
 def test_a_reset_asks_and_a_comparison_shows_both(place: Place) -> None:
     place.numbers.write_text(NUMBERS.replace("2 * x", "x + x"), encoding="utf-8")
     place.passed("s01")
