@@ -23,15 +23,16 @@ from pathlib import Path
 from typing import Any
 
 from grader.bench.check import environment
-from grader.bench.made_up import ATTACKS, attacking, submissions
+from grader.bench.made_up import ATTACKS, QUICK, SHARES, attacking, submissions
 from grader.course.manifest import find_course_root, load_course
 from grader.course.stage import Course, Stage
 from grader.gradebook.store import Gradebook
-from grader.gradebook.table import entries
+from grader.gradebook.table import Entry, entries
 
 WAYS = ("one", "pool", "dask")
 HONEST = ("right", "half", "wrong")
 BESIDE = ("forks", "swells", "sleeps")
+UNLIKE = ("duration_s", "isolation_note")  # of a verdict; the note tells of the machine
 START_SECONDS = 120.0
 COMMAND = "import sys; from grader.cli import main; sys.exit(main())"
 POLICY = 'schema = 1\nseed = 4711\npartial = "tests"\n'  # one seed: another gives other inputs
@@ -52,9 +53,14 @@ class Alike:
 Grades = Mapping[str, tuple[Any, Any]]  # by student what counts, and in which words it is told
 
 
-def alike(course: Course, stage: Stage, number: int, folder: Path, ways: Sequence[str], bit: int) -> Iterator[Alike]:
-    """Grade a class in each way, and yield after each bit how the grades of all so far compare."""
-    modules = submissions(stage, number, ATTACKS)
+def alike(
+    course: Course, stage: Stage, number: int, folder: Path, ways: Sequence[str], bit: int, quick: bool = False
+) -> Iterator[Alike]:
+    """Grade a class in each way, and yield after each bit how the grades of all so far compare.
+
+    quick makes it a class without endless and hostile modules, whose time is mostly waiting.
+    """
+    modules = submissions(stage, number, ATTACKS, QUICK if quick else SHARES)
     seconds = dict.fromkeys(ways, 0.0)
     with ExitStack() as stack:
         address = stack.enter_context(cluster(folder)) if "dask" in ways else ""
@@ -122,14 +128,20 @@ def grade(course: Course, stage: Stage, handed: Path, out: Path, options: Sequen
 def grades(out: Path) -> dict[str, tuple[Any, Any]]:
     """Return by student what counts of a gradebook's results, row by row, and apart from it the words."""
     with Gradebook.open(out) as book:
-        return {each.student: (_worth(each.points, each.outcome, each.verdict), _words(each.verdict))
-                for each in entries(book)}  # fmt: skip
+        return {each.student: (_worth(each), _words(each.verdict)) for each in entries(book)}
 
 
-def _worth(points: float | None, outcome: str, verdict: Mapping[str, Any] | None) -> dict[str, Any]:
-    told = verdict or {}
+def _worth(entry: Entry) -> dict[str, Any]:
+    """Return every field of an entry and its verdict that is neither a time, a number of the database, nor words."""
+    told = entry.verdict or {}
+    verdict = {name: value for name, value in told.items() if name not in (*UNLIKE, "criteria")}
     rows = [[row["id"], row["status"], row["tests_passed"], row["tests_total"]] for row in told.get("criteria", ())]
-    return {"points": points, "outcome": outcome, "passed": bool(told.get("passed")), "rows": rows}
+    mark = {name: value for name, value in asdict(entry.mark).items() if name != "result"} if entry.mark else None
+    return {
+        "points": entry.points, "outcome": entry.outcome, "passed": entry.passed, "rows": rows, "mark": mark,
+        "verdict": verdict, "attempts": entry.attempts, "late": entry.is_late, "reason": entry.reason,
+        "submitted": str(entry.submitted), "label": entry.label, "identity": entry.identity,
+    }  # fmt: skip
 
 
 def _words(verdict: Mapping[str, Any] | None) -> Any:
@@ -206,6 +218,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--submissions", type=int, default=500)
     parser.add_argument("--bit", type=int, default=100, help="how many are handed in at a time")
     parser.add_argument("--way", choices=WAYS, action="append", help="by default all; dask needs it installed")
+    parser.add_argument("--quick", action="store_true", help="without endless and hostile modules")
     parser.add_argument("--beside", type=int, metavar="N", help="grade honest ones among N that fork, swell and sleep")
     parser.add_argument("--honest", type=int, default=100, help="how many are graded among them")
     parser.add_argument("--keep", type=Path, metavar="DIR", help="keep the gradebooks there, and go on from them")
@@ -218,7 +231,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if given.beside:
             found = iter([beside(course, stage, given.submissions, given.honest, given.beside, folder)])
         else:
-            found = alike(course, stage, given.submissions, folder, given.way or WAYS, given.bit)
+            found = alike(course, stage, given.submissions, folder, given.way or WAYS, given.bit, given.quick)
         differ = False
         for each in found:
             print(json.dumps(asdict(each)), flush=True)

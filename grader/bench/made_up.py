@@ -9,6 +9,7 @@ from grader.course.answers import load_mistakes, reference_source
 from grader.course.stage import Stage
 
 SHARES = {"right": 45, "half": 20, "wrong": 25, "broken": 4, "hanging": 3, "hostile": 3}  # percent
+QUICK = {"right": 45, "half": 20, "wrong": 25, "broken": 10}
 # What a hostile module does in its first function. Graders that do not confine a module can bear the first set only.
 HARMLESS = {"leaves": "import os; os._exit(0)"}
 ATTACKS = {
@@ -21,14 +22,16 @@ ATTACKS = {
 }
 
 
-def submissions(stage: Stage, number: int, hostile: Mapping[str, str] = HARMLESS) -> list[tuple[str, str]]:
+def submissions(
+    stage: Stage, number: int, hostile: Mapping[str, str] = HARMLESS, shares: Mapping[str, int] = SHARES
+) -> list[tuple[str, str]]:
     """Return kind and text of that many modules, each text another, the same ones in every run.
 
-    The kinds come in the shares of SHARES, at least one of each where there is room; hostile is what those of that
+    The kinds come in those shares, at least one of each where there is room; hostile is what those of that
     kind do, one after the other.
     """
     chance = random.Random(1)  # nosec B311 # made-up submissions, the same each time
-    kinds = [kind for kind, share in SHARES.items() for _ in range(max(1, round(number * share / 100)))]
+    kinds = [kind for kind, share in shares.items() for _ in range(max(1, round(number * share / 100)))]
     kinds = (kinds + ["right"] * number)[:number] if len(kinds) <= number else chance.sample(kinds, number)
     chance.shuffle(kinds)
     found, done = [], 0

@@ -49,7 +49,7 @@ class Entry:
         if self.override is not None:
             return self.override.reason
         problem = (self.verdict or {}).get("problem")
-        told = str(problem["message"]) if problem else ""
+        told = " ".join(str(problem["message"]).split()) if problem else ""  # one line: it goes into cells of tables
         return told.replace(self.label, PurePath(self.label).name) if self.label else told
 
     @property

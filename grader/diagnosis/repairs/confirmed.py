@@ -10,7 +10,7 @@ from grader.course.stage import Stage
 from grader.diagnosis.repairs.attempts import Row
 from grader.diagnosis.repairs.bench import Bench
 from grader.diagnosis.repairs.forms import Forms
-from grader.diagnosis.repairs.repair import Repair, grown
+from grader.diagnosis.repairs.repair import Repair, aside, grown
 from grader.diagnosis.repairs.standing import diagnosis_of, needed
 from grader.diagnosis.repairs.trial import Trial, expected
 from grader.diagnosis.replay import Replay
@@ -46,7 +46,7 @@ class Confirmer:
         kept = self._kept(probe, row)
         slips: dict[str, Told] = {}
         settled: set[frozenset[int]] = set()  # statements of which a repair answers for every test
-        for each in sorted(found, key=lambda one: (len(one.all), one.likelihood, grown(one))):
+        for each in sorted(found, key=lambda one: (len(one.all), one.likelihood, aside(one), grown(one))):
             statements = frozenset(id(change.statement) for change in each.changes)
             diagnosis = None if statements in settled else diagnosis_of(each, row.id)
             self.forms.hold(each.written)
@@ -57,7 +57,7 @@ class Confirmer:
                 continue  # unlikely changes, or several, that put little right may be a coincidence
             if len(tests) == len(trials) + 1:
                 settled.add(statements)
-            rank = (-len(tests), len(each.all), each.likelihood, grown(each), len(diagnosis.text))
+            rank = (-len(tests), len(each.all), each.likelihood, aside(each), grown(each), len(diagnosis.text))
             before = slips.get(diagnosis.mistake)
             if before is None or rank < before[0].rank:
                 slips[diagnosis.mistake] = Slip(diagnosis, rank, frozenset(tests)), each

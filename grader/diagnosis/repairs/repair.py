@@ -101,6 +101,16 @@ def _name(node: ast.AST) -> str:
     return found if isinstance(found, str) else ""
 
 
+def aside(repair: Repair) -> bool:
+    """Say whether a condition changes in a sum: where its comparison helps as well, that is the likelier slip."""
+    return any(
+        isinstance(change.statement, (ast.If, ast.While))
+        and isinstance(change.old, ast.BinOp)
+        and isinstance(change.new, ast.BinOp)
+        for change in repair.changes
+    )
+
+
 def grown(repair: Repair) -> int:
     """Return by how much longer the repaired lines are: of two repairs, the shorter is the likelier."""
 

@@ -26,12 +26,13 @@ MAX_WITH_TOKENS = 40
 _NESTING = frozenset({"not", "lambda", "if", "for", "await", "yield", "async", "in", "is", "and", "or"})
 _SCOPES = frozenset({"def", "class", "lambda", "for", "type"})
 _EXITS = frozenset({"return", "break", "continue"})
+# No group is repeated possessively: Python before 3.11.5 then misses what is there (3.11.2 is Debian 12's).
 _TOKEN = re.compile(
     r"""
     (?P<blank>[ \t\f]++)
     |(?P<string>(?P<prefix>[rRbBuUfFtT]{0,2}+)(?P<quoted>
-        '''[^'\\]*+(?:(?:\\.|'(?!''))[^'\\]*+)*+''' | \"""[^"\\]*+(?:(?:\\.|"(?!""))[^"\\]*+)*+\"""
-        |'(?!'')[^'\\\n]*+(?:\\.[^'\\\n]*+)*+' | "(?!"")[^"\\\n]*+(?:\\.[^"\\\n]*+)*+" ))
+        '''[^'\\]*+(?:(?:\\.|'(?!''))[^'\\]*+)*''' | \"""[^"\\]*+(?:(?:\\.|"(?!""))[^"\\]*+)*\"""
+        |'(?!'')[^'\\\n]*+(?:\\.[^'\\\n]*+)*' | "(?!"")[^"\\\n]*+(?:\\.[^"\\\n]*+)*" ))
     |(?P<comment>\#[^\n]*+)
     |(?P<word>[\w\x80-\U0010ffff]++)
     |(?P<newline>\n)
@@ -44,8 +45,8 @@ _TOKEN = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 # An f-string whose fields hold nothing but this ends at the same quote for every version of Python.
-_FIELD = r"(?:[^{}\"'\\\n\#]|'[^'\"{}\\\n]*+'(?!')|\"[^'\"{}\\\n]*+\"(?!\"))*+"
-_FSTRING = re.compile(r"(?:[^{}]|\{\{|\}\}|\{" + _FIELD + r"(?:\{" + _FIELD + r"\}" + _FIELD + r")?\})*+")
+_FIELD = r"(?:[^{}\"'\\\n\#]|'[^'\"{}\\\n]*+'(?!')|\"[^'\"{}\\\n]*+\"(?!\"))*"
+_FSTRING = re.compile(r"(?:[^{}]|\{\{|\}\}|\{" + _FIELD + r"(?:\{" + _FIELD + r"\}" + _FIELD + r")?\})*")
 
 
 def is_plain(text: str) -> bool:

@@ -5,13 +5,17 @@ With --all-tiers a Dask cluster on loopback grades it, too; `python -m grader.be
 
 from __future__ import annotations
 
+from collections import Counter
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
-from grader.bench import alike
+from grader.bench import alike, made_up
 from grader.course.manifest import load_course
+from grader.gradebook.records import Mark
+from grader.gradebook.table import Entry
 from grader.isolation import tiers
 from grader.tests.support.command import Place
 
@@ -49,3 +53,19 @@ def test_what_differs_is_told_and_other_words_apart(place: Place) -> None:
     found = alike.compared(stage, {"right": 4}, {"one": 1.0, "pool": 2.0}, [one, other])
     assert [each.partition(":")[0] for each in found.differ] == ["bob", "dee"]
     assert (found.reworded, found.outcomes) == (["cy"], {"graded": 4})
+
+
+def test_a_quick_class_waits_for_nobody_and_has_all_other_kinds(place: Place) -> None:
+    stage = load_course(place.root).stages[0]
+    kinds = Counter(kind for kind, _ in made_up.submissions(stage, 20, shares=made_up.QUICK))
+    assert kinds == {"right": 9, "half": 4, "wrong": 5, "broken": 2}
+
+
+def test_every_field_of_a_grade_is_compared_but_its_time_and_its_number() -> None:
+    verdict = {"passed": True, "seed": 1, "duration_s": 1.0, "criteria": []}
+    grade = Entry("ada", "first", "", "graded", Mark("ada", "first", 2, 2, 2, 1, 0, 0, "d", 1), None, verdict, None, 1)
+    same = replace(grade, verdict={**verdict, "duration_s": 2.0}, mark=Mark("ada", "first", 2, 2, 2, 1, 0, 0, "d", 9))
+    assert alike._worth(same) == alike._worth(grade)
+    late = replace(grade, mark=Mark("ada", "first", 2, 2, 2, 1, 1, 1, "d", 1))
+    others = (late, replace(grade, verdict={**verdict, "seed": 2}), replace(grade, attempts=2))
+    assert all(alike._worth(other) != alike._worth(grade) for other in others)

@@ -22,6 +22,7 @@ from grader.web.serving.guard import HOST, Guard, RefusedError, body_length
 from grader.web.serving.hub import Hub, Listener
 
 MOST_CONNECTIONS = 64
+ROOM_SECONDS = 1.0  # for a connection that asked for nothing to be ended, where another needs its place
 REQUEST_SECONDS = 10.0  # for a request to arrive, and for each piece of an answer to be taken
 LOOK_SECONDS = 1.0  # how often a stream looks whether its browser is still there
 BEAT_SECONDS = 15.0  # after so long without an event a comment is sent: what lies between forgets idle streams
@@ -39,6 +40,8 @@ class Server(ThreadingHTTPServer):
         self.app: App | None = None
         self.hub = Hub()
         self._free = threading.BoundedSemaphore(MOST_CONNECTIONS)
+        self._silent: dict[socket.socket, None] = {}  # connections that asked for nothing yet, the oldest first
+        self._lock = threading.Lock()
         try:
             super().__init__((HOST, port), Handler)
         except (OSError, OverflowError) as error:
@@ -53,17 +56,35 @@ class Server(ThreadingHTTPServer):
         self.server_name, self.server_port = HOST, self.server_address[1]
 
     def process_request(self, request: Any, client_address: Any) -> None:
-        """Begin a thread for a connection; one too many is closed."""
-        if self._free.acquire(blocking=False):
+        """Begin a thread for a connection; one too many takes the place of the oldest silent one, or is closed."""
+        if self._free.acquire(blocking=False) or (self._end_a_silent() and self._free.acquire(timeout=ROOM_SECONDS)):
+            with self._lock:
+                self._silent[request] = None
             super().process_request(request, client_address)
         else:
             self.shutdown_request(request)
+
+    def spoke(self, request: socket.socket) -> None:
+        """Note that a connection asked for something."""
+        with self._lock:
+            self._silent.pop(request, None)
+
+    def _end_a_silent(self) -> bool:
+        with self._lock:
+            oldest = next(iter(self._silent), None)
+            if oldest is None:
+                return False
+            del self._silent[oldest]
+            with suppress(OSError):
+                oldest.shutdown(socket.SHUT_RDWR)  # its thread reads the end, and gives its place back
+        return True
 
     def process_request_thread(self, request: Any, client_address: Any) -> None:
         """Answer one connection."""
         try:
             super().process_request_thread(request, client_address)
         finally:
+            self.spoke(request)  # it is closed: its descriptor may be another connection's
             self._free.release()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
@@ -102,6 +123,7 @@ class Handler(BaseHTTPRequestHandler):
         self._answer()
 
     def _answer(self) -> None:
+        self.server.spoke(self.connection)
         app = self.server.app
         headers = {name.lower(): tuple(self.headers.get_all(name, ())) for name in self.headers}
         try:

@@ -10,7 +10,8 @@ from grader.diagnosis.slips.wording.constants import constant
 from grader.diagnosis.slips.wording.names import name
 from grader.diagnosis.slips.wording.nouns import SYMBOLS
 from grader.diagnosis.slips.wording.operations import operation
-from grader.diagnosis.slips.wording.phrases import Vocabulary, constant_of, pair_of
+from grader.diagnosis.slips.wording.phrases import Vocabulary, pair_of
+from grader.diagnosis.slips.wording.slices import sliced
 
 
 def expression(old: ast.AST, new: ast.AST, holder: ast.AST, say: Vocabulary) -> Clause | None:
@@ -36,7 +37,7 @@ def expression(old: ast.AST, new: ast.AST, holder: ast.AST, say: Vocabulary) -> 
             on = following("on", say.names(old.test))
             return Clause(f"the case distinction{on} were left out", "Treat both cases.", 1)
         case ast.Slice():
-            return _slice(old, new, holder, say)
+            return sliced(old, new, holder, say)
         case ast.Tuple() | ast.List():
             return _order(old, new, holder, say)
         case ast.comprehension():
@@ -86,25 +87,6 @@ def _condition(old: ast.BoolOp, new: ast.AST, say: Vocabulary) -> Clause:
     gone = next((value for value in old.values if value not in kept), None)
     on = following("on", say.names(gone) if gone else None)
     return Clause(f"{'the' if on else 'a'} condition{on} were left out", "Every condition counts.", 1)
-
-
-def _slice(old: ast.Slice, new: ast.AST, holder: ast.AST, say: Vocabulary) -> Clause | None:
-    if not isinstance(new, ast.Slice):
-        return None
-    part = f"a slice{following('of', say.phrase(holder.value) if isinstance(holder, ast.Subscript) else None)}"
-    bound = next((each for each in ("lower", "upper", "step") if getattr(old, each) is not getattr(new, each)), None)
-    if bound is None:
-        return None
-    now = getattr(new, bound)
-    if bound == "step" and old.step is None and constant_of(now) == -1:
-        return Clause(f"{part} ran backwards", "Keep the order.", 0)
-    more = isinstance(now, ast.BinOp) and isinstance(now.op, ast.Add)
-    said = {
-        "lower": "began at the first entry" if now is None else f"began one entry {'later' if more else 'earlier'}",
-        "upper": "ran to the last entry" if now is None else f"ended one entry {'later' if more else 'earlier'}",
-        "step": "took every entry" if now is None else f"took steps that are too {'large' if more else 'small'}",
-    }
-    return Clause(f"{part} {said[bound]}", "Look at its bounds.", 1)
 
 
 def _order(old: ast.Tuple | ast.List, new: ast.AST, holder: ast.AST, say: Vocabulary) -> Clause | None:

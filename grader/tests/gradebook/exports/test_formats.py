@@ -152,3 +152,10 @@ def test_without_pyarrow_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> 
     with pytest.raises(UsageError, match="parquet needs pyarrow") as found:
         RENDER["parquet"](ENTRIES)
     assert found.value.hint == "`uv sync --extra parquet` installs it; without uv: pip install pyarrow."
+
+
+def test_a_reason_of_several_lines_is_one_line_of_a_table() -> None:
+    told = "invalid syntax (line 3)\n    def f(:\n          ^"
+    broken = entry("eve", points=0, verdict=verdict(False, told))
+    assert broken.reason == "invalid syntax (line 3) def f(: ^"
+    assert [line["reason"] for line in rows("csv", (broken,))] == [broken.reason]

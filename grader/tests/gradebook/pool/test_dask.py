@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -45,9 +46,10 @@ def cluster(tmp_path: Path, pytestconfig: pytest.Config) -> Iterator[tuple[str, 
             for _ in range(WORKERS)
         ]
         address = str(json.loads(note.read_text(encoding="utf-8"))["address"])
-        from distributed import Client
+        import distributed
 
-        with Client(address) as client:
+        connect: Any = distributed.Client  # it has no types
+        with connect(address) as client:
             client.wait_for_workers(WORKERS, timeout=START_SECONDS)
         yield address, workers
 

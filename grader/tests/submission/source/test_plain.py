@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import contextlib
 import itertools
+import re
 import subprocess
 import sys
 import time
@@ -214,3 +215,20 @@ class TestPlain:
 
     def test_blocks_that_were_closed_do_not_count(self) -> None:
         assert is_plain("if a:\n  if b:\n    c\n" * 100)
+
+
+def test_no_group_is_repeated_possessively() -> None:
+    """Python 3.11.2, which Debian 12 has, does not match what such a repetition stands for."""
+    source = Path(plain.__file__).read_text(encoding="utf-8")
+    assert not re.search(r"\)(?:[*+?]|\{[\d,]+\})\+", source)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ['"""' + "\\a" * 30_000, '"""' + 'a"' * 30_000, "'" + "\\a" * 30_000, 'f"' + "{{" * 4 + "'" * 190 + "}" * 7 + '"'],
+    ids=["escapes", "quotes", "short", "fields"],
+)
+def test_what_does_not_end_is_soon_known(text: str) -> None:
+    started = time.process_time()
+    assert not plain.is_plain(text)
+    assert time.process_time() - started < 1

@@ -147,13 +147,41 @@ def test_connections_beyond_the_bound_are_closed(place: Place, monkeypatch: pyte
     monkeypatch.setattr(module, "MOST_CONNECTIONS", 2)
     with answering(place) as server:
         address = ("127.0.0.1", server.guard.port)
-        held = [socket.create_connection(address, SLACK) for _ in range(2)]
+        held = [streaming(server) for _ in range(2)]
         until(lambda: is_full(server))
         with socket.create_connection(address, SLACK) as one_more:
             assert one_more.recv(1) == b""
         for each in held:
             each.close()
         until(lambda: _answers(server))
+
+
+def test_a_connection_that_asks_for_nothing_yields_its_place(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MOST_CONNECTIONS", 3)
+    with answering(place) as server:
+        address = ("127.0.0.1", server.guard.port)
+        stream = streaming(server)
+        silent = [socket.create_connection(address, SLACK) for _ in range(8)]
+        silent[-1].sendall(b"GET / HTTP/1.1\r\nHost: ")  # half a request is none
+        until(lambda: is_full(server))
+        assert _answers(server)
+        until(lambda: silent[0].recv(1) == b"")
+        stream.settimeout(0.1)
+        with suppress(TimeoutError):
+            while stream.recv(1 << 16):
+                pass
+            pytest.fail("the stream was ended for a silent connection")
+        for each in (stream, *silent):
+            each.close()
+
+
+def streaming(server: Server) -> socket.socket:
+    """Return a connection that asked for the stream of events, and was answered."""
+    connection = socket.create_connection(("127.0.0.1", server.guard.port), SLACK)
+    asked = f"GET {server.guard.base}events HTTP/1.1\r\nHost: 127.0.0.1:{server.guard.port}\r\n\r\n"
+    connection.sendall(asked.encode())
+    assert connection.recv(1 << 10).startswith(b"HTTP/1.1 200")
+    return connection
 
 
 def is_full(server: Server) -> bool:

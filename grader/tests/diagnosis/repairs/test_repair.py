@@ -1,0 +1,30 @@
+"""Of several repairs of one line, which is the likelier."""
+
+from __future__ import annotations
+
+import ast
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from grader.diagnosis.repairs.repair import aside
+
+
+def change(statement: str, old: str, new: str) -> Any:
+    before, after = (ast.parse(text, mode="eval").body for text in (old, new))
+    return SimpleNamespace(statement=ast.parse(statement).body[0], old=before, new=after)
+
+
+@pytest.mark.parametrize(
+    ("statement", "old", "new", "is_aside"),
+    [
+        ("if start + n >= most: raise ValueError", "start + n", "start - n", True),
+        ("if start + n >= most: raise ValueError", "start + n >= most", "start + n > most", False),
+        ("while start * n >= most: n += 1", "start * n", "start + n", True),
+        ("x = start + n", "start + n", "start - n", False),
+    ],
+)
+def test_a_sum_in_a_condition_yields_to_its_comparison(statement: str, old: str, new: str, is_aside: bool) -> None:
+    repair: Any = SimpleNamespace(changes=(change(statement, old, new),))
+    assert aside(repair) is is_aside
