@@ -152,6 +152,14 @@ class TestLoadBalancingLossGradient:
         expected, _ = oracles.numerical_gradients(lambda p, _: oracles.balance(p, share), probabilities, {})
         assert_gradient(learner.load_balancing_loss_gradient(probabilities, indices), expected, name="result")
 
+    @pytest.mark.edges
+    def test_one_token_alone(self, learner, rng):
+        num_experts, k = int(rng.integers(4, 8)), int(rng.integers(1, 4))
+        probabilities = oracles.draw_probabilities(rng, 1, num_experts)
+        indices = oracles.draw_choices(rng, 1, num_experts, k)
+        expected = num_experts * oracles.shares(indices, num_experts)[None]
+        assert_array(learner.load_balancing_loss_gradient(probabilities, indices), expected)
+
     @pytest.mark.purity
     def test_inputs_stay_as_they_are(self, learner, rng):
         probabilities, indices = oracles.draw_probabilities(rng, 8, 5), oracles.draw_choices(rng, 8, 5, 2)

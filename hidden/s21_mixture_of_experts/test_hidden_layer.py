@@ -122,7 +122,10 @@ class TestDenseSum:
                 outputs.append(oracles.gelu(case.x @ W1 + b1, tanh) @ W2 + b2)
             return np.einsum("tn,ntd->td", probabilities, np.stack(outputs))
 
-        assert_output(case.new_layer(learner).forward(case.x), dense)
+        layer = case.new_layer(learner)
+        output = layer.forward(case.x)
+        assert_array(layer.gates, np.take_along_axis(probabilities, case.indices, axis=1), name="gates")
+        assert_output(output, dense)
 
     def test_equal_experts_are_one_mlp(self, learner, rng):
         case = oracles.draw_case(rng, SIZES, 6, 2)

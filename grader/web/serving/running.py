@@ -18,7 +18,7 @@ from grader.web.serving.app import App
 from grader.web.serving.live import Live
 from grader.web.serving.server import Server
 
-WIDTH = 100  # columns of what `grader explore` prints
+WIDTH = 64  # columns of what `grader explore` prints: as many as the panel of a page holds
 
 
 def serve(workspace: Workspace, stage: Stage, port: int, ready: Callable[[str], None]) -> None:
