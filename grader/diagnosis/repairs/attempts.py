@@ -8,7 +8,7 @@ from itertools import groupby
 
 from grader.diagnosis.repairs.bench import Bench
 from grader.diagnosis.repairs.forms import Forms
-from grader.diagnosis.repairs.kinds.missing import ALIGNED
+from grader.diagnosis.repairs.kinds.missing import ALIGNED, QUICK
 from grader.diagnosis.repairs.relevance import FAR, SUSPECT
 from grader.diagnosis.repairs.repair import Repair, refuses, together
 from grader.diagnosis.repairs.trial import Trial
@@ -22,6 +22,7 @@ MOST_RUNS = 120  # of a test, with one change after the other
 MOST_PASSED = 3  # changes with which it passes
 FIRST = range(SUSPECT, SUSPECT + 1)  # how far statements are from what is wrong
 NEAR, DEEP, NO_PART = range(3), range(3, FAR), range(FAR, FAR + 1)
+REACHED = range(FAR)  # whatever an answer can come from
 LEVELS = (0, ALIGNED, 1, 2)  # of changes where a value first goes wrong: all of one function's, then the next
 ORDER = (
     *((NEAR, 0), (NEAR, ALIGNED), (DEEP, ALIGNED), (NEAR, 1), (DEEP, 0), (DEEP, 1), (NEAR, 2), (DEEP, 2)),
@@ -90,8 +91,10 @@ class Candidates:
         names.sort(key=lambda name: _place(name, written, label, self.row.own))
         late = [name for name in names if written.is_late(name)]
         early = [name for name in names if name not in late]
-        tried = [(FIRST, level, name) for name in (*late, *early) for level in LEVELS]
+        tried = [(ring, QUICK, name) for ring in (FIRST, REACHED) for name in (*late, *early)]
+        tried += [(FIRST, level, name) for name in (*late, *early) for level in LEVELS]
         tried += [(ring, level, name) for ring, level in ORDER for each in (late, early) for name in each]
+        tried += [(NO_PART, QUICK, name) for name in (*late, *early)]
         for ring, level, name in tried:
             if self.clock() > self.row.ends_at:
                 return
@@ -102,7 +105,7 @@ class Candidates:
         """Yield those that put a test right, as soon as there are some; what comes closest is left in tried."""
         for level, singles in self.of(written, tried.trial, depths):
             tried.all(singles)
-            if not tried.found and level == 0:
+            if not tried.found and level in (0, QUICK):
                 tried.all(together(singles))
             if tried.found:
                 yield tried.found
@@ -113,7 +116,7 @@ class Candidates:
         found: list[Repair] = []
         runs = 0
         for level, singles in self.of(written, trial, depths):
-            for each in singles if level < 2 else ():
+            for each in singles if level in (0, 1, QUICK) else ():
                 runs += 1
                 if self.clock() > self.row.ends_at or runs > MOST_RUNS or len(found) == MOST_PASSED:
                     return found

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from grader.course.changes import replaced
-from grader.diagnosis.repairs.kinds import misplaced
+from grader.diagnosis.repairs.kinds import confused, misplaced
 from grader.diagnosis.repairs.kinds.analogy import alike
 from grader.diagnosis.repairs.kinds.around import biased, wrapped
 from grader.diagnosis.repairs.kinds.values import fits, is_called, is_far, is_large, is_number, sqrt
@@ -22,6 +22,7 @@ from grader.diagnosis.slips.wording.phrases import constant_of
 from grader.diagnosis.trees import walk
 
 ALIGNED = 3  # the level of what a right module shows
+QUICK = 4  # the level of what is easily taken for another, in one place: few changes, tried in all functions first
 MOST_TERMS = 12  # names that may be missing in one place
 REDUCTIONS = ("sum", "mean", "max", "min", "std", "var")
 VALUES = (ast.Name, ast.Attribute, ast.Subscript, ast.Call, ast.BinOp)
@@ -35,7 +36,7 @@ class Missing:
     definitions: Mapping[str, ast.FunctionDef]
     constants: frozenset[float]  # of the right module
     definition: ast.FunctionDef
-    level: int  # 0: what stands for another; 1: far names, a term or factor missing; 2: an operation; 3: ALIGNED
+    level: int  # 0: what stands for another; 1: far names, a term or factor missing; 2: an operation; ALIGNED; QUICK
     value_of: Callable[[ast.AST], Any]  # what stands for the value of an expression; None where it never had one
     aligned: Mapping[int, list[ast.expr]] = field(default_factory=dict)  # by the id of an expression
 
@@ -47,6 +48,9 @@ class Missing:
             yield from self.aligned.get(id(node), ())
             return
         if isinstance(node, EXPRESSIONS) and not is_called(node, holder) and self._never_began(node):
+            return
+        if self.level == QUICK:
+            yield from confused.for_another(node, holder, self.scope, self.value_of)
             return
         if self.level < 2:
             yield from self._natural(node, holder)
@@ -61,6 +65,8 @@ class Missing:
 
     def _natural(self, node: ast.AST, holder: ast.AST) -> Iterator[ast.AST]:
         for change in natural_changes(node, holder, self.scope):
+            if confused.is_quick(node, change, holder):
+                continue
             is_library = isinstance(node, ast.Attribute) and is_called(node, holder)  # np.mean for np.sum
             if (is_far(node, change) and not is_library) == (self.level == 1):
                 yield change

@@ -117,6 +117,10 @@ def _along(right: ast.Call, learners: ast.AST, say: Vocabulary) -> Clause | None
     if getattr(right.func, "value", None) is learners:
         what = say.phrase(learners) or say.term(learners)
         return Clause(f"{noun}{f' of {what}' if what else ''} along {name} were not taken", f"Take {noun}.", 0)
+    if isinstance(learners, ast.Subscript) and getattr(right.func, "value", None) is learners.value:
+        what = say.phrase(learners.value)
+        of = f" of {what}" if what else ""
+        return Clause(f"one entry{of} were taken where {noun}{of} along {name} belongs", f"Take {noun}.", 0)
     same = isinstance(learners, ast.Call) and called(learners) == called(right)
     if not isinstance(learners, ast.Call) or not same or any(each.arg == "axis" for each in learners.keywords):
         return None

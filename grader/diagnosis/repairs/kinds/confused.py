@@ -1,0 +1,78 @@
+"""What is easily taken for another: `&` for `|`, one of two names that are alike, a bound, the first entry for a sum.
+
+There are few such changes in a function, so that they are tried in all functions before the others.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from grader.course.changes import PARTNERS
+from grader.diagnosis.slips.changes import Scope, natural_changes
+from grader.diagnosis.slips.formulas import number_node
+from grader.diagnosis.slips.wording.names import are_kin
+
+KINDS = (ast.BinOp, ast.BoolOp, ast.Name, ast.Attribute, ast.Constant, ast.Slice)
+EXTREMES = ("argmax", "argmin", "max", "min", "maximum", "minimum", "logical_and", "logical_or", "any", "all")
+JOINED = (ast.BitAnd, ast.BitOr)
+MOST_ENTRIES = 4  # of dicts that an attribute may stand for
+
+
+def is_quick(old: ast.AST, new: ast.AST, holder: ast.AST) -> bool:
+    """Say whether one thing stands for another that is easily taken for it."""
+    match old, new:
+        case ast.BinOp(), ast.BinOp():
+            both = isinstance(old.op, JOINED) and isinstance(new.op, JOINED)
+            return both and old.left is new.left and old.right is new.right
+        case ast.BoolOp(), ast.BoolOp():
+            return type(old.op) is not type(new.op)
+        case ast.Slice(), ast.Slice():
+            return True
+        case ast.Name(), ast.Name():
+            return are_kin(old.id, new.id)
+        case ast.Attribute(), ast.Attribute() if isinstance(holder, ast.Call) and holder.func is old:
+            return old.attr in EXTREMES and PARTNERS.get(old.attr) == new.attr
+        case ast.Attribute(), ast.Attribute():
+            return are_kin(old.attr, new.attr)
+        case ast.Constant(value=str() as one), ast.Constant(value=str() as other):
+            return isinstance(holder, ast.Subscript) and are_kin(one, other)
+    return False
+
+
+def for_another(node: ast.AST, holder: ast.AST, scope: Scope, value_of: Callable[[ast.AST], Any]) -> Iterator[ast.AST]:
+    """Yield what may belong in the place of an expression that is easily taken for it."""
+    yield from entries(node, scope.values)
+    yield from summed(node, value_of)
+    if isinstance(node, KINDS):
+        yield from (each for each in natural_changes(node, holder, scope) if is_quick(node, each, holder))
+
+
+def entries(node: ast.AST, values: Mapping[str, Any]) -> Iterator[ast.AST]:
+    """Yield entries of an object's dicts in the place of an attribute of their name: params["gamma"] for gamma."""
+    if not isinstance(node, ast.Attribute) or not isinstance(node.value, ast.Name) or node.value.id != "self":
+        return
+    own = getattr(values.get("self"), "__dict__", {})
+    held = own.get(node.attr)
+    tables = [(name, table) for name, table in own.items() if isinstance(table, dict)]
+    fitting = [
+        ast.Subscript(ast.Attribute(node.value, name, ast.Load()), ast.Constant(key), ast.Load())
+        for name, table in tables
+        for key, value in table.items()
+        if key == node.attr.strip("_") and getattr(value, "shape", None) == getattr(held, "shape", ())
+    ]
+    yield from fitting[:MOST_ENTRIES]
+
+
+def summed(node: ast.AST, value_of: Callable[[ast.AST], Any]) -> Iterator[ast.AST]:
+    """Yield the sum and the mean over an axis in the place of its first or last entry."""
+    if not isinstance(node, ast.Subscript) or ast.unparse(node.slice) not in ("0", "-1"):
+        return
+    value = value_of(node.value)
+    if isinstance(value, np.ndarray) and value.ndim > 1 and value.dtype.kind == "f":
+        for name in ("sum", "mean"):
+            function = ast.Attribute(node.value, name, ast.Load())
+            yield ast.Call(function, [], [ast.keyword("axis", number_node(0))])

@@ -1,0 +1,102 @@
+"""What is easily taken for another is tried early, and told by the learner's own names."""
+
+from __future__ import annotations
+
+import ast
+
+import pytest
+
+from grader.diagnosis.repairs.kinds.confused import is_quick
+from grader.diagnosis.repairs.kinds.missing import QUICK
+from grader.tests.diagnosis.repairs.made import repairs, written
+
+LAYER = """
+class L:
+    def __init__(self):
+        self.weights = np.ones(3)
+        self.params = {"weights": np.zeros(3), "bias": np.zeros(2)}
+
+    def forward(self, x):
+        return x * self.weights
+"""
+CASES = {
+    "either for both": (
+        "def f(a, b):\n    return (a > 0) | (b > 0)",
+        "f(np.ones(3), np.ones(3))",
+        "return (a > 0) & (b > 0)",
+        "`|` stood where `&` belongs",
+    ),
+    "both for either": (
+        "def f(a, b):\n    return (a > 0) & (b > 0)",
+        "f(np.ones(3), np.ones(3))",
+        "return (a > 0) | (b > 0)",
+        "`&` stood where `|` belongs",
+    ),
+    "or for and": (
+        "def f(a, b):\n    return a > 0 or b > 0",
+        "f(1, 2)",
+        "return a > 0 and b > 0",
+        "`or` stood where `and` belongs",
+    ),
+    "and for or": (
+        "def f(a, b):\n    return a > 0 and b > 0",
+        "f(1, 2)",
+        "return a > 0 or b > 0",
+        "`and` stood where `or` belongs",
+    ),
+    "the smallest for the largest": (
+        "def f(a):\n    return np.argmin(a)",
+        "f(np.ones(3))",
+        "return np.argmax(a)",
+        "the place of the minimum were taken instead of the place of the maximum",
+    ),
+    "a name like another": (
+        "def f(grad_query, grad_key):\n    return grad_query + 1",
+        "f(np.ones(3), np.zeros(3))",
+        "return grad_key + 1",
+        "grad_query were used where grad_key belongs",
+    ),
+    "what an object kept from its start": (
+        LAYER,
+        "L().forward(np.ones(3))",
+        "return x * self.params['weights']",
+        "weights",
+    ),
+    "the first entry for the sum": (
+        "def f(g):\n    return g[0]",
+        "f(np.ones((2, 3)))",
+        "return g.sum(axis=0)",
+        "one entry of g were taken where the sum of g along the first axis belongs",
+    ),
+}
+
+
+@pytest.mark.parametrize(("text", "call", "body", "said"), CASES.values(), ids=CASES)
+def test_it_is_tried_and_told(text: str, call: str, body: str, said: str) -> None:
+    found = repairs(text, call)
+    assert body in found, sorted(found)
+    assert any(said in each for each in found[body]), found[body]
+
+
+def test_it_is_tried_at_its_level_alone() -> None:
+    source = written("def f(a, b):\n    return (a > 0) | (b > 0)", "f(np.ones(3), np.ones(3))")
+    joined = "(a > 0) & (b > 0)"
+    levels = {
+        level: [ast.unparse(each.new) for each in source.schema("f", level, 1, frozenset())[1]]  # type: ignore[arg-type]
+        for level in (QUICK, 0, 1, 2)
+    }
+    assert [level for level, texts in levels.items() if joined in texts] == [QUICK]
+
+
+def test_the_entry_of_another_shape_is_no_candidate() -> None:
+    found = repairs(LAYER.replace("np.zeros(3)", "np.zeros(4)"), "L().forward(np.ones(3))")
+    assert "return x * self.params['weights']" not in found
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [("a & b", "a | b", False), ("count", "total", False), ("grad_Q", "grad_K", True), ("a and b", "a or b", True)],
+)
+def test_what_is_easily_confused_shares_its_operands_or_a_part_of_its_name(old: str, new: str, expected: bool) -> None:
+    one, other = (ast.parse(each, mode="eval").body for each in (old, new))
+    assert is_quick(one, other, ast.Return(one)) is expected
