@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -17,6 +17,7 @@ from grader.errors import UsageError
 if TYPE_CHECKING:
     from grader.authoring.naming import Naming
     from grader.authoring.verify import StageProof
+    from grader.course.stage import Course, Stage
 
 app = typer.Typer(
     help="For authors: make stages, keep them whole, prove their tests.", no_args_is_help=True, rich_markup_mode=None
@@ -71,23 +72,30 @@ def verify(
     named, the files agree with each other. Exit code 1 if anything falls short.
     """
     from grader.authoring.naming import measured
-    from grader.authoring.touched import touched
     from grader.authoring.verify import Plan
     from grader.authoring.verify import verify as prove
     from grader.course.manifest import find_course_root, load_course
     from grader.report.terminal import screen
 
     found = load_course(find_course_root(Path.cwd()))
-    if stages and since:
-        raise UsageError("--since selects the stages, and some are named too", "Leave one of them out.")
-    named = touched(found, since) if since else tuple(dict.fromkeys(found.find(name) for name in stages or ()))
-    chosen = named if stages or since else found.stages
+    chosen = _chosen(found, stages, since)
     plan = Plan(seeds, mutants=mutants, isolation=isolation, workers=jobs)
     with screen.counting() as count:
         proofs = prove(found, chosen, plan, count)
-        named_so = measured(found, chosen, naming, count, isolation) if naming else []
+        named_so = measured(found, chosen, naming, count, isolation, jobs) if naming else []
     _tell(proofs, named_so, seeds, as_json)
     raise typer.Exit(1 if any(each.shortfalls for each in proofs) else 0)
+
+
+def _chosen(course: Course, names: list[str] | None, since: str | None) -> Sequence[Stage]:
+    """Return the stages that are named, or that differ from a commit; all where neither is said."""
+    from grader.authoring.touched import touched
+
+    if names and since:
+        raise UsageError("--since selects the stages, and some are named too", "Leave one of them out.")
+    if since:
+        return touched(course, since)
+    return tuple(dict.fromkeys(map(course.find, names))) if names else course.stages
 
 
 def _tell(proofs: list[StageProof], found: list[Naming], seeds: int, as_json: bool) -> None:

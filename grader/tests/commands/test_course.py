@@ -101,9 +101,13 @@ class TestVerify:
         lines = " ".join(done.out.split())
         assert "stages/s23_topic/tests/: test_hidden_topic.py::test_more belongs to no row of the checklist" in lines
 
-    @pytest.mark.parametrize(("options", "processes"), [([], None), (["--jobs", "3"], 3)], ids=["by default", "said"])
+    @pytest.mark.parametrize(
+        ("options", "processes"),
+        [([], [None]), (["--jobs", "3"], [3]), (["--jobs", "3", "--naming", "1"], [3, 3])],
+        ids=["by default", "said", "naming"],
+    )
     def test_how_many_processes_grade_can_be_said(
-        self, author: Command, monkeypatch: pytest.MonkeyPatch, options: list[str], processes: int | None
+        self, author: Command, monkeypatch: pytest.MonkeyPatch, options: list[str], processes: list[int | None]
     ) -> None:
         asked: list[int | None] = []
         started = proof.workers
@@ -114,7 +118,7 @@ class TestVerify:
 
         monkeypatch.setattr(proof, "workers", workers)
         assert author("course", "verify", "s23", "--seeds", "1", "--isolation", "process", *options).code == 0
-        assert asked == [processes]
+        assert asked == processes
 
     def test_since_a_commit_and_named_stages_exclude_each_other(self, author: Command) -> None:
         done = author("course", "verify", "s23", "--since", "HEAD")
