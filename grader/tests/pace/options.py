@@ -15,6 +15,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--seeds", type=int, default=1, help="how many seeds each reference is graded with")
 
 
+@pytest.hookimpl(tryfirst=True)  # xdist has an answer of its own, which would be taken
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
     """Run files and tests that are named in this process: only folders and the whole suite are worth workers.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -92,6 +93,23 @@ def test_where_no_tier_works_one_is_left_to_tell_why(works: set[str]) -> None:
 def test_folders_are_worth_workers_and_files_are_not(arguments: list[str], workers: int) -> None:
     config: Any = SimpleNamespace(args=arguments)
     assert options.pytest_xdist_auto_num_workers(config) == workers
+
+
+def test_pytest_takes_the_number_of_workers_from_here(tmp_path: Path) -> None:
+    (tmp_path / "test_one.py").write_text("def test_one(): pass\n", encoding="utf-8")
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        str(tmp_path),
+        "-p",
+        "no:cacheprovider",
+        "-p",
+        "grader.tests.pace.options",
+    ]
+    settings = ["-n", "auto", "--rootdir", str(tmp_path), "-c", os.devnull]
+    done = subprocess.run([*command, *settings], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0 and f"{MANY}/{MANY} workers" in done.stdout, done.stdout
 
 
 @pytest.mark.parametrize("arguments", [("--seeds", "2"), ("--all-tiers", "--seeds=2"), ("--changed-since", "HEAD")])
