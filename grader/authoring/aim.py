@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
-from grader.authoring.proof import MUTANT_CALL_SECONDS, REACH, Case
+from grader.authoring.cases import MUTANT_CALL_SECONDS, REACH, Case
 from grader.course.answers import reference_source
 from grader.course.mutants import Mutant
 from grader.course.stage import Stage

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from grader.authoring.proof import Case, alternative_cases, alternative_files, mistake_cases, reference_cases
+from grader.authoring.cases import Case, alternative_cases, alternative_files, mistake_cases, reference_cases
 from grader.course.answers import hidden_folder, load_mistakes, module_from, reference_source
 from grader.course.stage import Stage, public_names
 from grader.course.stub import stub_of

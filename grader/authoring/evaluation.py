@@ -6,8 +6,8 @@ from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from grader.authoring.accepted import FILE, Equivalent, unused
+from grader.authoring.cases import Result
 from grader.authoring.claims import Shortfall, in_hidden, in_stage, place_of
-from grader.authoring.proof import Result
 from grader.course.answers import Mistake
 from grader.course.mutants import Mutant
 from grader.course.stage import Stage

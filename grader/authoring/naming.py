@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from concurrent.futures import Executor, as_completed
 from dataclasses import dataclass
 
-from grader.authoring import proof
+from grader.authoring import cases, proof
 from grader.authoring.likewords import names_change
 from grader.course.answers import load_mistakes
 from grader.course.mutants import Mutant, mutants, reach
@@ -79,7 +79,7 @@ def measured(
 
 def _second(stage: Stage) -> tuple[str, str]:
     """Return the name and the text of the first alternative; empty where there is none."""
-    files = proof.alternative_files(stage)
+    files = cases.alternative_files(stage)
     return (files[0].stem, files[0].read_text(encoding="utf-8")) if files else ("", "")
 
 
@@ -103,7 +103,7 @@ def _graded(
     for stage in stages:
         name, text = texts[stage.id]
         for mutant in chosen[stage.id]:
-            case = proof.Case(f"naming/{name}", stage.id, mutant.source, SEED, isolation=isolation, withheld=name)
+            case = cases.Case(f"naming/{name}", stage.id, mutant.source, SEED, isolation=isolation, withheld=name)
             asked[pool.submit(proof.graded, case)] = stage, text, mutant
     for future in as_completed(asked):
         stage, text, mutant = asked[future]

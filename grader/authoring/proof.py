@@ -8,113 +8,23 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
-from grader.course.answers import hidden_folder, load_mistakes, reference_source
-from grader.course.mutants import Mutant, reach
+from grader.authoring.cases import MUTANT_CALL_SECONDS, REACH, Case, Result
+from grader.course.answers import reference_source
 from grader.course.stage import Course, Stage
 from grader.judging.grading import Options
 from grader.judging.hunting.hunter import Hunter
-from grader.judging.hunting.hunts import Quarry
-from grader.judging.hunting.reach import Reached
+from grader.judging.hunting.quarry import Quarry
 from grader.outcome import Outcome
 from grader.submission import Snapshot
 from grader.submission.earlier import used_modules
-from grader.verdict import Verdict
 
-MUTANT_CALL_SECONDS = 5.0  # a mutant that loops for ever is caught by the clock; a slower test may take longer
 AGAIN = 4.0  # times as much for a mutant that ran out of time
 TOGETHER = 25  # mutants that one judge goes through
-REACH = "reach"  # the case that only looks which lines of the reference each test runs
-
-
-@dataclass(frozen=True)
-class Case:
-    """One module to grade with one seed; name is "reference", "alternatives/loops", "mistakes/no-scale"…
-
-    hunt holds the rows to try first, where the first test that the module does not pass is all that is wanted; tests
-    the only ones that can tell, in the order to try them, and call_seconds what a call may take at most. withheld is
-    the alternative that the diagnosis does not see.
-    """
-
-    name: str
-    stage: str
-    source: str
-    seed: int
-    only: str | None = None
-    isolation: str = "auto"
-    hunt: tuple[str, ...] | None = None
-    tests: tuple[str, ...] | None = None
-    call_seconds: float = MUTANT_CALL_SECONDS
-    withheld: str = ""
-
-
-@dataclass(frozen=True)
-class Result:
-    """What came of a case: the verdict and every outcome or, of a hunt, no verdict and the outcome that ended it.
-
-    reached says of each test what it runs, where that was looked for.
-    """
-
-    case: Case
-    verdict: Verdict | None
-    outcomes: tuple[Outcome, ...]
-    reached: tuple[Reached, ...] = ()
-
-
-def reference_cases(stage: Stage, seeds: Iterable[int]) -> list[Case]:
-    """Return the reference solution, once a seed."""
-    return [Case("reference", stage.id, reference_source(stage), seed) for seed in seeds]
-
-
-def stub_cases(stage: Stage, seeds: Iterable[int]) -> list[Case]:
-    """Return the stub that lies in the stage's folder."""
-    return [Case("stub", stage.id, stage.module_path.read_text(encoding="utf-8"), seed) for seed in seeds]
-
-
-def alternative_files(stage: Stage) -> list[Path]:
-    """Return the modules of a stage's alternative solutions."""
-    return sorted(path for path in (hidden_folder(stage) / "alternatives").glob("*.py") if path.stem != "__init__")
-
-
-def alternative_cases(stage: Stage, seeds: Iterable[int], most: int | None = None) -> list[Case]:
-    """Return each alternative correct solution, or so many of them, once a seed."""
-    seeds = tuple(seeds)
-    return [
-        Case(f"alternatives/{file.stem}", stage.id, file.read_text(encoding="utf-8"), seed)
-        for file in alternative_files(stage)[:most]
-        for seed in seeds
-    ]
-
-
-def mistake_cases(stage: Stage, seeds: Iterable[int]) -> list[Case]:
-    """Return the module of each known mistake, once a seed; only its own row is graded."""
-    reference, seeds = reference_source(stage), tuple(seeds)
-    return [
-        Case(f"mistakes/{mistake.id}", stage.id, f"{reference}\n\n{mistake.source}", seed, mistake.criterion)
-        for mistake in load_mistakes(stage)
-        for seed in seeds
-    ]
-
-
-def mutant_cases(stage: Stage, mutants: Iterable[Mutant], seed: int) -> list[Case]:
-    """Return each mutant as a hunt: the rows about the changed function first, then those that reach it."""
-    reached = reach(reference_source(stage))
-
-    def rank(mutant: Mutant, functions: tuple[str, ...]) -> int:
-        changed = {mutant.function, mutant.function.partition(".")[0]}
-        return 0 if changed & set(functions) else 1 if any(changed & reached(name) for name in functions) else 2
-
-    def rows(mutant: Mutant) -> tuple[str, ...]:
-        return tuple(row.id for row in sorted(stage.criteria, key=lambda row: rank(mutant, row.functions)))
-
-    return [
-        Case(f"mutants/{number}", stage.id, mutant.source, seed, hunt=rows(mutant))
-        for number, mutant in enumerate(mutants)
-    ]
 
 
 class Here(Executor):
@@ -207,13 +117,24 @@ def _snapshot(stage: Stage, text: str) -> Snapshot:
 def hunted(cases: Sequence[Case]) -> list[Result]:
     """Hunt mutants of one stage that are aimed alike, in a process that knows its course.
 
-    One that ran out of time is hunted once more with far more of it: other programs may have kept the machine busy.
+    Most are caught within the judge. What is left goes through a worker, as a learner's module does.
     """
     (course,) = _course
     first = cases[0]
     stage = course.find(first.stage)
-    right = _snapshot(stage, reference_source(stage))
     quarries = [Quarry(case.source, case.tests) for case in cases]
+    ended = _grader(course, stage).caught(quarries, first.seed, first.call_seconds)
+    left = [number for number, outcome in enumerate(ended) if outcome is None]
+    if left:
+        found = _through_a_worker(course, stage, first, [quarries[each] for each in left])
+        for number, outcome in zip(left, found, strict=True):
+            ended[number] = outcome
+    return [Result(case, None, _none_or(outcome)) for case, outcome in zip(cases, ended, strict=True)]
+
+
+def _through_a_worker(course: Course, stage: Stage, first: Case, quarries: Sequence[Quarry]) -> list[Outcome | None]:
+    """Hunt mutants; one that ran out of time once more with far more of it: others may have kept the machine busy."""
+    right = _snapshot(stage, reference_source(stage))
     options = Options(first.seed, first.isolation)
     ended = _hunter(course, stage, first.call_seconds).hunts(right, options, quarries)
     late = [number for number, each in enumerate(ended) if each is not None and each.status == "timed_out"]
@@ -221,7 +142,7 @@ def hunted(cases: Sequence[Case]) -> list[Result]:
         patient = _hunter(course, stage, AGAIN * first.call_seconds)
         for number, outcome in zip(late, patient.hunts(right, options, [quarries[each] for each in late]), strict=True):
             ended[number] = outcome
-    return [Result(case, None, _none_or(outcome)) for case, outcome in zip(cases, ended, strict=True)]
+    return ended
 
 
 def _graded(case: Case) -> list[Result]:
@@ -243,6 +164,9 @@ def graded(case: Case) -> Result:
     if case.hunt is not None:
         outcome = _hunter(course, stage, MUTANT_CALL_SECONDS).hunt(snapshot, options, case.hunt)
         return Result(case, None, _none_or(outcome))
+    found = None if case.worker else _grader(course, stage).trusted(snapshot, case.seed)
+    if found is not None and found[0].passed:  # else values that only a worker copies may have been shared
+        return Result(case, *found)
     outcomes: list[Outcome] = []
     verdict = _grader(course, stage).grade(snapshot, options, outcomes.append)
     return Result(case, verdict, tuple(outcomes))

@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 
-from grader.authoring import evaluation, proof
+from grader.authoring import cases, evaluation, proof
 from grader.authoring.accepted import Equivalent, load_equivalents
 from grader.authoring.aim import aimed, reach_cases
+from grader.authoring.cases import Case, Result
 from grader.authoring.claims import Shortfall, claims, in_hidden
 from grader.authoring.evaluation import Mutation, Tally
 from grader.authoring.fresh import fresh_tests
-from grader.authoring.proof import Case, Result
 from grader.course.answers import Mistake, load_mistakes, reference_source
 from grader.course.mutants import Mutant, mutants
 from grader.course.stage import Course, Stage
@@ -120,11 +120,11 @@ def _read(stage: Stage, plan: Plan) -> _Files:
     try:
         problems = tuple(claims(stage, plan.mistakes))
         made = mutants(reference_source(stage)) if plan.mutants else []
-        right = [*proof.reference_cases(stage, seeds), *proof.stub_cases(stage, seeds[: int(plan.stub)])]
-        right += proof.alternative_cases(stage, seeds, plan.alternatives)
+        right = [*cases.reference_cases(stage, seeds), *cases.stub_cases(stage, seeds[: int(plan.stub)])]
+        right += cases.alternative_cases(stage, seeds, plan.alternatives)
         right += reach_cases(stage, seeds[: int(plan.mutants)])
-        wrong = proof.mistake_cases(stage, seeds[:MISTAKE_SEEDS]) if plan.mistakes else []
-        wrong += proof.mutant_cases(stage, made, seeds[0])
+        wrong = cases.mistake_cases(stage, seeds[:MISTAKE_SEEDS]) if plan.mistakes else []
+        wrong += cases.mutant_cases(stage, made, seeds[0])
         known, accepted = load_mistakes(stage), load_equivalents(stage)
     except (CourseError, OSError) as error:
         message = error.message if isinstance(error, CourseError) else f"{type(error).__name__}: {error}"

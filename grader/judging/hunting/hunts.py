@@ -9,7 +9,7 @@ import marshal
 import time
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -18,30 +18,17 @@ import pytest
 from grader.isolation.tiers import Own
 from grader.isolation.workers import Workers
 from grader.judging.assessment import Assessor
+from grader.judging.hunting.quarry import RECORDS, Quarry, chosen
 from grader.judging.judge import Charge
 from grader.judging.processes import bounds
 from grader.judging.processes.bounded import Bounds, bounded
 from grader.judging.processes.messages import Messages
-from grader.judging.processes.plain import records, unpacked
+from grader.judging.processes.plain import unpacked
 from grader.judging.processes.slate import Slate
 from grader.judging.session import Session
-from grader.judging.suite import name_of
-from grader.outcome import Call, Diagnosis, Gradient, Outcome, Where
+from grader.outcome import Outcome
 from grader.remote.processes.loading import become
 from grader.remote.processes.process import LearnerProcess
-
-RECORDS = records([Call, Diagnosis, Gradient, Outcome, Where])
-
-
-@dataclass(frozen=True)
-class Quarry:
-    """A changed form of a module: its text, and the tests that may tell it from the module, in the order to try them.
-
-    Without tests all are tried, in the order of the suite.
-    """
-
-    source: str
-    tests: tuple[str, ...] | None = None
 
 
 def caught(charge: Charge, quarries: Sequence[Quarry], own: Own) -> list[Outcome | None]:
@@ -84,7 +71,7 @@ class Hunting(Session):
         self._form = marshal.dumps(code)
         self.task = replace(self.task, ends_at=time.monotonic() + self.suite.stage.limits.stage_seconds)
         self.slow_rows.clear()
-        items = _chosen(self.suite.items, quarry.tests)
+        items = chosen(self.suite.items, quarry.tests)
         try:
             for place in range(len(items)):
                 bounds.bound_time(bounds.TEST_SECONDS)
@@ -108,10 +95,3 @@ class _Nobody:
 
     def send(self, kind: str, *fields: Any) -> None:
         """Drop it."""
-
-
-def _chosen(items: Sequence[pytest.Item], tests: tuple[str, ...] | None) -> list[pytest.Item]:
-    if tests is None:
-        return list(items)
-    known = {name_of(item): item for item in items}
-    return [known[name] for name in tests if name in known]

@@ -12,26 +12,22 @@ import time
 import types
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import pytest
 
-from grader.course.answers import module_from
-from grader.course.data import named
 from grader.isolation.tiers import Own
 from grader.isolation.workers import Workers
-from grader.judging import phases, plugin
+from grader.judging.hunting.provider import Provider, provided
 from grader.judging.processes import bounds
 from grader.judging.processes.bounded import Bounds, bounded
 from grader.judging.processes.messages import Messages
 from grader.judging.processes.slate import Slate
 from grader.judging.suite import Suite, criterion_of, name_of
 
-NAME = "reached"  # of the module while its tests run
 PATIENCE = 4.0  # noting lines takes time of its own
-ENDED = {"setup", "call", "teardown"}
 
 
 @dataclass(frozen=True)
@@ -75,54 +71,20 @@ def reached(suite: Suite, source: str, seed: int, own: Own) -> tuple[Reached, ..
 def _told(suite: Suite, source: str, seed: int, messages: Messages, workers: Workers, slate: Slate) -> None:
     del workers, slate  # the module is the course's own: it runs here
     bounds.bound_time(PATIENCE * suite.stage.limits.stage_seconds)
-    provider = _Provider(suite, compile(source, f"<{NAME}>", "exec", dont_inherit=True), seed)
-    with suite.in_place():
-        suite.config.stash[plugin.PROVIDER] = provider
-        try:
-            for item in suite.items:
-                lines, seconds = provider.noted(item)
-                plain = None if lines is None else sorted(lines)
-                messages.send("reached", name_of(item), criterion_of(item), plain, seconds)
-        finally:
-            suite.take_down()
-            del suite.config.stash[plugin.PROVIDER]
+    with suite.in_place(), provided(suite, source, seed, partial(_tracing, None)) as provider:
+        for item in suite.items:
+            lines, seconds = _noted(provider, item)
+            plain = None if lines is None else sorted(lines)
+            messages.send("reached", name_of(item), criterion_of(item), plain, seconds)
 
 
-@dataclass
-class _Attempt:
-    """What came of one test."""
-
-    error: BaseException | None = None
-    phases: set[str] = field(default_factory=set)
-
-
-class _Provider:
-    """Gives each test a module of its own, and notes which of its lines run."""
-
-    def __init__(self, suite: Suite, code: types.CodeType, seed: int) -> None:
-        self.seed = seed
-        self._suite = suite
-        self._code = code
-
-    def learner(self, item: pytest.Item) -> types.ModuleType:
-        """Return a module of this test's own; the lines outside of functions, which run now, are not noted."""
-        del item
-        with _tracing(None):
-            return module_from(self._code, NAME)
-
-    def data(self, name: str) -> bytes:
-        """Return a file of the stage's data."""
-        return named(self._suite.files.data, name, self._suite.stage.id)
-
-    def noted(self, item: pytest.Item) -> tuple[set[int] | None, float]:
-        """Return the lines that a test runs, None where it does not come to its end, and its seconds."""
-        if not phases.is_plain(item):
-            return None, 0.0
-        attempt, lines, started = _Attempt(), set[int](), time.perf_counter()
-        with _tracing(_noting(self._code.co_filename, lines)):
-            phases.run(item, None, attempt)
-        seconds = time.perf_counter() - started
-        return (lines if attempt.error is None and attempt.phases == ENDED else None), seconds
+def _noted(provider: Provider, item: pytest.Item) -> tuple[set[int] | None, float]:
+    """Return the lines that a test runs, None where it does not come to its end, and its seconds."""
+    lines, started = set[int](), time.perf_counter()
+    with _tracing(_noting(provider.file, lines)):
+        passed = provider.attempt(item).passed
+    seconds = time.perf_counter() - started
+    return (lines if passed else None), seconds
 
 
 Tracer = Callable[[types.FrameType, str, Any], Any]

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from grader.authoring.aim import aimed, reach_cases
-from grader.authoring.proof import MUTANT_CALL_SECONDS, Case, graded, workers
+from grader.authoring.cases import MUTANT_CALL_SECONDS, Case
+from grader.authoring.proof import graded, workers
 from grader.course.mutants import Mutant
 from grader.judging.hunting.reach import Reached
 from grader.tests.conftest import SmallCourse

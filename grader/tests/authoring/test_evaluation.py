@@ -9,9 +9,9 @@ import pytest
 
 from grader.authoring import evaluation
 from grader.authoring.accepted import Equivalent
+from grader.authoring.cases import Case, Result
 from grader.authoring.claims import Shortfall
 from grader.authoring.evaluation import Mutation, Tally
-from grader.authoring.proof import Case, Result
 from grader.course.answers import Mistake
 from grader.course.mutants import Mutant
 from grader.course.stage import Criterion, Stage

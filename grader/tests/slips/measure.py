@@ -11,7 +11,8 @@ from collections.abc import Iterable
 from concurrent.futures import Executor
 from dataclasses import dataclass
 
-from grader.authoring.proof import Case, Result, results, workers
+from grader.authoring.cases import Case, Result
+from grader.authoring.proof import results, workers
 from grader.course.manifest import load_course
 from grader.diagnosis.slips.telling import LOCATED
 from grader.tests.slips.bank import HOLDOUT, SLIPS, Slip, slips_of, stages_with_slips

@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from grader.authoring.proof import Case, results, workers
+from grader.authoring.cases import Case
+from grader.authoring.proof import results, workers
 from grader.course.manifest import load_course
 from grader.tests.slips.bank import HOLDOUT, SLIPS, BankError, slips_of, solution_of, stages_with_slips
 from grader.tests.support.places import ROOT

@@ -11,7 +11,7 @@ from grader.course.mutants import mutants
 from grader.isolation import tiers
 from grader.judging.grading import Options
 from grader.judging.hunting.hunter import Hunter
-from grader.judging.hunting.hunts import Quarry
+from grader.judging.hunting.quarry import Quarry
 from grader.outcome import Outcome
 from grader.submission import Snapshot, take
 from grader.tests.conftest import SmallCourse, need

@@ -10,7 +10,8 @@ from grader.isolation import tiers
 from grader.judging.grading import Options
 from grader.judging.hunting import hunts
 from grader.judging.hunting.hunter import Hunter
-from grader.judging.hunting.hunts import Quarry, caught
+from grader.judging.hunting.hunts import caught
+from grader.judging.hunting.quarry import Quarry
 from grader.judging.judge import Charge
 from grader.outcome import Outcome
 from grader.submission import take

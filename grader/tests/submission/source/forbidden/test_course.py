@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from grader.authoring.proof import alternative_cases, mistake_cases, reference_cases
+from grader.authoring.cases import alternative_cases, mistake_cases, reference_cases
 from grader.course.manifest import load_course
 from grader.course.stage import Stage
 from grader.submission import Snapshot

@@ -1,0 +1,109 @@
+"""What is graded to prove a stage: its reference, stub, alternatives, mistakes and mutants, each with its seeds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from grader.course.answers import hidden_folder, load_mistakes, reference_source
+from grader.course.mutants import Mutant, reach
+from grader.course.stage import Stage
+from grader.judging.hunting.reach import Reached
+from grader.outcome import Outcome
+from grader.verdict import Verdict
+
+MUTANT_CALL_SECONDS = 5.0  # a mutant that loops for ever is caught by the clock; a slower test may take longer
+WORKER_SEEDS = 2  # with which right modules are graded through a worker; further ones show what inputs they meet
+REACH = "reach"  # the case that only looks which lines of the reference each test runs
+
+
+@dataclass(frozen=True)
+class Case:
+    """One module to grade with one seed; name is "reference", "alternatives/loops", "mistakes/no-scale"…
+
+    hunt holds the rows to try first, where the first test that the module does not pass is all that is wanted; tests
+    the only ones that can tell, in the order to try them, and call_seconds what a call may take at most. withheld is
+    the alternative that the diagnosis does not see. A module that is meant to be right may be run without a worker.
+    """
+
+    name: str
+    stage: str
+    source: str
+    seed: int
+    only: str | None = None
+    isolation: str = "auto"
+    hunt: tuple[str, ...] | None = None
+    tests: tuple[str, ...] | None = None
+    call_seconds: float = MUTANT_CALL_SECONDS
+    withheld: str = ""
+    worker: bool = True
+
+
+@dataclass(frozen=True)
+class Result:
+    """What came of a case: the verdict and every outcome or, of a hunt, no verdict and the outcome that ended it.
+
+    reached says of each test what it runs, where that was looked for.
+    """
+
+    case: Case
+    verdict: Verdict | None
+    outcomes: tuple[Outcome, ...]
+    reached: tuple[Reached, ...] = ()
+
+
+def reference_cases(stage: Stage, seeds: Iterable[int]) -> list[Case]:
+    """Return the reference solution, once a seed."""
+    return _right("reference", stage, reference_source(stage), seeds)
+
+
+def _right(name: str, stage: Stage, source: str, seeds: Iterable[int]) -> list[Case]:
+    return [Case(name, stage.id, source, seed, worker=number < WORKER_SEEDS) for number, seed in enumerate(seeds)]
+
+
+def stub_cases(stage: Stage, seeds: Iterable[int]) -> list[Case]:
+    """Return the stub that lies in the stage's folder."""
+    return [Case("stub", stage.id, stage.module_path.read_text(encoding="utf-8"), seed) for seed in seeds]
+
+
+def alternative_files(stage: Stage) -> list[Path]:
+    """Return the modules of a stage's alternative solutions."""
+    return sorted(path for path in (hidden_folder(stage) / "alternatives").glob("*.py") if path.stem != "__init__")
+
+
+def alternative_cases(stage: Stage, seeds: Iterable[int], most: int | None = None) -> list[Case]:
+    """Return each alternative correct solution, or so many of them, once a seed."""
+    seeds = tuple(seeds)
+    return [
+        case
+        for file in alternative_files(stage)[:most]
+        for case in _right(f"alternatives/{file.stem}", stage, file.read_text(encoding="utf-8"), seeds)
+    ]
+
+
+def mistake_cases(stage: Stage, seeds: Iterable[int]) -> list[Case]:
+    """Return the module of each known mistake, once a seed; only its own row is graded."""
+    reference, seeds = reference_source(stage), tuple(seeds)
+    return [
+        Case(f"mistakes/{mistake.id}", stage.id, f"{reference}\n\n{mistake.source}", seed, mistake.criterion)
+        for mistake in load_mistakes(stage)
+        for seed in seeds
+    ]
+
+
+def mutant_cases(stage: Stage, mutants: Iterable[Mutant], seed: int) -> list[Case]:
+    """Return each mutant as a hunt: the rows about the changed function first, then those that reach it."""
+    reached = reach(reference_source(stage))
+
+    def rank(mutant: Mutant, functions: tuple[str, ...]) -> int:
+        changed = {mutant.function, mutant.function.partition(".")[0]}
+        return 0 if changed & set(functions) else 1 if any(changed & reached(name) for name in functions) else 2
+
+    def rows(mutant: Mutant) -> tuple[str, ...]:
+        return tuple(row.id for row in sorted(stage.criteria, key=lambda row: rank(mutant, row.functions)))
+
+    return [
+        Case(f"mutants/{number}", stage.id, mutant.source, seed, hunt=rows(mutant))
+        for number, mutant in enumerate(mutants)
+    ]
