@@ -19,6 +19,7 @@ from grader.course.stage import Course, Stage
 from grader.judging.grading import Options
 from grader.judging.hunting.hunter import Hunter
 from grader.judging.hunting.quarry import Quarry
+from grader.judging.processes import bounds
 from grader.outcome import Outcome
 from grader.submission import Snapshot
 from grader.submission.earlier import used_modules
@@ -53,6 +54,8 @@ def workers(course: Course, number: int | None = None) -> Iterator[Executor]:
         finally:
             _forget()
         return
+    for name in bounds.THREADS:
+        os.environ.setdefault(name, "1")  # each process has a core; more threads would only wait for one another
     pool = ProcessPoolExecutor(number or os.cpu_count(), get_context("spawn"), _remember, (course,))
     try:
         yield pool

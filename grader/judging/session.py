@@ -62,7 +62,6 @@ class Session:
     def doubt(self, items: list[pytest.Item], place: int) -> str | None:
         """Return why the reference does not pass a test; None where it does. Nothing of a learner's takes part."""
         self._place = place
-        bounds.bound_time(bounds.TEST_SECONDS)
         return self._with_reference(items[place])  # nothing is kept for a next test: which one that is, is open
 
     def run(self, items: list[pytest.Item], first: int, report: Report, done: Set[int] = frozenset()) -> None:
@@ -124,6 +123,7 @@ class Session:
             self.slow_rows.add(outcome.criterion)
         if more:
             self.slate.at("explaining", self._place)
+            bounds.bound_time(bounds.TEST_SECONDS)
             outcome = self._assessor.explained(outcome, attempt)
             report.send("explained", self._place, outcome)
         if attempt.connection is not None and self._assessor.explains:
@@ -148,6 +148,7 @@ class Session:
         if reference is None:
             return None
         self.slate.at("reference", self._place)
+        bounds.bound_time(bounds.TEST_SECONDS)  # its own: what the learner's values took leaves it no less
         self._reference = reference
         try:
             attempt = self._attempted(item, following)

@@ -105,6 +105,11 @@ HOLDS = """
             del KEPT[-1:]
         size == 1 and np.ones(1 << 22)
 """
+BUSY = """
+        end = time.process_time() + 0.7
+        while time.process_time() < end:
+            pass
+"""
 ALWAYS = "held = [np.ones(1 << 22) for _ in range(100)]"
 Use = Callable[..., Graded]
 
@@ -175,6 +180,12 @@ class TestOneTest:
         outcome = found.outcomes["test_size"]
         assert outcome.status == "grader_fault" and outcome.message.startswith("the reference")
         assert others_passed(found) and found.verdict.grader_fault
+
+
+def test_the_reference_has_processor_time_of_its_own(graded: Use, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bounds, "TEST_SECONDS", 1.0)
+    outcome = graded(BUSY).outcomes["test_size"]
+    assert outcome.status == "failed" and not outcome.unexplained and "large" in {e.mistake for e in outcome.explains}
 
 
 def test_a_module_whose_tests_all_end_the_judge_gets_a_verdict(graded: Use) -> None:
