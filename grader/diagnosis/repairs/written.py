@@ -13,8 +13,8 @@ from typing import Any
 from grader.course.changes import replaced
 from grader.diagnosis.repairs.batch import DRIVER, PUT
 from grader.diagnosis.repairs.kinds.analogy import defaults
-from grader.diagnosis.repairs.kinds.missing import ALIGNED, Missing
-from grader.diagnosis.repairs.kinds.setting import lines_of
+from grader.diagnosis.repairs.kinds.missing import ALIGNED, QUICK, Missing
+from grader.diagnosis.repairs.kinds.setting import lines_of, other_targets
 from grader.diagnosis.repairs.seen import CLOCK, PRELUDE, Seen, noting, numbered
 from grader.diagnosis.slips.changes import Scope
 from grader.diagnosis.slips.schema import SWITCH, Change, Schema
@@ -157,9 +157,10 @@ class Written(Source):
         kind: Kind = "aligned" if level == ALIGNED else ""
         made = Schema(function, scope, first, repairs=missing, statements=level == 0, wanted=wanted, kind=kind)
         if level == 0:
-            definition = self.definitions[function]
-            made.inserted = partial(lines_of, definition=definition, values=scope.values, wanted=wanted)
+            made.inserted = partial(lines_of, definition=self.definitions[function], wanted=wanted)
             made.arguments = partial(defaults, right=self.right.get(function))
+        elif level == QUICK:
+            made.inserted = partial(other_targets, values=scope.values)
         return made.definition(self.definitions[function]), made.changes
 
     def compiled(self, changed: Mapping[str, ast.FunctionDef]) -> bytes:

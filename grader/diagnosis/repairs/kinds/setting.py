@@ -18,23 +18,30 @@ MOST_KEPT = 4  # names that may have to be set again
 Line = tuple[Kind, str, int, list[ast.stmt]]
 
 
-def lines_of(
-    holder: ast.AST, definition: ast.FunctionDef, values: Mapping[str, Any], wanted: Callable[[ast.stmt], bool]
-) -> Iterator[Line]:
-    """Yield what belongs in the place of a body that a node holds; values are those of the function's names."""
-    yield from inserted(holder, definition, wanted)
-    yield from repaired_orders(holder)
-    stale = _stale(holder, definition)
-    for name in BODIES:
-        body = getattr(holder, name, None)
-        if not isinstance(body, list) or not body or not isinstance(body[0], ast.stmt):
-            continue
+def other_targets(holder: ast.AST, values: Mapping[str, Any]) -> Iterator[Line]:
+    """Yield bodies in which one line sets something else: few, so that they are tried in all functions first."""
+    for name, body in _bodies(holder):
         for place, statement in enumerate(body):
             for kind, other in _other(statement, values):
                 yield kind, name, place, [*body[:place], other, *body[place + 1 :]]
+
+
+def lines_of(holder: ast.AST, definition: ast.FunctionDef, wanted: Callable[[ast.stmt], bool]) -> Iterator[Line]:
+    """Yield what belongs in the place of a body that a node holds: a line more, or one before a loop or behind it."""
+    yield from inserted(holder, definition, wanted)
+    yield from repaired_orders(holder)
+    stale = _stale(holder, definition)
+    for name, body in _bodies(holder) if stale else ():
+        for place, statement in enumerate(body):
             if name == "body" and isinstance(statement, (ast.Assign, ast.AugAssign)):
                 for again in stale:
                     yield "kept", name, place, [*body[: place + 1], again, *body[place + 1 :]]
+
+
+def _bodies(holder: ast.AST) -> list[tuple[str, list[ast.stmt]]]:
+    """Return the lists of statements that a node holds, by the name of their field."""
+    held = [(name, getattr(holder, name, None)) for name in BODIES]
+    return [(name, body) for name, body in held if isinstance(body, list) and body and isinstance(body[0], ast.stmt)]
 
 
 def _other(node: ast.stmt, values: Mapping[str, Any]) -> Iterator[tuple[Kind, ast.stmt]]:
