@@ -99,11 +99,13 @@ class Diagnostician:
             self._search = Search(Switchboard(sources, self.learner))
         return self._search
 
-    def repairs(self, bench: Bench, failing: Sequence[Failing] = ()) -> Repairs:
-        """Return what looks for changes of the learner's lines, on a bench; failing are the tests of all rows."""
+    def repairs(
+        self, bench: Bench, failing: Sequence[Failing] = (), passed: Callable[[], Sequence[Failing]] = tuple
+    ) -> Repairs:
+        """Return what looks for changes of the learner's lines, on a bench; the tests are those of all rows."""
         others = tuple(self._alternatives().values())
         found = Repairs(self.stage, self.learner, self.reference, self._reference_text, bench, others)
-        found.confirmer.failing = failing
+        found.confirmer.failing, found.confirmer.passed = failing, passed
         return found
 
     def _nearly(self, module: types.ModuleType, records: list[Record], names: dict[str, Name]) -> bool:

@@ -146,7 +146,7 @@ class Evidence:
         if answers.is_stub:
             return []
         fine = passed_functions(outcomes, answers.stage)
-        repairs = answers.repairs(bench, self._all_failed) if bench is not None else None
+        repairs = answers.repairs(bench, self._all_failed, self._right) if bench is not None else None
         repaired: list[Slip] = []
         changed: list[Slip] = []
         left = SEARCH_SECONDS
@@ -194,11 +194,10 @@ class Evidence:
         except Exception as error:
             self.problems[row] = f"{type(error).__name__}: {error}"[:PROBLEM]
 
-    def _right(self, row: str) -> list[Failing]:
-        """Return the tests of a row that passed, in the form of those that failed."""
-        return [
-            Failing(each.test, each.records, each.names) for each in self._passed.get(row, []) if tells(each.records)
-        ]
+    def _right(self, row: str = "") -> list[Failing]:
+        """Return the tests of a row, or of all, that passed, in the form of those that failed."""
+        seen = self._passed.get(row, []) if row else [each for own in self._passed.values() for each in own]
+        return [Failing(each.test, each.records, each.names) for each in seen if tells(each.records)]
 
     def _unexplained(self, row: str, outcomes: list[Outcome]) -> list[Failing]:
         """Return the failing tests of a row that nothing explains for certain; none where a known mistake does."""

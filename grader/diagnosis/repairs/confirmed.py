@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import types
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 
 from grader.course.stage import Stage
@@ -18,6 +18,7 @@ from grader.diagnosis.slips.probes import Failing, size_of
 from grader.diagnosis.slips.telling import Slip
 
 MOST_CONFIRMED = 6  # of the tests that passed
+MOST_USERS = 3  # tests that passed, of other functions that use a changed one
 MOST_ELSEWHERE = 4  # failing tests of other rows, which choose between repairs that one test needs all alike
 
 Told = tuple[Slip, Repair]
@@ -33,7 +34,9 @@ class Confirmer:
     bench: Bench
     forms: Forms
     failing: Sequence[Failing] = ()
+    passed: Callable[[], Sequence[Failing]] = tuple  # the tests that passed, of all rows
     _whole: dict[str, Trial | None] = field(default_factory=dict)  # by test
+    _reaching: dict[frozenset[str], list[Trial]] = field(default_factory=dict)  # by the functions that are changed
     _passing: dict[str, bool] = field(default_factory=dict)  # by test: whether it is right as it is
 
     def confirmed(self, found: Sequence[Repair], probe: Failing, row: Row) -> list[Told]:
@@ -52,6 +55,8 @@ class Confirmer:
             self.forms.hold(each.written)
             if diagnosis is None or not all(trial.is_right(trial.score(each.numbers)) for trial in kept):
                 continue
+            if not all(trial.is_right(trial.score(each.numbers)) for trial in self._users(each, probe)):
+                continue
             tests = {other.test for other, trial in trials if trial.is_right(trial.score(each.numbers))} | {probe.test}
             if len(tests) < needed(each, self.forms.constants):
                 continue  # unlikely changes, or several, that put little right may be a coincidence
@@ -65,7 +70,27 @@ class Confirmer:
 
     def _kept(self, probe: Failing, row: Row) -> list[Trial]:
         """Return some tests of a row that passed, which have to stay right."""
-        others = [each for each in sorted(row.passed, key=size_of) if probe.called & each.called][:MOST_CONFIRMED]
+        return self._right([each for each in row.passed if probe.called & each.called], MOST_CONFIRMED)
+
+    def _users(self, repair: Repair, probe: Failing) -> list[Trial]:
+        """Return some tests that passed and lead, by another function, to one that a repair changes: it is right there.
+
+        Of what a test calls itself, the tests of its own row tell.
+        """
+        helpers = {change.function for change in repair.all} - probe.called
+        if not helpers:
+            return []
+        key = frozenset(helpers)
+        if key not in self._reaching:
+            tests = [each for each in self.passed() if not probe.called & each.called]
+            reached = {name for each in tests for name in each.called}
+            leading = {name for name in reached if helpers & set(repair.written.reached(name))}
+            self._reaching[key] = self._right([each for each in tests if leading & each.called], MOST_USERS)
+        return self._reaching[key]
+
+    def _right(self, tests: Sequence[Failing], most: int) -> list[Trial]:
+        """Return some tests, the shortest, that a right module answers as the learner's does."""
+        others = sorted(tests, key=size_of)[:most]
         trials = {each.test: trial for each in others if (trial := self.whole(each)) is not None}
         for test, trial in trials.items():
             if test not in self._passing:

@@ -51,7 +51,7 @@ def refuses(node: ast.FunctionDef) -> bool:
 
 def likelihood(change: Change) -> int:
     """Return how early a change is tried: what stands for something else first, then what is missing."""
-    if isinstance(change.new, list) or change.kind == "aligned":
+    if isinstance(change.new, list) or change.kind in ("aligned", "default"):
         return 1
     if isinstance(change.old, ast.Constant):
         return 1

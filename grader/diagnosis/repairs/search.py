@@ -15,7 +15,7 @@ from grader.diagnosis.repairs.bench import Bench, BenchGone
 from grader.diagnosis.repairs.confirmed import Confirmer
 from grader.diagnosis.repairs.forms import Forms
 from grader.diagnosis.repairs.repair import Repair
-from grader.diagnosis.repairs.standing import can_be_drawn, diagnosis_of
+from grader.diagnosis.repairs.standing import can_be_drawn, diagnosis_of, is_weak
 from grader.diagnosis.repairs.trial import Trial, expected
 from grader.diagnosis.replay import Replay
 from grader.diagnosis.slips.probes import Failing, size_of
@@ -215,7 +215,10 @@ class Repairs:
         depths = self.forms.depths(written, trial, row.fine, trial.wrong_parts() if partial is None else ())
         tried = Tried(trial, trial.score(()), row.ends_at, self.clock)
         batches = Candidates(self.forms, row, self.clock).right(written, tried, depths)
+        weak: list[tuple[Slip, Repair]] = []
         for found in islice(batches, MOST_BATCHES):
-            if slips := self.confirmer.confirmed([each.after(partial) for each in found], trial.failing, row):
+            slips = self.confirmer.confirmed([each.after(partial) for each in found], trial.failing, row)
+            if slips and not is_weak(slips[0][0], row):
                 return slips, None
-        return [], tried.best
+            weak = weak or slips
+        return weak, None if weak else tried.best

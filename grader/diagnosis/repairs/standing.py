@@ -6,11 +6,14 @@ import ast
 import hashlib
 from collections.abc import Collection
 
+from grader.diagnosis.repairs.attempts import Row
 from grader.diagnosis.repairs.repair import Repair
 from grader.diagnosis.repairs.words.told import told
+from grader.diagnosis.slips.telling import Slip
 from grader.outcome import Diagnosis
 
 REPAIR = "repair-"  # how the id of what is told begins
+FEW = 4  # of so many failing tests, one is few
 OF_SEVERAL = 3  # tests that several changes have to put right
 MOST_TOLD = 1000  # characters: a learner's names may be as long as the module
 
@@ -39,6 +42,11 @@ def can_be_drawn(repair: Repair, others: int) -> bool:
         return False
     is_like_others = old is getattr(repair.all[0].statement, "value", None)
     return others > 0 or is_like_others
+
+
+def is_weak(slip: Slip, row: Row) -> bool:
+    """Say whether a repair puts few right of the tests that fail: where another puts more right, it is none."""
+    return FEW * len(slip.tests) <= len(row.failing)
 
 
 def diagnosis_of(repair: Repair, row: str) -> Diagnosis | None:

@@ -8,18 +8,18 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property, lru_cache, partial
-from itertools import chain
 from typing import Any
 
 from grader.course.changes import replaced
 from grader.diagnosis.repairs.batch import DRIVER, PUT
-from grader.diagnosis.repairs.kinds.analogy import defaults, inserted
-from grader.diagnosis.repairs.kinds.missing import ALIGNED, Missing
+from grader.diagnosis.repairs.kinds.analogy import defaults
+from grader.diagnosis.repairs.kinds.missing import ALIGNED, QUICK, Missing
+from grader.diagnosis.repairs.kinds.setting import lines_of, other_targets
 from grader.diagnosis.repairs.seen import CLOCK, PRELUDE, Seen, noting, numbered
 from grader.diagnosis.slips.changes import Scope
 from grader.diagnosis.slips.schema import SWITCH, Change, Schema
 from grader.diagnosis.slips.source import Source
-from grader.diagnosis.slips.statements import Kind, repaired_orders
+from grader.diagnosis.slips.statements import Kind
 from grader.diagnosis.slips.wording.phrases import Vocabulary
 from grader.diagnosis.trees import placed, walk
 
@@ -149,16 +149,18 @@ class Written(Source):
         is_first: bool = False,
     ) -> tuple[ast.FunctionDef, list[Change]]:
         """Return a function's definition with each change of one level of some statements behind a switch."""
-        scope = Scope(self.seen.names.get(function, {}), self.functions)
+        values = {name: held for name, held in self.seen.names.get(function, {}).items() if name.strip("_")}
+        scope = Scope(values, self.functions)  # what is thrown away as _ stands for nothing
         missing = Missing(scope, self.definitions, constants, self.definitions[function], level, self.value_of)
         if level == ALIGNED:
             missing.aligned = self.aligned(function, wanted, is_first)
         kind: Kind = "aligned" if level == ALIGNED else ""
         made = Schema(function, scope, first, repairs=missing, statements=level == 0, wanted=wanted, kind=kind)
         if level == 0:
-            definition = self.definitions[function]
-            made.inserted = lambda holder: chain(inserted(holder, definition, wanted), repaired_orders(holder))
+            made.inserted = partial(lines_of, definition=self.definitions[function], wanted=wanted)
             made.arguments = partial(defaults, right=self.right.get(function))
+        elif level == QUICK:
+            made.inserted = partial(other_targets, values=scope.values)
         return made.definition(self.definitions[function]), made.changes
 
     def compiled(self, changed: Mapping[str, ast.FunctionDef]) -> bytes:

@@ -100,6 +100,10 @@ def _parts(found: object) -> list[np.ndarray[Any, Any]]:
 
 
 def size_of(failing: Failing) -> int:
-    """Return about how much is to be computed to repeat a test: requests, and the numbers in their arguments."""
-    arrays = (value for record in failing.records for value in (*record.args, *record.kwargs.values()))
-    return sum(getattr(value, "size", 1) for value in arrays) + 50 * len(failing.records)
+    """Return about how much is to be computed to repeat a test: requests, and the numbers in their arguments.
+
+    An object of the learner's is not asked for its size: its process may be gone.
+    """
+    values = (value for record in failing.records for value in (*record.args, *record.kwargs.values()))
+    sizes = (value.size if isinstance(value, np.ndarray) else 1 for value in values)
+    return sum(sizes) + 50 * len(failing.records)

@@ -101,7 +101,7 @@ class Schema:
         body: list[ast.stmt] = getattr(holder, name)
         plain = [self._statement(statement, holder) for statement in body]
         added: list[list[ast.stmt]] = [[] for _ in range(len(body) + 1)]  # that may stand before each, and at the end
-        orders = (*natural_orders(holder), *self.inserted(holder)) if self.statements else ()
+        orders = (*(natural_orders(holder) if self.statements else ()), *self.inserted(holder))
         for kind, where, place, changed in orders:
             statement = body[place] if where == name else None
             if statement is None or not self.wanted(statement):

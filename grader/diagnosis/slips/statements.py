@@ -17,7 +17,7 @@ from grader.diagnosis.trees import walk
 Kind = Literal[
     "", "order", "reset", "return_within", "overwrites", "accumulates", "indented", "after",
     "ignored", "inverted", "transposed", "exchanged", "fixed", "thrown_away", "missing", "default", "aligned",
-    "hoisted", "return_after",
+    "hoisted", "return_after", "unpacked", "elsewhere", "copied", "kept",
 ]  # fmt: skip
 BODIES = ("body", "orelse")
 

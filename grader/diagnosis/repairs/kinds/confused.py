@@ -18,6 +18,7 @@ from grader.diagnosis.slips.wording.names import are_kin
 
 KINDS = (ast.BinOp, ast.BoolOp, ast.Name, ast.Attribute, ast.Constant, ast.Slice)
 EXTREMES = ("argmax", "argmin", "max", "min", "maximum", "minimum", "logical_and", "logical_or", "any", "all")
+BUILT_IN = ("any", "all", "max", "min")
 JOINED = (ast.BitAnd, ast.BitOr)
 MOST_ENTRIES = 4  # of dicts that an attribute may stand for
 
@@ -47,8 +48,15 @@ def for_another(node: ast.AST, holder: ast.AST, scope: Scope, value_of: Callable
     """Yield what may belong in the place of an expression that is easily taken for it."""
     yield from entries(node, scope.values)
     yield from summed(node, value_of)
+    yield from built_in(node, holder)
     if isinstance(node, KINDS):
         yield from (each for each in natural_changes(node, holder, scope) if is_quick(node, each, holder))
+
+
+def built_in(node: ast.AST, holder: ast.AST) -> Iterator[ast.AST]:
+    """Yield the other of two functions of Python's own that are easily taken for each other: `all` for `any`."""
+    if isinstance(node, ast.Name) and isinstance(holder, ast.Call) and holder.func is node and node.id in BUILT_IN:
+        yield ast.Name(PARTNERS[node.id], ast.Load())
 
 
 def entries(node: ast.AST, values: Mapping[str, Any]) -> Iterator[ast.AST]:

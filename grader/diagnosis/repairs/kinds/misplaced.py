@@ -175,6 +175,13 @@ def chosen_by(node: ast.Constant, holder: ast.AST, values: Mapping[str, Any]) ->
             yield ast.Name(name, ast.Load())
 
 
+def started(node: ast.AST, holder: ast.AST, value: Any) -> Iterator[ast.AST]:
+    """Yield 1 and 0 for a value that an attribute or an entry begins with."""
+    is_set = isinstance(holder, ast.Assign) and isinstance(holder.targets[0], (ast.Attribute, ast.Subscript))
+    if is_set and isinstance(node, (ast.Name, ast.Attribute)) and isinstance(value, float):
+        yield from (ast.Constant(1.0), ast.Constant(0.0))
+
+
 def slopes(node: ast.expr, value: Any, terms: Sequence[tuple[ast.expr, Any]]) -> Iterator[ast.AST]:
     """Yield an expression times the slope of a sigmoid or of tanh at a value of its shape, as t * (1 - t)."""
     shape = getattr(value, "shape", ())

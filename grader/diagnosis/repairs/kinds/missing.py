@@ -80,6 +80,7 @@ class Missing:
         yield from biased(node, holder, self.value_of(node), self.terms)
         yield from misplaced.put_in(node, holder, self.value_of(node), self.unused, self.scope.values)
         yield from misplaced.regrouped(node)
+        yield from misplaced.started(node, holder, self.value_of(node))
         yield from misplaced.indexed(node, self.value_of)
         yield from misplaced.exchanged(node)
         if isinstance(node, ast.Constant):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 
+from grader.diagnosis.repairs.kinds.confused import BUILT_IN
 from grader.diagnosis.slips.schema import Change
 from grader.diagnosis.slips.wording.clause import Clause
 from grader.diagnosis.slips.wording.nouns import LIBRARIES, NOUNS
@@ -40,6 +41,8 @@ def _plain(node: ast.AST) -> list[object]:
 
 def moved(old: ast.AST, right: ast.AST, say: Vocabulary) -> Clause | None:
     """Return the clause of what stands in another place, or is missing as a whole: the learner's own text says it."""
+    if isinstance(old, ast.Name) and isinstance(right, ast.Name) and {old.id, right.id} <= set(BUILT_IN):
+        return quoted(old, right)
     if isinstance(old, ast.Dict) and isinstance(right, ast.Dict):
         pairs = zip(old.keys, old.values, right.values, strict=False)
         keys = [str(constant_of(key)) for key, ours, theirs in pairs if ours is not theirs]

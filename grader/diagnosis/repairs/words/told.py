@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from grader.diagnosis.repairs.words.differing import is_small, places
 from grader.diagnosis.repairs.words.moved import moved, narrowed, quoted, taking_part
+from grader.diagnosis.repairs.words.setting import setting
 from grader.diagnosis.slips.schema import Change
 from grader.diagnosis.slips.wording.clause import Clause
 from grader.diagnosis.slips.wording.expressions import expression
@@ -29,7 +30,7 @@ def told(change: Change, say: Vocabulary) -> Clause | None:
     if change.kind == "missing":
         return _line(change, say)
     if isinstance(change.new, list):
-        return _order(change, say)
+        return setting(change, say) or _order(change, say)
     if change.kind == "default" and isinstance(change.new, ast.Assign) and isinstance(change.new.value, ast.IfExp):
         name, belongs = ast.unparse(change.old), ast.unparse(change.new.value.body)
         return Clause(f"the default of {name} were another than {belongs}", f"Give {name} the default {belongs}.", 0)

@@ -1,4 +1,4 @@
-"""Repairs that one test needs alike are told apart by the failing tests of other rows."""
+"""Repairs that one test needs alike are told apart by other rows: failing tests, and those that use a helper."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ class Test:
         return bool(set(score) & set(self.right))
 
 
-def failing(test: str) -> Failing:
-    record: Any = SimpleNamespace(kind="call", label="f", args=(), kwargs={})
+def failing(test: str, label: str = "f") -> Failing:
+    record: Any = SimpleNamespace(kind="call", label=label, args=(), kwargs={})
     records: list[Record] = [record]
     return Failing(test, records, {})
 
@@ -58,3 +58,23 @@ def test_nothing_is_told_where_they_put_as_much_right() -> None:
 
 def test_of_one_line_either_may_be_told() -> None:
     assert ordered({}, told(1, 10), told(2, 10)) == ["repair-1", "repair-2"]
+
+
+def users(function: str, *passed: tuple[str, str, Test]) -> list[Any]:
+    """Return the tests that may speak against a repair of one function, which g and f use."""
+    nothing: Any = SimpleNamespace(hold=lambda written: None)
+    made = Confirmer(nothing, b"", nothing, nothing, nothing, [], lambda: [failing(*each[:2]) for each in passed])
+    made._whole.update({name: test for name, _, test in passed})  # type: ignore[misc]
+    made._passing.update({name: True for name, _, _ in passed})
+    written = SimpleNamespace(reached=lambda label: {"f": ["f", "help"], "g": ["g", "help"]}.get(label, [label]))
+    repair: Any = SimpleNamespace(all=[SimpleNamespace(function=function)], written=written)
+    return made._users(repair, failing("own"))
+
+
+def test_what_passed_by_another_function_speaks_for_a_helper() -> None:
+    by_g, by_h = Test(), Test()
+    assert users("help", ("one", "g", by_g), ("two", "h", by_h), ("three", "f", Test())) == [by_g]
+
+
+def test_what_a_test_calls_itself_is_no_helper() -> None:
+    assert users("f", ("one", "g", Test())) == []

@@ -1,4 +1,4 @@
-"""Of several repairs of one line, which is the likelier."""
+"""Of several repairs of one line, which is the likelier, and what has to be put right for one to be told."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 
-from grader.diagnosis.repairs.repair import aside
+from grader.diagnosis.repairs.kinds.analogy import defaults
+from grader.diagnosis.repairs.repair import aside, likelihood
+from grader.diagnosis.repairs.standing import is_weak
 
 
 def change(statement: str, old: str, new: str) -> Any:
@@ -28,3 +30,19 @@ def change(statement: str, old: str, new: str) -> Any:
 def test_a_sum_in_a_condition_yields_to_its_comparison(statement: str, old: str, new: str, is_aside: bool) -> None:
     repair: Any = SimpleNamespace(changes=(change(statement, old, new),))
     assert aside(repair) is is_aside
+
+
+def test_the_right_default_is_as_likely_as_another_number() -> None:
+    ours, theirs = (ast.parse(f"def f(x, rate={rate}): pass").body[0] for rate in (0.99, 0.9))
+    assert isinstance(ours, ast.FunctionDef) and isinstance(theirs, ast.FunctionDef)
+    [(kind, new)] = defaults(ours, theirs)
+    default: Any = SimpleNamespace(kind=kind, old=new.targets[0], new=new)
+    number: Any = SimpleNamespace(kind="", old=ast.Constant(1), new=ast.Constant(2))
+    assert likelihood(default) == likelihood(number) == 1
+
+
+@pytest.mark.parametrize(("right", "failing", "weak"), [(1, 4, True), (1, 3, False), (2, 8, True), (3, 8, False)])
+def test_what_puts_a_quarter_right_or_less_is_weak(right: int, failing: int, weak: bool) -> None:
+    slip: Any = SimpleNamespace(tests=[f"test_{number}" for number in range(right)])
+    row: Any = SimpleNamespace(failing=[None] * failing)
+    assert is_weak(slip, row) is weak

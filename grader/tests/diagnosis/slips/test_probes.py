@@ -1,11 +1,15 @@
-"""What an answer tells of its cause: NaN alone tells nothing, a bool or a few whole numbers little."""
+"""What an answer tells of its cause, NaN alone nothing, whole numbers little; and how long a test takes to repeat."""
 
 from __future__ import annotations
+
+from typing import cast
 
 import numpy as np
 import pytest
 
-from grader.diagnosis.slips.probes import holds_numbers, is_poor
+from grader.diagnosis.slips.probes import Failing, holds_numbers, is_poor, size_of
+from grader.remote.asking import Requests
+from grader.remote.proxies import RemoteValue
 from grader.remote.record import Record
 
 NAN, INF = float("nan"), float("inf")
@@ -33,3 +37,19 @@ def test_a_few_whole_numbers_are_poor(result: object) -> None:
 @pytest.mark.parametrize("result", [0.5, np.arange(2), np.array([[1.0, 2.5]]), (3, 0.1), [1, 2, 3, 4]])
 def test_fractions_and_many_numbers_are_not_poor(result: object) -> None:
     assert not is_poor(answer(result))
+
+
+class Gone:
+    """Stands for the connection of a test that is over."""
+
+    def request(self, *_: object, **__: object) -> object:
+        raise AssertionError("an object of another test was asked for something")
+
+
+def asked(*args: object) -> Failing:
+    return Failing("test_it", [Record("op", 1, "add", "T.__add__", args, {})], {})
+
+
+def test_an_object_of_the_learners_is_not_asked_for_its_size() -> None:
+    theirs = RemoteValue(cast("Requests", Gone()), 2, "object", "T", ())
+    assert size_of(asked(theirs)) == size_of(asked(2.0)) < size_of(asked(np.ones((2, 3))))

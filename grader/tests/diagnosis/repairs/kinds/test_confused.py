@@ -20,6 +20,12 @@ class L:
         return x * self.weights
 """
 CASES = {
+    "any for all": (
+        "def f(a):\n    return any(each > 0 for each in a)",
+        "f([1.0, 2.0])",
+        "return all((each > 0 for each in a))",
+        "`any` stood where `all` belongs",
+    ),
     "either for both": (
         "def f(a, b):\n    return (a > 0) | (b > 0)",
         "f(np.ones(3), np.ones(3))",

@@ -11,6 +11,12 @@ from grader.tests.diagnosis.repairs.made import repairs
 
 ROW = "np.ones(3), np.ones(3)"
 CASES = {
+    "what an entry begins with": (
+        "def f(grads, x):\n    grads['x'] = x\n    return grads",
+        "{}, 2.5",
+        "grads['x'] = 1.0\nreturn grads",
+        "`x` stood where `1.0` belongs",
+    ),
     "a bias behind a curve": (
         "def f(x, b):\n    return np.tanh(x) + b",
         ROW,

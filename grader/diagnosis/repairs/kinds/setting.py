@@ -1,0 +1,137 @@
+"""What a line sets: results that are taken apart in another order, other places of an array, a name never set again."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator, Mapping
+from itertools import combinations
+from typing import Any
+
+from grader.course.changes import replaced
+from grader.diagnosis.repairs.kinds.analogy import inserted
+from grader.diagnosis.slips.statements import BODIES, Kind, repaired_orders
+from grader.diagnosis.trees import walk
+
+MOST_TARGETS = 4  # that results are taken apart into
+MOST_KEPT = 4  # names that may have to be set again
+
+Line = tuple[Kind, str, int, list[ast.stmt]]
+
+
+def other_targets(holder: ast.AST, values: Mapping[str, Any]) -> Iterator[Line]:
+    """Yield bodies in which one line sets something else: few, so that they are tried in all functions first."""
+    for name, body in _bodies(holder):
+        for place, statement in enumerate(body):
+            for kind, other in _other(statement, values):
+                yield kind, name, place, [*body[:place], other, *body[place + 1 :]]
+
+
+def lines_of(holder: ast.AST, definition: ast.FunctionDef, wanted: Callable[[ast.stmt], bool]) -> Iterator[Line]:
+    """Yield what belongs in the place of a body that a node holds: a line more, or one before a loop or behind it."""
+    yield from inserted(holder, definition, wanted)
+    yield from repaired_orders(holder)
+    stale = _stale(holder, definition)
+    for name, body in _bodies(holder) if stale else ():
+        for place, statement in enumerate(body):
+            if name == "body" and isinstance(statement, (ast.Assign, ast.AugAssign)):
+                for again in stale:
+                    yield "kept", name, place, [*body[: place + 1], again, *body[place + 1 :]]
+
+
+def _bodies(holder: ast.AST) -> list[tuple[str, list[ast.stmt]]]:
+    """Return the lists of statements that a node holds, by the name of their field."""
+    held = [(name, getattr(holder, name, None)) for name in BODIES]
+    return [(name, body) for name, body in held if isinstance(body, list) and body and isinstance(body[0], ast.stmt)]
+
+
+def _other(node: ast.stmt, values: Mapping[str, Any]) -> Iterator[tuple[Kind, ast.stmt]]:
+    """Yield a line that sets something else: results in another order, another part of an array, a copy."""
+    if not isinstance(node, (ast.Assign, ast.AugAssign)):
+        return
+    target = node.targets[0] if isinstance(node, ast.Assign) else node.target
+    if isinstance(node, ast.Assign) and isinstance(target, ast.Tuple) and isinstance(node.value, ast.Call):
+        for order in _orders(target.elts):
+            yield "unpacked", replaced(node, targets=[ast.Tuple(order, ast.Store())])
+    elif isinstance(target, ast.Subscript):
+        for key in _keys(target.slice, values):
+            changed = replaced(target, slice=key)
+            is_plain = isinstance(node, ast.Assign)
+            yield "elsewhere", replaced(node, **({"targets": [changed]} if is_plain else {"target": changed}))
+    elif isinstance(node.value, ast.Name) and isinstance(values.get(node.value.id), dict):
+        yield "copied", replaced(node, value=_copied(node.value))
+
+
+def _orders(targets: list[ast.expr]) -> Iterator[list[ast.expr]]:
+    """Yield names with two of them in each other's places."""
+    if len(targets) > MOST_TARGETS or not all(isinstance(each, ast.Name) for each in targets):
+        return
+    for one, other in combinations(range(len(targets)), 2):
+        order = list(targets)
+        order[one], order[other] = order[other], order[one]
+        if list(map(ast.dump, order)) != list(map(ast.dump, targets)):
+            yield order
+
+
+def _keys(key: ast.expr, values: Mapping[str, Any]) -> Iterator[ast.expr]:
+    """Yield other keys of a place that is set: a mask the other way round, two indices in each other's places."""
+    if isinstance(key, ast.Tuple):
+        for place, each in enumerate(key.elts):
+            for other in _keys(each, values):
+                yield replaced(key, elts=[*key.elts[:place], other, *key.elts[place + 1 :]])
+        if len(key.elts) == 2 and all(isinstance(each, ast.Name) for each in key.elts):
+            yield replaced(key, elts=key.elts[::-1])
+    elif isinstance(key, ast.UnaryOp) and isinstance(key.op, ast.Invert):
+        yield key.operand
+    elif isinstance(key, ast.Name) and str(getattr(values.get(key.id), "dtype", "")) == "bool":
+        yield ast.UnaryOp(ast.Invert(), key)
+
+
+def _copied(node: ast.Name) -> ast.expr:
+    """Return the copy of a table, with copies of its arrays."""
+    key, each = ast.Name("key", ast.Load()), ast.Name("each", ast.Load())
+    pair = ast.Tuple([ast.Name("key", ast.Store()), ast.Name("each", ast.Store())], ast.Store())
+    items = ast.Call(ast.Attribute(node, "items", ast.Load()), [], [])
+    own = ast.Call(ast.Attribute(each, "copy", ast.Load()), [], [])
+    return ast.DictComp(key, own, [ast.comprehension(pair, items, [], 0)])
+
+
+def _stale(holder: ast.AST, definition: ast.FunctionDef) -> list[ast.stmt]:
+    """Return lines that set, in a branch of a loop, a name that was set before the loop and never again."""
+    if not isinstance(holder, ast.If):
+        return []
+    loops = [each for each in walk(definition) if isinstance(each, ast.For)]
+    loops = [each for each in loops if any(inner is holder for inner in walk(each))]
+    if not loops:
+        return []
+    loop = loops[-1]
+    within = _names(loop, ast.Store)
+    rounds = [each.id for each in walk(loop.target) if isinstance(each, ast.Name)]
+    given = {each.arg for each in (*definition.args.args, *definition.args.kwonlyargs)}
+    read = _names(definition, ast.Load) & _names(definition, ast.Store)
+    stale = [each for each in sorted(read - within - given) if _is_number(each, definition)]
+    return [
+        ast.Assign([ast.Name(name, ast.Store())], ast.Name(value, ast.Load()))
+        for name in stale[:MOST_KEPT]
+        for value in rounds
+    ]
+
+
+def _is_number(name: str, definition: ast.FunctionDef) -> bool:
+    """Say whether a name is first set to a number or None that is written out."""
+    for each in walk(definition):
+        for one, value in _pairs(each) if isinstance(each, ast.Assign) else ():
+            if isinstance(one, ast.Name) and one.id == name:
+                return isinstance(value, (ast.Constant, ast.UnaryOp))
+    return False
+
+
+def _pairs(node: ast.Assign) -> list[tuple[ast.expr, ast.expr]]:
+    """Return what a line sets, each with its value."""
+    target = node.targets[0]
+    if isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple):
+        return list(zip(target.elts, node.value.elts, strict=False))
+    return [(target, node.value)]
+
+
+def _names(node: ast.AST, context: type[ast.expr_context]) -> set[str]:
+    return {each.id for each in walk(node) if isinstance(each, ast.Name) and isinstance(each.ctx, context)}

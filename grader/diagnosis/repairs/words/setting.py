@@ -1,0 +1,49 @@
+"""What is said of what a line sets: the names of its results, a place of an array, a name that is never set again."""
+
+from __future__ import annotations
+
+import ast
+
+from grader.diagnosis.slips.schema import Change
+from grader.diagnosis.slips.wording.clause import Clause
+from grader.diagnosis.slips.wording.phrases import Vocabulary, called
+from grader.diagnosis.slips.wording.sentences import targets
+
+MOST_QUOTED = 90  # characters
+
+
+def setting(change: Change, say: Vocabulary) -> Clause | None:
+    """Return the clause of a line that has to set something else, or is missing; None for other changes."""
+    body = change.new if isinstance(change.new, list) else []
+    old = change.statement
+    held = [*getattr(change.holder, "body", []), *getattr(change.holder, "orelse", [])]
+    new = next((each for each in body if not any(each is other for other in held)), None)
+    if change.kind == "kept" and isinstance(new, ast.Assign):
+        name, value, beside = (ast.unparse(each) for each in (new.targets[0], new.value, old))
+        if max(map(len, (name, value, beside))) > MOST_QUOTED:
+            return None
+        said = f"{name} kept its first value, where it has to be set again beside `{beside}`"
+        return Clause(said, f"Write `{name} = {value}` there.", 1)
+    if not isinstance(new, (ast.Assign, ast.AugAssign)) or not isinstance(old, (ast.Assign, ast.AugAssign)):
+        return None
+    if change.kind == "copied":
+        table, what = ast.unparse(old.value), targets(old, say) or "it"
+        if len(table) > MOST_QUOTED:
+            return None
+        said = f"{table} itself were changed in place, where a copy belongs"
+        return Clause(said, f"Copy {table} with its arrays, or make {what} anew, before anything changes.", 1)
+    stood, belongs = _set(old), _set(new)
+    if max(len(stood), len(belongs)) > MOST_QUOTED:
+        return None
+    if change.kind == "unpacked":
+        said = f"the results of {called(old.value) or 'a call'} were taken apart as `{stood}`, not as `{belongs}`"
+        return Clause(said, "Their order is that of the `return`: write the names in the same order.", 1)
+    if change.kind == "elsewhere":
+        return Clause(f"`{stood}` were set, where `{belongs}` belongs", f"Set `{belongs}`.", 1)
+    return None
+
+
+def _set(node: ast.Assign | ast.AugAssign) -> str:
+    """Return what a line sets, as a text."""
+    target = node.targets[0] if isinstance(node, ast.Assign) else node.target
+    return ", ".join(map(ast.unparse, target.elts)) if isinstance(target, ast.Tuple) else ast.unparse(target)

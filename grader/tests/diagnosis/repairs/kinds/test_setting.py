@@ -1,0 +1,88 @@
+"""What a line sets is put right: names in another order, another place, a copy, a name that is never set again."""
+
+from __future__ import annotations
+
+import ast
+
+import pytest
+
+from grader.diagnosis.repairs.kinds.missing import QUICK
+from grader.tests.diagnosis.repairs.made import repairs, written
+
+PAIR = "def pair(x):\n    return x, -x\n"
+CASES = {
+    "results in another order": (
+        f"{PAIR}def f(x):\n    low, high = pair(x)\n    return high - low",
+        "f(2.0)",
+        "high, low = pair(x)\nreturn high - low",
+        "the results of pair were taken apart as `low, high`, not as `high, low`",
+    ),
+    "a result that is thrown away": (
+        f"{PAIR}def f(x):\n    low, _ = pair(x)\n    return low",
+        "f(2.0)",
+        "_, low = pair(x)\nreturn low",
+        "the results of pair were taken apart as `low, _`, not as `_, low`",
+    ),
+    "the places that a mask leaves out": (
+        "def f(x):\n    hole = np.isnan(x)\n    x[~hole] = 0.0\n    return x",
+        "f(np.array([1.0, np.nan]))",
+        "hole = np.isnan(x)\nx[hole] = 0.0\nreturn x",
+        "`x[~hole]` were set, where `x[hole]` belongs",
+    ),
+    "the places of a mask": (
+        "def f(x, keep):\n    x[keep, 0] += 1.0\n    return x",
+        "f(np.ones((2, 2)), np.array([True, False]))",
+        "x[~keep, 0] += 1.0\nreturn x",
+        "`x[keep, 0]` were set, where `x[~keep, 0]` belongs",
+    ),
+    "a row for a column": (
+        "def f(x):\n    for i in range(2):\n        for j in range(2):\n            x[j, i] = i\n    return x",
+        "f(np.ones((2, 2)))",
+        "for i in range(2):\n    for j in range(2):\n        x[i, j] = i\nreturn x",
+        "`x[j, i]` were set, where `x[i, j]` belongs",
+    ),
+    "a table that is the caller's": (
+        "def f(state):\n    own = state\n    own['a'] += 1.0\n    return own",
+        "f({'a': np.ones(2)})",
+        "own = {key: each.copy() for key, each in state.items()}\nown['a'] += 1.0\nreturn own",
+        "state itself were changed in place, where a copy belongs",
+    ),
+    "a name that keeps its first value": (
+        "def f(x):\n    best, place = x[0], 0\n    for i in range(1, 3):\n        if x[i] < best:\n"
+        "            best = x[i]\n    return best, place",
+        "f(np.array([3.0, 1.0, 2.0]))",
+        "best, place = (x[0], 0)\nfor i in range(1, 3):\n    if x[i] < best:\n        best = x[i]\n        place = i\n"
+        "return (best, place)",
+        "place kept its first value, where it has to be set again beside `best = x[i]`",
+    ),
+}
+
+
+@pytest.mark.parametrize(("text", "call", "right", "said"), CASES.values(), ids=CASES)
+def test_what_a_line_sets_is_put_right_and_told(text: str, call: str, right: str, said: str) -> None:
+    assert said in repairs(text, call)[right]
+
+
+def test_other_targets_are_tried_early() -> None:
+    text, call, right, _ = CASES["results in another order"]
+    made = written(text, call)
+    kinds = {change.kind for change in made.schema("f", QUICK, 1, frozenset())[1]}
+    assert "unpacked" in kinds and right
+
+
+def test_a_name_that_is_thrown_away_stands_for_nothing() -> None:
+    made = written(f"{PAIR}def f(x):\n    low, _ = pair(x)\n    return low", "f(2.0)")
+    for level in (QUICK, 0, 1, 2):
+        changes = made.schema("f", level, 1, frozenset())[1]
+        assert all(not (isinstance(each.new, ast.Name) and each.new.id == "_") for each in changes)
+
+
+def test_a_name_that_a_loop_sets_is_not_set_again() -> None:
+    head = "def f(x):\n    last = 0\n    for i in range(3):\n        if x[i] < 2:\n            y = i\n"
+    assert _kept(f"{head}    return last + y") == 1
+    assert _kept(f"{head}        last = i\n    return last + y") == 0
+
+
+def _kept(text: str) -> int:
+    changes = written(text, "f(np.zeros(3))").schema("f", 0, 1, frozenset())[1]
+    return sum(each.kind == "kept" for each in changes)
