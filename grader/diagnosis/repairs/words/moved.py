@@ -29,6 +29,17 @@ def narrowed(old: ast.AST, new: ast.AST, holder: ast.AST) -> tuple[ast.AST, ast.
     return old, new, holder
 
 
+def _length(old: ast.Slice, right: ast.Slice) -> Clause | None:
+    """Return the clause of a slice of which the end is its length; None where another bound is another."""
+    end = right.upper
+    if old.upper is None or not isinstance(end, ast.BinOp) or end.left is not old.lower or end.right is not old.upper:
+        return None
+    was, belongs = ast.unparse(old.upper), ast.unparse(end)
+    return Clause(
+        f"a slice ended at {was} where it ends at {belongs}", f"Count its end from its start: `{belongs}`.", 0
+    )
+
+
 def _children(node: ast.AST) -> list[ast.AST]:
     return list(ast.iter_child_nodes(node))
 
@@ -45,6 +56,8 @@ def moved(old: ast.AST, right: ast.AST, say: Vocabulary) -> Clause | None:
         keys = [str(constant_of(key)) for key, ours, theirs in pairs if ours is not theirs]
         said = f"the values of {' and '.join(keys)} were in each other's places"
         return Clause(said, "Swap them back.", 0) if keys else None
+    if isinstance(old, ast.Slice) and isinstance(right, ast.Slice):
+        return _length(old, right)
     if isinstance(old, ast.List) and isinstance(right, ast.List) and len(old.elts) != len(right.elts):
         return _entry(old, right)
     if isinstance(old, ast.Subscript) and isinstance(right, ast.Subscript) and old.value is right.value:

@@ -127,7 +127,8 @@ def _along(right: ast.Call, learners: ast.AST, say: Vocabulary) -> Clause | None
     if len(learners.args) != len(right.args):
         return None
     said = f"{noun} were taken over the whole array at once instead of along {name}"
-    return Clause(said, f"Take it along {name}, and keep the axis with `keepdims=True`.", 0)
+    kept = any(each.arg == "keepdims" for each in right.keywords)
+    return Clause(said, f"Take it along {name}{', and keep the axis with `keepdims=True`' if kept else ''}.", 0)
 
 
 def _holds(whole: ast.AST, part: ast.AST) -> bool:

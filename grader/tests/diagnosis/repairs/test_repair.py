@@ -12,7 +12,8 @@ from grader.diagnosis.repairs.repair import aside
 
 
 def change(statement: str, old: str, new: str) -> Any:
-    before, after = (ast.parse(text, mode="eval").body for text in (old, new))
+    parsed = (ast.parse(text, mode="eval").body for text in (old, new))
+    before, after = (getattr(each, "slice", each) for each in parsed)
     return SimpleNamespace(statement=ast.parse(statement).body[0], old=before, new=after)
 
 
@@ -23,8 +24,14 @@ def change(statement: str, old: str, new: str) -> Any:
         ("if start + n >= most: raise ValueError", "start + n >= most", "start + n > most", False),
         ("while start * n >= most: n += 1", "start * n", "start + n", True),
         ("x = start + n", "start + n", "start - n", False),
+        ("x = a[i:n]", "a[i:n]", "a[i:n + 1]", True),
+        ("x = a[i:n]", "a[i:n]", "a[i - 1:n]", True),
+        ("x = a[i:n]", "a[i:n]", "a[i:i + n]", False),
+        ("x = a[i:n + 1]", "a[i:n + 1]", "a[i:n]", False),
     ],
 )
-def test_a_sum_in_a_condition_yields_to_its_comparison(statement: str, old: str, new: str, is_aside: bool) -> None:
+def test_a_sum_in_a_condition_yields_to_its_comparison_and_a_bound_moved_by_1_to_a_name(
+    statement: str, old: str, new: str, is_aside: bool
+) -> None:
     repair: Any = SimpleNamespace(changes=(change(statement, old, new),))
     assert aside(repair) is is_aside

@@ -68,6 +68,12 @@ CASES = {
         "return g.sum(axis=0)",
         "one entry of g were taken where the sum of g along the first axis belongs",
     ),
+    "a length for an end": (
+        "def f(a, start, n):\n    return a[start:n]",
+        "f(np.arange(9.0), 1, 3)",
+        "return a[start:start + n]",
+        "a slice ended at n where it ends at start + n",
+    ),
 }
 
 
@@ -86,6 +92,12 @@ def test_it_is_tried_at_its_level_alone() -> None:
         for level in (QUICK, 0, 1, 2)
     }
     assert [level for level, texts in levels.items() if joined in texts] == [QUICK]
+
+
+def test_an_end_that_is_counted_from_the_start_or_from_the_back_is_no_length() -> None:
+    for part in ("a[start:start + n]", "a[start:-n]", "a[:n]", "a[1:n]"):
+        found = repairs(f"def f(a, start, n):\n    return {part}", "f(np.arange(9.0), 1, 3)")
+        assert not any("ends at" in each for said in found.values() for each in said)
 
 
 def test_the_entry_of_another_shape_is_no_candidate() -> None:
