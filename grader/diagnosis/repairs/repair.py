@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from grader.diagnosis.repairs.written import Written
 from grader.diagnosis.slips.schema import Change
@@ -62,6 +63,14 @@ def likelihood(change: Change) -> int:
     if isinstance(change.new, ast.AST) and any(each is change.old for each in walk(change.new)):
         return 2
     return 0
+
+
+def reshapes(change: Change, values: Mapping[str, Any]) -> bool:
+    """Say whether a name stands for an array of another shape: such a change is tried behind the others."""
+    if not isinstance(change.old, ast.Name) or not isinstance(change.new, ast.Name):
+        return False
+    shapes = [getattr(values.get(each.id), "shape", None) for each in (change.old, change.new)]
+    return shapes[0] != shapes[1]
 
 
 def together(singles: Sequence[Repair]) -> Iterator[Repair]:

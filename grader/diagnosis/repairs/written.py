@@ -15,6 +15,7 @@ from grader.course.changes import replaced
 from grader.diagnosis.repairs.batch import DRIVER, PUT
 from grader.diagnosis.repairs.kinds.analogy import defaults, inserted
 from grader.diagnosis.repairs.kinds.missing import ALIGNED, Missing
+from grader.diagnosis.repairs.rounds import counted
 from grader.diagnosis.repairs.seen import CLOCK, PRELUDE, Seen, noting, numbered
 from grader.diagnosis.slips.changes import Scope
 from grader.diagnosis.slips.schema import SWITCH, Change, Schema
@@ -187,7 +188,8 @@ class Written(Source):
             raise ValueError("a method that asks for its class is compiled with it")
         holder: ast.expr = ast.Name(owner, ast.Load()) if owner else ast.Constant(None)
         put = ast.Expr(ast.Call(ast.Name(PUT, ast.Load()), [holder, ast.Constant(name), ast.Name(NEW, ast.Load())], []))
-        kept = replaced(definition, name=NEW) if is_placed else _kept(original, replaced(definition, name=NEW))
+        definition = counted(replaced(definition, name=NEW))
+        kept = definition if is_placed else _kept(original, definition)
         return _code([kept, put])
 
 

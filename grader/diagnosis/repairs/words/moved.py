@@ -61,7 +61,8 @@ def moved(old: ast.AST, right: ast.AST, say: Vocabulary) -> Clause | None:
     if isinstance(old, ast.List) and isinstance(right, ast.List) and len(old.elts) != len(right.elts):
         return _entry(old, right)
     if isinstance(old, ast.Subscript) and isinstance(right, ast.Subscript) and old.value is right.value:
-        return quoted(old, right) if isinstance(right.slice, ast.Tuple) else None
+        is_entry = isinstance(old.slice, ast.Slice) and not isinstance(right.slice, ast.Slice)
+        return quoted(old, right) if is_entry or isinstance(right.slice, ast.Tuple) else None
     both = isinstance(old, (ast.BinOp, ast.Call)) and isinstance(right, (ast.BinOp, ast.Call))
     if (inside := _inside(old, right, say)) is not None:
         return inside

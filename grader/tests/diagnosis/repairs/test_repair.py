@@ -6,9 +6,10 @@ import ast
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 
-from grader.diagnosis.repairs.repair import aside
+from grader.diagnosis.repairs.repair import aside, reshapes
 
 
 def change(statement: str, old: str, new: str) -> Any:
@@ -35,3 +36,9 @@ def test_a_sum_in_a_condition_yields_to_its_comparison_and_a_bound_moved_by_1_to
 ) -> None:
     repair: Any = SimpleNamespace(changes=(change(statement, old, new),))
     assert aside(repair) is is_aside
+
+
+@pytest.mark.parametrize(("new", "expected"), [("v", False), ("table", True), ("v + 1", False), ("unknown", True)])
+def test_a_name_for_an_array_of_another_shape_is_tried_later(new: str, expected: bool) -> None:
+    values = {"u": np.ones((2, 3)), "v": np.zeros((2, 3)), "table": np.zeros((5, 3))}
+    assert reshapes(change("x = u", "u", new), values) is expected

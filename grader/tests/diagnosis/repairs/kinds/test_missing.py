@@ -56,6 +56,12 @@ CASES = {
         "return x.sum(axis=axis)",
         "axis were ignored, and -1 always taken",
     ),
+    "a sign inside of a call": (
+        "def f(x):\n    return 1 / (1 + np.exp(x))",
+        "np.ones(2)",
+        "return 1 / (1 + np.exp(-x))",
+        "the sign of x were the other way round",
+    ),
     "a copy": (
         "def f(x):\n    y = x\n    return y",
         "np.ones(2)",
