@@ -22,7 +22,7 @@ from grader.diagnosis.slips.schema import SWITCH, Change, Schema
 from grader.diagnosis.slips.source import Source
 from grader.diagnosis.slips.statements import Kind, repaired_orders
 from grader.diagnosis.slips.wording.phrases import Vocabulary
-from grader.diagnosis.trees import placed, walk
+from grader.diagnosis.trees import placed, substituted, walk
 
 NEW = "_slips_new"  # the name of a function's other definition, until it is in place
 CHANGED = "<changed>"  # the file that compiled lines are in
@@ -94,7 +94,7 @@ class Written(Source):
         definitions = dict(self.definitions)
         for change in changes:
             name = change.function
-            definitions[name] = _substituted(definitions[name], change.old, change.new)
+            definitions[name] = substituted(definitions[name], change.old, change.new)
         vars(other)["definitions"] = definitions
         vars(other)["numbers"] = self.numbers
         other.base = self.base | {each.function for each in changes}
@@ -191,26 +191,6 @@ class Written(Source):
         definition = counted(replaced(definition, name=NEW))
         kept = definition if is_placed else _kept(original, definition)
         return _code([kept, put])
-
-
-def _substituted(node: Any, old: ast.AST, new: Any) -> Any:
-    """Return a tree with another node, or another list of statements, in the place of one; the rest is shared."""
-    if node is old and isinstance(new, ast.AST):
-        return new
-    fields: dict[str, Any] = {}
-    for name, value in ast.iter_fields(node):
-        if isinstance(value, list):
-            if isinstance(new, list) and any(each is old for each in value):
-                fields[name] = new
-                continue
-            changed = [_substituted(each, old, new) if isinstance(each, ast.AST) else each for each in value]
-            if any(a is not b for a, b in zip(changed, value, strict=True)):
-                fields[name] = changed
-        elif isinstance(value, ast.AST):
-            other = _substituted(value, old, new)
-            if other is not value:
-                fields[name] = other
-    return replaced(node, **fields) if fields else node
 
 
 def _is_accessor(node: ast.FunctionDef) -> bool:

@@ -102,4 +102,4 @@ def _parts(found: object) -> list[np.ndarray[Any, Any]]:
 def size_of(failing: Failing) -> int:
     """Return about how much is to be computed to repeat a test: requests, and the numbers in their arguments."""
     arrays = (value for record in failing.records for value in (*record.args, *record.kwargs.values()))
-    return sum(getattr(value, "size", 1) for value in arrays) + 50 * len(failing.records)
+    return sum(value.size if isinstance(value, np.ndarray) else 1 for value in arrays) + 50 * len(failing.records)

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from grader.course.changes import PARTNERS
+from grader.diagnosis.repairs.kinds.values import is_called
 from grader.diagnosis.slips.changes import Scope, natural_changes
 from grader.diagnosis.slips.formulas import number_node
 from grader.diagnosis.slips.wording.names import are_kin
@@ -50,6 +51,8 @@ def for_another(node: ast.AST, holder: ast.AST, scope: Scope, value_of: Callable
     yield from entries(node, scope.values)
     yield from summed(node, value_of)
     yield from by_length(node)
+    if isinstance(node, ast.Name) and is_called(node, holder) and node.id in EXTREMES:
+        yield ast.Name(PARTNERS[node.id], ast.Load())  # Python's own
     if isinstance(node, KINDS):
         yield from (each for each in natural_changes(node, holder, scope) if is_quick(node, each, holder))
 

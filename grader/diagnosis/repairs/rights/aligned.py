@@ -56,12 +56,11 @@ class Alignment:
                     continue
                 made = _Translation(self, function, line, node, right).expression()
                 if made is not None and _size(made) <= LARGEST and len(pairs) < MOST_PAIRS:
-                    forms = (*alone(node, made), made)
-                    pairs += [(changed(node, each), node, each) for each in forms]
+                    pairs.append((changed(node, made), node, made))
         pairs.sort(key=lambda pair: (pair[0], _size(pair[1])))  # of several right formulas the nearest
         for far, node, made in pairs[:MOST_TRIED]:
             if 0 < far <= FARTHEST:
-                found.setdefault(id(node), []).append(made)
+                found.setdefault(id(node), []).extend((*alone(node, made), made))
         return found
 
     @cached_property

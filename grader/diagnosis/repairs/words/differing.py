@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from grader.course.changes import PARTNERS, replaced
 from grader.diagnosis.slips.changes import KIN
 from grader.diagnosis.slips.schema import Change
-from grader.diagnosis.trees import walk
+from grader.diagnosis.trees import substituted, walk
 
 Pair = tuple[ast.AST, ast.AST, ast.AST]
 FARTHEST = 7  # nodes that are changed: what is further away is another formula
@@ -53,21 +52,6 @@ def alone(old: ast.expr, new: ast.expr) -> list[ast.expr]:
     """Return an expression with one of two places as in another one: where that is enough, the rest was no slip."""
     found = Differ().between(old, new, old)
     return [substituted(old, *pair[:2]) for pair in found] if len(found) == MOST else []
-
-
-def substituted(node: ast.AST, old: ast.AST, new: ast.AST) -> Any:
-    """Return a tree with another node in the place of one; what does not change is shared."""
-    if node is old:
-        return new
-    fields: dict[str, object] = {}
-    for name, value in ast.iter_fields(node):
-        if isinstance(value, list):
-            items = [substituted(each, old, new) if isinstance(each, ast.AST) else each for each in value]
-            fields[name] = items if any(a is not b for a, b in zip(items, value, strict=True)) else value
-        elif isinstance(value, ast.AST):
-            fields[name] = substituted(value, old, new)
-    changed = {name: value for name, value in fields.items() if value is not getattr(node, name)}
-    return replaced(node, **changed) if changed else node
 
 
 def _pairs(change: Change) -> list[Pair]:

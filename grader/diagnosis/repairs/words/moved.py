@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 
+from grader.course.changes import PARTNERS
 from grader.diagnosis.slips.schema import Change
 from grader.diagnosis.slips.wording.clause import Clause
 from grader.diagnosis.slips.wording.nouns import LIBRARIES, NOUNS
@@ -27,6 +28,25 @@ def narrowed(old: ast.AST, new: ast.AST, holder: ast.AST) -> tuple[ast.AST, ast.
             break
         holder, (old, new) = old, other[0]
     return old, new, holder
+
+
+def _exchanged(old: ast.AST, right: ast.AST) -> Clause | None:
+    """Return the clause of two names in each other's places; None where the formulas differ otherwise."""
+    names = [[each for each in walk(node) if isinstance(each, ast.Name)] for node in (old, right)]
+    pairs = [(a.id, b.id) for a, b in zip(*names, strict=False) if a.id != b.id]
+    if (
+        not isinstance(old, ast.BinOp)
+        or len(names[0]) != len(names[1])
+        or len(pairs) != 2
+        or pairs[0] != pairs[1][::-1]
+    ):
+        return None
+    one, other = pairs[0]
+    is_same = re.sub(rf"\b({one}|{other})\b", "", ast.unparse(old)) == re.sub(
+        rf"\b({one}|{other})\b", "", ast.unparse(right)
+    )
+    said = f"{one} and {other} were in each other's places"
+    return Clause(said, "Swap them back.", 0) if is_same and len(said) <= MOST_QUOTED else None
 
 
 def _length(old: ast.Slice, right: ast.Slice) -> Clause | None:
@@ -63,6 +83,10 @@ def moved(old: ast.AST, right: ast.AST, say: Vocabulary) -> Clause | None:
     if isinstance(old, ast.Subscript) and isinstance(right, ast.Subscript) and old.value is right.value:
         is_entry = isinstance(old.slice, ast.Slice) and not isinstance(right.slice, ast.Slice)
         return quoted(old, right) if is_entry or isinstance(right.slice, ast.Tuple) else None
+    if isinstance(old, ast.Name) and isinstance(right, ast.Name) and PARTNERS.get(old.id) == right.id:
+        return quoted(old, right)
+    if (clause := _exchanged(old, right)) is not None:
+        return clause
     both = isinstance(old, (ast.BinOp, ast.Call)) and isinstance(right, (ast.BinOp, ast.Call))
     if (inside := _inside(old, right, say)) is not None:
         return inside

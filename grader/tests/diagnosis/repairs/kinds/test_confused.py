@@ -50,6 +50,12 @@ CASES = {
         "return np.argmax(a)",
         "the place of the minimum were taken instead of the place of the maximum",
     ),
+    "the smallest for the largest, of plain numbers": (
+        "def f(a, b):\n    return min(a, b)",
+        "f(1, 2)",
+        "return max(a, b)",
+        "`min` stood where `max` belongs",
+    ),
     "a name like another": (
         "def f(grad_query, grad_key):\n    return grad_query + 1",
         "f(np.ones(3), np.zeros(3))",
