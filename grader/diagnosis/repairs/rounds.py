@@ -12,7 +12,7 @@ from grader.course.changes import replaced
 from grader.diagnosis.repairs.relevance import PARTS
 
 STEP = "_slips_step"  # the name, in a changed module, of what each round calls first
-MOST_ROUNDS = 20_000  # of all while loops, while one change is tried
+MOST_ROUNDS = 10_000  # of all while loops, while one change is tried
 
 
 def counted(node: Any) -> Any:
