@@ -9,7 +9,9 @@ import ast
 import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TypeVar
+from typing import Any, TypeVar
+
+from grader.course.changes import replaced
 
 Node = TypeVar("Node", bound=ast.AST)
 
@@ -58,3 +60,23 @@ def uncollected() -> Iterator[None]:
     finally:
         if was_on:
             gc.enable()
+
+
+def substituted(node: Any, old: ast.AST, new: Any) -> Any:
+    """Return a tree with another node, or another list of statements, in the place of one; the rest is shared."""
+    if node is old and isinstance(new, ast.AST):
+        return new
+    fields: dict[str, Any] = {}
+    for name, value in ast.iter_fields(node):
+        if isinstance(value, list):
+            if isinstance(new, list) and any(each is old for each in value):
+                fields[name] = new
+                continue
+            changed = [substituted(each, old, new) if isinstance(each, ast.AST) else each for each in value]
+            if any(a is not b for a, b in zip(changed, value, strict=True)):
+                fields[name] = changed
+        elif isinstance(value, ast.AST):
+            other = substituted(value, old, new)
+            if other is not value:
+                fields[name] = other
+    return replaced(node, **fields) if fields else node

@@ -23,9 +23,10 @@ MOST_PASSED = 3  # changes with which it passes
 FIRST = range(SUSPECT, SUSPECT + 1)  # how far statements are from what is wrong
 NEAR, DEEP, NO_PART = range(3), range(3, FAR), range(FAR, FAR + 1)
 REACHED = range(FAR)  # whatever an answer can come from
-LEVELS = (0, ALIGNED, 1, 2)  # of changes where a value first goes wrong: all of one function's, then the next
+LEVELS = (0, ALIGNED)  # of changes where a value first goes wrong: all of one function's, then the next
 ORDER = (
-    *((NEAR, 0), (NEAR, ALIGNED), (DEEP, ALIGNED), (NEAR, 1), (DEEP, 0), (DEEP, 1), (NEAR, 2), (DEEP, 2)),
+    *((NEAR, 0), (FIRST, 1), (NEAR, ALIGNED), (DEEP, ALIGNED), (NEAR, 1), (FIRST, 2)),
+    *((DEEP, 0), (DEEP, 1), (NEAR, 2), (DEEP, 2)),
     *((NO_PART, level) for level in range(3)),
 )
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from grader.diagnosis.repairs.rounds import MOST_ROUNDS, STEP
 from grader.diagnosis.slips.schema import SWITCH
 from grader.remote.extended import Extended
 from grader.remote.proxies import RemoteValue
@@ -56,7 +57,27 @@ def _slips_bytes(value):
     return None
 
 
+_slips_rounds = None
+
+
+def {STEP}():
+    global _slips_rounds
+    if _slips_rounds is not None:
+        _slips_rounds -= 1
+        if _slips_rounds < 0:
+            raise TimeoutError
+
+
 def _slips_one(requests):
+    global _slips_rounds
+    _slips_rounds = {MOST_ROUNDS}
+    try:
+        return _slips_all(requests)
+    finally:
+        _slips_rounds = None
+
+
+def _slips_all(requests):
     made, told = [], []
     for kind, target, name, args, kwargs, is_kept in requests:
         own, named = _slips_own(args), _slips_own(kwargs)

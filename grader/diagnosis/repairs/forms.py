@@ -11,7 +11,7 @@ from functools import partial as bound
 from grader.course.stage import Stage
 from grader.diagnosis.repairs.bench import Bench
 from grader.diagnosis.repairs.relevance import FAR, SUSPECT, Relevance
-from grader.diagnosis.repairs.repair import Repair, likelihood
+from grader.diagnosis.repairs.repair import Repair, likelihood, reshapes
 from grader.diagnosis.repairs.rights.aligned import Alignment
 from grader.diagnosis.repairs.rights.noted import Rights
 from grader.diagnosis.repairs.rights.suspects import suspects
@@ -122,7 +122,8 @@ class Forms:
         written.codes.append(code)
         self.bench.extend(code)
         ran = [each for each in changes if written.did_run(each.statement)]
-        ran.sort(key=lambda each: (likelihood(each), depths.get(id(each.statement), FAR)))
+        values = written.seen.names.get(name, {})
+        ran.sort(key=lambda each: (likelihood(each), reshapes(each, values), depths.get(id(each.statement), FAR)))
         return [Repair((change,), written) for change in ran]
 
     def hold(self, written: Written) -> None:

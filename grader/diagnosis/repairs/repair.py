@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from grader.diagnosis.repairs.written import Written
 from grader.diagnosis.slips.schema import Change
@@ -64,6 +65,14 @@ def likelihood(change: Change) -> int:
     return 0
 
 
+def reshapes(change: Change, values: Mapping[str, Any]) -> bool:
+    """Say whether a name stands for an array of another shape: such a change is tried behind the others."""
+    if not isinstance(change.old, ast.Name) or not isinstance(change.new, ast.Name):
+        return False
+    shapes = [getattr(values.get(each.id), "shape", None) for each in (change.old, change.new)]
+    return shapes[0] != shapes[1]
+
+
 def together(singles: Sequence[Repair]) -> Iterator[Repair]:
     """Yield changes of one manner that are made wherever they fit, as a name that is confused throughout."""
     groups: dict[object, dict[int, Repair]] = {}
@@ -102,13 +111,28 @@ def _name(node: ast.AST) -> str:
 
 
 def aside(repair: Repair) -> bool:
-    """Say whether a condition changes in a sum: where its comparison helps as well, that is the likelier slip."""
+    """Say whether a condition changes in a sum, or a bound by 1: what helps as well is the likelier slip.
+
+    Helped by the comparison that is there, or by a name that has the value 1.
+    """
     return any(
-        isinstance(change.statement, (ast.If, ast.While))
-        and isinstance(change.old, ast.BinOp)
-        and isinstance(change.new, ast.BinOp)
+        (
+            isinstance(change.statement, (ast.If, ast.While))
+            and isinstance(change.old, ast.BinOp)
+            and isinstance(change.new, ast.BinOp)
+        )
+        or _moved_by_one(change.old, change.new)
         for change in repair.changes
     )
+
+
+def _moved_by_one(old: object, new: object) -> bool:
+    """Say whether a bound of a slice has a number more."""
+    if not isinstance(old, ast.Slice) or not isinstance(new, ast.Slice):
+        return False
+    pairs = ((old.lower, new.lower), (old.upper, new.upper))
+    moved = (theirs for ours, theirs in pairs if ours is not theirs and isinstance(theirs, ast.BinOp))
+    return any(isinstance(each.right, ast.Constant) for each in moved)
 
 
 def grown(repair: Repair) -> int:

@@ -15,13 +15,14 @@ from grader.diagnosis.repairs.batch import DRIVER, PUT
 from grader.diagnosis.repairs.kinds.analogy import defaults
 from grader.diagnosis.repairs.kinds.missing import ALIGNED, QUICK, Missing
 from grader.diagnosis.repairs.kinds.setting import lines_of, other_targets
+from grader.diagnosis.repairs.rounds import counted
 from grader.diagnosis.repairs.seen import CLOCK, PRELUDE, Seen, noting, numbered
 from grader.diagnosis.slips.changes import Scope
 from grader.diagnosis.slips.schema import SWITCH, Change, Schema
 from grader.diagnosis.slips.source import Source
 from grader.diagnosis.slips.statements import Kind
 from grader.diagnosis.slips.wording.phrases import Vocabulary
-from grader.diagnosis.trees import placed, walk
+from grader.diagnosis.trees import placed, substituted, walk
 
 NEW = "_slips_new"  # the name of a function's other definition, until it is in place
 CHANGED = "<changed>"  # the file that compiled lines are in
@@ -93,7 +94,7 @@ class Written(Source):
         definitions = dict(self.definitions)
         for change in changes:
             name = change.function
-            definitions[name] = _substituted(definitions[name], change.old, change.new)
+            definitions[name] = substituted(definitions[name], change.old, change.new)
         vars(other)["definitions"] = definitions
         vars(other)["numbers"] = self.numbers
         other.base = self.base | {each.function for each in changes}
@@ -189,28 +190,9 @@ class Written(Source):
             raise ValueError("a method that asks for its class is compiled with it")
         holder: ast.expr = ast.Name(owner, ast.Load()) if owner else ast.Constant(None)
         put = ast.Expr(ast.Call(ast.Name(PUT, ast.Load()), [holder, ast.Constant(name), ast.Name(NEW, ast.Load())], []))
-        kept = replaced(definition, name=NEW) if is_placed else _kept(original, replaced(definition, name=NEW))
+        definition = counted(replaced(definition, name=NEW))
+        kept = definition if is_placed else _kept(original, definition)
         return _code([kept, put])
-
-
-def _substituted(node: Any, old: ast.AST, new: Any) -> Any:
-    """Return a tree with another node, or another list of statements, in the place of one; the rest is shared."""
-    if node is old and isinstance(new, ast.AST):
-        return new
-    fields: dict[str, Any] = {}
-    for name, value in ast.iter_fields(node):
-        if isinstance(value, list):
-            if isinstance(new, list) and any(each is old for each in value):
-                fields[name] = new
-                continue
-            changed = [_substituted(each, old, new) if isinstance(each, ast.AST) else each for each in value]
-            if any(a is not b for a, b in zip(changed, value, strict=True)):
-                fields[name] = changed
-        elif isinstance(value, ast.AST):
-            other = _substituted(value, old, new)
-            if other is not value:
-                fields[name] = other
-    return replaced(node, **fields) if fields else node
 
 
 def _is_accessor(node: ast.FunctionDef) -> bool:

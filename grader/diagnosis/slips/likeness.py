@@ -10,14 +10,25 @@ _DOCSTRING = re.compile(r'""".*?"""', re.DOTALL)
 
 def manner_of(text: str, function: str) -> frozenset[str]:
     """Return what stands in the lines of a function or method: what it calls, loops, operators; empty if not found."""
+    return frozenset(_WORDS.findall(_DOCSTRING.sub("", _lines_of(text, function))))
+
+
+def passes(text: str, function: str, called: str, keyword: str) -> bool:
+    """Say whether a line of a function passes an argument of a name to what is called so."""
+    call = rf"\b{re.escape(called)}\([^\n]*\b{re.escape(keyword)}\s*="
+    return re.search(call, _DOCSTRING.sub("", _lines_of(text, function))) is not None
+
+
+def _lines_of(text: str, function: str) -> str:
+    """Return the lines of a function or method; nothing if it is not found."""
     for depth, part in enumerate(function.split(".")):
         indent = "    " * depth
         head = re.search(rf"^{indent}(?:def|class) {re.escape(part)}\b", text, re.MULTILINE)
         if head is None:
-            return frozenset()
+            return ""
         end = re.compile(rf"^{indent}[^\s)\]}}#]", re.MULTILINE).search(text, head.end())
         text = text[head.end() : end.start() if end else len(text)]
-    return frozenset(_WORDS.findall(_DOCSTRING.sub("", text)))
+    return text
 
 
 def likeness(one: frozenset[str], other: frozenset[str]) -> float:

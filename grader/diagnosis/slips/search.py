@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import time
 import types
 from collections import Counter
@@ -12,7 +13,7 @@ from functools import cached_property
 
 from grader.diagnosis.replay import Replay
 from grader.diagnosis.slips.found import Found, at_several_places, in_pairs
-from grader.diagnosis.slips.likeness import likeness, manner_of
+from grader.diagnosis.slips.likeness import likeness, manner_of, passes
 from grader.diagnosis.slips.patch import can_bound
 from grader.diagnosis.slips.probes import Failing, Probe, holds_numbers, is_poor, probe_of, size_of
 from grader.diagnosis.slips.schema import Change
@@ -95,6 +96,17 @@ class Search:
             return self.board.replay(place, failing.names, exact)
 
         return probe_of(place, self.board.sources[place].file, failing, replay_of, self.clock)
+
+    def _is_refuted(self, found: Found) -> bool:
+        """Say whether an argument is left out that the learner's own lines pass: what is told would not be true."""
+        for change in found.changes:
+            old, new = change.old, change.new
+            if isinstance(old, ast.Call) and isinstance(new, ast.Call):
+                called = str(getattr(old.func, "attr", getattr(old.func, "id", "")))
+                left_out = {each.arg for each in old.keywords} - {each.arg for each in new.keywords}
+                if any(passes(self._text, change.function, called, each) for each in left_out if each):
+                    return True
+        return False
 
     def _order(self, label: str) -> list[int]:
         """Return the sources, those first that go about a function as the learner's module does."""
@@ -179,7 +191,7 @@ class Search:
             for other in peers:
                 if self.clock() < ends_at and self.board.answers(each, other.names, other.records, False, 10 * LEAST):
                     tests.add(other.test)
-            if not stands(each, len(tests), len(peers) + 1, is_poor(probe.records[-1])):
+            if self._is_refuted(each) or not stands(each, len(tests), len(peers) + 1, is_poor(probe.records[-1])):
                 continue
             diagnosis = diagnosis_of(each, self.board.sources[each.source], probe.label, row, fine)
             far = max(distance(change.function, probe.label, own) for change in each.changes)

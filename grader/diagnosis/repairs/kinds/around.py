@@ -20,6 +20,14 @@ def biased(node: ast.AST, holder: ast.AST, value: Any, terms: Iterable[tuple[ast
             yield ast.BinOp(node, ast.Add(), term)
 
 
+def negated(node: ast.AST, holder: ast.AST, value: Any) -> Iterator[ast.AST]:
+    """Yield an argument with the other sign, as exp(-x) for exp(x)."""
+    is_given = isinstance(holder, ast.Call) and any(node is each for each in holder.args)
+    kind = getattr(getattr(value, "dtype", None), "kind", "f" if isinstance(value, float) else "")
+    if is_given and kind == "f" and isinstance(node, (ast.Name, ast.BinOp)):
+        yield ast.UnaryOp(ast.USub(), node)
+
+
 def _last_name(term: ast.expr) -> str:
     key = term.slice if isinstance(term, ast.Subscript) else term
     found = getattr(key, "id", getattr(key, "attr", getattr(key, "value", "")))

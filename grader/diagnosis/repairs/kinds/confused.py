@@ -1,4 +1,5 @@
-"""What is easily taken for another: `&` for `|`, one of two names that are alike, a bound, the first entry for a sum.
+"""What is easily taken for another: `&` for `|`, one of two names that are alike, a bound or a length for an end, and
+the first entry for a sum.
 
 There are few such changes in a function, so that they are tried in all functions before the others.
 """
@@ -15,6 +16,7 @@ from grader.course.changes import PARTNERS
 from grader.diagnosis.slips.changes import Scope, natural_changes
 from grader.diagnosis.slips.formulas import number_node
 from grader.diagnosis.slips.wording.names import are_kin
+from grader.diagnosis.trees import walk
 
 KINDS = (ast.BinOp, ast.BoolOp, ast.Name, ast.Attribute, ast.Constant, ast.Slice)
 EXTREMES = ("argmax", "argmin", "max", "min", "maximum", "minimum", "logical_and", "logical_or", "any", "all")
@@ -49,6 +51,7 @@ def for_another(node: ast.AST, holder: ast.AST, scope: Scope, value_of: Callable
     yield from entries(node, scope.values)
     yield from summed(node, value_of)
     yield from built_in(node, holder)
+    yield from by_length(node)
     if isinstance(node, KINDS):
         yield from (each for each in natural_changes(node, holder, scope) if is_quick(node, each, holder))
 
@@ -73,6 +76,20 @@ def entries(node: ast.AST, values: Mapping[str, Any]) -> Iterator[ast.AST]:
         if key == node.attr.strip("_") and getattr(value, "shape", None) == getattr(held, "shape", ())
     ]
     yield from fitting[:MOST_ENTRIES]
+
+
+def by_length(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield a slice that ends so many entries behind its start, where its end is the number of them."""
+    if not isinstance(node, ast.Slice) or node.step is not None or node.lower is None or node.upper is None:
+        return
+    names = {each.id for each in walk(node.lower) if isinstance(each, ast.Name)}
+    counts_back = isinstance(node.upper, ast.UnaryOp)
+    if (
+        names
+        and not counts_back
+        and names.isdisjoint(each.id for each in walk(node.upper) if isinstance(each, ast.Name))
+    ):
+        yield ast.Slice(node.lower, ast.BinOp(node.lower, ast.Add(), node.upper), None)
 
 
 def summed(node: ast.AST, value_of: Callable[[ast.AST], Any]) -> Iterator[ast.AST]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from grader.course.changes import replaced
 from grader.diagnosis.slips.formulas import number_node, transposed
-from grader.diagnosis.trees import walk
+from grader.diagnosis.trees import substituted, walk
 
 GROUPED = (ast.Add, ast.Sub, ast.Mult, ast.Div)
 SUMS = (ast.Add, ast.Sub)
@@ -153,7 +153,9 @@ def with_entry(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def exchanged(node: ast.AST) -> Iterator[ast.AST]:
-    """Yield a table with two of its values in each other's places."""
+    """Yield a table with two of its values, or a formula with two of its names, in each other's places."""
+    if isinstance(node, ast.BinOp):
+        yield from _names_exchanged(node)
     if not isinstance(node, ast.Dict) or None in node.keys:
         return
     for one in range(min(len(node.values), MOST_ENTRIES)):
@@ -161,6 +163,18 @@ def exchanged(node: ast.AST) -> Iterator[ast.AST]:
             values = list(node.values)
             values[one], values[other] = values[other], values[one]
             yield replaced(node, values=values)
+
+
+def _names_exchanged(node: ast.BinOp) -> Iterator[ast.AST]:
+    """Yield b * x + a for a * x + b, where each name stands there once."""
+    if not isinstance(node.op, SUMS):
+        return
+    names = [each for each in walk(node) if isinstance(each, ast.Name)]
+    once = [each for each in names if sum(each.id == other.id for other in names) == 1]
+    outer = [each for each in (node.left, node.right) if each in once]
+    for one in outer:
+        for other in [each for each in once if each not in outer][:MOST_ENTRIES]:
+            yield substituted(substituted(node, one, ast.Name(other.id, ast.Load())), other, one)
 
 
 def chosen_by(node: ast.Constant, holder: ast.AST, values: Mapping[str, Any]) -> Iterator[ast.AST]:

@@ -13,7 +13,7 @@ import numpy as np
 from grader.course.changes import replaced
 from grader.diagnosis.repairs.kinds import confused, misplaced
 from grader.diagnosis.repairs.kinds.analogy import alike
-from grader.diagnosis.repairs.kinds.around import biased, wrapped
+from grader.diagnosis.repairs.kinds.around import biased, negated, wrapped
 from grader.diagnosis.repairs.kinds.values import fits, is_called, is_far, is_large, is_number, sqrt
 from grader.diagnosis.repairs.seen import EXPRESSIONS
 from grader.diagnosis.slips.changes import Scope, natural_changes
@@ -83,6 +83,7 @@ class Missing:
         yield from misplaced.started(node, holder, self.value_of(node))
         yield from misplaced.indexed(node, self.value_of)
         yield from misplaced.exchanged(node)
+        yield from negated(node, holder, self.value_of(node))
         if isinstance(node, ast.Constant):
             yield from self._numbers(node, holder)
             yield from misplaced.chosen_by(node, holder, self.scope.values)

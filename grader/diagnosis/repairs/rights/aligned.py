@@ -15,7 +15,7 @@ from functools import cached_property
 from grader.course.changes import replaced
 from grader.diagnosis.repairs.relevance import parts_of, statements_of
 from grader.diagnosis.repairs.seen import Print, Prints
-from grader.diagnosis.repairs.words.differing import FARTHEST, changed
+from grader.diagnosis.repairs.words.differing import FARTHEST, alone, changed
 from grader.diagnosis.repairs.written import Written
 from grader.diagnosis.trees import walk
 
@@ -60,7 +60,7 @@ class Alignment:
         pairs.sort(key=lambda pair: (pair[0], _size(pair[1])))  # of several right formulas the nearest
         for far, node, made in pairs[:MOST_TRIED]:
             if 0 < far <= FARTHEST:
-                found.setdefault(id(node), []).append(made)
+                found.setdefault(id(node), []).extend((*alone(node, made), made))
         return found
 
     @cached_property

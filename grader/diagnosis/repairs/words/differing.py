@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from grader.course.changes import PARTNERS, replaced
 from grader.diagnosis.slips.changes import KIN
 from grader.diagnosis.slips.schema import Change
-from grader.diagnosis.trees import walk
+from grader.diagnosis.trees import substituted, walk
 
 Pair = tuple[ast.AST, ast.AST, ast.AST]
 FARTHEST = 7  # nodes that are changed: what is further away is another formula
@@ -46,6 +46,12 @@ def changed(old: ast.expr, new: ast.expr) -> int:
     """Return how much two expressions differ, in nodes that go or come; 0 where they have one text."""
     differ = Differ()
     return differ.cost(differ.between(old, new, old))
+
+
+def alone(old: ast.expr, new: ast.expr) -> list[ast.expr]:
+    """Return an expression with one of two places as in another one: where that is enough, the rest was no slip."""
+    found = Differ().between(old, new, old)
+    return [substituted(old, *pair[:2]) for pair in found] if len(found) == MOST else []
 
 
 def _pairs(change: Change) -> list[Pair]:

@@ -30,6 +30,36 @@ def narrowed(old: ast.AST, new: ast.AST, holder: ast.AST) -> tuple[ast.AST, ast.
     return old, new, holder
 
 
+def _exchanged(old: ast.AST, right: ast.AST) -> Clause | None:
+    """Return the clause of two names in each other's places; None where the formulas differ otherwise."""
+    names = [[each for each in walk(node) if isinstance(each, ast.Name)] for node in (old, right)]
+    pairs = [(a.id, b.id) for a, b in zip(*names, strict=False) if a.id != b.id]
+    if (
+        not isinstance(old, ast.BinOp)
+        or len(names[0]) != len(names[1])
+        or len(pairs) != 2
+        or pairs[0] != pairs[1][::-1]
+    ):
+        return None
+    one, other = pairs[0]
+    is_same = re.sub(rf"\b({one}|{other})\b", "", ast.unparse(old)) == re.sub(
+        rf"\b({one}|{other})\b", "", ast.unparse(right)
+    )
+    said = f"{one} and {other} were in each other's places"
+    return Clause(said, "Swap them back.", 0) if is_same and len(said) <= MOST_QUOTED else None
+
+
+def _length(old: ast.Slice, right: ast.Slice) -> Clause | None:
+    """Return the clause of a slice of which the end is its length; None where another bound is another."""
+    end = right.upper
+    if old.upper is None or not isinstance(end, ast.BinOp) or end.left is not old.lower or end.right is not old.upper:
+        return None
+    was, belongs = ast.unparse(old.upper), ast.unparse(end)
+    return Clause(
+        f"a slice ended at {was} where it ends at {belongs}", f"Count its end from its start: `{belongs}`.", 0
+    )
+
+
 def _children(node: ast.AST) -> list[ast.AST]:
     return list(ast.iter_child_nodes(node))
 
@@ -48,10 +78,15 @@ def moved(old: ast.AST, right: ast.AST, say: Vocabulary) -> Clause | None:
         keys = [str(constant_of(key)) for key, ours, theirs in pairs if ours is not theirs]
         said = f"the values of {' and '.join(keys)} were in each other's places"
         return Clause(said, "Swap them back.", 0) if keys else None
+    if isinstance(old, ast.Slice) and isinstance(right, ast.Slice):
+        return _length(old, right)
     if isinstance(old, ast.List) and isinstance(right, ast.List) and len(old.elts) != len(right.elts):
         return _entry(old, right)
     if isinstance(old, ast.Subscript) and isinstance(right, ast.Subscript) and old.value is right.value:
-        return quoted(old, right) if isinstance(right.slice, ast.Tuple) else None
+        is_entry = isinstance(old.slice, ast.Slice) and not isinstance(right.slice, ast.Slice)
+        return quoted(old, right) if is_entry or isinstance(right.slice, ast.Tuple) else None
+    if (clause := _exchanged(old, right)) is not None:
+        return clause
     both = isinstance(old, (ast.BinOp, ast.Call)) and isinstance(right, (ast.BinOp, ast.Call))
     if (inside := _inside(old, right, say)) is not None:
         return inside

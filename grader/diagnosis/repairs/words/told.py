@@ -67,7 +67,10 @@ def _aligned(change: Change, say: Vocabulary) -> Clause | None:
     """Return the clause of what stands where a right module has something else: each of the places told by itself."""
     found = places(change)
     if found is not None and len(found) == 1 and not is_small(found[0]):
-        return taking_part(found[0], say)
+        one = found[0]
+        if (clause := taking_part(one, say)) is None and isinstance(one.new, (ast.Name, ast.Attribute, ast.Subscript)):
+            return quoted(one.old, one.new)
+        return clause
     clauses = [told(replace(each, kind=""), say) for each in found or ()]
     known = [each for each in clauses if each is not None]
     if known and len(known) == len(clauses) and not any("another value" in each.said for each in known):
@@ -128,7 +131,8 @@ def _along(right: ast.Call, learners: ast.AST, say: Vocabulary) -> Clause | None
     if len(learners.args) != len(right.args):
         return None
     said = f"{noun} were taken over the whole array at once instead of along {name}"
-    return Clause(said, f"Take it along {name}, and keep the axis with `keepdims=True`.", 0)
+    kept = any(each.arg == "keepdims" for each in right.keywords)
+    return Clause(said, f"Take it along {name}{', and keep the axis with `keepdims=True`' if kept else ''}.", 0)
 
 
 def _holds(whole: ast.AST, part: ast.AST) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from grader.diagnosis.slips.likeness import likeness, manner_of
+from grader.diagnosis.slips.likeness import likeness, manner_of, passes
 
 LOOPS = '''
 def total(x):
@@ -28,6 +28,13 @@ def test_the_manner_of_a_function_is_what_stands_in_its_lines() -> None:
 
 def test_a_function_that_is_not_there_has_none() -> None:
     assert manner_of(LOOPS, "missing") == manner_of(LOOPS, "A.missing") == frozenset()
+
+
+def test_what_a_call_passes_is_read_in_the_lines_of_its_function_alone() -> None:
+    text = 'def best(x):\n    """min(x, key=len)"""\n    return max(x)\n\ndef least(x):\n    return min(x, key=len)\n'
+    assert passes(text, "least", "min", "key")
+    assert not passes(text, "least", "min", "default")
+    assert not passes(text, "best", "min", "key")
 
 
 def test_likeness_is_the_share_of_what_both_have() -> None:

@@ -56,6 +56,12 @@ CASES = {
         "return np.argmax(a)",
         "the place of the minimum were taken instead of the place of the maximum",
     ),
+    "the smallest for the largest, of plain numbers": (
+        "def f(a, b):\n    return min(a, b)",
+        "f(1, 2)",
+        "return max(a, b)",
+        "`min` stood where `max` belongs",
+    ),
     "a name like another": (
         "def f(grad_query, grad_key):\n    return grad_query + 1",
         "f(np.ones(3), np.zeros(3))",
@@ -73,6 +79,12 @@ CASES = {
         "f(np.ones((2, 3)))",
         "return g.sum(axis=0)",
         "one entry of g were taken where the sum of g along the first axis belongs",
+    ),
+    "a length for an end": (
+        "def f(a, start, n):\n    return a[start:n]",
+        "f(np.arange(9.0), 1, 3)",
+        "return a[start:start + n]",
+        "a slice ended at n where it ends at start + n",
     ),
 }
 
@@ -92,6 +104,12 @@ def test_it_is_tried_at_its_level_alone() -> None:
         for level in (QUICK, 0, 1, 2)
     }
     assert [level for level, texts in levels.items() if joined in texts] == [QUICK]
+
+
+def test_an_end_that_is_counted_from_the_start_or_from_the_back_is_no_length() -> None:
+    for part in ("a[start:start + n]", "a[start:-n]", "a[:n]", "a[1:n]"):
+        found = repairs(f"def f(a, start, n):\n    return {part}", "f(np.arange(9.0), 1, 3)")
+        assert not any("ends at" in each for said in found.values() for each in said)
 
 
 def test_the_entry_of_another_shape_is_no_candidate() -> None:

@@ -35,6 +35,12 @@ CASES = {
         "return a - b // 2",
         "`(a - b) // 2` stood where `a - b // 2` belongs",
     ),
+    "two names in each other's places": (
+        "def f(x, scale, shift):\n    return shift * x + scale",
+        "np.ones((2, 3)), np.ones(3), np.zeros(3)",
+        "return scale * x + shift",
+        "scale and shift were in each other's places",
+    ),
     "a row for a column": (
         "def f(x, j):\n    return x[j]",
         "np.ones((3, 3)), 1",

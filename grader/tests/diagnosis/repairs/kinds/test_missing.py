@@ -7,6 +7,8 @@ import ast
 import pytest
 
 from grader.diagnosis.repairs.repair import likelihood
+from grader.diagnosis.repairs.words.told import told
+from grader.diagnosis.slips.schema import Change
 from grader.tests.diagnosis.repairs.made import repairs, written
 
 TWO = "np.ones((2, 3)), np.ones(3)"
@@ -54,6 +56,12 @@ CASES = {
         "return x.sum(axis=axis)",
         "axis were ignored, and -1 always taken",
     ),
+    "a sign inside of a call": (
+        "def f(x):\n    return 1 / (1 + np.exp(x))",
+        "np.ones(2)",
+        "return 1 / (1 + np.exp(-x))",
+        "the sign of x were the other way round",
+    ),
     "a copy": (
         "def f(x):\n    y = x\n    return y",
         "np.ones(2)",
@@ -92,6 +100,15 @@ def test_it_is_tried_and_told(text: str, arguments: str, body: str, said: str) -
     found = repairs(text, f"f({arguments})")
     assert body in found, sorted(found)
     assert said in found[body]
+
+
+def test_a_sum_whose_axis_goes_is_not_told_to_keep_it() -> None:
+    old, new = (ast.parse(each, mode="eval").body for each in ("g.sum()", "g.sum(axis=0)"))
+    statement = ast.Return(old)
+    say = written("def f(g):\n    return g.sum()", "f(np.ones(2))").vocabulary("f")
+    clause = told(Change(1, "f", old, new, statement, statement), say)
+    assert clause is not None and "at once instead of along the first axis" in clause.said
+    assert "keepdims" not in clause.fix
 
 
 def test_numbers_of_the_right_module_are_tried() -> None:

@@ -75,6 +75,19 @@ def test_what_is_a_wholly_different_formula_is_left_alone() -> None:
     assert not instead("def f(x, w):\n    return x[:, 0]", right)
 
 
+def test_what_has_no_name_in_common_is_told_by_its_text() -> None:
+    head = "def f(x, w):\n    order = np.argsort(-w)\n"
+    found = instead(f"{head}    return x[:, :2]", f"{head}    return x[:, order[:2]]")
+    assert "`:2` stood where `order[:2]` belongs" in found["x[:, :2]"].values()
+
+
+def test_of_two_places_one_may_be_enough() -> None:
+    own = "def twice(x):\n    return (x * 4 + 0 * x) / 2\n\ndef double(x):\n    return x * 2\n\n"
+    found = instead(f"{own}def f(x, w):\n    return double(x)", f"{own}def f(x, w):\n    return twice(x * w)")
+    texts = list(found["double(x)"])
+    assert texts.index("double(x * w)") < texts.index("twice(x * w)")
+
+
 def test_a_function_that_a_learner_does_not_have_is_not_called() -> None:
     right = "def own(x):\n    return x * 3\n\ndef f(x, w):\n    return own(x) + w"
     texts = [text for found in instead("def f(x, w):\n    return x + w", right).values() for text in found]

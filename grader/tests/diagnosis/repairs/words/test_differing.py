@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from grader.diagnosis.repairs.words.differing import FARTHEST, changed, is_small, places
+from grader.diagnosis.repairs.words.differing import FARTHEST, alone, changed, is_small, places
 from grader.diagnosis.slips.schema import Change
 
 CASES = {
@@ -32,6 +32,14 @@ def test_each_place_is_as_small_as_it_can_be(old: str, new: str, wanted: list[tu
     found = places(change(old, new)) or []
     assert sorted((ast.unparse(each.old), ast.unparse(each.new)) for each in found) == sorted(wanted)  # type: ignore[arg-type]
     assert all(map(is_small, found))
+
+
+def test_of_two_places_each_is_changed_alone_and_the_rest_stays_as_it_is() -> None:
+    old, new = (ast.parse(each, mode="eval").body for each in ("h(f(a), b * c, e)", "h(g(a), b * d, e)"))
+    found = alone(old, new)
+    assert sorted(map(ast.unparse, found)) == ["h(f(a), b * d, e)", "h(g(a), b * c, e)"]
+    assert all(each.args[2] is old.args[2] for each in found)  # type: ignore[attr-defined]
+    assert alone(old, old) == []
 
 
 def test_expressions_of_one_text_differ_nowhere() -> None:
