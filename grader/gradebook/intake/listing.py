@@ -35,7 +35,7 @@ class Listing:
 
 def listing(submissions: Path, zone: tzinfo) -> Listing:
     """Return the students of a folder or of a CSV list; UsageError with every mistake in the names."""
-    if submissions.suffix.lower() == ".csv" and not submissions.is_dir():
+    if submissions.suffix.lower() == ".csv" and not submissions.is_dir() and os.path.lexists(submissions):
         return Listing(read_roster(submissions, zone))
     if not submissions.is_dir():
         what = "does not exist" if not os.path.lexists(submissions) else "is not a folder"

@@ -1,12 +1,14 @@
 """A class as a CSV list: `student,repository,revision`, and `submitted` where the time of a commit is not to count.
 
-Repositories are local, and relative to the list. A student without a repository or a revision has handed in nothing.
+Repositories are local, and relative to the list. A student without a repository or a revision has handed in nothing;
+a line without anything, as spreadsheets leave behind, is none.
 Several lines of one student are attempts, if each has a `submitted` of its own.
 """
 
 from __future__ import annotations
 
 import csv
+import io
 from collections.abc import Mapping
 from datetime import datetime, tzinfo
 from pathlib import Path
@@ -73,22 +75,38 @@ def _handed(folder: Path, row: Mapping[str, str], when: datetime | None) -> tupl
 
 
 def _lines(path: Path) -> list[tuple[int, dict[str, str]]]:
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            text = file.read(MAX_BYTES + 1)
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"{path} cannot be read: {error}", "Save it as CSV in UTF-8.") from error
-    if len(text) > MAX_BYTES:
-        raise UsageError(f"{path} has more than {MAX_BYTES:,} characters", _EXAMPLE)
+    text = _text(path)
     first = text.partition("\n")[0]
-    reader = csv.DictReader(text.splitlines(), delimiter=";" if first.count(";") > first.count(",") else ",")
+    rows = io.StringIO(text, newline="")  # so that a name keeps what else some would take for an end of a line
+    reader = csv.DictReader(rows, delimiter=";" if first.count(";") > first.count(",") else ",")
     try:
         names = [name.strip() for name in reader.fieldnames or ()]
         _expect_columns(path, names)
         reader.fieldnames = names
-        return [(reader.line_num, row) for row in reader]
+        return [(reader.line_num, row) for row in reader if any(map(_says, row.values()))]
     except csv.Error as error:
         raise UsageError(f"{path.name}, line {reader.line_num}: {error}", _EXAMPLE) from error
+
+
+def _says(cell: str | list[str] | None) -> bool:
+    """Say whether there is something in a cell, or in those that stand beyond the columns."""
+    return bool(cell and "".join(cell).strip())
+
+
+def _text(path: Path) -> str:
+    """Return the text of a list; UsageError for one that is too long, or in another encoding, with its line."""
+    try:
+        with path.open("rb") as file:
+            data = file.read(MAX_BYTES + 1)
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read: {error.strerror}") from error
+    if len(data) > MAX_BYTES:
+        raise UsageError(f"{path} has more than {MAX_BYTES:,} bytes", _EXAMPLE)
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data[: error.start].count(b"\n") + 1
+        raise UsageError(f"{path} cannot be read: line {line} is not in UTF-8", "Save it as CSV in UTF-8.") from error
 
 
 def _expect_columns(path: Path, names: list[str]) -> None:

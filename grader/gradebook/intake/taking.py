@@ -49,6 +49,8 @@ def taken(arrival: Arrival, stage: Stage, root: Path, only: bool, taking: Take =
 
 def _one(arrival: Arrival, thing: Handed, stage: Stage, root: Path, taking: Take) -> Taken:
     try:
+        if split(thing.path) is None and thing.path.is_symlink():  # it may lead to what somebody else handed in
+            raise SubmissionError(f"{thing.path.name} is a link: expected a file, an archive or a folder")
         snapshot = taking(stage, thing.path, root)
     except NotHandedIn as error:
         return Taken(_attempt(arrival, stage, MISSING, str(thing.path)), None, "missing", error)

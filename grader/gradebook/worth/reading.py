@@ -1,6 +1,6 @@
 """class.toml: read into a Policy, or one error with every mistake: its place, its value and what was expected.
 
-Places are keys, as in stages.STAGE.deadline.
+Places are keys, as in stages.STAGE.deadline, after the path of the file.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from grader.errors import CourseError, UsageError
 from grader.gradebook.worth.policy import PARTIAL, WHICH, Policy, StagePolicy
 from grader.judging.grading import MAX_SEED
 from grader.outcome import KINDS
+from grader.submission.names import printable
 
 FILE = "class.toml"
 SCHEMA = 1
@@ -30,12 +31,13 @@ def read_policy(path: Path | None, course: Course) -> Policy:
     """Return what a class.toml says, the defaults without one; UsageError with a line for each mistake in it."""
     if path is None:
         return Policy()
+    place = printable(str(path))
     try:
-        values = read_toml(path, path.name)
+        values = read_toml(path, place)
     except CourseError as error:
         raise UsageError(error.message, "docs/class.md explains the file.") from error
     mistakes: list[str] = []
-    policy = _policy(Table(values, f"{path.name}: ", mistakes), course)
+    policy = _policy(Table(values, f"{place}: ", mistakes), course)
     if mistakes:
         raise UsageError("\n".join(mistakes), "docs/class.md explains the file.")
     return policy

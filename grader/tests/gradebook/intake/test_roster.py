@@ -32,6 +32,17 @@ def test_semicolons_quotes_and_absolute_paths_are_read(tmp_path: Path) -> None:
     assert (found.student, found.things[0].path) == ("Lovelace, Ada", Path("/srv/ada@v1"))
 
 
+def test_lines_of_separators_and_blanks_alone_are_nobodys(tmp_path: Path) -> None:
+    found = read(tmp_path, "student;repository;revision\r\nada;r;main\r\n;;\r\n ; ; \r\n\r\n;;;;\r\nbob;;\r\n")
+    assert [each.student for each in found] == ["ada", "bob"]
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\u2028", "\x0b", "\x85"])
+def test_a_name_with_an_end_of_a_line_in_it_becomes_no_other_name(end: str, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"the name 'a\ufffd+da' has characters that cannot be shown"):
+        read(tmp_path, HEAD + f'"a{end}da",r,main\n')
+
+
 def test_several_lines_of_a_student_with_times_are_attempts(tmp_path: Path) -> None:
     head = "student,repository,revision,submitted\n"
     (ada,) = read(tmp_path, head + "ada,r,a,2026-11-30T23:59:00\nada,r,b,2026-12-01T00:10:00Z\n", "Europe/Berlin")
@@ -73,7 +84,24 @@ def test_a_file_that_is_no_such_list_is_told(text: str, told: str, tmp_path: Pat
 
 
 def test_a_list_that_cannot_be_read_is_told(tmp_path: Path) -> None:
-    (tmp_path / "class.csv").write_bytes(b"\xff\xfe")
-    for name in ("class.csv", "no.csv"):
-        with pytest.raises(UsageError, match="cannot be read"):
-            listing(tmp_path / name, UTC)
+    with pytest.raises(UsageError, match=r"no\.csv does not exist"):
+        listing(tmp_path / "no.csv", UTC)
+    (tmp_path / "loop.csv").symlink_to("loop.csv")
+    with pytest.raises(UsageError, match=r"loop\.csv cannot be read: Too many levels of symbolic links"):
+        listing(tmp_path / "loop.csv", UTC)
+
+
+@pytest.mark.parametrize(
+    ("data", "line"), [(HEAD.encode() + "ada,r,main\nJürgen,r,main\n".encode("cp1252"), 3), (b"\xff\xfes\0t\0", 1)]
+)
+def test_a_list_in_another_encoding_is_told_with_its_line(data: bytes, line: int, tmp_path: Path) -> None:
+    (tmp_path / "class.csv").write_bytes(data)
+    with pytest.raises(UsageError, match=f"class.csv cannot be read: line {line} is not in UTF-8") as found:
+        listing(tmp_path / "class.csv", UTC)
+    assert found.value.hint == "Save it as CSV in UTF-8."
+
+
+def test_a_list_that_is_too_long_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("grader.gradebook.intake.roster.MAX_BYTES", 40)
+    with pytest.raises(UsageError, match="has more than 40 bytes"):
+        read(tmp_path, HEAD + "ada,r,main\n" * 2)

@@ -55,6 +55,15 @@ def test_what_cannot_be_taken_is_a_result_of_its_own(tmp_path: Path, s15: Stage)
     assert found["misnamed"].error and "atention.py" in str(found["misnamed"].error.hint)
 
 
+def test_a_link_to_what_somebody_else_handed_in_is_not_followed(tmp_path: Path, s15: Stage) -> None:
+    (tmp_path / "ada").mkdir()
+    (tmp_path / "ada" / "attention.py").write_text("x = 1\n", encoding="utf-8")
+    (tmp_path / "eve").symlink_to("ada")
+    found = of(tmp_path, s15)
+    assert found["ada"].snapshot is not None and found["eve"].outcome == "rejected"
+    assert str(found["eve"].error) == "eve is a link: expected a file, an archive or a folder"
+
+
 def test_a_file_counts_from_when_it_was_written_and_an_archive_likewise(tmp_path: Path, s15: Stage) -> None:
     (tmp_path / "ada").mkdir()
     (tmp_path / "ada" / "attention.py").write_text("x = 1")

@@ -113,18 +113,18 @@ def test_every_mistake_is_told_with_its_place(course: Course, tmp_path: Path) ->
     with pytest.raises(UsageError) as found:
         read(BAD, course, tmp_path)
     lines = found.value.message.splitlines()
-    told = {line.removeprefix("class.toml: ").partition(": ")[0]: line for line in lines}
-    assert sorted(told) == sorted(PLACES)
+    told = {line.removeprefix(f"{tmp_path}/class.toml: ").partition(": ")[0]: line for line in lines}
+    assert sorted(told) == sorted(PLACES) and str(tmp_path) in lines[0]
     assert "did you mean 'split-heads'?" in told["stages.s15.rows.split-head"]
     assert "2026-11-30 has no time; expected a date and a time" in told["stages.s15.deadline"]
     assert "'tomorrow' is not a moment; expected a date and a time, as in" in told["stages.s16.deadline"]
     assert "did you mean 'feedback'?" in told["feedbak"]
 
 
-@pytest.mark.parametrize(("text", "told"), [("a = ", "class.toml: "), (None, "cannot be read")])
+@pytest.mark.parametrize(("text", "told"), [("a = ", "class.toml: "), (None, "no.toml: cannot be read")])
 def test_a_file_that_is_no_toml_or_not_there_is_told(
     text: str | None, told: str, course: Course, tmp_path: Path
 ) -> None:
     with pytest.raises(UsageError, match=told) as found:
         read(text, course, tmp_path) if text is not None else read_policy(tmp_path / "no.toml", course)
-    assert found.value.hint
+    assert found.value.hint and found.value.message.startswith(str(tmp_path))
