@@ -22,7 +22,7 @@ def touched(course: Course, since: str) -> tuple[Stage, ...]:
 def _git(course: Course, *arguments: str) -> list[str]:
     command = ["git", "-c", "core.quotepath=off", *arguments]
     try:
-        done = subprocess.run(command, cwd=course.root, capture_output=True, text=True, check=False)
+        done = subprocess.run(command, cwd=course.root, capture_output=True, encoding="utf-8", check=False)
     except OSError as error:
         raise UsageError(f"git cannot be run: {error.strerror}", "Name the stages instead of --since.") from error
     if done.returncode:
