@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from grader.remote.processes.process import LearnerProcess
 
 SECONDS = 10.0
+LATE = 0.05  # seconds in which a packet that was sent earlier may still arrive
 MEMORY_MB = 512
 MANY = 200  # processes
 LINUX = sys.platform == "linux"
@@ -88,7 +89,7 @@ def _scene(tier: Tier) -> Iterator[Scene]:
         tcp = stack.enter_context(socket.create_server(("127.0.0.1", 0)))
         udp = stack.enter_context(socket.socket(socket.AF_INET, socket.SOCK_DGRAM))
         udp.bind(("127.0.0.1", 0))
-        udp.settimeout(0.3)
+        udp.settimeout(SECONDS)
         abstract = stack.enter_context(socket.socket(socket.AF_UNIX)) if LINUX else None
         if abstract is not None:
             abstract.bind(b"\0grader-" + secrets.token_hex(8).encode())
@@ -156,7 +157,12 @@ def _own_processes(scene: Scene) -> bool:
 def _no_udp(scene: Scene) -> bool:
     if scene.stopped("udp", scene.udp.getsockname()[1]):
         return True
+    own = secrets.token_bytes(8)  # what was sent before this has arrived when this has, or is only just late
     with suppress(OSError):  # in a network of its own, sending works and nothing arrives
+        scene.udp.sendto(own, scene.udp.getsockname())
+        if scene.udp.recv(len(own)) != own:
+            return False
+        scene.udp.settimeout(LATE)
         return not scene.udp.recv(1)
     return True
 
