@@ -52,9 +52,10 @@ class Suite:
         options = ["-c", str(PYTEST_INI), "--rootdir", root, "--noconftest", "-p", "grader.judging.plugin"]
         options += [*WITHOUT, "--tb=native"]  # the long form of a failure, seen by nobody, takes longer than its test
         with _alone(), self._imports(), noted():
+            before = set(sys.modules)
             self.config = _prepareconfig([*options, *in_memory.places(paths)], [self, in_memory])
             self._collect()
-            self._keep_modules(paths)
+            self._keep_modules(paths, before)
 
     def _collect(self) -> None:
         self.config.stash[plugin.JUDGED] = True
@@ -69,8 +70,11 @@ class Suite:
         if not self.items and not self.faults:
             self.faults.append("pytest collected no test")
 
-    def _keep_modules(self, paths: list[str]) -> None:
-        """Take what the tests imported out of the modules that are loaded: its names are the same in every course."""
+    def _keep_modules(self, paths: list[str], before: set[str]) -> None:
+        """Take what the tests imported out of the modules that are loaded: its names are the same in every course.
+
+        So are the folders that pytest put in for the names of tests outside the course's own, unless they were there.
+        """
         tops = self.stage.hidden_root.name, STAGES
         for name, module in list(sys.modules.items()):
             own = getattr(module, "__file__", None) in paths
@@ -78,6 +82,9 @@ class Suite:
                 self._modules[name] = module
                 if own or name.startswith("sealed_"):
                     del sys.modules[name]
+                while own and (name := name.rpartition(".")[0]):
+                    if name not in before and not getattr(sys.modules.get(name), "__file__", None):
+                        sys.modules.pop(name, None)
 
     def _imports(self) -> contextlib.AbstractContextManager[object]:
         stack = contextlib.ExitStack()

@@ -94,7 +94,7 @@ MISTAKES = """
 """
 LARGE = SOLUTION.replace("return 1", "return 7")
 SWELLS = "held = [np.ones(1 << 22) for _ in range(size if size == 1 else 100)]"
-SPINS = "[None for _ in range(1 if size == 1 else 1 << 40)]"
+SPINS = "all(True for _ in range(1 if size == 1 else 1 << 40))"
 FALLS = "size == 1 or ctypes.string_at(1)"
 STALLS = "time.sleep(0 if size == 1 else 60)"
 HOLDS = """
