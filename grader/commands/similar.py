@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -63,7 +64,11 @@ def similar(submissions: Submissions, stage: Whose, out: Out = None, least: Leas
     lacking = [each for each in found if each.why]
     if len(found) > MANY:
         say(f"Comparing {len(found)} submissions.")
-    comparison = _compared(target, [each for each in found if not each.why], submissions, least, most)
+    readable = [each for each in found if not each.why]
+    if len(readable) < 2:
+        _note([], lacking, None)
+        tell_ignored(listed.ignored)
+    comparison = _compared(target, readable, submissions, least, most)
     if out is not None:
         text = page(comparison, lacking, f"{target.id} · {target.title}", least / 100)
         try:
@@ -71,19 +76,19 @@ def similar(submissions: Submissions, stage: Whose, out: Out = None, least: Leas
         except OSError as error:
             raise GraderError(f"{out} cannot be written: {error.strerror}") from error
     _tell(comparison, least)
-    _note(comparison, lacking, out)
+    _note(comparison.texts, lacking, out)
     tell_ignored(listed.ignored)
     if out is not None:
         say(f"The pairs stand side by side in {out}.")
 
 
-def _note(comparison: Comparison, lacking: list[HandedIn], out: Path | None) -> None:
+def _note(texts: Sequence[Text], lacking: list[HandedIn], out: Path | None) -> None:
     """Say what was not compared, or not as usual."""
     from grader.report.terminal.screen import say
     from grader.similarity.page import shown
 
     notes = [(each.student, f"was not compared: {each.why}") for each in lacking]
-    notes += [(each.name, each.tokens.note) for each in comparison.texts if each.tokens.note]
+    notes += [(each.name, each.tokens.note) for each in texts if each.tokens.note]
     for name, note in notes[:NOTED]:
         say(f"{shown(name)} {shown(note)}.", style="yellow")
     if len(notes) > NOTED:

@@ -44,12 +44,16 @@ class Job:
 
 @dataclass(frozen=True)
 class Done:
-    """What came of a job: the verdict's document, whether the grader failed, seconds, and the process that did it."""
+    """What came of a job: the verdict's document, whether the grader failed, seconds, and the process that did it.
+
+    fault is what failed, in full, for those who grade; the document says only what feedback allows.
+    """
 
     verdict: Mapping[str, Any]
     is_fault: bool
     seconds: float
     worker: str
+    fault: str = ""
 
 
 def course_version(stage: Stage) -> str:
@@ -105,7 +109,8 @@ def grade_job(job: Job) -> Done:
     verdict = _patiently(_grader(course, stage), job.snapshot, options)
     seconds = time.monotonic() - started
     document = _document(stage, verdict, job.feedback, made)
-    return Done(document, verdict.grader_fault, seconds, f"{platform.node()}:{os.getpid()}")
+    fault = "; ".join(verdict.faults) if verdict.grader_fault else ""
+    return Done(document, verdict.grader_fault, seconds, f"{platform.node()}:{os.getpid()}", fault)
 
 
 def _patiently(grader: Grader, snapshot: Snapshot, options: Options) -> Verdict:

@@ -20,10 +20,12 @@ from grader.gradebook.records import Attempt, Key, Made, Outcome, Result
 from grader.gradebook.setting import Setting, Tally, Told
 from grader.gradebook.store import Gradebook
 from grader.gradebook.worth.policy import key_for
+from grader.report.escape import one_line
 from grader.submission import Snapshot
 from grader.submission.earlier import used_modules
 
 TRIES = 2  # of a submission whose process dies
+MOST_WHY = 1000  # characters of what is kept of a fault
 AHEAD = 2  # submissions that are read for each process, before one is free
 
 
@@ -128,9 +130,10 @@ class Coordinator:
             result = self._result(stage, job, done)
             with self._book.changing():
                 number = self._book.keep_result(result)
+                fault = self._noted(result, done)
             if result.outcome != "fault":
                 found[job.attempt.student, stage.id, job.attempt.digest] = number
-            tally.count(result)
+            tally.count(result, fault)
             self._told(tally)
         self._told(tally)
         return found
@@ -159,7 +162,17 @@ class Coordinator:
         with self._book.changing():
             self._book.keep_source(job.snapshot.digest, job.snapshot.source)
             self._write(job.attempt, result)
-        tally.count(result)
+            fault = self._noted(result, done)
+        tally.count(result, fault)
+
+    def _noted(self, result: Result, done: Done | GraderError | None) -> str:
+        """Write why the grader failed into the history, if it did, and return it."""
+        if result.outcome != "fault" or done is None:
+            return ""
+        told = done.message if isinstance(done, GraderError) else done.fault
+        why = one_line(told)[:MOST_WHY] or "it did not say why"
+        self._book.note_fault(result.key.student, result.key.stage, why, result.at)
+        return why
 
     def _result(self, stage: Stage, job: Job, done: Done | GraderError) -> Result:
         setting = self._setting
@@ -181,7 +194,8 @@ class Coordinator:
         result = self._ungraded(stage, course, taken)
         with self._book.changing():
             self._write(taken.attempt, result)
-        tally.count(result)
+            fault = self._noted(result, taken.error)
+        tally.count(result, fault)
 
     def _write(self, attempt: Attempt, result: Result) -> None:
         self._book.keep_attempt(attempt)

@@ -35,11 +35,11 @@ class Tally:
     failed: int = 0
     missing: int = 0
     rejected: int = 0
-    faults: list[str] = field(default_factory=list)
+    faults: dict[str, str] = field(default_factory=dict)  # whose grading failed, and why
     lacking: list[str] = field(default_factory=list)  # who handed in nothing, or nothing that can be accepted
 
-    def count(self, result: Result) -> None:
-        """Count a result by what came of it."""
+    def count(self, result: Result, fault: str = "") -> None:
+        """Count a result by what came of it; fault says why the grader failed."""
         match result.outcome:
             case "missing":
                 self.missing += 1
@@ -48,7 +48,7 @@ class Tally:
                 self.rejected += 1
                 self.lacking.append(result.key.student)
             case "fault":
-                self.faults.append(result.key.student)
+                self.faults[result.key.student] = fault
             case _ if result.passed:
                 self.passed += 1
             case _:

@@ -138,6 +138,16 @@ class Gradebook(Database):
         self._run("DELETE FROM overrides WHERE student = ? AND stage = ?", (student, stage))
         return known
 
+    def note_fault(self, student: str, stage: str, why: str, at: datetime) -> None:
+        """Write into the history that the grader failed, which changes nothing."""
+        values = _text(at), student, stage, why
+        self._run("INSERT INTO history (at, what, student, stage, why) VALUES (?, 'fault', ?, ?, ?)", values)
+
+    def faults(self) -> dict[tuple[str, str], str]:
+        """Return how the grader failed the last time, by student and stage."""
+        rows = self._run("SELECT student, stage, why FROM history WHERE what = 'fault' ORDER BY number")
+        return {(row[0], row[1]): row[2] for row in rows}
+
     def history(self) -> tuple[Change, ...]:
         """Return every change, the first one first."""
         rows = self._run("SELECT number, at, what, student, stage, before, after, why FROM history ORDER BY number")

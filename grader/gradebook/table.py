@@ -25,7 +25,7 @@ class Entry:
     mark is the automatic part, None where the grader failed so far; override the manual part, if any. outcome, verdict
     (the published document) and submitted are of the attempt that counts; attempts says how many there are. identity
     is the student's number on a learning platform, where one is known; label says where that attempt was found, graded
-    when it was graded.
+    when it was graded. fault is why the grader failed, where it did: for those who grade, and not for students.
     """
 
     student: str
@@ -39,18 +39,25 @@ class Entry:
     attempts: int
     label: str = ""
     graded: datetime | None = None
+    fault: str = ""
 
     @property
     def reason(self) -> str:
-        """Why the points are what they are: what the person who gave them said, else why there is no verdict on rows.
+        """Why the points are what they are: what the person who gave them said, else the problem."""
+        return self.problem if self.override is None else self.override.reason
+
+    @property
+    def problem(self) -> str:
+        """Why there is no verdict on rows, in one line, since it goes into cells of tables; empty where there is one.
 
         Without the folders that things were found in, which are of no concern to students.
         """
-        if self.override is not None:
-            return self.override.reason
         problem = (self.verdict or {}).get("problem")
-        told = " ".join(str(problem["message"]).split()) if problem else ""  # one line: it goes into cells of tables
-        return told.replace(self.label, PurePath(self.label).name) if self.label else told
+        told = " ".join(str(problem["message"]).split()) if problem else ""
+        at = [place for place, sign in enumerate(self.label) if sign == "@"]  # of repository@revision
+        for place in [self.label, *(self.label[:end] for end in reversed(at))]:
+            told = told.replace(place, PurePath(place).name) if len(PurePath(place).parts) > 1 else told
+        return told
 
     @property
     def points(self) -> float | None:
@@ -79,6 +86,7 @@ def entries(book: Gradebook) -> Iterator[Entry]:
     """Yield the same one by one, so that a large class's verdicts are never all in memory."""
     marks = {(mark.student, mark.stage): mark for mark in book.marks()}
     overrides = {(each.student, each.stage): each for each in book.overrides()}
+    faults = book.faults()
     attempts: dict[tuple[str, str], list[Attempt]] = {}
     for attempt in book.attempts():
         attempts.setdefault((attempt.student, attempt.stage), []).append(attempt)
@@ -86,10 +94,11 @@ def entries(book: Gradebook) -> Iterator[Entry]:
         mark, mine = marks.get(cell), attempts.get(cell, [])
         counts = next((each for each in mine if mark and each.digest == mark.attempt), mine[-1] if mine else None)
         result = book.result(mark.result) if mark else None
+        outcome: Outcome = result.outcome if result else "fault" if mine else "missing"
         yield Entry(
             *cell,
             identity=next((each.identity for each in reversed(mine) if each.identity), ""),
-            outcome=result.outcome if result else "fault" if mine else "missing",
+            outcome=outcome,
             mark=mark,
             override=overrides.get(cell),
             verdict=result.verdict if result else None,
@@ -97,4 +106,5 @@ def entries(book: Gradebook) -> Iterator[Entry]:
             attempts=len(mine),
             label=counts.label if counts else "",
             graded=result.at if result else None,
+            fault=faults.get(cell, "") if outcome == "fault" else "",
         )

@@ -11,7 +11,7 @@ import typer
 
 from grader.commands.classes.marks import write_table
 from grader.commands.classes.options import Run, with_run
-from grader.commands.classes.telling import some, tell_ignored
+from grader.commands.classes.telling import some, tell_faults, tell_ignored
 from grader.commands.options import Json
 from grader.errors import UsageError
 
@@ -76,8 +76,9 @@ def regrade(
     with _progress() as told:
         done = regrade_all(run.course, run.stages, run.wishes, told, reason if apply else None)
     _tell_differences(done.differences, apply)
-    if failed := [name for tally in done.tallies for name in tally.faults]:
-        _say(f"The grader failed for {some(failed)}: their marks stay as they are.")
+    if failed := {name: why for tally in done.tallies for name, why in tally.faults.items()}:
+        _say(f"The grader failed for {some(list(failed))}: their marks stay as they are.")
+        tell_faults(failed)
         raise typer.Exit(FAULTS)
 
 
@@ -146,9 +147,10 @@ def _tell(tallies: tuple[Tally, ...], quietly: bool) -> None:
             _say(f"{tally.stage}: nothing to grade from {some(tally.lacking)}.")
         if tally.faults:
             _say(
-                f"The grader failed for {some(tally.faults)}: no mark comes from that.",
-                "The same command tries again; `grader class history` tells more.",
+                f"The grader failed for {some(list(tally.faults))}: no mark comes from that.",
+                "The same command tries again; `grader class history` keeps why.",
             )
+            tell_faults(tally.faults)
 
 
 def _say(message: str, hint: str | None = None) -> None:

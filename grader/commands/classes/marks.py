@@ -113,7 +113,7 @@ def history(
     out: Folder = Path(),
     stage: OneStage = None,
 ) -> None:
-    """Show every change of every mark."""
+    """Show every change of every mark, and how the grader failed where it did."""
     from grader.gradebook.store import Gradebook
     from grader.report.terminal.screen import look, write
 
@@ -130,6 +130,8 @@ def history(
 
 def _told(change: Change) -> str:
     """Return what a change did, in words."""
+    if change.what == "fault":
+        return "the grader failed"
     if change.what == "result":
         after = change.after or {}
         seed = f"seed {after.get('seed')}, {after.get('isolation')}, course {after.get('course')}"

@@ -2,15 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 
 SHOWN = 10  # names in a message
+REASONS = 3  # why the grader failed, the commonest first
 
 
 def some(names: Sequence[str]) -> str:
     """Return the first names of many, and how many more there are."""
     more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
     return ", ".join(names[:SHOWN]) + more
+
+
+def tell_faults(faults: Mapping[str, str]) -> None:
+    """Say why the grader failed, of each student: the commonest reasons, and whom they concern."""
+    from grader.report.terminal.screen import look, say
+
+    reasons = Counter(faults.values())
+    for why, _ in reasons.most_common(REASONS):
+        say(look().clean(f"{some([name for name, each in faults.items() if each == why])}: {why}"))
+    if len(reasons) > REASONS:
+        say(f"and {len(reasons) - REASONS} more reasons")
 
 
 def tell_ignored(names: Sequence[str]) -> None:

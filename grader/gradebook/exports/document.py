@@ -19,7 +19,6 @@ def as_json(entries: Iterable[Entry]) -> str:
 
 def _mark(entry: Entry) -> dict[str, Any]:
     verdict = entry.verdict or {}
-    problem = verdict.get("problem")
     return {
         "student": entry.student,
         "identity": entry.identity,
@@ -30,7 +29,7 @@ def _mark(entry: Entry) -> dict[str, Any]:
         "submitted": entry.submitted.isoformat() if entry.submitted else None,
         "attempts": entry.attempts,
         "override": _override(entry.override),
-        "reason": problem["message"] if problem else None,
+        "reason": entry.problem or entry.fault or None,
         "rows": {row["id"]: row["status"] for row in verdict.get("criteria", ())},
         "seed": verdict.get("seed"),
         "isolation": verdict.get("isolation"),

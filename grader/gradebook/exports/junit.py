@@ -55,10 +55,11 @@ def _by_hand(entry: Entry) -> str:
 
 def _inner(entry: Entry) -> str:
     verdict = entry.verdict or {}
-    if problem := verdict.get("problem"):
-        told = problem["message"]
+    if entry.problem:
+        told = entry.problem
     elif entry.outcome == "fault":
-        told = "the grader failed; this costs the student nothing"
+        why = f": {entry.fault}" if entry.fault else ""
+        told = f"the grader failed; this costs the student nothing{why}"
     else:
         rows = verdict.get("criteria", ())
         told = "\n".join(f"{row['id']}: {row['status']}" for row in rows if row["status"] != "passed")

@@ -45,7 +45,7 @@ def _line(entry: Entry) -> dict[str, Any]:
         "passed": entry.passed,
         **points_of(entry),
         "override": entry.override.points if entry.override else None,
-        "reason": entry.reason or None,
+        "reason": entry.reason or entry.fault or None,
         "submitted": entry.submitted,
         "graded": entry.graded,
         "attempts": entry.attempts,

@@ -35,7 +35,7 @@ def _line(entry: Entry) -> list[object]:
         _number(mark.out_of if mark else None),
         _number(mark.points if mark else None),
         _number(override.points if override else None),
-        entry.reason,
+        entry.reason or entry.fault,
         entry.outcome,
         "yes" if entry.passed else "no",
         mark.late_days if mark else 0,

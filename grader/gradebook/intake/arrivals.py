@@ -39,11 +39,12 @@ class Arrival:
 
 def joined(found: Iterable[Arrival]) -> tuple[Arrival, ...]:
     """Return one arrival for each student; UsageError for names that cannot be told apart, or cannot be shown."""
-    mistakes: list[str] = []
+    unfit: list[str] = []
+    twice: list[str] = []
     by_name: dict[tuple[str, ...], Arrival] = {}
     for arrival in found:
         if fault := _fault(arrival.student):
-            mistakes.append(f"{_labels(arrival)}: the name '{shown(arrival.student)}' {fault}")
+            unfit.append(f"{_labels(arrival)}: the name '{shown(arrival.student)}' {fault}")
             continue
         known = by_name.setdefault(folded([arrival.student]), arrival)
         if known is arrival:
@@ -51,11 +52,13 @@ def joined(found: Iterable[Arrival]) -> tuple[Arrival, ...]:
         if known.student == arrival.student and known.identity == arrival.identity != "":
             by_name[folded([arrival.student])] = replace(known, things=known.things + arrival.things)
         else:
-            mistakes.append(f"{_labels(known)} and {_labels(arrival)} are of the same student, {shown(known.student)}")
-    if mistakes:
+            twice.append(f"{_labels(known)} and {_labels(arrival)} are of the same student, {shown(known.student)}")
+    if mistakes := [*unfit, *twice]:
         more = [f"… and {len(mistakes) - SHOWN} more"] if len(mistakes) > SHOWN else []
-        hint = "Nothing was graded. Keep one of each; a CSV list with `submitted` may name several attempts."
-        raise UsageError("\n".join([*mistakes[:SHOWN], *more]), hint)
+        hints = ["Nothing was graded."]
+        hints += ["Rename what has such a name."] if unfit else []
+        hints += ["Keep one of each; a CSV list with `submitted` may name several attempts."] if twice else []
+        raise UsageError("\n".join([*mistakes[:SHOWN], *more]), " ".join(hints))
     return tuple(sorted(by_name.values(), key=lambda arrival: arrival.student))
 
 

@@ -91,7 +91,7 @@ class Pages:
             entry,
             str(verdict.get("title") or ""),
             "passed" if entry.passed else OUTCOMES.get(entry.outcome, "not passed"),
-            str(problem.get("message") or ""),
+            entry.problem,
             str(problem.get("hint") or ""),
             () if failed else rows(verdict, level),
         )

@@ -73,3 +73,12 @@ def test_parquet_goes_into_a_file_and_not_to_a_terminal(book: Path, here: Here, 
     done = here("class", "export", str(file), "--out", str(book), "--format", "parquet")
     assert done.code == 0 and "Wrote 2 marks" in done.err
     assert parquet.read_table(file).column("student").to_pylist() == ["ada", "bob"]
+
+
+def test_the_history_keeps_how_the_grader_failed(book: Path, here: Here) -> None:
+    with Gradebook.open(book) as found, found.changing():
+        found.note_fault("bob", "s01", "no memory", NOW)
+    told = " ".join(here("class", "history", "bob", "--out", str(book)).out.split())
+    assert told.endswith("bob s01 fault: the grader failed (no memory)")
+    lines = list(csv.DictReader(here("class", "export", "--out", str(book)).out.splitlines()))
+    assert [(each["student"], each["reason"]) for each in lines] == [("ada", ""), ("bob", "no memory")]

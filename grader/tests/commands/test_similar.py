@@ -62,6 +62,15 @@ def test_what_cannot_be_compared_is_refused(
     assert what in " ".join(done.err.split())
 
 
+def test_where_too_few_can_be_compared_it_is_told_why_the_others_cannot(here: Here, handed_in: Path) -> None:
+    for name in ("ada", "bob", "dee"):
+        (handed_in / f"{name}.py").unlink()
+    done = here("class", "similar", str(handed_in), "--stage", "s01")
+    told = " ".join(done.err.split())
+    assert done.code == 2 and "holds 1 submission with numbers_.py" in told
+    assert "nobody was not compared:" in told and "Ignored, because it belongs to no student: notes.txt." in told
+
+
 def test_copies_are_listed_though_most_of_the_class_copied(here: Here, handed_in: Path) -> None:
     for name in ("fay", "gus", "hal"):
         (handed_in / f"{name}.py").write_text(program(1), encoding="utf-8")

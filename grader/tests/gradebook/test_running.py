@@ -39,7 +39,8 @@ def done(job: Job, passing: int, fault: bool = False) -> Done:
          "tests_total": 1, "values_right": False}
         for place, name in enumerate(("double", "quadruple"))
     ]  # fmt: skip
-    return Done({"passed": passing == 2, "criteria": rows, "problem": None}, fault, 0.1, "here:1")
+    document = {"passed": passing == 2, "criteria": rows, "problem": None}
+    return Done(document, fault, 0.1, "here:1", "the course broke" if fault else "")
 
 
 def by_text(job: Job) -> Done:
@@ -151,10 +152,13 @@ def test_a_judge_that_dies_is_tried_again_and_one_that_dies_twice_is_marked(grou
 
     tally = group.grade(executor := Here(dying))
     assert [job.key.student for job in executor.jobs].count("bob") == 2
-    assert (tally.passed, tally.faults) == (2, ["bob"])
+    why = "the process that graded ended, 2 times"
+    assert (tally.passed, tally.faults) == (2, {"bob": why})
     assert group.points == {"ada": 2.0, "bob": None, "cy": 2.0, "dee": 0.0}
     fault = next(each for each in group.book.results() if each.outcome == "fault")
-    assert fault.verdict["faults"] == ["the process that graded ended, 2 times"]
+    assert fault.verdict["faults"] == [why]
+    assert [(each.student, each.why) for each in group.book.history() if each.what == "fault"] == [("bob", why)]
+    assert {each.student: each.fault for each in table(group.book)} == {"ada": "", "bob": why, "cy": "", "dee": ""}
     tally = group.grade(executor := Here())
     assert ([job.key.student for job in executor.jobs], group.points["bob"]) == (["bob"], 0.0)
 
@@ -167,7 +171,9 @@ def test_a_fault_costs_nobody_else_anything_and_no_mark(error: Exception, group:
         return done(job, 1, fault=job.key.student == "bob")
 
     tally = group.grade(Here(failing))
-    assert (tally.faults, tally.failed) == (["ada", "bob"], 1)
+    message = error.message if isinstance(error, GraderFault) else "ValueError: unforeseen"
+    assert (tally.faults, tally.failed) == ({"ada": message, "bob": "the course broke"}, 1)
+    assert {each.student: each.fault for each in table(group.book) if each.fault} == tally.faults
     assert group.points == {"ada": None, "bob": None, "cy": 1.0, "dee": 0.0}
 
 
@@ -240,7 +246,7 @@ def test_a_clock_that_jumps_back_changes_no_mark_and_no_order(group: Class) -> N
 
 
 def test_a_tally_says_how_far_it_is_in_words() -> None:
-    tally = Tally("s15", 100, kept=10, passed=20, failed=5, rejected=1, missing=2, faults=["ada"])
+    tally = Tally("s15", 100, kept=10, passed=20, failed=5, rejected=1, missing=2, faults={"ada": "no memory"})
     assert tally.words(10.0) == "s15: 20 passed, 8 not, 1 fault, 2.9/s, 0 min 21 s left"
     assert Tally("s15", 100, kept=3).words(0) == "s15: 3 kept"
     assert Tally("s15", 100_000, passed=1).words(1.0).endswith("27 h 46 min left")

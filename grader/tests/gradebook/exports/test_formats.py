@@ -45,7 +45,7 @@ ENTRIES = (
     entry("ada_12", "s02", 0.5, identity="12"),
     entry("bob", points=1.25, override=Override("bob", "s01", 1.75, "oral exam", "prof", NOW)),
     entry("cy", points=0, outcome="missing", verdict=verdict(False, "cy handed in nothing"), submitted=None),
-    entry("dee", outcome="fault", mark=None, verdict=None),
+    entry("dee", outcome="fault", mark=None, verdict=None, fault="the course broke"),
     entry(NASTY, points=0, outcome="rejected", verdict=verdict(False, NASTY)),
 )
 
@@ -72,7 +72,7 @@ def test_csv_has_a_line_for_each_mark_and_no_formula() -> None:
     found = rows("csv")
     assert [line["points"] for line in found] == ["2", "0.5", "1.75", "0", "", "0"]
     assert (found[2]["automatic"], found[2]["override"]) == ("1.25", "1.75")
-    assert [line["reason"] for line in found[:5]] == ["", "", "oral exam", "cy handed in nothing", ""]
+    assert [line["reason"] for line in found[:5]] == ["", "", "oral exam", "cy handed in nothing", "the course broke"]
     assert found[5]["reason"] == f"'{NASTY}"
     assert found[0]["submitted"] == NOW.isoformat() and found[3]["outcome"] == "missing"
     assert found[5]["student"] == f"'{NASTY}"
@@ -97,11 +97,21 @@ def test_moodle_has_a_worksheet_of_one_stage() -> None:
     assert found[3]["Grade"] == ""
 
 
-def test_moodle_tells_students_nothing_of_the_folders_of_the_instructor() -> None:
-    problem = verdict(False, "/home/prof/handed/fay.py did not finish loading")
+@pytest.mark.parametrize(
+    ("label", "message", "told"),
+    [
+        ("/home/prof/handed/fay.py", "/home/prof/handed/fay.py is empty", "fay.py is empty"),
+        ("/home/prof/fay@v1", "/home/prof/fay has no revision 'v1'", "fay has no revision 'v1'"),
+        ("/home/p@rof/fay@v1", "/home/p@rof/fay@0123456 lacks it", "fay@0123456 lacks it"),
+        ("handed/fay", "handed/fay holds nothing", "fay holds nothing"),
+        (".", "it ends. in 3.5 s", "it ends. in 3.5 s"),
+    ],
+)  # fmt: skip
+def test_students_are_told_nothing_of_the_folders_of_the_instructor(label: str, message: str, told: str) -> None:
     late = Mark("fay", "s01", 0.0, 2.0, 2.0, 0.5, 1, 1, "m" * 64, 1)
-    fay = entry("fay", mark=late, verdict=problem, label="/home/prof/handed/fay.py")
-    assert rows("moodle", (fay,))[0]["Feedback comments"] == "fay.py did not finish loading; 1 day late"
+    fay = entry("fay", mark=late, verdict=verdict(False, message), label=label)
+    assert rows("moodle", (fay,))[0]["Feedback comments"] == f"{told}; 1 day late"
+    assert json.loads(str(RENDER["json"]((fay,))))["marks"][0]["reason"] == fay.problem == told
 
 
 def test_junit_has_a_suite_for_each_stage_and_skips_nobody(tmp_path: Path) -> None:
@@ -114,6 +124,15 @@ def test_junit_has_a_suite_for_each_stage_and_skips_nobody(tmp_path: Path) -> No
     assert kinds == [[Failure], [Error], [Error]]
     assert said == {"bob": "1.75 points given by hand: oral exam"}
     assert found["s01"]["cy"][0].text == "cy handed in nothing"
+    assert found["s01"]["dee"][0].text == "the grader failed; this costs the student nothing: the course broke"
+
+
+def test_how_the_grader_failed_is_for_those_who_grade() -> None:
+    assert [each["reason"] for each in rows("csv") if each["student"] == "dee"] == ["the course broke"]
+    found = json.loads(str(RENDER["json"](ENTRIES)))["marks"]
+    assert [each["reason"] for each in found if each["student"] == "dee"] == ["the course broke"]
+    worksheet = rows("moodle", tuple(each for each in ENTRIES if each.student == "dee"))
+    assert worksheet[0]["Feedback comments"] == ""
 
 
 @pytest.mark.parametrize("form", RENDER)

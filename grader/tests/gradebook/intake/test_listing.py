@@ -76,7 +76,7 @@ def test_two_entries_of_one_student_are_told_and_nothing_is_taken(tmp_path: Path
         "Bob and bob.py are of the same student, Bob",
         "ada.py and ada.zip are of the same student, ada",
     ]
-    assert found.value.hint and found.value.hint.startswith("Nothing was graded.")
+    assert found.value.hint and found.value.hint.startswith("Nothing was graded. Keep one of each;")
 
 
 @pytest.mark.parametrize("name", ["a\nb.py", " ada.py", "x" * 101 + ".py", "\udcff.py"])
@@ -85,6 +85,7 @@ def test_a_name_that_cannot_be_shown_is_told(name: str, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="the name '") as found:
         listing(tmp_path, UTC)
     assert found.value.message.isprintable()
+    assert found.value.hint == "Nothing was graded. Rename what has such a name."
 
 
 @pytest.mark.parametrize(
