@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import queue
 import signal
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -16,6 +18,7 @@ import pytest
 
 from grader.gradebook.pool.admission import Admission, Used, idle_seconds, tree_seconds
 from grader.gradebook.pool.executor import Pool, WorkerDied
+from grader.tests.support.places import ROOT
 
 GIVEN: list[str] = []
 
@@ -153,3 +156,27 @@ def test_the_time_of_a_tree_of_processes_is_summed(tmp_path: Path) -> None:
     assert tree_seconds(6, tmp_path) is None and tree_seconds(7, tmp_path / "no") is None
     (tmp_path / "stat").write_text("cpu  1 2 3 400 50 6\ncpu0 1 2 3 4 5 6")
     assert idle_seconds(tmp_path / "stat") == 450 / os.sysconf("SC_CLK_TCK") and idle_seconds(tmp_path) is None
+
+
+CUT_SHORT = """
+import time
+
+from grader.gradebook.pool.executor import Pool
+
+if __name__ == "__main__":
+    pool = Pool(4, 60.0, time.sleep, (0.0,))
+    calls = [pool.submit(time.sleep, 30.0) for _ in range(8)]
+    while not all(call.running() for call in calls[:4]):
+        time.sleep(0.01)
+    pool.shutdown(wait=False)
+"""
+
+
+def test_an_interpreter_that_ends_while_the_pool_does_says_nothing(tmp_path: Path) -> None:
+    """As after a second Ctrl-C: it joins the processes that the pool's threads are about to end."""
+    (tmp_path / "cut.py").write_text(CUT_SHORT)
+    done = subprocess.run(
+        [sys.executable, "cut.py"], cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True, text=True, timeout=100, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, "")
