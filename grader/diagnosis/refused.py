@@ -32,8 +32,9 @@ def refused(record: Record, wanted: str, reason: str, learner: bytes) -> Refused
     """
     label = record.label
     if record.error is None:
-        found = _returned(record.result)
-        text = f"{label} returns a {found} as its result; {wanted} has to be raised{reason}."
+        found = returned_exception(record.result)
+        article = "an" if found[:1] in "AEIOU" else "a"
+        text = f"{label} returns {article} {found} as its result; {wanted} has to be raised{reason}."
         return Refused("refusal-returned", text, "Write `raise` in place of `return`.") if found else None
     found = getattr(record.error, "learner_type", type(record.error).__name__)
     frames: list[Frame] = getattr(record.error, "learner_frames", [])
@@ -55,7 +56,7 @@ def refused(record: Record, wanted: str, reason: str, learner: bytes) -> Refused
     return Refused("refusal-with-another", text, f"Raise {wanted} there.")
 
 
-def _returned(result: object) -> str:
+def returned_exception(result: object) -> str:
     """Return the name of the exception that was returned as a value; nothing where it was another one."""
     shown = str(result.__dict__["_shown"]) if isinstance(result, RemoteValue) else ""
     known = getattr(builtins, shown, None)

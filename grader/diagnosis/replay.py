@@ -12,6 +12,7 @@ from typing import Any, Self
 import numpy as np
 
 from grader.course.stage import Stage, Tolerance
+from grader.diagnosis.refused import returned_exception
 from grader.remote.exceptions import LEARNERS
 from grader.remote.proxies import RemoteValue
 from grader.remote.record import Frame, Name, Record, copied_value
@@ -157,6 +158,8 @@ class Replay:
 
     def _same(self, recorded: Any, local: Any) -> bool:
         if isinstance(recorded, RemoteValue):
+            if returned_exception(recorded) and not isinstance(local, BaseException):
+                return False
             self.objects[recorded.__dict__["_number"]] = local
             return True
         if isinstance(recorded, np.ndarray) or isinstance(local, np.ndarray):

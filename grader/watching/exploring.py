@@ -30,13 +30,13 @@ class Exploring:
 
     def __call__(self, stage: str) -> None:
         """Begin, and return at once."""
-        if not may_draw(self._course, stage):
-            self._post(Explored(stage, "", f"{stage} has nothing to draw or explore"))
-            return
         threading.Thread(target=self._run, args=(stage, self._width()), daemon=True).start()
 
     def _run(self, stage: str, width: int) -> None:
-        self._post(explored(self._course.root, stage, width, self._colour))
+        if may_draw(self._course, stage):
+            self._post(explored(self._course.root, stage, width, self._colour))
+        else:
+            self._post(Explored(stage, "", f"{stage} has nothing to draw or explore"))
 
 
 def explored(root: Path, stage: str, width: int, colour: bool) -> Explored:

@@ -386,6 +386,17 @@ def test_an_object_that_is_unknown_here_agrees_with_nothing(module: Any) -> None
     assert found.answers.explain([record], {}) == ()
 
 
+def test_an_exception_that_was_returned_is_no_number(module: Any) -> None:
+    found = module("""
+        def softmax(x):
+            return ValueError("no")
+    """)
+    found.remote.softmax(X)
+    (record,) = found.learner.connection.records
+    assert not Replay(found.answers.reference, found.answers.stage, {}).agrees([record])
+    assert not found.explained()
+
+
 @pytest.fixture(scope="module")
 def strange(start: Start) -> Learner:
     return start(
