@@ -149,3 +149,19 @@ def test_an_exception_without_words_is_told_without_a_colon(course: SmallCourse)
     rows = course.grade(SOLUTION.replace(was, "raise TypeError")).verdict.criteria
     told = [failure.message for row in rows for failure in row.failures]
     assert "raised TypeError   (line" in told[0]
+
+
+def test_of_several_calls_the_one_that_was_not_refused_is_told(course: SmallCourse) -> None:
+    public = """
+        @pytest.mark.criterion("halves")
+        def test_refusals(learner):
+            for x in (np.ones(0), np.ones(1)):
+                with pytest.raises(ValueError):
+                    learner.halves(x)
+    """
+    was = 'if len(x) == 0:\n            raise ValueError("x is empty")'
+    both = 'if len(x) < 2:\n            raise ValueError(f"x has {len(x)}")'
+    solution = SOLUTION.replace(was, both)
+    course.write(manifest=MANIFEST, solution=solution, public=public, hidden="", mistakes="")
+    (found,) = explained(course, solution.replace(both, "max(x)"))  # max() of nothing raises ValueError of its own
+    assert (found.mistake, "(x has 1)" in found.text) == ("refusal-missing", True)
