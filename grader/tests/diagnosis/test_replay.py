@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+import types
 from typing import Any
 
 import numpy as np
@@ -345,6 +346,26 @@ def test_an_exception_of_numpys_agrees_where_the_message_does(module: Any) -> No
     with pytest.raises(IndexError):
         found.remote.first(np.ones(3))
     assert found.explained() == []
+
+
+def test_an_exception_that_any_slip_may_end_in_is_told_apart_by_its_numbers(module: Any) -> None:
+    found = module("""
+        def first(x):
+            return x[7]
+
+        def softmax(x):
+            return range(1.0 * len(x))
+    """)
+    for call in (lambda: found.remote.first(np.ones(3)), lambda: found.remote.softmax(np.ones(3))):
+        with pytest.raises((IndexError, TypeError)):
+            call()
+    own = types.ModuleType("own")
+    exec("def first(x):\n    return x[7]\n\ndef softmax(x):\n    return range(1.0 * len(x))\n", own.__dict__)
+    with_numbers, without = found.learner.connection.records
+    replay = Replay(own, found.answers.stage, found.learner.connection.names)
+    assert replay.agrees([with_numbers]) and replay.agrees([without])
+    replay.by_details = True
+    assert replay.agrees([with_numbers]) and not replay.agrees([without])
 
 
 def test_a_change_in_place_is_part_of_the_answer(module: Any) -> None:
