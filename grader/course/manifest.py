@@ -55,9 +55,11 @@ def load_course(root: Path, hidden: Path | None = None) -> Course:
     broken = {folder.name.partition("_")[0] for folder, (stage, _) in zip(folders, read, strict=True) if not stage}
     mistakes = [line for _, lines in read for line in lines]
     mistakes += between(stages, broken)
-    if mistakes:
-        raise CourseError("\n".join(mistakes))
     place = root / own.hidden if hidden is None else hidden
+    if mistakes:
+        from grader.course.sealed.missing import missing_stages  # which reads a course by this module
+
+        raise CourseError(*missing_stages(root, place, mistakes))
     whole = linked(replace(stage, hidden_root=place, packages=own.packages) for stage in stages)
     return Course(root, whole, own)
 

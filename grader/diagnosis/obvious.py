@@ -11,11 +11,12 @@ from typing import Any
 import numpy as np
 
 from grader.course.stage import Stage
+from grader.diagnosis.refused import REFUSED, refused
 from grader.diagnosis.replay import Replay, raised_by_hand, same_array
 from grader.outcome import Diagnosis
 from grader.remote.record import Name, Record
 
-OBVIOUS = frozenset(("argument-changed", "refusal-missing", "refusal-by-accident", "another-dtype"))
+OBVIOUS = REFUSED | {"argument-changed", "refusal-missing", "refusal-by-accident", "another-dtype"}
 LONGEST = 200  # characters of a docstring's sentence, and of what the reference says
 
 
@@ -39,20 +40,24 @@ def obvious(
 ) -> Diagnosis | None:
     """Return what the first answer that differs from the reference's shows by itself; None where it shows nothing."""
     replay = Replay(module, stage, names, True, learner)
+    by_accident: _Seen | None = None
     for record in records:
         outcome = replay.perform(record)
         if outcome is None:
-            return None
+            break
         local, error, changed, agrees = outcome
-        if not agrees:
-            return _shown(_Seen(record, local, error, changed), stage, module, row)
-    return None
+        seen = _Seen(record, local, error, changed)
+        if not agrees and error is not None and isinstance(record.error, type(error)):
+            by_accident = by_accident or seen  # the test took it for the refusal, and failed at another call
+        elif not agrees:
+            return _shown(seen, stage, module, row, learner)
+    return _shown(by_accident, stage, module, row, learner) if by_accident is not None else None
 
 
-def _shown(seen: _Seen, stage: Stage, module: types.ModuleType, row: str) -> Diagnosis | None:
+def _shown(seen: _Seen, stage: Stage, module: types.ModuleType, row: str, learner: bytes) -> Diagnosis | None:
     record, label = seen.record, seen.record.label
     if seen.error is not None:
-        return _not_refused(seen, module, row) if raised_by_hand(seen.error) else None
+        return _not_refused(seen, module, row, learner) if raised_by_hand(seen.error) else None
     if record.error is not None or record.failed:
         return None
     if record.changed and not seen.changed and _same(record.result, seen.local, stage):
@@ -67,11 +72,13 @@ CHANGED = (
 )
 
 
-def _not_refused(seen: _Seen, module: types.ModuleType, row: str) -> Diagnosis:
+def _not_refused(seen: _Seen, module: types.ModuleType, row: str, learner: bytes) -> Diagnosis:
     record, error = seen.record, seen.error
     wanted = type(error).__name__
     said, promise = str(error)[:LONGEST], _promise(module, record.label, wanted)
     reason = f" ({said})" if said else ""
+    if (other := refused(record, wanted, reason, learner)) is not None:
+        return Diagnosis(other.kind, row, other.text, other.fix)
     fix = (
         f"Check that first. The docstring asks for {wanted} {promise}" if promise else f"Check it, and raise {wanted}."
     )

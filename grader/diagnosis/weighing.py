@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from grader.course.stage import Stage
 from grader.diagnosis.obvious import OBVIOUS
+from grader.diagnosis.refused import REFUSED
 from grader.diagnosis.replay import usable
 from grader.diagnosis.slips.telling import Slip
 from grader.outcome import Diagnosis, Outcome
@@ -45,7 +46,12 @@ def is_shown(diagnosis: Diagnosis) -> bool:
 
 
 def with_told(slips: list[Slip], outcome: Outcome) -> Outcome:
-    """Return an outcome with what slips say of it; what its answer shows by itself is no more than their effect."""
+    """Return an outcome with what slips say of it; what its answer shows by itself is no more than their effect.
+
+    A call that was refused, in another way than agreed, was checked: of a check that is left out nothing is said.
+    """
+    if any(each.mistake in REFUSED for each in outcome.explains):
+        return outcome
     more = told(slips, outcome)
     own = [each for each in outcome.explains if not (more and is_shown(each))]
     return replace(outcome, explains=(*own, *more))

@@ -210,8 +210,8 @@ class Assessor:
         if isinstance(error, (MissingName, LearnerExit)):
             return "failed", str(error)
         frames = _frames(error)
-        message = f"{getattr(error, 'learner_type', type(error).__name__)}: "
-        message += str(error.args[0] if isinstance(error, KeyError) and error.args else error)
+        said = str(error.args[0] if isinstance(error, KeyError) and error.args else error)
+        message = getattr(error, "learner_type", type(error).__name__) + (f": {said}" if said else "")
         if isinstance(error, MemoryError):
             message = too_much(str(error), self.stage.limits.memory_mb)
         elif wanted := getattr(error, "expected_instead", ""):

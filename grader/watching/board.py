@@ -8,6 +8,8 @@ from grader.course.stage import Stage
 from grader.progress.actions import Standing
 from grader.verdict import CriterionResult, Verdict
 
+_LATER = {"not_started": 1, "blocked": 2}  # what is wrong comes before what was not begun
+
 
 @dataclass(frozen=True)
 class Board:
@@ -31,10 +33,10 @@ class Board:
 
     @property
     def first(self) -> CriterionResult | None:
-        """The first row that does not pass; one that waits for another is not the first unless nothing else is left."""
+        """The row to look at: the first that is wrong, else the first that was not begun, else one that waits."""
         rows = () if self.verdict is None else self.verdict.criteria
         left = [row for row in rows if row.status != "passed"]
-        return min(left, key=lambda row: (row.status == "blocked", row.values_right), default=None)
+        return min(left, key=lambda row: (_LATER.get(row.status, 0), row.values_right), default=None)
 
     @property
     def complete(self) -> bool:

@@ -10,6 +10,8 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 
+from grader.course.stage import Course
+from grader.explore.plans import may_draw
 from grader.watching.events import Event, Explored
 from grader.watching.kept import own_environment
 
@@ -18,10 +20,10 @@ _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 
 
 class Exploring:
-    """Runs `grader explore` in a thread, and posts what it printed."""
+    """Runs `grader explore` in a thread, and posts what it printed; nothing runs for a stage without a drawing."""
 
-    def __init__(self, root: Path, post: Callable[[Event], None], width: Callable[[], int], colour: bool) -> None:
-        self._root = root
+    def __init__(self, course: Course, post: Callable[[Event], None], width: Callable[[], int], colour: bool) -> None:
+        self._course = course
         self._post = post
         self._width = width
         self._colour = colour
@@ -31,7 +33,10 @@ class Exploring:
         threading.Thread(target=self._run, args=(stage, self._width()), daemon=True).start()
 
     def _run(self, stage: str, width: int) -> None:
-        self._post(explored(self._root, stage, width, self._colour))
+        if may_draw(self._course, stage):
+            self._post(explored(self._course.root, stage, width, self._colour))
+        else:
+            self._post(Explored(stage, "", f"{stage} has nothing to draw or explore"))
 
 
 def explored(root: Path, stage: str, width: int, colour: bool) -> Explored:

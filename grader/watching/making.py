@@ -18,4 +18,5 @@ Width = Callable[[], int]
 def made(workspace: Workspace, post: Post, width: Width, colour: bool) -> Session:
     """Return a session whose threads post their events; width is in columns, asked for when a picture is drawn."""
     root = workspace.course.root
-    return Session(workspace, Kept(root, post), Saves(post), Exploring(root, post, width, colour))
+    explore = Exploring(workspace.course, post, width, colour)
+    return Session(workspace, Kept(root, post), Saves(post), explore)

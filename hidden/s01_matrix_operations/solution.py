@@ -15,7 +15,7 @@ def _require_ndim(ndim, **arrays):
     kind = {1: "a vector", 2: "a matrix"}[ndim]
     for name, array in arrays.items():
         if array.ndim != ndim:
-            raise ValueError(f"{name} must be {kind} ({ndim} axes), got shape {array.shape}")
+            raise ValueError(f"{name} must be {kind}, got shape {array.shape}")
 
 
 def _compatible(a, b):

@@ -90,9 +90,10 @@ class TestVectorNorm:
 
     def test_infinity_norm(self, learner, rng):
         v = both_signs(rng, rng.integers(3, 30))
-        with unchanged(v):
-            result = learner.vector_norm(v, np.inf)
-        assert_array(result, max(abs(float(x)) for x in v))
+        for each in (v, -v):
+            with unchanged(each):
+                result = learner.vector_norm(each, np.inf)
+            assert_array(result, max(abs(float(x)) for x in each))
 
     @pytest.mark.edges
     def test_empty_vector(self, learner):

@@ -49,7 +49,9 @@ class Switchboard:
 
     def replay(self, place: int, names: dict[str, Name], exact: bool) -> Replay:
         """Return a replay on one of the sources."""
-        return Replay(self.sources[place].module, self.stage, names, exact, self.learner)
+        found = Replay(self.sources[place].module, self.stage, names, exact, self.learner)
+        found.by_details = True  # many changes end in "'float' object cannot be interpreted as an integer"
+        return found
 
     def changes(self, place: int, name: str, probe: Probe) -> tuple[str, list[tuple[Change, Clause]]]:
         """Return a function's changes, the likeliest first, and the key of the code that holds them; made once."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from grader.course.settings import UNSAID
 from grader.course.stage import Stage
@@ -95,5 +95,18 @@ def load_problem(description: Any, label: str) -> Problem:
             deeper = deeper_of(more[1]) if len(more) > 1 else None
             place = f", {deeper}" if deeper else ""
             text = f"{label} fails while it is loaded{place}: {shown[:100]}: {message[:500]}"
-            return Problem("import" if shown == "ModuleNotFoundError" else "import-error", text, line, None)
+            kind: Literal["import", "import-error"] = "import" if shown == "ModuleNotFoundError" else "import-error"
+            return Problem(kind, text, line, _of_a_trial(shown, frames))
     raise codec.WireError("an exception of another form")
+
+
+def _of_a_trial(shown: str, frames: list[Any]) -> str | None:
+    """Return what to do about a line of the module itself that calls a function, or asks somebody at a keyboard."""
+    match frames:
+        case [[int(line), "<module>"], *called] if type(line) is int and (called or shown == "EOFError"):
+            does = "calls it" if called else "asks for input"
+            return (
+                f"Line {line_of(line)} {does} each time the module is loaded. Trials of your own belong under "
+                '`if __name__ == "__main__":`, which a check leaves out.'
+            )
+    return None

@@ -170,7 +170,9 @@ def _with_command(part: str, look: Look, style: str, indent: int) -> list[Text]:
     from rich.text import Text
 
     label, colon, command = part.partition(": ")
-    if not colon or indent + len(part) <= look.detail:
+    if indent + len(part) <= look.detail:
+        return [Text(" " * indent + part, style)]
+    if not colon:
         return paragraph(part, look, style, indent, hanging=4)
     return [*paragraph(f"{label}:", look, style, indent), Text(f"{' ' * (indent + INDENT)}{command}", style)]
 

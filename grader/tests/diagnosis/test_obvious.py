@@ -57,6 +57,22 @@ CASES = {
         "accepts a call that it has to refuse with ValueError (x is empty)",
     ),
     "refusal-by-accident": ("if len(x) == 0:", "if x[0] is None:", "it ends in IndexError by accident"),
+    "refusal-returned": (
+        "raise ValueError",
+        "return ValueError",
+        "halves returns a ValueError as its result; ValueError has to be raised (x is empty)",
+    ),
+    "refusal-by-assert": (
+        'if len(x) == 0:\n            raise ValueError("x is empty")',
+        "assert len(x) > 0",
+        "refuses this call by `assert`, which raises AssertionError; ValueError is asked for (x is empty)",
+    ),
+    "refusal-with-another": (
+        'raise ValueError("x is empty")',
+        'raise TypeError("x is empty")',
+        "halves refuses this call with TypeError; ValueError is asked for (x is empty)",
+    ),
+    "refusal-of-no-exception": ('raise ValueError("x is empty")', 'raise "x is empty"', "`raise` takes an exception"),
     "argument-changed": (
         "return x / np.float32(2)",
         "x[...] = x / np.float32(2)\n        return x",
@@ -107,3 +123,45 @@ def test_what_the_docstring_promises_is_told_as_a_sentence(course: SmallCourse, 
     course.write(manifest=MANIFEST, solution=solution, public=PUBLIC, hidden="", mistakes="")
     (found,) = explained(course, solution.replace("if len(x) == 0:", "if False:"))
     assert found.fix == f"Check that first. {told}"
+
+
+@pytest.mark.parametrize(
+    ("now", "fix"),
+    [
+        ('raise "x is empty"', "Write `raise ValueError('x is empty')`."),
+        ("raise len(x)", "Write `raise ValueError(…)`."),
+        ("return ValueError()", "Write `raise` in place of `return`."),
+        ("assert False, x", "Write `if …: raise ValueError(…)` in place of the `assert`."),
+    ],
+)
+def test_how_a_refusal_is_written_is_told(course: SmallCourse, now: str, fix: str) -> None:
+    (found,) = explained(course, SOLUTION.replace('raise ValueError("x is empty")', now))
+    assert found.fix == fix
+
+
+def test_a_returned_value_that_is_no_exception_refuses_nothing(course: SmallCourse) -> None:
+    (found,) = explained(course, SOLUTION.replace('raise ValueError("x is empty")', "return object()"))
+    assert found.mistake == "refusal-missing"
+
+
+def test_an_exception_without_words_is_told_without_a_colon(course: SmallCourse) -> None:
+    was = 'raise ValueError("x is empty")'
+    rows = course.grade(SOLUTION.replace(was, "raise TypeError")).verdict.criteria
+    told = [failure.message for row in rows for failure in row.failures]
+    assert "raised TypeError   (line" in told[0]
+
+
+def test_of_several_calls_the_one_that_was_not_refused_is_told(course: SmallCourse) -> None:
+    public = """
+        @pytest.mark.criterion("halves")
+        def test_refusals(learner):
+            for x in (np.ones(0), np.ones(1)):
+                with pytest.raises(ValueError):
+                    learner.halves(x)
+    """
+    was = 'if len(x) == 0:\n            raise ValueError("x is empty")'
+    both = 'if len(x) < 2:\n            raise ValueError(f"x has {len(x)}")'
+    solution = SOLUTION.replace(was, both)
+    course.write(manifest=MANIFEST, solution=solution, public=public, hidden="", mistakes="")
+    (found,) = explained(course, solution.replace(both, "max(x)"))  # max() of nothing raises ValueError of its own
+    assert (found.mistake, "(x has 1)" in found.text) == ("refusal-missing", True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+import types
 from typing import Any
 
 import numpy as np
@@ -347,6 +348,26 @@ def test_an_exception_of_numpys_agrees_where_the_message_does(module: Any) -> No
     assert found.explained() == []
 
 
+def test_an_exception_that_any_slip_may_end_in_is_told_apart_by_its_numbers(module: Any) -> None:
+    found = module("""
+        def first(x):
+            return x[7]
+
+        def softmax(x):
+            return range(1.0 * len(x))
+    """)
+    for call in (lambda: found.remote.first(np.ones(3)), lambda: found.remote.softmax(np.ones(3))):
+        with pytest.raises((IndexError, TypeError)):
+            call()
+    own = types.ModuleType("own")
+    exec("def first(x):\n    return x[7]\n\ndef softmax(x):\n    return range(1.0 * len(x))\n", own.__dict__)
+    with_numbers, without = found.learner.connection.records
+    replay = Replay(own, found.answers.stage, found.learner.connection.names)
+    assert replay.agrees([with_numbers]) and replay.agrees([without])
+    replay.by_details = True
+    assert replay.agrees([with_numbers]) and not replay.agrees([without])
+
+
 def test_a_change_in_place_is_part_of_the_answer(module: Any) -> None:
     found = module("def check(x):\n    x += 1\n    return x\n")
     found.remote.check(np.ones(3))
@@ -384,6 +405,17 @@ def test_an_object_that_is_unknown_here_agrees_with_nothing(module: Any) -> None
     record = Record("call", 1, "", "softmax", (unknown,), {}, given=(unknown,), result=1.0)
     assert not Replay(found.answers.reference, found.answers.stage, {}).agrees([record])
     assert found.answers.explain([record], {}) == ()
+
+
+def test_an_exception_that_was_returned_is_no_number(module: Any) -> None:
+    found = module("""
+        def softmax(x):
+            return ValueError("no")
+    """)
+    found.remote.softmax(X)
+    (record,) = found.learner.connection.records
+    assert not Replay(found.answers.reference, found.answers.stage, {}).agrees([record])
+    assert not found.explained()
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,7 @@ from grader.course.manifest import load_course
 from grader.course.stage import Course
 from grader.errors import CourseError
 from grader.explore.model import Plan
-from grader.explore.plans import plans
+from grader.explore.plans import may_draw, plans
 from grader.tests.support.places import ROOT
 
 FOLDER = "some_drawings"
@@ -49,3 +49,32 @@ def test_what_is_no_table_of_plans_is_the_courses_fault(course: Course, text: st
     (course.root / FOLDER / "plans.py").write_text(text, encoding="utf-8")
     with pytest.raises(CourseError, match=rf"{FOLDER}/plans\.py defines no PLANS"):
         plans(course)
+
+
+def test_which_stages_draw_is_read_from_the_table() -> None:
+    course = load_course(ROOT)
+    drawn = set(plans(course))
+    assert {stage.id for stage in course.stages if may_draw(course, stage.id)} == drawn
+
+
+@pytest.mark.parametrize(
+    ("text", "may"),
+    [
+        ("PLANS = {'s02': 1 / 0}\n", False),
+        ("PLANS = {'s01': 1 / 0}\n", True),
+        ("PLANS = {**{'s01': 3}}\n", True),
+        ("NAME = 's01'\nPLANS = {NAME: 3}\n", True),
+        ("PLANS = dict(s01=3)\n", True),
+        ("OTHER = {'s02': 3}\n", True),
+        ("PLANS = {\n", True),
+        (None, True),
+    ],
+)
+def test_a_table_that_is_not_written_out_may_hold_any_stage(course: Course, text: str | None, may: bool) -> None:
+    if text is not None:
+        (course.root / FOLDER / "plans.py").write_text(text, encoding="utf-8")
+    assert may_draw(course, "s01") is may
+
+
+def test_no_stage_draws_without_drawings(course: Course) -> None:
+    assert not may_draw(replace(course, settings=replace(course.settings, drawings=None)), "s01")

@@ -56,6 +56,14 @@ def test_the_row_that_does_not_pass_first_is_graded_ahead_of_the_others(watched:
     assert watched.checks.asked[2:] == [("s01", None)]  # what is left waits for another
 
 
+def test_what_is_wrong_comes_before_what_was_not_begun(watched: Watched) -> None:
+    watched.session.take(watched.judged(verdict(watched.first, "not_started", "failed")))
+    board = watched.session.board
+    assert board.first is not None and board.first.id == watched.first.criteria[1].id
+    watched.session.take(watched.judged(verdict(watched.first, "blocked", "not_started")))
+    assert watched.session.board.first == watched.session.board.row(watched.first.criteria[1].id)
+
+
 def test_a_stage_that_completes_is_explored_once(watched: Watched) -> None:
     watched.session.take(watched.judged(verdict(watched.first, "passed", "passed")))
     watched.session.check()

@@ -9,7 +9,7 @@ import pytest
 
 from grader.remote.exceptions import WorkerFailed
 from grader.remote.module import MissingName, RemoteModule
-from grader.remote.processes.loading import become
+from grader.remote.processes.loading import become, load_problem
 from grader.tests.conftest import Learner, Start
 
 MODULE = """
@@ -79,3 +79,26 @@ def test_what_running_it_raises_is_raised_here(process: Learner, learner: Remote
 def test_one_that_ends_its_process_fails_the_test(process: Learner, learner: RemoteModule) -> None:
     with pytest.raises(WorkerFailed):
         change(process, "import os\nos._exit(3)\n")
+
+
+def described(shown: str, frames: list[object]) -> list[object]:
+    return [["Exception"], shown, 0, "no", [], frames, 0, {}]
+
+
+def test_a_trial_in_the_module_is_told_with_its_own_line() -> None:
+    problem = load_problem(described("TypeError", [[134, "<module>"], [15, "double"]]), "small.py")
+    assert problem.line == 15 and problem.hint is not None
+    assert problem.hint.startswith("Line 134 calls it each time the module is loaded. Trials of your own belong under")
+
+
+def test_a_question_to_somebody_at_a_keyboard_is_told() -> None:
+    problem = load_problem(described("EOFError", [[3, "<module>"]]), "small.py")
+    assert problem.hint is not None and problem.hint.startswith("Line 3 asks for input each time")
+
+
+@pytest.mark.parametrize(
+    ("shown", "frames"),
+    [("TypeError", [[3, "<module>"]]), ("TypeError", []), ("TypeError", [[3, "double"], [4, "triple"]]), ("x", [3, 4])],
+)
+def test_another_failure_to_load_is_no_trial(shown: str, frames: list[object]) -> None:
+    assert load_problem(described(shown, frames), "small.py").hint is None

@@ -505,6 +505,13 @@ def test_a_command_is_never_broken(width: int) -> None:
     assert shown[-1] == parts[1].partition(": ")[2]
 
 
+def test_a_command_that_fills_the_line_is_not_broken() -> None:
+    part = "3 more rows do not pass, to see one: grader check s01 --row cosine-similarity"
+    for width in (len(part), len(part) + 3):
+        first, *_ = side_by_side([part, "all: grader check s01 -v"], Look(width), indent=0)
+        assert first.plain == part
+
+
 @pytest.mark.parametrize("grader", ["grader", "uv run grader", "python -m grader"])
 def test_commands_are_told_as_this_grader_was_started(grader: str) -> None:
     look = Look(80, grader=grader)

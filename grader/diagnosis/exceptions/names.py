@@ -1,0 +1,73 @@
+"""Sentences about names: a module that was not imported, a name that was mistyped, a variable without a value."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import difflib
+import re
+import sys
+from collections.abc import Iterator
+
+from grader.diagnosis.exceptions.place import Place
+from grader.diagnosis.exceptions.sizes import Sentence
+
+IMPORTS = {"np": "import numpy as np"}
+ALIKE, LIKE_BUILTIN = 0.65, 0.8  # how alike a name has to be that may be meant
+BUILTINS = [name for name in dir(builtins) if not name.startswith("_")]
+Scope = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+
+
+def _not_defined(found: re.Match[str], place: Place) -> str:
+    name = found[1]
+    is_module = name in IMPORTS or (name in sys.stdlib_module_names and _has_attribute(name, place))
+    if is_module:
+        return f"{name} was not imported: `{IMPORTS.get(name, f'import {name}')}` belongs at the top of the file."
+    known = sorted(set(_names(place)) - {name})
+    near = difflib.get_close_matches(name, known, 2, ALIKE) or difflib.get_close_matches(
+        name, BUILTINS, 2, LIKE_BUILTIN
+    )
+    return f"Nothing is called {name} here. Is {near[0]} meant?" if len(near) == 1 else ""
+
+
+def _without_value(found: re.Match[str], place: Place) -> str:
+    name = found[1]
+    if any(isinstance(node, ast.AugAssign) and ast.unparse(node.target) == name for node in place.nodes):
+        return f"{name} has no value yet that could be changed here: set it before, such as before the loop."
+    return f"{name} has no value yet: no line that sets it ran before this one, be it of a loop or a branch."
+
+
+def _has_attribute(name: str, place: Place) -> bool:
+    return any(isinstance(node, ast.Attribute) and ast.unparse(node.value) == name for node in place.nodes)
+
+
+def _names(place: Place) -> Iterator[str]:
+    """Yield the names that the line may use: of the functions around it, and of the module."""
+    yield from _set_in(place.tree.body)
+    for node in ast.walk(place.tree):
+        if isinstance(node, Scope) and node.lineno <= place.line <= (node.end_lineno or 0):
+            arguments = node.args
+            yield from (each.arg for each in ast.walk(arguments) if isinstance(each, ast.arg))
+            yield from _set_in(node.body if isinstance(node.body, list) else [])
+
+
+def _set_in(body: list[ast.stmt]) -> Iterator[str]:
+    """Yield the names that statements set, without those within functions and classes."""
+    queue: list[ast.AST] = list(body)
+    while queue:
+        node = queue.pop()
+        match node:
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+                yield name
+                continue
+            case ast.Name(id=name, ctx=ast.Store()):
+                yield name
+            case ast.alias(name=name, asname=other):
+                yield other or name.partition(".")[0]
+        queue += ast.iter_child_nodes(node)
+
+
+SENTENCES: tuple[tuple[re.Pattern[str], Sentence], ...] = (
+    (re.compile(r"^name '(\w+)' is not defined"), _not_defined),
+    (re.compile(r"^cannot access local variable '(\w+)' where it is not associated with a value"), _without_value),
+)
