@@ -22,7 +22,7 @@ from grader.diagnosis.slips.schema import SWITCH, Change, Schema
 from grader.diagnosis.slips.source import Source
 from grader.diagnosis.slips.statements import Kind
 from grader.diagnosis.slips.wording.phrases import Vocabulary
-from grader.diagnosis.trees import placed, substituted, walk
+from grader.diagnosis.trees import last_set, placed, substituted, walk
 
 NEW = "_slips_new"  # the name of a function's other definition, until it is in place
 CHANGED = "<changed>"  # the file that compiled lines are in
@@ -46,8 +46,16 @@ class Written(Source):
 
     @cached_property
     def definitions(self) -> dict[str, ast.FunctionDef]:
-        """Functions and methods by full name, without a property that has a setter: its name stands for both."""
-        return {name: node for name, node in super().definitions.items() if not _is_accessor(node)}
+        """Functions and methods by full name, without those whose name stands for something else, too.
+
+        A property with a setter has one name for both, and a later line of the module may have given away a function's.
+        """
+        last = last_set(self.tree.body)
+        return {
+            name: node
+            for name, node in super().definitions.items()
+            if not _is_accessor(node) and not isinstance(last.get(name.partition(".")[0]), ast.Name)
+        }
 
     def anew(self) -> Written:
         """Return the same text, of which nothing was seen yet."""

@@ -12,7 +12,7 @@ from grader.diagnosis.exceptions.place import Place
 CASES = [
     ("return math.sqrt(v)", "math was not imported: `import math` belongs at the top of the file."),
     ("return np.sum(v)", "np was not imported: `import numpy as np` belongs at the top of the file."),
-    ("return lengthh * 2", "Nothing is called lengthh here. Is length meant?"),
+    ("return length_ * 2", "Nothing is called length_ here. Is length meant?"),
     ("return scale_up(v)", "Nothing is called scale_up here. Is scaled_up meant?"),
     ("return lenn(v)", "Nothing is called lenn here. Is len meant?"),
     ("total += v", "total has no value yet that could be changed here: set it before, such as before the loop."),

@@ -55,6 +55,22 @@ def test_functions_that_a_request_may_run_are_found_by_name() -> None:
     assert source.reached("plain") == ["plain", "Layer.__init__", "Layer.forward"]
 
 
+@pytest.mark.parametrize(
+    ("more", "known"),
+    [
+        ("", {"plain", "Layer.__init__", "Layer.forward"}),
+        ("plain = max\n", {"Layer.__init__", "Layer.forward"}),
+        ("Layer, other = object, 1\n", {"plain"}),
+        ("if True:\n    plain = Layer(1).forward\n", {"Layer.__init__", "Layer.forward"}),
+        ("plain = max\n\n\ndef plain(x):\n    return x\n", {"plain", "Layer.__init__", "Layer.forward"}),
+        ("plain.cache = {}\n", {"plain", "Layer.__init__", "Layer.forward"}),
+    ],
+)
+def test_a_function_whose_name_was_given_away_is_not_changed(more: str, known: set[str]) -> None:
+    """Its lines would come into the place of whatever has its name, and put that right whatever was changed in them."""
+    assert set(written(f"{TEXT}\n\n{more}", "None").definitions) == known
+
+
 def test_functions_are_found_in_a_time_that_grows_as_the_module_does() -> None:
     def took(count: int) -> float:
         chain = "\n".join(f"def f{n}(x):\n    return f{n + 1}\n" for n in range(count))
