@@ -139,13 +139,15 @@ class Gradebook(Database):
         return known
 
     def note_fault(self, student: str, stage: str, why: str, at: datetime) -> None:
-        """Write into the history that the grader failed, which changes nothing."""
-        values = _text(at), student, stage, why
-        self._run("INSERT INTO history (at, what, student, stage, why) VALUES (?, 'fault', ?, ?, ?)", values)
+        """Write into the history that the grader failed; what is the same as the last time is not repeated."""
+        if self.faults(student).get((student, stage)) != why:
+            values = _text(at), student, stage, why
+            self._run("INSERT INTO history (at, what, student, stage, why) VALUES (?, 'fault', ?, ?, ?)", values)
 
-    def faults(self) -> dict[tuple[str, str], str]:
-        """Return how the grader failed the last time, by student and stage."""
-        rows = self._run("SELECT student, stage, why FROM history WHERE what = 'fault' ORDER BY number")
+    def faults(self, student: str | None = None) -> dict[tuple[str, str], str]:
+        """Return how the grader failed the last time, by student and stage: of all students, or of one."""
+        where, values = ("AND student = ? ", (student,)) if student is not None else ("", ())
+        rows = self._run(f"SELECT student, stage, why FROM history WHERE what = 'fault' {where}ORDER BY number", values)
         return {(row[0], row[1]): row[2] for row in rows}
 
     def history(self) -> tuple[Change, ...]:

@@ -173,7 +173,10 @@ def test_a_fault_costs_nobody_else_anything_and_no_mark(error: Exception, group:
     tally = group.grade(Here(failing))
     message = error.message if isinstance(error, GraderFault) else "ValueError: unforeseen"
     assert (tally.faults, tally.failed) == ({"ada": message, "bob": "the course broke"}, 1)
-    assert {each.student: each.fault for each in table(group.book) if each.fault} == tally.faults
+    for _ in range(2):
+        assert {each.student: each.fault for each in table(group.book) if each.fault} == tally.faults
+        assert [each.student for each in group.book.history() if each.what == "fault"] == ["ada", "bob"]
+        group.grade(Here(failing))  # once more, and the history says nothing new
     assert group.points == {"ada": None, "bob": None, "cy": 1.0, "dee": 0.0}
 
 
