@@ -16,6 +16,8 @@ AGAIN = 2  # attempts from which a row that passed in none of them says so too
 MOST_MISTAKES = 20_000  # that are counted apart: a hostile class can make up names
 MOST_TEXT = 400
 _LINE = re.compile(r" \(line \d+\)")  # differs between students who made the same mistake
+_NUMBERS = re.compile(r"-?\d[\d.e+-]*(?:, ?-?\d[\d.e+-]*)*,?")  # so do the inputs of a call that was not refused
+_REFUSAL = "refusal-"  # how the names of these mistakes begin
 
 
 @dataclass
@@ -129,7 +131,8 @@ class Figures:
         seen: set[tuple[str, str, str]] = set()
         for row, told in (pair for each in tries for pair in _named(each.verdict)):
             text = _LINE.sub("", str(told["text"]))[:MOST_TEXT]
-            key = stage, row, text
+            is_refusal = str(told["mistake"]).startswith(_REFUSAL)
+            key = stage, row, _NUMBERS.sub("#", text) if is_refusal else text
             if key in seen or (key not in self.mistakes and len(self.mistakes) >= MOST_MISTAKES):
                 continue
             seen.add(key)

@@ -39,6 +39,18 @@ def test_the_same_repair_on_another_line_is_the_same_mistake() -> None:
     assert [(each.text, each.students) for each in found.commonest(5)] == [("f answers as if x were 2", 2)]
 
 
+def test_calls_that_were_not_refused_differ_in_what_is_wrong_with_them_and_not_in_numbers() -> None:
+    found = Figures()
+    for shapes, why in (("(2, 3) and (2,)", "shapes"), ("(3, 1, 4) and (-5,)", "shapes"), ("0", "an empty axis")):
+        told = {"mistake": "refusal-missing", "text": f"f accepts a call ({why}: {shapes}).", "fix": "Check it."}
+        failed = verdict(double=False)
+        failed["criteria"][0]["failures"] = [failure(diagnosis=told)]
+        found.add(sheet(failed, student=shapes))
+    assert [(each.text, each.students) for each in found.commonest(5)] == [
+        ("f accepts a call (shapes: (2, 3) and (2,)).", 2), ("f accepts a call (an empty axis: 0).", 1),
+    ]  # fmt: skip
+
+
 def test_made_up_mistakes_do_not_grow_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(figures, "MOST_MISTAKES", 2)
     found = Figures()
