@@ -7,6 +7,7 @@ explain a failing test there, and those whose row has no test that could tell.
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -16,19 +17,26 @@ from grader.diagnosis.diagnostician import Diagnostician
 from grader.diagnosis.slips.probes import Failing
 from grader.outcome import Outcome
 
+SECONDS = 0.3  # of processor time
 REFUTED = 2  # tests of one row that a mistake may not explain before any that it does
 
 
 def from_other_rows(
     outcomes: Sequence[Outcome], failed: Mapping[str, Sequence[Failing]], answers: Diagnostician
 ) -> list[Outcome]:
-    """Return outcomes with the known mistakes of other rows that explain them; failed are the tests to ask, by row."""
+    """Return outcomes with the known mistakes of other rows that explain them; failed are the tests to ask, by row.
+
+    Of tests that take long, such as training, only as many are asked as there is time for; the others keep what they
+    have.
+    """
+    left = SECONDS
     seen = {each.test: each for row in failed.values() for each in row}
     possible = _possible(outcomes, failed, answers)
     refuted: Counter[tuple[str, str]] = Counter()
     told: set[tuple[str, str]] = set()
 
     def asked(outcome: Outcome) -> Outcome:
+        nonlocal left
         row, failing = outcome.criterion, seen.get(outcome.test)
         among = [
             each
@@ -39,7 +47,11 @@ def from_other_rows(
             return outcome
         own = {each.mistake for each in outcome.explains}
         both = [*(each for each in answers.mistakes if each.id in own), *among]
+        if sum(record.seconds for record in failing.records) * len(both) > left:
+            return outcome
+        began = time.process_time()
         found = answers.explain(failing.records, failing.names, among=both)
+        left -= time.process_time() - began
         if found is None:
             return outcome
         explaining = {each.mistake for each in found}

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from grader.course.answers import Mistake
-from grader.diagnosis.elsewhere import from_other_rows
+from grader.diagnosis.elsewhere import SECONDS, from_other_rows
 from grader.diagnosis.slips.probes import Failing
 from grader.outcome import Diagnosis, Outcome
 
@@ -35,11 +35,12 @@ class Answers:
         )
 
 
-def told(outcomes: list[Outcome], answers: Answers) -> dict[str, list[str]]:
+def told(outcomes: list[Outcome], answers: Answers, seconds: float = 0.0) -> dict[str, list[str]]:
+    records: Any = [SimpleNamespace(seconds=seconds)]
     failed: dict[str, list[Failing]] = {}
     for each in outcomes:
         if each.status == "failed":
-            failed.setdefault(each.criterion, []).append(Failing(each.test, [], {}))
+            failed.setdefault(each.criterion, []).append(Failing(each.test, records, {}))
     anyhow: Any = SimpleNamespace(mistakes=answers.mistakes, explain=answers.explain)
     found = from_other_rows(outcomes, failed, anyhow)
     return {each.test: [one.mistake for one in each.explains] for each in found}
@@ -50,6 +51,15 @@ def test_what_explains_its_own_row_is_asked_of_others() -> None:
     found = told([outcome("one", 1, "failed", "of-one"), outcome("two"), outcome("three", 1, "passed")], answers)
     assert found == {"one-1": ["of-one"], "two-1": ["of-one"], "three-1": []}
     assert answers.asked == [{"of-one"}]
+
+
+def test_tests_that_take_longer_than_there_is_time_for_are_not_asked() -> None:
+    rows = [outcome("one", 1, "failed", "of-one"), outcome("two"), outcome("three", 1, "passed")]
+    answers = Answers("of-one")
+    assert told(rows, answers, SECONDS / 2)["two-1"] == ["of-one"]
+    answers = Answers("of-one")
+    assert told(rows, answers, 2 * SECONDS) == {"one-1": ["of-one"], "two-1": [], "three-1": []}
+    assert answers.asked == []
 
 
 def test_what_explains_nothing_in_its_own_row_is_not_asked() -> None:
