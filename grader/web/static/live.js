@@ -163,10 +163,15 @@
     resized = setTimeout(() => reachable(document), 200);
   });
   const open = board && document.visibilityState === "visible" ? ask("open", "") : Promise.resolve();
-  open.then(() => {
+  // A browser asks again by itself where a connection breaks off, and not where it is refused once.
+  function listen() {
     const events = new EventSource(`${base}events`);
     events.addEventListener("message", heard);
-    events.addEventListener("error", () => lost(true));
+    events.addEventListener("error", () => {
+      lost(true);
+      if (events.readyState === EventSource.CLOSED) setTimeout(listen, 2000);
+    });
     events.addEventListener("open", () => lost(false));
-  });
+  }
+  open.then(listen);
 })();

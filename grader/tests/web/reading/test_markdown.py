@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
+import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -9,6 +12,7 @@ import pytest
 from grader.errors import CourseError
 from grader.tests.similarity.test_page import EVIL, Reader
 from grader.tests.support.places import ROOT
+from grader.web import extra
 from grader.web.reading.markdown import Headings, Place, html_of, pictures, read_page
 
 PAGES = {"stages/README.md": "/k/conventions", "stages/s02_b/README.md": "/k/stages/s02"}
@@ -20,6 +24,23 @@ def place(path: str = "stages/s01_a/README.md") -> Place:
 
 def html(text: str) -> str:
     return html_of(text, place())
+
+
+def test_the_first_pages_are_read_in_several_threads_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its tables of characters are made once; who came while they were being made found them half made."""
+    decoding, encoding = (importlib.import_module(f"mdurl._{name}") for name in ("decode", "encode"))
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(8) as threads:
+            for _ in range(40):
+                monkeypatch.setattr(extra, "_read", [])
+                decoding.decode_cache.clear()
+                encoding.encode_cache.clear()
+                found = set(threads.map(html, ["[two](https://example.org/~a) <https://example.org/z>"] * 8))
+                assert len(found) == 1
+    finally:
+        sys.setswitchinterval(interval)
 
 
 def test_html_is_text() -> None:
