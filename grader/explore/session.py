@@ -119,11 +119,13 @@ def _blocked(call: Call, first: Call | Part) -> Part:
 def next_function(stage: Stage, unwritten: Collection[str]) -> str | None:
     """Return the function to write next: of those that are not written, the one that the checklist has first."""
 
-    def place(name: str) -> int:
+    def place(name: str) -> tuple[int, int, str]:
         row = stage.criterion_of(name)
-        return len(stage.criteria) if row is None else stage.criteria.index(row)
+        if row is None:
+            return len(stage.criteria), 0, name
+        return stage.criteria.index(row), row.functions.index(name) if name in row.functions else 0, name
 
-    return min(sorted(unwritten), key=place, default=None)
+    return min(unwritten, key=place, default=None)
 
 
 def first_faulty(steps: tuple[StepResult, ...]) -> Part | None:

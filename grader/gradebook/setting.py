@@ -35,7 +35,7 @@ class Tally:
     failed: int = 0
     missing: int = 0
     rejected: int = 0
-    faults: dict[str, str] = field(default_factory=dict)  # whose grading failed, and why
+    faults: list[tuple[str, str]] = field(default_factory=list)  # whose grading failed, and why, each time
     lacking: list[str] = field(default_factory=list)  # who handed in nothing, or nothing that can be accepted
 
     def count(self, result: Result, fault: str = "") -> None:
@@ -48,7 +48,7 @@ class Tally:
                 self.rejected += 1
                 self.lacking.append(result.key.student)
             case "fault":
-                self.faults[result.key.student] = fault
+                self.faults.append((result.key.student, fault))
             case _ if result.passed:
                 self.passed += 1
             case _:

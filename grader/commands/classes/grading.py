@@ -76,9 +76,8 @@ def regrade(
     with _progress() as told:
         done = regrade_all(run.course, run.stages, run.wishes, told, reason if apply else None)
     _tell_differences(done.differences, apply)
-    if failed := {name: why for tally in done.tallies for name, why in tally.faults.items()}:
-        _say(f"The grader failed for {some(list(failed))}: their marks stay as they are.")
-        tell_faults(failed)
+    if failed := [fault for tally in done.tallies for fault in tally.faults]:
+        tell_faults(failed, "their marks stay as they are.")
         raise typer.Exit(FAULTS)
 
 
@@ -146,11 +145,8 @@ def _tell(tallies: tuple[Tally, ...], quietly: bool) -> None:
         if tally.lacking:
             _say(f"{tally.stage}: nothing to grade from {some(tally.lacking)}.")
         if tally.faults:
-            _say(
-                f"The grader failed for {some(list(tally.faults))}: no mark comes from that.",
-                "The same command tries again; `grader class history` keeps why.",
-            )
-            tell_faults(tally.faults)
+            again = "The same command tries again; `grader class history` keeps why."
+            tell_faults(tally.faults, "no mark comes from that.", again)
 
 
 def _say(message: str, hint: str | None = None) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 SHOWN = 10  # names in a message
 REASONS = 3  # why the grader failed, the commonest first
@@ -15,13 +15,15 @@ def some(names: Sequence[str]) -> str:
     return ", ".join(names[:SHOWN]) + more
 
 
-def tell_faults(faults: Mapping[str, str]) -> None:
-    """Say why the grader failed, of each student: the commonest reasons, and whom they concern."""
+def tell_faults(faults: Sequence[tuple[str, str]], effect: str, hint: str | None = None) -> None:
+    """Say for whom the grader failed, what that means, and the commonest reasons; faults are students and reasons."""
     from grader.report.terminal.screen import look, say
 
-    reasons = Counter(faults.values())
+    say(f"The grader failed for {some(list(dict.fromkeys(name for name, _ in faults)))}: {effect}", hint)
+    reasons = Counter(why for _, why in faults)
     for why, _ in reasons.most_common(REASONS):
-        say(look().clean(f"{some([name for name, each in faults.items() if each == why])}: {why}"))
+        names = list(dict.fromkeys(name for name, each in faults if each == why))
+        say(look().clean(f"{some(names)}: {why}"))
     if len(reasons) > REASONS:
         say(f"and {len(reasons) - REASONS} more reasons")
 

@@ -14,7 +14,7 @@ from grader.course.stage import Course, Criterion, Limits, Stage
 from grader.errors import GraderFault, UsageError
 from grader.explore.example import LESSON, example
 from grader.explore.model import Array, Example, Exploration, Part
-from grader.explore.session import explore
+from grader.explore.session import explore, next_function
 from grader.submission import take
 from grader.tests.support.places import HIDDEN, ROOT
 
@@ -361,6 +361,11 @@ def test_layers_stand_in_for_a_block_that_is_not_written_yet(walk: Explore) -> N
     assert parts(found)["mlp"].code == "MLP(dim, 4 * dim, rng=rng).forward(norm2)"
     assert (parts(found)["mlp"].status, parts(found)["output"].waits_for) == ("passed", "Block")
     assert len(found.maps) == 4
+
+
+def test_of_one_row_the_function_that_it_names_first_comes_next() -> None:
+    assert next_function(COURSE.find("s12"), {"he_normal", "xavier_uniform", "elsewhere"}) == "xavier_uniform"
+    assert next_function(COURSE.find("s12"), {"somewhere", "elsewhere"}) == "elsewhere"
 
 
 def test_attention_is_shown_before_there_is_a_norm(walk: Explore) -> None:

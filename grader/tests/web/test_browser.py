@@ -11,10 +11,11 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from urllib.parse import urlsplit
+from urllib.request import urlopen
 
 import pytest
 
@@ -22,6 +23,7 @@ from grader.tests.support.browser import Page, browser, found
 from grader.tests.support.command import NUMBERS, RUN, WRONG, Place
 from grader.tests.support.patience import SLACK
 from grader.tests.support.places import HOUSE, ROOT
+from grader.web.serving.hub import MOST
 
 AXE = ROOT / "node_modules" / "axe-core" / "axe.min.js"
 README = """# Numbers
@@ -157,6 +159,17 @@ def test_a_row_leads_to_its_step_and_its_mark_is_seen(page: Page, course: Place)
         page.run("document.querySelector('[data-key=step-double]').click()")
         page.until(f"{step}.top >= 0 && {step}.bottom <= innerHeight && location.hash === '#step-1-double-it'")
         quiet(page)
+
+
+def test_a_page_whose_updates_were_refused_asks_for_them_again(page: Page, course: Place) -> None:
+    with serving(course) as address:
+        with ExitStack() as others:
+            for _ in range(MOST):
+                others.enter_context(urlopen(f"{address.rpartition('stages')[0]}events"))
+            page.open(address)
+            page.until("!document.querySelector('#connection').hidden")
+        page.until("document.querySelector('[data-key=row-double]') !== null")
+        assert page.run("document.querySelector('#connection').hidden")
 
 
 def test_that_an_example_runs_is_taken_back_once_it_has(page: Page, course: Place) -> None:

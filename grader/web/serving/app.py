@@ -10,8 +10,8 @@ from http import HTTPStatus
 from pathlib import Path
 
 from grader.course.stage import Course, Stage
-from grader.errors import CourseError, GraderError
-from grader.explore.plans import plans
+from grader.errors import GraderError
+from grader.explore.plans import may_draw
 from grader.progress.actions import Workspace, standings
 from grader.web.page import STATIC, Pages
 from grader.web.reading.markdown import Place, html_of, pictures, read_page
@@ -72,15 +72,8 @@ class App:
         around = self._course.stages
         at = around.index(stage)
         near = (around[at - 1] if at else None, around[at + 1] if at + 1 < len(around) else None)
-        text, explores = self._pages.markup(text), self._explores(stage)
+        text, explores = self._pages.markup(text), may_draw(self._course, stage.id)
         return self._filled("stage.html", stage.id, stage=stage, text=text, near=near, explores=explores)
-
-    def _explores(self, stage: Stage) -> bool:
-        """Say whether a stage has something to draw; where the plans are broken, exploring says how."""
-        try:
-            return stage.id in plans(self._course)
-        except CourseError:
-            return True
 
     def _conventions(self) -> Answer:
         file = self._course.root / CONVENTIONS

@@ -91,7 +91,7 @@ def test_all_grades_arrive_once_though_a_worker_is_killed(
     wishes = Wishes(tmp_path / "out", isolation="process", require="process", cluster=address)
     (tally,) = grade(course, course.stages[:1], handed, wishes, told).tallies
     assert workers[0].wait(START_SECONDS) != 0 and EARLY in seen
-    assert (tally.passed, tally.failed, tally.faults) == (STUDENTS * 2 // 3, STUDENTS // 3, {})
+    assert (tally.passed, tally.failed, tally.faults) == (STUDENTS * 2 // 3, STUDENTS // 3, [])
     with Gradebook.open(tmp_path / "out") as book:
         found = [result.key.student for result in book.results()]
         assert sorted(found) == sorted(f"s{number}" for number in range(STUDENTS))
