@@ -34,6 +34,7 @@ HONEST = ("right", "half", "wrong")
 BESIDE = ("forks", "swells", "sleeps")
 UNLIKE = ("duration_s", "isolation_note")  # of a verdict; the note tells of the machine
 START_SECONDS = 120.0
+WRITTEN = 1_790_000_000  # seconds since 1970, when all modules were written: in September 2026
 COMMAND = "import sys; from grader.cli import main; sys.exit(main())"
 POLICY = 'schema = 1\nseed = 4711\npartial = "tests"\n'  # one seed: another gives other inputs
 
@@ -85,8 +86,8 @@ def beside(course: Course, stage: Stage, number: int, honest: int, hostile: int,
     }
     seconds, both = {}, []
     for way, handed in (("pool", texts), ("crowd", texts | bombs)):
-        hand_in(folder / f"handed-{way}", handed)
-        seconds[way] = grade(course, stage, folder / f"handed-{way}", folder / way, options(way, ""))
+        hand_in(folder / "handed", handed)  # the hostile ones join: a verdict names the file
+        seconds[way] = grade(course, stage, folder / "handed", folder / way, options(way, ""))
         both.append(grades(folder / way))
     found = compared(stage, Counter(kind for _, kind, _ in chosen), seconds, [_only(texts, each) for each in both])
     passing = [name for name in bombs if both[1][name][0]["passed"]]
@@ -106,10 +107,12 @@ def options(way: str, address: str) -> list[str]:
 
 
 def hand_in(folder: Path, texts: Mapping[str, str]) -> None:
-    """Write a module for each student."""
+    """Write a module for each student, as if all had been written at one moment: its time is part of a grade."""
     folder.mkdir(parents=True, exist_ok=True)
     for name, text in texts.items():
-        (folder / f"{name}.py").write_text(text, encoding="utf-8")
+        path = folder / f"{name}.py"
+        path.write_text(text, encoding="utf-8")
+        os.utime(path, (WRITTEN, WRITTEN))
 
 
 def grade(course: Course, stage: Stage, handed: Path, out: Path, options: Sequence[str]) -> float:

@@ -237,7 +237,7 @@ class Watching(App[None]):
             self._refresh()
 
     def _refresh(self) -> None:
-        if self._panels is not None:
+        if self._panels is not None and self._panels.are_there:  # a tick may come while the screen is taken down
             self._panels.show(self._row)
 
     def _tick(self) -> None:

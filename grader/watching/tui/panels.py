@@ -19,6 +19,7 @@ from grader.watching.board import Board
 from grader.watching.session import Session
 
 LEAST_WIDTH = 24
+PANELS = ("#title", "#stages", "#rows", "#detail", "#told")
 
 
 class Column(VerticalScroll):
@@ -51,6 +52,11 @@ class Panels:
     def width(self) -> int:
         """The columns for what is told."""
         return max(LEAST_WIDTH, int(self._base("#detail").scrollable_content_region.width))
+
+    @property
+    def are_there(self) -> bool:
+        """Whether all panels are on the screen: while it is taken down some are gone before others."""
+        return bool(self._app.screen_stack) and len(self._app.screen_stack[0].query(", ".join(PANELS))) == len(PANELS)
 
     def show(self, row: str | None) -> None:
         """Show the board as it is now, and of its rows the chosen one or the first that does not pass."""

@@ -96,6 +96,15 @@ def reading(screen: Screen) -> str:
     return str(screen.app.screen.query_one("#reading Static", Static).content)
 
 
+def test_a_tick_while_the_screen_is_taken_down_does_nothing(place: Place) -> None:
+    async def story(screen: Screen) -> None:
+        await screen.app.screen_stack[0].remove_children()
+        assert screen.app.session.board.since is not None  # a check runs, so that a tick shows how long
+        screen.app._tick()
+
+    play(place.root, story)
+
+
 def test_three_columns_show_the_stages_the_rows_and_what_is_wrong_first(place: Place) -> None:
     async def story(screen: Screen) -> None:
         await screen.until(lambda: "The check is running." in screen.text("#told"))
