@@ -29,7 +29,7 @@ for line in sys.stdin:
         sys.exit("out of luck")
     print(json.dumps(["failed", ticket, stage, row]), flush=True)
 """
-HANGING = NUMBERS.replace("return 2 * x", "while True: pass")
+HANGING = NUMBERS.replace("def quadruple(x):", "def quadruple(x):\n    while True: pass")
 
 
 def following(found: queue.Queue[Event]) -> Event:
@@ -67,7 +67,9 @@ def test_it_grades_as_check_does_and_a_hanging_check_gives_way_to_the_next(place
         diagnosis = judged.verdict.criteria[0].failures[0].diagnosis
         assert diagnosis is not None and diagnosis.mistake == "squared"
         place.numbers.write_text(HANGING, encoding="utf-8")
-        kept.check("s01", "double")
+        began = kept.check("s01", "double")
+        glimpsed = following(found)  # so it has read the module, and hangs in the other row
+        assert isinstance(glimpsed, Glimpsed) and (glimpsed.ticket, glimpsed.row.status) == (began, "passed")
         started = time.monotonic()
         place.numbers.write_text(NUMBERS, encoding="utf-8")
         last = kept.check("s01", "double")
