@@ -69,6 +69,7 @@ def update(
     from grader.course.manifest import find_course_root
     from grader.report.document import dumps
     from grader.report.terminal.screen import say, write
+    from grader.report.terminal.words import count
     from grader.setup.edition import shipped
     from grader.setup.updating import update as bring
 
@@ -81,7 +82,10 @@ def update(
         return
     write("\n".join(_lines(found)))
     verb = "would change" if dry_run else "changed"
-    say(f"{len(found.changes)} files {verb}: course {found.before} -> {found.after}. Your progress stays.")
+    where = f"course {found.before} -> {found.after}"
+    if found.before == found.after:
+        where = f"course {found.after}, as this grader brings it"
+    say(f"{count(len(found.changes), 'file')} {verb}: {where}. Your progress stays.")
     if found.kept is not None:
         kept = "would be kept below .grader/backups" if dry_run else f"is kept in {found.kept}"
         say(f"The old version of what is yours {kept}.")

@@ -20,7 +20,7 @@ _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 
 
 class Exploring:
-    """Runs `grader explore` in a thread, and posts what it printed; nothing runs for a stage without a drawing."""
+    """Runs `grader explore` in a thread, and posts what it printed."""
 
     def __init__(self, course: Course, post: Callable[[Event], None], width: Callable[[], int], colour: bool) -> None:
         self._course = course
@@ -28,15 +28,15 @@ class Exploring:
         self._width = width
         self._colour = colour
 
-    def __call__(self, stage: str) -> None:
-        """Begin, and return at once."""
+    def __call__(self, stage: str) -> bool:
+        """Begin, and return at once; False, and nothing runs, for a stage without a drawing."""
+        if not may_draw(self._course, stage):
+            return False
         threading.Thread(target=self._run, args=(stage, self._width()), daemon=True).start()
+        return True
 
     def _run(self, stage: str, width: int) -> None:
-        if may_draw(self._course, stage):
-            self._post(explored(self._course.root, stage, width, self._colour))
-        else:
-            self._post(Explored(stage, "", f"{stage} has nothing to draw or explore"))
+        self._post(explored(self._course.root, stage, width, self._colour))
 
 
 def explored(root: Path, stage: str, width: int, colour: bool) -> Explored:

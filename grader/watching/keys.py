@@ -60,8 +60,7 @@ class Keys:
             case "o":
                 return self._told(self._opened)
             case "e":
-                self._session.explore()
-                return Answer("Running your functions on an example.")
+                return Answer(self._session.explore())
             case "r":
                 self._asked = True
                 stage = self._session.board.stage

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from grader.progress.beside.comparison import Comparison
 
 MEASURED = "`grader solution {stage}` measures them"
+EXPLORES = "Running your functions on an example."
 RUNNING = "The check is still running; ask again once its verdict is here."
 
 
@@ -58,7 +59,7 @@ class Session:
         workspace: Workspace,
         checks: Checks,
         saves: Watches,
-        explore: Callable[[str], None],
+        explore: Callable[[str], bool],
         changed: Callable[[], None] = lambda: None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -125,10 +126,16 @@ class Session:
         hint = lessons.hint(self.workspace, self.board.stage, found.id)
         return hint if hint is not None else f"{found.id} has no hint."
 
-    def explore(self) -> None:
-        """Have the stage's picture drawn; it arrives as an event, or why there is none becomes the note."""
+    def explore(self) -> str:
+        """Have the stage's picture drawn, and return what happens, in words.
+
+        The picture arrives as an event, or why there is none becomes the note.
+        """
+        stage = self.board.stage.id
+        if not self._explore(stage):
+            return f"{stage} has nothing to draw."
         self._becomes(drawn="", asked=True)
-        self._explore(self.board.stage.id)
+        return EXPLORES
 
     def lesson(self, row: str | None = None) -> str:
         """Return the step of the README that a row, a function or a number means, by default the first open row's.

@@ -112,6 +112,13 @@ def test_update_tells_each_file_and_keeps_what_was_mine(at_0_1: Run) -> None:
     assert at_0_1("update").err == "This folder has course 0.2.0 already: nothing is to be changed.\n"
 
 
+def test_update_puts_back_what_is_missing_of_the_same_course(at_0_1: Run) -> None:
+    Path(MODULE).unlink()
+    assert at_0_1("update", "--dry-run").err.startswith("1 file would change: course 0.1.0, as this grader brings it. ")
+    assert at_0_1("update").err == "1 file changed: course 0.1.0, as this grader brings it. Your progress stays.\n"
+    assert Path(MODULE).is_file()
+
+
 def test_update_prints_a_document(at_0_1: Run) -> None:
     Path(README).write_text("mine")
     bring(edition("0.2.0", {README: "# New\n"}))

@@ -55,11 +55,16 @@ class Watched:
         self.workspace: Workspace = open_workspace(root)
         self.checks, self.saves = Checks(), Saves()
         self.explored: list[str] = []
-        self.session = Session(self.workspace, self.checks, self.saves, self.explored.append, clock=lambda: 5.0)
+        self.drawn = {stage.id for stage in self.workspace.course.stages}
+        self.session = Session(self.workspace, self.checks, self.saves, self._explore, clock=lambda: 5.0)
 
     @property
     def first(self) -> Stage:
         return self.workspace.course.stages[0]
+
+    def _explore(self, stage: str) -> bool:
+        self.explored.append(stage)
+        return stage in self.drawn
 
     def judged(self, verdict: Verdict) -> Event:
         """Return the verdict of the last check that was asked for."""

@@ -80,11 +80,18 @@ def test_why_there_is_no_picture_is_told_to_whoever_asked(watched: Watched) -> N
     nothing = Explored("s01", "", "s01 has nothing to draw")
     watched.session.take(nothing)
     assert watched.session.board.note == ""
-    watched.session.explore()
+    assert watched.session.explore() == "Running your functions on an example."
     watched.session.take(nothing)
     assert watched.session.board.note == "s01 has nothing to draw."
     watched.session.take(watched.judged(verdict(watched.first, "failed", "passed")))
     assert watched.session.board.note == ""
+
+
+def test_a_stage_without_a_drawing_says_so_at_once_and_keeps_its_board(watched: Watched) -> None:
+    watched.session.take(Explored("s01", "a picture"))
+    watched.drawn.clear()
+    assert watched.session.explore() == "s01 has nothing to draw."
+    assert (watched.session.board.drawn, watched.session.board.asked) == ("a picture", False)
 
 
 def test_an_error_is_told_and_the_next_verdict_takes_its_place(watched: Watched) -> None:

@@ -151,8 +151,7 @@ class Watching(App[None]):
 
     def action_explore(self) -> None:
         """Run the functions on an example; what they give arrives as an event."""
-        self.session.explore()
-        self.notify("Running your functions on an example.")
+        self.notify(self.session.explore())
 
     def action_show(self) -> None:
         """Show the step that the row belongs to; from there, all of the README."""

@@ -126,8 +126,7 @@ class App:
         if name == "check":
             session.check()
         elif name == "explore":
-            session.explore()
-            return "Running your functions on an example."
+            return session.explore()
         elif name == "hint":
             found = session.hint(row or None)
             return found if isinstance(found, str) else f"Hint {found.number} of {found.total}: {found.text}"
