@@ -38,6 +38,7 @@ from grader.commands.options import (
 from grader.commands.viewing import exploring, report, serve, watching
 from grader.course.sealed import in_copy
 from grader.errors import GraderError, GraderFault
+from grader.parsing import is_refusal, refusal
 from grader.setup.edition import is_shipped
 from grader.stopping import STOPPED, stopped
 
@@ -195,7 +196,8 @@ def main() -> None:
 
     prepare()
     try:
-        app(prog_name="grader")
+        code = app(prog_name="grader", standalone_mode=False)
+        sys.exit(code if isinstance(code, int) else 0)
     except GraderError as error:
         complain(error)
         sys.exit(error.exit_code)
@@ -204,7 +206,12 @@ def main() -> None:
     except SystemExit as ended:
         sys.exit(stopped(has_recorded()) if ended.code == STOPPED else ended.code)  # typer has caught the interrupt
     except Exception as error:  # whatever it is, exit code 1 would say that a criterion does not pass
-        told = unwritten(error) if isinstance(error, OSError) and _echoed(error) else GraderFault(*_own_fault(error))
+        if is_refusal(error):
+            told: GraderError = refusal(error)
+        elif isinstance(error, OSError) and _echoed(error):
+            told = unwritten(error)
+        else:
+            told = GraderFault(*_own_fault(error))
         complain(told)
         sys.exit(told.exit_code)
 

@@ -287,9 +287,9 @@ def test_a_stage_answers_to_many_names(here: Here, name: str) -> None:
         (("check", "--all", "--row", "half"), "many stages were asked for", "Leave one"),
         (("check", "--all", "--only", "double"), "--all grades whole stages", "Leave one"),
         (("check", "--all", "--submission", "nowhere.py"), "--all needs a folder", "Name a stage"),
-        (("check", "s01", "--seed", "-1"), "-1", "Usage"),
-        (("chekc",), "chekc", "Usage"),
-        (("solution",), "STAGE", "Usage"),
+        (("check", "s01", "--seed", "-1"), "-1", "grader check -h"),
+        (("chekc",), "chekc", "grader -h"),
+        (("solution",), "STAGE", "grader solution -h"),
     ],
 )
 def test_a_mistake_on_the_command_line_is_named(

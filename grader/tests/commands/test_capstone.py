@@ -109,7 +109,7 @@ def test_a_training_and_what_is_written_afterwards(small: Small, here: Here) -> 
         (("generate", "ba"), "there is no trained model yet"),
         (("generate",), "PROMPT"),
         (("--fresh", "generate", "ba"), "--fresh is about training"),
-        (("train",), "No such command"),
+        (("train",), "no such command"),
     ],
 )
 def test_a_command_that_makes_no_sense_is_told_why(

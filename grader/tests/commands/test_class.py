@@ -228,7 +228,7 @@ def test_a_report_tells_as_much_as_class_toml_allows(graded: tuple[Place, Path],
         (["out", "--out", "no/where"], 2, "no is not a folder"),
         (["out", "--out", "report", "--stage", "s9"], 2, "'s9' is not a stage"),
         (["out", "--out", "report", "--stage", "s02"], 2, "there are no results to report"),
-        (["out"], 2, "Missing option '--out'"),
+        (["out"], 2, "missing option '--out'"),
     ],
 )
 def test_a_report_that_cannot_be_made_says_why_and_leaves_nothing(

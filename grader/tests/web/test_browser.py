@@ -174,7 +174,8 @@ def test_a_page_whose_updates_were_refused_asks_for_them_again(page: Page, cours
 
 def test_that_an_example_runs_is_taken_back_once_it_has(page: Page, course: Place) -> None:
     (course.root / "drawings").mkdir()
-    (course.root / "drawings" / "plans.py").write_text("PLANS = dict()\n")  # what it holds is known only once it has run
+    plans = "PLANS = dict()\n"  # known only once it has run
+    (course.root / "drawings" / "plans.py").write_text(plans)
     settings = course.root / "pyproject.toml"
     settings.write_text(settings.read_text().replace("[tool.grader]", '[tool.grader]\ndrawings = "drawings"'))
     with serving(course) as address:

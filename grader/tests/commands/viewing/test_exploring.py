@@ -247,7 +247,7 @@ def test_half_written_activations_lead_on(run: Grader, tmp_path: Path) -> None:
         (("s99",), "'s99' is not a stage", "The stages are"),
         (("s15", "--words", " "), "--words holds no word", "--words"),
         (("s15", "--heads", "4"), "4 heads cannot share 6 features", "--heads may be 1, 2, 3, 6"),
-        (("s15", "--heads", "0"), "0", "Usage"),
+        (("s15", "--heads", "0"), "0", "grader explore -h"),
         (("s15", "--input", "nowhere.npz"), "nowhere.npz does not exist", "np.savez"),
         (("s15", "--input", "README.md"), "README.md is not an .npz file", "np.savez"),
         (("s15", "--png", "."), ". is a folder", "picture.png"),

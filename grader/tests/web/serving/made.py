@@ -40,7 +40,11 @@ class Served:
 
     def _made(self, post: Callable[[Event], None]) -> Session:
         self.post = post
-        return Session(self.workspace, self.checks, self.saves, self.explored.append)
+        return Session(self.workspace, self.checks, self.saves, self._explore)
+
+    def _explore(self, stage: str) -> bool:
+        self.explored.append(stage)
+        return True
 
     def _run(self) -> None:
         with suppress(KeyboardInterrupt):

@@ -26,7 +26,7 @@ def workspace(place: Place, monkeypatch: pytest.MonkeyPatch) -> Workspace:
     def made(workspace: Workspace, post: object, width: Callable[[], int], colour: bool) -> Session:
         CHECKS.append(Checks())
         assert (width(), colour) == (running.WIDTH, False)
-        return Session(workspace, CHECKS[-1], Saves(), lambda stage: None)
+        return Session(workspace, CHECKS[-1], Saves(), lambda stage: False)
 
     monkeypatch.setattr(running, "made", made)
     return open_workspace(place.root)
