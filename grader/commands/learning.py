@@ -65,7 +65,7 @@ def next_step(stage: AnyStage = None) -> None:
     It is that of the first row which the last check found not passed; before any check it is the first step.
     """
     from grader.progress import lessons
-    from grader.progress.actions import stage_or_current
+    from grader.progress.naming import stage_or_current
     from grader.report.terminal.screen import look, say, show_markdown
 
     workspace = open_here()
@@ -111,7 +111,7 @@ def reset(
     The old file is kept in .grader/backups/.
     """
     from grader.progress import lessons
-    from grader.progress.actions import stage_or_current
+    from grader.progress.naming import stage_or_current
     from grader.report.terminal.screen import say
 
     workspace = open_here()

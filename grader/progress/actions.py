@@ -13,7 +13,7 @@ from grader.course import sealed
 from grader.course.manifest import find_course_root, load_course
 from grader.course.provenance import made_here
 from grader.course.stage import Course, Stage
-from grader.errors import NotHandedIn, ProgressError, StageLocked, SubmissionError, UsageError
+from grader.errors import NotHandedIn, ProgressError, StageLocked, SubmissionError
 from grader.progress import last_check
 from grader.progress.state import Progress, State, current, state_of, waits_for
 from grader.progress.store import Store
@@ -33,11 +33,15 @@ Which = Literal["all", "begun"]
 
 @dataclass(frozen=True)
 class Workspace:
-    """A course and what its learner has reached in it; grade is what grades, by default a new grader each time."""
+    """A course and what its learner has reached in it; grade is what grades, by default a new grader each time.
+
+    within is the stage in whose folder the learner works, if it is one.
+    """
 
     course: Course
     store: Store
     grade: Grade | None = None
+    within: Stage | None = None
 
 
 @dataclass(frozen=True)
@@ -73,7 +77,9 @@ def open_workspace(start: Path, key_file: Path | None = None) -> Workspace:
     course = load_course(root)
     if (key := sealed.wanted_key(key_file)) is not None:
         course = replace(course, stages=tuple(stage.with_key(key) for stage in course.stages))
-    return Workspace(course, Store(root))
+    here = start.resolve()
+    within = next((stage for stage in course.stages if here.is_relative_to(stage.folder.resolve())), None)
+    return Workspace(course, Store(root), within=within)
 
 
 def standings(workspace: Workspace, progress: Progress) -> tuple[Standing, ...]:
@@ -86,17 +92,6 @@ def standings(workspace: Workspace, progress: Progress) -> tuple[Standing, ...]:
     return tuple(found)
 
 
-def stage_or_current(workspace: Workspace, name: str | None) -> Stage:
-    """Return the stage of that name or, without one, the one to work on; UsageError where no stage is left."""
-    if name is not None:
-        return workspace.course.find(name)
-    stage = current(workspace.course, workspace.store.read())
-    if stage is None:
-        first = workspace.course.stages[0].id
-        raise UsageError("no stage is left to work on: each is passed or skipped", f"Name one: `grader check {first}`.")
-    return stage
-
-
 def locked_by(workspace: Workspace, stage: Stage, progress: Progress) -> tuple[Stage, ...]:
     """Return the stages that come before a locked one; none where it is not locked."""
     if state_of(stage, progress, None) != "locked":
@@ -104,14 +99,16 @@ def locked_by(workspace: Workspace, stage: Stage, progress: Progress) -> tuple[S
     return tuple(workspace.course.find(each) for each in waits_for(stage, progress))
 
 
-def locked_error(stage: Stage, first: tuple[Stage, ...]) -> StageLocked:
+def locked_error(stage: Stage, first: tuple[Stage, ...], open_one: Stage | None) -> StageLocked:
     """Return the error that says what comes first, and how to begin here all the same.
 
-    `grader check` alone grades where the learner stands: what comes first may be locked as well.
+    open_one is where the learner stands: what comes first may be locked as well.
     """
     names = " and ".join(f"{each.id} ({each.title})" for each in first)
     verb = "comes" if len(first) == 1 else "come"
-    hint = f"`grader check` grades the stage where you are; `grader start {stage.id}` skips to this one."
+    hint = f"`grader start {stage.id}` skips to this one."
+    if open_one is not None:
+        hint = f"`grader check {open_one.id}` grades the stage where you are; {hint}"
     return StageLocked(f"{stage.id} is locked: {names} {verb} first", hint)
 
 
@@ -129,8 +126,9 @@ def check(workspace: Workspace, stage: Stage, request: GradingRequest, on_test: 
     if request.submission is not None:
         sealed.expect_key(stage, "what somebody handed in")
         return graded(workspace, stage, take(stage, request.submission, workspace.course.root), request, on_test)
-    if first := locked_by(workspace, stage, workspace.store.read()):
-        raise locked_error(stage, first)
+    progress = workspace.store.read()
+    if first := locked_by(workspace, stage, progress):
+        raise locked_error(stage, first, current(workspace.course, progress))
     return _own(workspace, stage, take(stage, None, workspace.course.root), request, on_test)
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from grader.course.stage import Stage
-from grader.errors import UnknownStage
-from grader.progress.actions import Workspace, stage_or_current
+from grader.errors import UnknownStage, UsageError
+from grader.progress.actions import Workspace
 from grader.progress.state import current
 
 
@@ -16,7 +16,26 @@ def stage_and_row(workspace: Workspace, stage: str | None, row: str | None) -> t
     try:
         return stage_or_current(workspace, stage), row
     except UnknownStage:
-        here = current(workspace.course, workspace.store.read())
+        here = stage_here(workspace)
         if stage is None or row is not None or here is None or not here.meant(stage):
             raise
         return here, stage
+
+
+def stage_or_current(workspace: Workspace, name: str | None) -> Stage:
+    """Return the stage of that name or, without one, the one to work on; UsageError where no stage is left.
+
+    That is the stage in whose folder the learner is, and elsewhere the first that is open.
+    """
+    if name is not None:
+        return workspace.course.find(name)
+    stage = stage_here(workspace)
+    if stage is None:
+        first = workspace.course.stages[0].id
+        raise UsageError("no stage is left to work on: each is passed or skipped", f"Name one: `grader check {first}`.")
+    return stage
+
+
+def stage_here(workspace: Workspace) -> Stage | None:
+    """Return the stage in whose folder the learner is, elsewhere the first that is open; None where none is left."""
+    return workspace.within or current(workspace.course, workspace.store.read())

@@ -79,7 +79,7 @@ def test_a_locked_stage_says_what_comes_first_and_how_to_start_there(place: Plac
     done = place.run("check", "s02")
     assert (done.code, done.out) == (3, "")
     assert done.err.startswith("error: s02 is locked: s01 (Numbers) comes first\n")
-    assert "`grader check` grades the stage where you are; `grader start s02` skips" in " ".join(done.err.split())
+    assert "`grader check s01` grades the stage where you are; `grader start s02` skips" in " ".join(done.err.split())
     assert place.recorded == set()
 
 

@@ -102,10 +102,10 @@ def _explored(
 
 
 def _stage(workspace: Workspace, name: str | None, known: tuple[str, ...]) -> Stage:
-    """Return the stage of that name, or the current one, if it can be explored."""
-    from grader.progress.state import current
+    """Return the stage of that name, or the one to work on, if it can be explored."""
+    from grader.progress.naming import stage_here
 
-    stage = workspace.course.find(name) if name is not None else current(workspace.course, workspace.store.read())
+    stage = workspace.course.find(name) if name is not None else stage_here(workspace)
     if stage is not None and stage.id in known:
         return stage
     there = [each for each in workspace.course.stages if each.id in known]

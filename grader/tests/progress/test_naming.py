@@ -24,3 +24,17 @@ def test_a_name_that_is_no_stage_may_be_a_row_of_where_one_is(place: Place) -> N
 def test_what_is_neither_is_an_error(place: Place, stage: str, row: str | None) -> None:
     with pytest.raises(UnknownStage):
         stage_and_row(open_workspace(place.root), stage, row)
+
+
+def test_within_a_folder_of_a_stage_that_stage_is_meant(place: Place) -> None:
+    workspace = open_workspace(place.sums.parent / "tests")
+    second = workspace.course.stages[1]
+    assert stage_and_row(workspace, None, None) == (second, None)
+    assert stage_and_row(workspace, "total", None) == (second, "total")
+    assert stage_and_row(open_workspace(place.sums.parents[1]), None, None) == (workspace.course.stages[0], None)
+
+
+def test_a_check_within_a_folder_of_a_stage_grades_that_stage(place: Place) -> None:
+    done = place.run("check", folder=place.sums.parent)
+    assert done.code == 3 and done.err.startswith("error: s02 is locked")
+    assert "`grader check s01` grades the stage where you are" in " ".join(done.err.split())
