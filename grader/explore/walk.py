@@ -7,7 +7,7 @@ import warnings
 from dataclasses import replace
 from typing import Any
 
-from grader.course.stage import Stage
+from grader.course.stage import Stage, public_names
 from grader.diagnosis import calls
 from grader.diagnosis.memory import too_much
 from grader.explore.model import Call, Part, PartStatus, Reading, Step, StepResult
@@ -84,7 +84,7 @@ class Walk:
 
     def _called(self, base: Part, call: Call, connection: Connection) -> Part:
         """Run one call; what it gives becomes known, what goes wrong in the learner's code becomes a message."""
-        learner = RemoteModule(connection, self.process.job.label)
+        learner = RemoteModule(connection, self.process.job.label, public_names(self.stage))
         place = self._place(call.function)
         try:
             with warnings.catch_warnings():

@@ -10,6 +10,7 @@ from typing import Any, Protocol
 import pytest
 
 from grader.course.data import named
+from grader.course.stage import public_names
 from grader.diagnosis.evidence import Evidence
 from grader.diagnosis.repairs.bench import RemoteBench
 from grader.judging import phases, plugin
@@ -202,7 +203,7 @@ class Session:
         connection = self.process.open(criterion_of(item), self.task.ends_at)
         if self._attempt is not None:
             self._attempt.connection = connection
-        return RemoteModule(connection, self.process.job.label)
+        return RemoteModule(connection, self.process.job.label, public_names(self.suite.stage))
 
     def data(self, name: str) -> bytes:
         """Return a file of the stage's data, from the course's own copy."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from grader.remote.module import MissingName
+from grader.remote.module import MissingName, RemoteModule
 from grader.tests.conftest import Learner, Start
 
 MODULE = """
@@ -57,6 +58,20 @@ def test_a_name_that_is_missing_is_named(learner: Any, name: str) -> None:
     with pytest.raises(MissingName, match=f"small.py does not define {name}: was it renamed or deleted?") as caught:
         getattr(learner, name)
     assert caught.value.missing == name
+
+
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        ((), "does not define dot_product: it defines dotproduct, which is spelt almost alike"),
+        (("dotproduct",), "does not define dot_product: was it renamed or deleted?"),  # which is a function of its own
+    ],
+)
+def test_a_name_that_is_spelt_almost_alike_is_named(start: Start, asked: tuple[str, ...], told: str) -> None:
+    learner = start("def dotproduct(x, y):\n    return x * y\n\n\ndef other():\n    return 1\n").open()
+    module = RemoteModule(learner._connection, "small.py", asked)
+    with pytest.raises(MissingName, match=re.escape(told)):
+        module.dot_product  # noqa: B018  # asking is the test
 
 
 def test_garbage_is_collected_while_a_module_is_loaded_and_called(start: Start) -> None:
