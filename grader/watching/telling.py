@@ -24,7 +24,7 @@ KEYS = (
     ("e", "explore: run your functions and draw what they give"),
     ("s", "show the step of the specification that the row belongs to"),
     ("o", "open the failing line in your editor"),
-    ("d", "compare with the reference, side by side, once the stage has passed"),
+    ("d", "compare with the reference, once the stage has passed"),
     ("c", "check again"),
     ("r", "reset: put the stub back, after a question"),
     ("l", "list the stages"),

@@ -36,3 +36,4 @@ def notebook(
     root = workspace.course.root
     say(f"{path.relative_to(root).as_posix() if path.is_relative_to(root) else path} draws with your {target.module}.")
     say("Open it in VS Code, or with `uv run --extra plot --with jupyterlab jupyter lab`.")
+    say("Without uv: `pip install matplotlib jupyterlab`, then `jupyter lab`.")
