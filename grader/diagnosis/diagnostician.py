@@ -104,7 +104,10 @@ class Diagnostician:
     ) -> Repairs:
         """Return what looks for changes of the learner's lines, on a bench; the tests are those of all rows."""
         others = tuple(self._alternatives().values())
-        found = Repairs(self.stage, self.learner, self.reference, self._reference_text, bench, others)
+        found = Repairs(
+            self.stage, self.learner, self.reference, self._reference_text, bench, others,
+            lambda: [source.module for source in self.slips.board.sources[1:]],
+        )  # fmt: skip
         found.confirmer.failing, found.confirmer.passed = failing, passed
         return found
 

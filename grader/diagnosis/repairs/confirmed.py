@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import types
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 
-from grader.course.stage import Stage
 from grader.diagnosis.repairs.attempts import Row
 from grader.diagnosis.repairs.bench import Bench
 from grader.diagnosis.repairs.forms import Forms
 from grader.diagnosis.repairs.repair import Repair, aside, grown
+from grader.diagnosis.repairs.rights.answers import Answers
 from grader.diagnosis.repairs.standing import diagnosis_of, needed
-from grader.diagnosis.repairs.trial import Trial, expected
-from grader.diagnosis.replay import Replay
+from grader.diagnosis.repairs.trial import Trial
 from grader.diagnosis.slips.probes import Failing, size_of
 from grader.diagnosis.slips.telling import Slip
 
@@ -28,14 +26,11 @@ Told = tuple[Slip, Repair]
 class Confirmer:
     """Runs whole tests with repairs in force; failing are the tests that fail, of all rows."""
 
-    stage: Stage
-    learner: bytes
-    reference: types.ModuleType
     bench: Bench
     forms: Forms
+    answers: Answers
     failing: Sequence[Failing] = ()
     passed: Callable[[], Sequence[Failing]] = tuple  # the tests that passed, of all rows
-    _whole: dict[str, Trial | None] = field(default_factory=dict)  # by test
     _reaching: dict[frozenset[str], list[Trial]] = field(default_factory=dict)  # by the functions that are changed
     _passing: dict[str, bool] = field(default_factory=dict)  # by test: whether it is right as it is
 
@@ -45,7 +40,7 @@ class Confirmer:
         Of several that make one line right, the likeliest is told: the others are no longer tried.
         """
         peers = [each for each in row.failing if each is not probe and probe.called & each.called]
-        trials = [(each, trial) for each in peers if (trial := self.whole(each)) is not None]
+        trials = [(each, trial) for each in peers if (trial := self.answers.whole(each)) is not None]
         kept = self._kept(probe, row)
         slips: dict[str, Told] = {}
         settled: set[frozenset[int]] = set()  # statements of which a repair answers for every test
@@ -91,7 +86,7 @@ class Confirmer:
     def _right(self, tests: Sequence[Failing], most: int) -> list[Trial]:
         """Return some tests, the shortest, that a right module answers as the learner's does."""
         others = sorted(tests, key=size_of)[:most]
-        trials = {each.test: trial for each in others if (trial := self.whole(each)) is not None}
+        trials = {each.test: trial for each in others if (trial := self.answers.whole(each)) is not None}
         for test, trial in trials.items():
             if test not in self._passing:
                 self._passing[test] = trial.is_right(trial.score(()))
@@ -109,7 +104,7 @@ class Confirmer:
     def _by_other_rows(self, tied: list[Told], probe: Failing) -> list[Told]:
         """Return those that put the most failing tests of other rows right, where one test needs them all alike."""
         alike = [each for each in self.failing if each.test != probe.test and probe.called & each.called]
-        trials = [trial for each in sorted(alike, key=size_of)[:MOST_ELSEWHERE] if (trial := self.whole(each))]
+        trials = [trial for each in sorted(alike, key=size_of)[:MOST_ELSEWHERE] if (trial := self.answers.whole(each))]
         if _places(tied) < 2 or not trials:
             return tied
         settled: list[int] = []
@@ -117,14 +112,6 @@ class Confirmer:
             self.forms.hold(each.written)
             settled.append(sum(trial.is_right(trial.score(each.numbers)) for trial in trials))
         return [pair for pair, number in zip(tied, settled, strict=True) if number == max(settled)]
-
-    def whole(self, failing: Failing) -> Trial | None:
-        """Return all that a test asks, with the right answers; None where the right module cannot repeat it."""
-        if failing.test not in self._whole:
-            right = expected(Replay(self.reference, self.stage, failing.names, False, self.learner), failing.records)
-            made = None if right is None else Trial(self.stage, self.bench, failing, right, False)
-            self._whole[failing.test] = made
-        return self._whole[failing.test]
 
 
 def _places(told: Sequence[Told]) -> int:

@@ -10,7 +10,7 @@ from functools import partial as bound
 
 from grader.course.stage import Stage
 from grader.diagnosis.repairs.bench import Bench
-from grader.diagnosis.repairs.relevance import FAR, SUSPECT, Relevance
+from grader.diagnosis.repairs.relevance import FAR, SUSPECT, Relevance, keeps_nothing
 from grader.diagnosis.repairs.repair import Repair, likelihood, reshapes
 from grader.diagnosis.repairs.rights.aligned import Alignment
 from grader.diagnosis.repairs.rights.noted import Rights
@@ -148,4 +148,5 @@ class Forms:
         """
         ran = {name: written.definitions[name] for name in written.that_ran()}
         found = Relevance(ran).depths(trial.right[-1].label, parts)
+        found |= {id(each): SUSPECT for node in ran.values() for each in walk(node) if keeps_nothing(each)}
         return found | dict.fromkeys(suspects(written, self._rights.noted(trial, fine, 1), list(ran)), SUSPECT)

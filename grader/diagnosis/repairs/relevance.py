@@ -17,6 +17,11 @@ FAR = 99  # how far a statement is from an answer that it takes no part in
 PARTS = ("body", "orelse", "finalbody", "handlers")  # of a compound statement, beside its head
 
 
+def keeps_nothing(node: ast.AST) -> bool:
+    """Say whether a line computes something and does not keep it: no answer comes of it, and that is what is wrong."""
+    return isinstance(node, ast.Expr) and isinstance(node.value, (ast.BinOp, ast.UnaryOp, ast.Compare, ast.Subscript))
+
+
 @dataclass(frozen=True)
 class _Line:
     """A statement, or the head of a compound one: what it sets, what it uses for that, and what it calls."""

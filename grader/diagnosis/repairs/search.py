@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import time
 import types
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from itertools import islice
 
 from grader.course.stage import Stage
@@ -15,9 +15,9 @@ from grader.diagnosis.repairs.bench import Bench, BenchGone
 from grader.diagnosis.repairs.confirmed import Confirmer
 from grader.diagnosis.repairs.forms import Forms
 from grader.diagnosis.repairs.repair import Repair
+from grader.diagnosis.repairs.rights.answers import Answers
 from grader.diagnosis.repairs.standing import can_be_drawn, diagnosis_of, is_weak
-from grader.diagnosis.repairs.trial import Trial, expected
-from grader.diagnosis.replay import Replay
+from grader.diagnosis.repairs.trial import Trial
 from grader.diagnosis.slips.probes import Failing, size_of
 from grader.diagnosis.slips.telling import Slip
 
@@ -42,6 +42,7 @@ class Repairs:
     reference_text: str
     bench: Bench
     alternatives: Sequence[str] = ()  # the texts of other right modules
+    others: Callable[[], Sequence[types.ModuleType]] = tuple  # these modules
     left: float = field(default_factory=lambda: SECONDS)  # of processor time, here and on the bench, for all rows
     left_to_recall: float = RECALL_SECONDS
     has_searched: bool = False  # a row: what it did not find there is seldom told rightly by a change of another module
@@ -50,7 +51,8 @@ class Repairs:
 
     def __post_init__(self) -> None:
         self.forms = Forms(self.stage, self.learner, self.reference_text, self.bench, self.alternatives)
-        self.confirmer = Confirmer(self.stage, self.learner, self.reference, self.bench, self.forms)
+        self.answers = Answers(self.stage, self.learner, self.reference, self.bench, self.others)
+        self.confirmer = Confirmer(self.bench, self.forms, self.answers)
 
     def clock(self) -> float:
         """Return the processor time that was taken, on the bench too."""
@@ -87,7 +89,7 @@ class Repairs:
                 if self.clock() - began > self.left_to_recall:
                     break
                 self.forms.hold(each.written)
-                trials = (self.confirmer.whole(test) for test in sorted(failing, key=size_of)[:MOST_RUN_AGAIN])
+                trials = (self.answers.whole(test) for test in sorted(failing, key=size_of)[:MOST_RUN_AGAIN])
                 right = (trial for trial in trials if trial and trial.is_right(trial.score(each.numbers)))
                 probe = next(right, None)
                 slips = self.confirmer.confirmed([each], probe.failing, asked) if probe is not None else []
@@ -118,11 +120,12 @@ class Repairs:
         left = sorted(row.failing, key=lambda each: (is_raised(each), size_of(each)))
         partial: Repair | None = None
         chosen: list[Slip] = []
-        first = self._trial(left[0]) if left else None
+        first = self.answers.first_wrong(left[0]) if left else None
         if first is not None and is_drawn(first.right) and (passing := self._by_tests(first, row)):
             return passing
         for _ in range(ROUNDS):
-            trial = next((made for each in left if (made := self._trial(each)) and made.right[-1].error is None), None)
+            trials = (self.answers.first_wrong(each) for each in left)
+            trial = next((made for made in trials if made and made.right[-1].error is None), None)
             if trial is None or row.ends_at - self.clock() < LEAST:
                 break
             slips, best = self._repaired(trial, partial, row)
@@ -179,19 +182,6 @@ class Repairs:
         tests = slip.tests | more
         return Slip(slip.diagnosis, (-len(tests), *slip.rank[1:]), tests)
 
-    def _trial(self, failing: Failing) -> Trial | None:
-        """Return a failing test up to its first wrong answer; None where the right module cannot repeat it."""
-        for exact in (False, True):
-            replay = Replay(self.reference, self.stage, failing.names, exact, self.learner)
-            first = replay.first_difference(failing.records)
-            if first is None:
-                continue
-            record = failing.records[first]
-            records = [record] if replay.stands_alone(record) else failing.records[: first + 1]
-            right = expected(Replay(self.reference, self.stage, failing.names, exact, self.learner), records)
-            return None if right is None else Trial(self.stage, self.bench, failing, right, exact, first)
-        return None
-
     def _repaired(
         self, trial: Trial, partial: Repair | None, row: Row
     ) -> tuple[list[tuple[Slip, Repair]], Repair | None]:
@@ -206,10 +196,10 @@ class Repairs:
         written = self.forms.noted(trial, row.fine, partial)
         self.forms.hold(written)
         if trial.is_right(trial.score(())):  # objects came back, and what is wrong with them shows later
-            whole = self.confirmer.whole(trial.failing)
+            whole = self.answers.whole(trial.failing)
             if whole is None or whole.is_right(score := whole.score(())):
                 return [], None
-            trial = replace(whole, right=whole.right[: score[0] + 1], last=score[0])
+            trial = whole.up_to(score[0])
             written = self.forms.noted(trial, row.fine, partial)
             self.forms.hold(written)
         depths = self.forms.depths(written, trial, row.fine, trial.wrong_parts() if partial is None else ())

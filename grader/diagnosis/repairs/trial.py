@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -78,6 +78,7 @@ class Trial:
     right: Sequence[Record]
     exact: bool
     last: int = -1  # which of the test's requests is the last of these
+    others: Sequence[Sequence[Record]] = ()  # other answers that are right, as with free signs
     start: Remote | None = None
     before: Remote | None = None  # that has made all requests but the last
     loads: int = 0  # how many texts the bench had loaded when the names were looked up
@@ -100,18 +101,32 @@ class Trial:
         With last, only the last request is made once more, as if those before it had just been made.
         BenchGone where no process is left.
         """
-        replay, records = self._ready(last)
-        self.bench.choose(numbers)
-        with np.errstate(all="ignore"):
-            done = self._answered(replay, records)
-        return len(self.right) - len(records) + done, replay.agreed
+        best = (-1, 0)
+        for right in (self.right, *self.others):
+            replay, records = self._ready(right, last)
+            self.bench.choose(numbers)
+            with np.errstate(all="ignore"):
+                done = self._answered(replay, records)
+            best = max(best, (len(right) - len(records) + done, replay.agreed))
+            if self.is_right(best):
+                break
+        return best
+
+    def up_to(self, place: int) -> Trial:
+        """Return the same test up to one of its requests."""
+        others = [right[: place + 1] for right in self.others]
+        return replace(self, right=self.right[: place + 1], last=place, others=others, start=None, before=None)
 
     def wrong_parts(self) -> list[int | str]:
         """Return which entries of a tuple or table a learner answered wrongly; none where it is all of it, or another.
 
         What was answered has to be of one form with what is right.
         """
-        a, b = self.right[-1].result, self.failing.records[self.last].result
+        found = [self._wrong_parts(right[-1].result) for right in (self.right, *self.others)]
+        return min(found, key=len)
+
+    def _wrong_parts(self, a: Any) -> list[int | str]:
+        b = self.failing.records[self.last].result
         assert self.start is not None
         if isinstance(a, tuple) and isinstance(b, tuple) and len(a) == len(b):
             pairs: list[tuple[int | str, Any, Any]] = [(n, *each) for n, each in enumerate(zip(a, b, strict=True))]
@@ -121,7 +136,7 @@ class Trial:
             return []
         return [part for part, one, other in pairs if not self.start.copied()._same(one, other)]
 
-    def _ready(self, last: bool) -> tuple[Remote, Sequence[Record]]:
+    def _ready(self, right: Sequence[Record], last: bool) -> tuple[Remote, Sequence[Record]]:
         """Return a replay to go on with, and the requests that it has still to make: all, or the last."""
         if self.bench.is_gone():
             self.bench.restart()
@@ -131,18 +146,19 @@ class Trial:
             self.prepare()
         replay = self.before if last else self.start
         assert replay is not None
-        return replay.copied(), self.right[-1:] if last else self.right
+        return replay.copied(), right[-1:] if last else right
 
     def scores(self, groups: Sequence[Sequence[int]], last: bool = False) -> list[tuple[int, int]]:
         """Return the score of each of several groups of changes, in one exchange where the requests allow it."""
-        replay, records = self._ready(last)
+        replay, records = self._ready(self.right, last)
         requests = requests_of(records, {n: each for n, each in replay.objects.items() if n})
         told = None if requests is None else self.bench.attempt(groups, requests)
         if not isinstance(told, list) or len(told) != len(groups):
             return [self.score(each, last) for each in groups]
         done = len(self.right) - len(records)
+        rights = [right[-len(records) :] for right in (self.right, *self.others)]
         with np.errstate(all="ignore"):
-            return [self._told(replay.copied(), records, each, done) for each in told]
+            return [max(self._told(replay.copied(), right, each, done) for right in rights) for each in told]
 
     @staticmethod
     def _told(replay: Remote, records: Sequence[Record], told: Any, done: int) -> tuple[int, int]:

@@ -72,7 +72,7 @@ class Written(Source):
     def vocabulary(self, function: str) -> Vocabulary:
         """Return what may be said of one function's values: its names are the learner's own."""
         say = super().vocabulary(function)
-        return Vocabulary(self.words, self.public, self.stage.axes, say.parameters, {})
+        return Vocabulary(self.words, self.public, self.stage.axes, say.parameters, {}, is_own=True)
 
     @cached_property
     def numbers(self) -> dict[int, int]:

@@ -17,9 +17,10 @@ from grader.diagnosis.trees import walk
 Kind = Literal[
     "", "order", "reset", "return_within", "overwrites", "accumulates", "indented", "after",
     "ignored", "inverted", "transposed", "exchanged", "fixed", "thrown_away", "missing", "default", "aligned",
-    "hoisted", "return_after", "unpacked", "elsewhere", "copied", "kept",
+    "hoisted", "return_after", "unpacked", "elsewhere", "copied", "kept", "guarded", "freed",
 ]  # fmt: skip
 BODIES = ("body", "orelse")
+STEPS = (ast.Assign, ast.AugAssign, ast.Expr)
 
 
 def natural_statements(node: ast.stmt) -> Iterator[tuple[Kind, ast.stmt]]:
@@ -68,10 +69,15 @@ def repaired_statements(node: ast.stmt) -> Iterator[tuple[Kind, ast.stmt]]:
 
 
 def repaired_orders(holder: ast.AST) -> Iterator[tuple[Kind, str, int, list[ast.stmt]]]:
-    """Yield what belongs before or behind a loop of a learner's, and stands in it: its first line, a return."""
+    """Yield what belongs before or behind a loop of a learner's, and stands in it: its first line, a return.
+
+    And a step that belongs under a condition that stands beside it, or out of one.
+    """
     for name in BODIES:
         held = getattr(holder, name, None)
         body: list[ast.stmt] = held if isinstance(held, list) else []
+        for kind, place, changed in _conditions(body):
+            yield kind, name, place, changed
         for place, loop in enumerate(body):
             if not isinstance(loop, (ast.For, ast.While)) or len(loop.body) < 2:
                 continue
@@ -85,6 +91,22 @@ def repaired_orders(holder: ast.AST) -> Iterator[tuple[Kind, str, int, list[ast.
             if isinstance(loop.body[-1], ast.Return):
                 shorter = _with(loop, loop.body[:-1])
                 yield "return_after", name, place, [*body[:place], shorter, loop.body[-1], *body[place + 1 :]]
+
+
+def _conditions(body: list[ast.stmt]) -> Iterator[tuple[Kind, int, list[ast.stmt]]]:
+    """Yield a body with a step moved into the condition behind or before it, or with the last step moved out of one."""
+    for place, branch in enumerate(body):
+        if not isinstance(branch, ast.If) or branch.orelse or _leaves(branch):
+            continue
+        if place and isinstance(body[place - 1], STEPS):
+            inside = replaced(branch, body=[body[place - 1], *branch.body])
+            yield "guarded", place - 1, [*body[: place - 1], inside, *body[place + 1 :]]
+        if place + 1 < len(body) and isinstance(body[place + 1], STEPS):
+            inside = replaced(branch, body=[*branch.body, body[place + 1]])
+            yield "guarded", place + 1, [*body[:place], inside, *body[place + 2 :]]
+        if len(branch.body) > 1 and isinstance(branch.body[-1], STEPS):
+            shorter = replaced(branch, body=branch.body[:-1])
+            yield "freed", place, [*body[:place], shorter, branch.body[-1], *body[place + 1 :]]
 
 
 def _with(loop: ast.For | ast.While, body: list[ast.stmt]) -> ast.stmt:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from grader.course.changes import PARTNERS
+from grader.diagnosis.repairs.kinds.instead import by_name, lengths
 from grader.diagnosis.slips.changes import Scope, natural_changes
 from grader.diagnosis.slips.formulas import number_node
 from grader.diagnosis.slips.wording.names import are_kin
@@ -52,6 +53,8 @@ def for_another(node: ast.AST, holder: ast.AST, scope: Scope, value_of: Callable
     yield from summed(node, value_of)
     yield from built_in(node, holder)
     yield from by_length(node)
+    yield from by_name(node, holder, scope.values, value_of)
+    yield from lengths(node, holder, value_of)
     if isinstance(node, KINDS):
         yield from (each for each in natural_changes(node, holder, scope) if is_quick(node, each, holder))
 

@@ -14,6 +14,7 @@ from grader.course.changes import replaced
 from grader.diagnosis.repairs.kinds import confused, misplaced
 from grader.diagnosis.repairs.kinds.analogy import alike
 from grader.diagnosis.repairs.kinds.around import biased, negated, wrapped
+from grader.diagnosis.repairs.kinds.instead import parts
 from grader.diagnosis.repairs.kinds.values import fits, is_called, is_far, is_large, is_number, sqrt
 from grader.diagnosis.repairs.seen import EXPRESSIONS
 from grader.diagnosis.slips.changes import Scope, natural_changes
@@ -118,7 +119,8 @@ class Missing:
         elif isinstance(holder, ast.Attribute) and holder.attr in REDUCTIONS:
             yield from self._terms(node, value, (ast.Mult, ast.Sub))
         elif isinstance(holder, ast.BinOp) and isinstance(holder.op, (ast.Add, ast.Sub)):
-            yield from self._terms(node, value, (ast.Mult, ast.Div))
+            is_scalar = not getattr(value, "ndim", 0) and isinstance(self.value_of(holder), np.ndarray)
+            yield from self._terms(node, self.value_of(holder) if is_scalar else value, (ast.Mult, ast.Div))
         elif isinstance(holder, ast.BinOp) and isinstance(holder.op, (ast.Mult, ast.Div)):
             yield from self._terms(node, value, (ast.Sub, ast.Add))
 
@@ -196,7 +198,7 @@ class Missing:
                     found += self._entries(ast.Attribute(load, attribute, ast.Load()), held)
             else:
                 found += self._entries(load, value)
-        return found
+        return found + parts(self.definition, self.value_of)
 
     @staticmethod
     def _entries(load: ast.expr, value: Any) -> list[tuple[ast.expr, Any]]:
@@ -235,10 +237,8 @@ class Missing:
 
     def _is_set(self, term: ast.expr, line: int) -> bool:
         """Say whether a name has its value where a line begins."""
-        root = term
-        while isinstance(root, (ast.Attribute, ast.Subscript)):
-            root = root.value
-        return not isinstance(root, ast.Name) or self.first_lines.get(root.id, 0) < line
+        names = (each.id for each in walk(term) if isinstance(each, ast.Name))
+        return all(self.first_lines.get(name, 0) < line for name in names)
 
     @cached_property
     def first_lines(self) -> dict[str, int]:

@@ -10,7 +10,7 @@ from typing import Any
 from grader.course.changes import replaced
 from grader.diagnosis.repairs.kinds.analogy import inserted
 from grader.diagnosis.slips.statements import BODIES, Kind, repaired_orders
-from grader.diagnosis.trees import walk
+from grader.diagnosis.trees import substituted, walk
 
 MOST_TARGETS = 4  # that results are taken apart into
 MOST_KEPT = 4  # names that may have to be set again
@@ -55,10 +55,37 @@ def _other(node: ast.stmt, values: Mapping[str, Any]) -> Iterator[tuple[Kind, as
     elif isinstance(target, ast.Subscript):
         for key in _keys(target.slice, values):
             changed = replaced(target, slice=key)
-            is_plain = isinstance(node, ast.Assign)
-            yield "elsewhere", replaced(node, **({"targets": [changed]} if is_plain else {"target": changed}))
+            yield "elsewhere", _setting(node, changed)
+        yield from _both(node, target)
     elif isinstance(node.value, ast.Name) and isinstance(values.get(node.value.id), dict):
         yield "copied", replaced(node, value=_copied(node.value))
+
+
+def _setting(node: ast.Assign | ast.AugAssign, target: ast.expr) -> Any:
+    return replaced(node, **({"targets": [target]} if isinstance(node, ast.Assign) else {"target": target}))
+
+
+def _both(node: ast.Assign | ast.AugAssign, target: ast.Subscript) -> Iterator[tuple[Kind, ast.stmt]]:
+    """Yield a line in which a slice of what is set, and the same one of what it is set to, begin or end elsewhere."""
+    texts = {ast.unparse(each) for each in walk(node.value) if isinstance(each, ast.Slice)}
+    for old in [each for each in walk(target.slice) if isinstance(each, ast.Slice) and ast.unparse(each) in texts]:
+        for new in _bounds(old):
+            others = [each for each in walk(node.value) if isinstance(each, ast.Slice)]
+            value: Any = node.value
+            for each in others:
+                value = substituted(value, each, new) if ast.unparse(each) == ast.unparse(old) else value
+            yield "elsewhere", replaced(_setting(node, substituted(target, old, new)), value=value)
+
+
+def _bounds(node: ast.Slice) -> Iterator[ast.Slice]:
+    """Yield a slice that begins, or ends, one or two entries elsewhere, or at the name alone of its bound."""
+    for name in ("lower", "upper"):
+        bound = getattr(node, name)
+        if isinstance(bound, ast.BinOp) and isinstance(bound.left, ast.Name):
+            yield replaced(node, **{name: bound.left})
+        if bound is not None:
+            yield replaced(node, **{name: ast.BinOp(bound, ast.Add(), ast.Constant(1))})
+            yield replaced(node, **{name: ast.BinOp(bound, ast.Sub(), ast.Constant(1))})
 
 
 def _orders(targets: list[ast.expr]) -> Iterator[list[ast.expr]]:

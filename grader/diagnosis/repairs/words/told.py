@@ -5,9 +5,11 @@ from __future__ import annotations
 import ast
 from dataclasses import replace
 
+from grader.course.changes import replaced
 from grader.diagnosis.repairs.words.differing import is_small, places
 from grader.diagnosis.repairs.words.moved import moved, narrowed, quoted, taking_part
 from grader.diagnosis.repairs.words.setting import setting
+from grader.diagnosis.repairs.words.steps import assignment, line, order
 from grader.diagnosis.slips.schema import Change
 from grader.diagnosis.slips.wording.clause import Clause
 from grader.diagnosis.slips.wording.expressions import expression
@@ -16,26 +18,18 @@ from grader.diagnosis.slips.wording.phrases import Vocabulary, called, constant_
 from grader.diagnosis.slips.wording.sentences import statement, targets
 from grader.diagnosis.trees import walk
 
-DONE = {ast.Add: "added to", ast.Sub: "subtracted from"}
-STEPS = {  # what a learner did, where the step that sets something belongs elsewhere
-    "reset": ("{} were set once, before the loop", "Set {} anew in every round."),
-    "hoisted": ("{} were set back in every round of the loop", "Set {} once, before the loop."),
-    "after": ("the step that sets {} stood inside the loop", "Do it once, after the loop."),
-    "indented": ("the step that sets {} stood behind the loop", "Do it in every round of the loop."),
-}
-
 
 def told(change: Change, say: Vocabulary) -> Clause | None:
     """Return what stands in the learner's line, where the change is what would put it right; None without words."""
     if change.kind == "missing":
-        return _line(change, say)
+        return line(change, say)
     if isinstance(change.new, list):
-        return setting(change, say) or _order(change, say)
+        return setting(change, say) or order(change, say)
     if change.kind == "default" and isinstance(change.new, ast.Assign) and isinstance(change.new.value, ast.IfExp):
         name, belongs = ast.unparse(change.old), ast.unparse(change.new.value.body)
         return Clause(f"the default of {name} were another than {belongs}", f"Give {name} the default {belongs}.", 0)
     if change.kind in ("accumulates", "overwrites"):
-        return _assignment(change, say)
+        return assignment(change, say)
     if change.kind == "thrown_away" and isinstance(change.old, ast.Expr):
         return _thrown_away(change.old.value, say)
     if isinstance(change.old, ast.stmt):
@@ -89,6 +83,10 @@ def _special(change: Change, say: Vocabulary) -> Clause | None:
         was = constant_of(old)
         fix = f"Use -np.inf: next to large numbers {was} is not low."
         return Clause(f"{was} stood where minus infinity belongs", fix, 0)
+    if isinstance(old, ast.Subscript) and isinstance(right, ast.Name):
+        return quoted(old, right)
+    if isinstance(change.holder, ast.BinOp) and isinstance(change.holder.op, ast.Pow) and change.holder.right is old:
+        return quoted(change.holder, replaced(change.holder, right=right))
     if isinstance(right, ast.AST) and (clause := moved(old, right, say)) is not None:
         return clause
     if not isinstance(right, ast.Call):
@@ -137,46 +135,6 @@ def _along(right: ast.Call, learners: ast.AST, say: Vocabulary) -> Clause | None
 
 def _holds(whole: ast.AST, part: ast.AST) -> bool:
     return whole is not part and any(part is each for each in walk(whole))
-
-
-def _order(change: Change, say: Vocabulary) -> Clause | None:
-    body = change.new if isinstance(change.new, list) else []
-    if change.kind == "return_after":
-        return Clause("it returned after the first round of the loop", "Return after the loop.", 0)
-    if change.kind in STEPS:
-        inner = getattr(change.statement, "body", [change.statement])
-        what = targets(inner[0 if change.kind == "hoisted" else -1], say)
-        said, fix = STEPS[change.kind]
-        return Clause(said.format(what), fix.format(what), 1) if what else None
-    if change.kind != "order" or change.statement not in body:
-        return None
-    place = body.index(change.statement)
-    first, second = targets(change.statement, say), targets(body[place - 1], say) if place else None
-    if not first or not second or first == second:
-        return Clause("two steps were done in the other order", "Look at which value each step needs.", 2)
-    return Clause(f"{first} were computed before {second} had its new value", f"Compute {second} first.", 1)
-
-
-def _line(change: Change, say: Vocabulary) -> Clause | None:
-    """Return the clause of a line that is missing beside one of its kind."""
-    body = change.new if isinstance(change.new, list) else []
-    held = [*getattr(change.holder, "body", []), *getattr(change.holder, "orelse", [])]
-    line = next((each for each in body if not any(each is other for other in held)), None)
-    what = None if line is None else targets(line, say) or say.phrase(getattr(line, "value", line))
-    if what is None:
-        return None
-    like = targets(change.statement, say) or "the line before"
-    return Clause(f"{what} had no line like that of {like}", f"Write for {what} the line that {like} has.", 1)
-
-
-def _assignment(change: Change, say: Vocabulary) -> Clause | None:
-    what = targets(change.statement, say) or "the running value"
-    if change.kind == "accumulates":
-        return Clause(f"{what} were added to instead of replaced", "Set it with `=`.", 0)
-    operator = change.new.op if isinstance(change.new, ast.AugAssign) else ast.Add()
-    sign = "+=" if isinstance(operator, ast.Add) else "-="
-    said = f"{what} were replaced instead of {DONE.get(type(operator), 'updated')}"
-    return Clause(said, f"Update it with `{sign}`.", 0)
 
 
 def _statement(change: Change, say: Vocabulary) -> Clause | None:

@@ -15,6 +15,9 @@ def words_of(texts: Iterable[str]) -> frozenset[str]:
     return frozenset(word for text in texts for word in re.findall(r"[A-Za-z_]\w*", text))
 
 
+MOST_QUOTED = 24  # characters of a part of an array
+
+
 @dataclass(frozen=True)
 class Vocabulary:
     """What a learner knows by name: words of the texts, public functions, names of axes by function and argument.
@@ -27,6 +30,7 @@ class Vocabulary:
     axes: Mapping[str, Mapping[str, tuple[str, ...]]] = field(default_factory=dict)
     parameters: frozenset[str] = frozenset()
     made: Mapping[str, ast.expr] = field(default_factory=dict)
+    is_own: bool = False  # the text is the learner's, so that short parts of it can stand in a sentence
 
     def phrase(self, node: ast.AST | None, depth: int = 0) -> str | None:
         """Return how a value is called; None where nothing short and known says it."""
@@ -106,6 +110,8 @@ class Vocabulary:
         if isinstance(node.value, ast.Attribute) and node.value.attr == "shape" and isinstance(place, int):
             inner = self.phrase(node.value.value, depth + 1)
             return f"the size of {axis_named(place)}{f' of {inner}' if inner else ''}"
+        if self.is_own and isinstance(node.value, ast.Name) and len(text := ast.unparse(node)) <= MOST_QUOTED:
+            return text
         inner = self.phrase(node.value, depth + 1)
         return inner and f"a part of {inner}" if depth else inner and f"that part of {inner}"
 

@@ -41,8 +41,8 @@ def told(number: int, line: int) -> Any:
 
 def ordered(others: dict[str, Test], *pairs: Any) -> list[str]:
     nothing: Any = SimpleNamespace(hold=lambda written: None)
-    made = Confirmer(nothing, b"", nothing, nothing, nothing, [failing(name) for name in ("own", *others)])
-    made._whole.update(others)  # type: ignore[arg-type]
+    answers: Any = SimpleNamespace(whole=lambda each: others.get(each.test))
+    made = Confirmer(nothing, nothing, answers, [failing(name) for name in ("own", *others)])
     return [slip.diagnosis.mistake for slip, _ in made._ordered(pairs, failing("own"))]
 
 
@@ -63,8 +63,9 @@ def test_of_one_line_either_may_be_told() -> None:
 def users(function: str, *passed: tuple[str, str, Test]) -> list[Any]:
     """Return the tests that may speak against a repair of one function, which g and f use."""
     nothing: Any = SimpleNamespace(hold=lambda written: None)
-    made = Confirmer(nothing, b"", nothing, nothing, nothing, [], lambda: [failing(*each[:2]) for each in passed])
-    made._whole.update({name: test for name, _, test in passed})  # type: ignore[misc]
+    trials = {name: test for name, _, test in passed}
+    answers: Any = SimpleNamespace(whole=lambda each: trials[each.test])
+    made = Confirmer(nothing, nothing, answers, [], lambda: [failing(*each[:2]) for each in passed])
     made._passing.update({name: True for name, _, _ in passed})
     written = SimpleNamespace(reached=lambda label: {"f": ["f", "help"], "g": ["g", "help"]}.get(label, [label]))
     repair: Any = SimpleNamespace(all=[SimpleNamespace(function=function)], written=written)

@@ -1,0 +1,78 @@
+"""What a value is taken for: an entry of an array for the name that was made of it, a largest entry for a length."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from grader.diagnosis.slips.wording.phrases import called
+from grader.diagnosis.trees import walk
+
+MOST_NAMES = 4
+MOST_PARTS = 6
+ENTRIES = ("max", "sum")  # what is taken in the place of a length
+OUTER = (ast.Assign, ast.AugAssign, ast.For, ast.keyword)  # what gives a value its name
+
+
+def by_name(
+    node: ast.AST, holder: ast.AST, values: Mapping[str, Any], value_of: Callable[[ast.AST], Any]
+) -> Iterator[ast.AST]:
+    """Yield names of the same shape in the place of a part of an array, inside of a formula: v for A[:, j]."""
+    if not is_part(node) or isinstance(holder, OUTER):
+        return
+    value = value_of(node)
+    if not isinstance(value, np.ndarray) or value.dtype.kind != "f" or not value.ndim:
+        return
+    names = [
+        name
+        for name, held in values.items()
+        if isinstance(held, np.ndarray) and held.shape == value.shape and held.dtype == value.dtype
+    ]
+    yield from (ast.Name(name, ast.Load()) for name in names[:MOST_NAMES])
+
+
+def lengths(node: ast.AST, holder: ast.AST, value_of: Callable[[ast.AST], Any]) -> Iterator[ast.AST]:
+    """Yield the length of a vector where it is divided by its largest entry or sum, or by nothing at all."""
+    divides = isinstance(holder, ast.BinOp) and isinstance(holder.op, ast.Div) and holder.right is node
+    if isinstance(node, ast.Call) and divides and called(node) in ENTRIES:
+        yield from (_norm(each) for each in _vector(node, value_of))
+    elif isinstance(node, ast.Name) and isinstance(holder, ast.Assign) and _is_vector(value_of(node)):
+        yield ast.BinOp(node, ast.Div(), _norm(node))
+
+
+def parts(definition: ast.FunctionDef, value_of: Callable[[ast.AST], Any]) -> list[tuple[ast.expr, Any]]:
+    """Return the parts of arrays that a function's formulas name, as X[i], each once with what stands for its value."""
+    found: dict[str, tuple[ast.expr, Any]] = {}
+    for node in walk(definition):
+        if isinstance(node, ast.Subscript) and is_part(node) and isinstance(value_of(node), (np.ndarray, float)):
+            found.setdefault(ast.unparse(node), (node, value_of(node)))
+    return list(found.values())[:MOST_PARTS]
+
+
+def is_part(node: ast.AST) -> bool:
+    """Say whether an expression takes a part of something that has a name, by numbers."""
+    if not isinstance(node, ast.Subscript) or not isinstance(node.ctx, ast.Load):
+        return False
+    is_entry = isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, str)
+    return isinstance(node.value, ast.Name) and not is_entry
+
+
+def _vector(node: ast.Call, value_of: Callable[[ast.AST], Any]) -> list[ast.expr]:
+    """Return the vector, if it is one, of which a call takes the largest entry or the sum, be it of absolute values."""
+    is_method = isinstance(node.func, ast.Attribute) and _is_vector(value_of(node.func.value))
+    inner = node.func.value if is_method and isinstance(node.func, ast.Attribute) else next(iter(node.args), None)
+    while isinstance(inner, ast.Call) and called(inner) in ("abs", "fabs", "absolute") and len(inner.args) == 1:
+        inner = inner.args[0]
+    return [inner] if inner is not None and _is_vector(value_of(inner)) else []
+
+
+def _is_vector(value: Any) -> bool:
+    return isinstance(value, np.ndarray) and value.ndim == 1 and value.dtype.kind == "f"
+
+
+def _norm(node: ast.expr) -> ast.expr:
+    library = ast.Attribute(ast.Name("np", ast.Load()), "linalg", ast.Load())
+    return ast.Call(ast.Attribute(library, "norm", ast.Load()), [node], [])

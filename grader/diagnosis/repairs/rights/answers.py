@@ -1,0 +1,109 @@
+"""The right answers to a failing test: where several are right, as with free signs, those of other modules as well."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from grader.course.stage import Stage
+from grader.diagnosis.repairs.bench import Bench
+from grader.diagnosis.repairs.trial import Trial, expected
+from grader.diagnosis.replay import Replay
+from grader.diagnosis.slips.patch import TooLong, bounded
+from grader.diagnosis.slips.probes import Failing
+from grader.remote.record import Record
+
+SECONDS = 0.05  # of processor time, for what one right module answers
+MOST_MODULES = 4
+MOST_RIGHT = 3  # answers to one test
+
+
+@dataclass
+class Answers:
+    """Makes trials of failing tests, with what the reference and the other right modules answer."""
+
+    stage: Stage
+    learner: bytes
+    reference: types.ModuleType
+    bench: Bench
+    others: Callable[[], Sequence[types.ModuleType]] = tuple
+    _whole: dict[str, Trial | None] = field(default_factory=dict)  # by test
+
+    def first_wrong(self, failing: Failing) -> Trial | None:
+        """Return a failing test up to its first wrong answer; None where no right module can repeat it.
+
+        An answer is wrong if no right module gives it.
+        """
+        for exact in (False, True):
+            module = self.reference
+            first = self._replay(module, failing, exact).first_difference(failing.records)
+            if first is None:
+                continue
+            for other in self._modules():
+                further = self._further(other, failing, exact, first)
+                if further is not None:
+                    module, first = other, further
+            record = failing.records[first]
+            alone = self._replay(module, failing, exact).stands_alone(record)
+            records = [record] if alone else failing.records[: first + 1]
+            return self._trial(failing, records, exact, first, module)
+        return None
+
+    def whole(self, failing: Failing) -> Trial | None:
+        """Return all that a test asks, with the right answers; None where the right module cannot repeat it."""
+        if failing.test not in self._whole:
+            self._whole[failing.test] = self._trial(failing, failing.records, False, -1, self.reference)
+        return self._whole[failing.test]
+
+    def _further(self, module: types.ModuleType, failing: Failing, exact: bool, first: int) -> int | None:
+        """Return a later place, up to which another right module answers as the learner's does; None where none is."""
+        try:
+            with bounded(SECONDS):
+                found = self._replay(module, failing, exact).first_difference(failing.records)
+        except TooLong:
+            return None
+        return found if found is not None and found > first else None
+
+    def _trial(
+        self, failing: Failing, records: Sequence[Record], exact: bool, last: int, module: types.ModuleType
+    ) -> Trial | None:
+        right = expected(self._replay(module, failing, exact), records)
+        if right is None:
+            return None
+        found: list[list[Record]] = [right]
+        for other in self._modules():
+            answers = None if other is module else self._answers(other, failing, records, exact)
+            if answers is not None and not any(self._are_alike(answers, each, exact) for each in found):
+                found.append(answers)
+        return Trial(self.stage, self.bench, failing, right, exact, last, found[1:MOST_RIGHT])
+
+    def _answers(
+        self, module: types.ModuleType, failing: Failing, records: Sequence[Record], exact: bool
+    ) -> list[Record] | None:
+        """Return what another right module answers; None where it raises, since each has refusals of its own."""
+        try:
+            with bounded(SECONDS):
+                found = expected(self._replay(module, failing, exact), records)
+        except TooLong:
+            return None
+        return None if found is None or any(each.error is not None for each in found) else found
+
+    def _are_alike(self, one: Sequence[Record], other: Sequence[Record], exact: bool) -> bool:
+        """Say whether two right modules answer alike; what is opaque, and what stays in a module, is not compared."""
+        replay = Replay(self.reference, self.stage, {}, exact)
+        for a, b in zip(one, other, strict=True):
+            is_opaque = a.label in self.stage.opaque and isinstance(a.result, tuple) and isinstance(b.result, tuple)
+            pair = (a.result[:-1], b.result[:-1]) if is_opaque else (a.result, b.result)
+            if b.error is None and not replay._same(*pair):
+                return False
+        return True
+
+    def _modules(self) -> Sequence[types.ModuleType]:
+        try:
+            return self.others()[:MOST_MODULES]
+        except Exception:  # what a right module does as it is loaded may not stand a bound
+            return ()
+
+    def _replay(self, module: types.ModuleType, failing: Failing, exact: bool) -> Replay:
+        return Replay(module, self.stage, failing.names, exact, self.learner)

@@ -1,0 +1,62 @@
+"""What is said of a step that belongs elsewhere, is missing, or sets a value where it adds to one."""
+
+from __future__ import annotations
+
+import ast
+
+from grader.diagnosis.slips.schema import Change
+from grader.diagnosis.slips.wording.clause import Clause
+from grader.diagnosis.slips.wording.phrases import Vocabulary
+from grader.diagnosis.slips.wording.sentences import targets
+
+DONE = {ast.Add: "added to", ast.Sub: "subtracted from"}
+STEPS = {  # what a learner did, where the step that sets something belongs elsewhere
+    "reset": ("{} were set once, before the loop", "Set {} anew in every round."),
+    "hoisted": ("{} were set back in every round of the loop", "Set {} once, before the loop."),
+    "after": ("the step that sets {} stood inside the loop", "Do it once, after the loop."),
+    "guarded": ("the step that sets {} stood outside of the condition", "Do it only where the condition holds."),
+    "freed": ("the step that sets {} stood under the condition", "Do it whether the condition holds or not."),
+    "indented": ("the step that sets {} stood behind the loop", "Do it in every round of the loop."),
+}
+
+
+def order(change: Change, say: Vocabulary) -> Clause | None:
+    """Return the clause of a step that belongs elsewhere: in another order, in a loop, under a condition."""
+    body = change.new if isinstance(change.new, list) else []
+    if change.kind == "return_after":
+        return Clause("it returned after the first round of the loop", "Return after the loop.", 0)
+    if change.kind in STEPS:
+        inner = getattr(change.statement, "body", [change.statement])
+        what = targets(inner[0 if change.kind == "hoisted" else -1], say)
+        said, fix = STEPS[change.kind]
+        return Clause(said.format(what), fix.format(what), 1) if what else None
+    if change.kind != "order" or change.statement not in body:
+        return None
+    place = body.index(change.statement)
+    first, second = targets(change.statement, say), targets(body[place - 1], say) if place else None
+    if not first or not second or first == second:
+        return Clause("two steps were done in the other order", "Look at which value each step needs.", 2)
+    return Clause(f"{first} were computed before {second} had its new value", f"Compute {second} first.", 1)
+
+
+def line(change: Change, say: Vocabulary) -> Clause | None:
+    """Return the clause of a line that is missing beside one of its kind."""
+    body = change.new if isinstance(change.new, list) else []
+    held = [*getattr(change.holder, "body", []), *getattr(change.holder, "orelse", [])]
+    line = next((each for each in body if not any(each is other for other in held)), None)
+    what = None if line is None else targets(line, say) or say.phrase(getattr(line, "value", line))
+    if what is None:
+        return None
+    like = targets(change.statement, say) or "the line before"
+    return Clause(f"{what} had no line like that of {like}", f"Write for {what} the line that {like} has.", 1)
+
+
+def assignment(change: Change, say: Vocabulary) -> Clause | None:
+    """Return the clause of a value that is set where it is added to, or the other way round."""
+    what = targets(change.statement, say) or "the running value"
+    if change.kind == "accumulates":
+        return Clause(f"{what} were added to instead of replaced", "Set it with `=`.", 0)
+    operator = change.new.op if isinstance(change.new, ast.AugAssign) else ast.Add()
+    sign = "+=" if isinstance(operator, ast.Add) else "-="
+    said = f"{what} were replaced instead of {DONE.get(type(operator), 'updated')}"
+    return Clause(said, f"Update it with `{sign}`.", 0)

@@ -1,0 +1,99 @@
+"""What a value is taken for, and steps beside a condition, are put right and told in the learner's own names."""
+
+from __future__ import annotations
+
+import pytest
+
+from grader.tests.diagnosis.repairs.made import repairs
+
+RULE = "def f(x, y, rate):\n    total = np.zeros(2)\n    for i in range(3):\n"
+COUNT = "def f(x):\n    n = 0\n    s = 0\n    for each in x:\n"
+CASES = {
+    "a column for what was made of it": (
+        "def f(a):\n    v = a[:, 0] - 1.0\n    return a[:, 0] @ a",
+        "f(np.ones((2, 2)))",
+        "v = a[:, 0] - 1.0\nreturn v @ a",
+        "`a[:, 0]` stood where `v` belongs",
+    ),
+    "the largest entry for the length": (
+        "def f(w):\n    return w / np.max(np.abs(w))",
+        "f(np.ones(3))",
+        "return w / np.linalg.norm(w)",
+        "`np.max(np.abs(w))` stood where `np.linalg.norm(w)` belongs",
+    ),
+    "the sum for the length": (
+        "def f(w):\n    return w / w.sum()",
+        "f(np.ones(3))",
+        "return w / np.linalg.norm(w)",
+        "`w.sum()` stood where `np.linalg.norm(w)` belongs",
+    ),
+    "a vector of any length": (
+        "def f(w):\n    v = w\n    return v",
+        "f(np.ones(3))",
+        "v = w / np.linalg.norm(w)\nreturn v",
+        "w were not divided by the norm of w",
+    ),
+    "a factor that is a row": (
+        f"{RULE}        delta = y[i] - x[i] @ total\n        total = total + rate * delta\n    return total",
+        "f(np.ones((3, 2)), np.ones(3), 0.5)",
+        "total = np.zeros(2)\nfor i in range(3):\n    delta = y[i] - x[i] @ total\n"
+        "    total = total + rate * delta * x[i]\n"
+        "return total",
+        "(rate * delta) were not multiplied by x[i]",
+    ),
+    "a step in front of its condition": (
+        f"{COUNT}        n += 1\n        if each > 0:\n            s += each\n    return n, s",
+        "f([1.0, 2.0])",
+        "n = 0\ns = 0\nfor each in x:\n    if each > 0:\n        n += 1\n        s += each\nreturn (n, s)",
+        "the step that sets n stood outside of the condition",
+    ),
+    "a step behind its condition": (
+        f"{COUNT}        if each > 0:\n            s += each\n        n += 1\n    return n, s",
+        "f([1.0, 2.0])",
+        "n = 0\ns = 0\nfor each in x:\n    if each > 0:\n        s += each\n        n += 1\nreturn (n, s)",
+        "the step that sets n stood outside of the condition",
+    ),
+    "a step under a condition": (
+        f"{COUNT}        if each > 0:\n            s += each\n            n += 1\n    return n, s",
+        "f([1.0, 2.0])",
+        "n = 0\ns = 0\nfor each in x:\n    if each > 0:\n        s += each\n    n += 1\nreturn (n, s)",
+        "the step that sets n stood under the condition",
+    ),
+    "two slices that begin too late": (
+        "def f(u, k):\n    u[0, k + 2:] -= 2.0 * u[1, k + 2:]\n    return u",
+        "f(np.ones((2, 4)), 0)",
+        "u[0, k:] -= 2.0 * u[1, k:]\nreturn u",
+        "`u[0, k + 2:]` were set, where `u[0, k:]` belongs",
+    ),
+    "brackets": (
+        "def f(z):\n    return 0.5 * z * 1 + np.tanh(z)",
+        "f(np.ones(3))",
+        "return 0.5 * z * (1 + np.tanh(z))",
+        "the brackets around `1 + np.tanh(z)` were missing",
+    ),
+    "an exponent": (
+        "def f(z):\n    return 3 * z ** 3",
+        "f(np.ones(3))",
+        "return 3 * z ** 2",
+        "`z ** 3` stood where `z ** 2` belongs",
+    ),
+}
+
+
+@pytest.mark.parametrize(("text", "call", "right", "said"), CASES.values(), ids=CASES)
+def test_it_is_put_right_and_told(text: str, call: str, right: str, said: str) -> None:
+    found = repairs(text, call)
+    assert said in found[right], "\n".join(found)
+
+
+@pytest.mark.parametrize(
+    ("text", "call", "wrong"),
+    [
+        ("def f(a):\n    v = a[:, 0]\n    return v", "f(np.ones((2, 2)))", "v = v\nreturn v"),
+        ("def f(a, v):\n    return a[0] + 1.0", "f(np.ones(3), np.ones(3))", "return v + 1.0"),
+        ("def f(w):\n    return w / np.max(w)", "f(np.ones((2, 2)))", "return w / np.linalg.norm(w)"),
+    ],
+    ids=["what gives it its name", "a number", "a matrix"],
+)
+def test_what_is_no_natural_slip_is_not_tried(text: str, call: str, wrong: str) -> None:
+    assert wrong not in repairs(text, call)

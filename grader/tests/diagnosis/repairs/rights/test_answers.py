@@ -1,0 +1,88 @@
+"""Where several answers are right, a repair may lead to any of them."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+
+import pytest
+
+from grader.tests.conftest import SmallCourse
+from grader.tests.diagnosis.repairs.layers import told
+
+MANIFEST = """
+    schema = 1
+    id = "s90"
+    title = "Directions"
+    module = "small.py"
+    requires = []
+
+    [[criteria]]
+    id = "direction"
+    text = "direction has length 1"
+    functions = ["direction"]
+    needs = []
+    hints = ["a", "b", "c"]
+"""
+SOLUTION = '''
+    import numpy as np
+
+
+    def direction(x):
+        """Return x, or -x, divided by its length."""
+        return np.true_divide(x, -np.linalg.norm(x))
+'''
+OTHER = "import numpy as np\n\n\ndef direction(x):\n    return np.array([each / np.hypot(*x) for each in x])\n"
+LEARNERS = """
+    import numpy as np
+
+
+    def direction(x):
+        length = np.sqrt(x[0] ** 2 + x[1] ** 2)
+        return x / length
+"""
+HIDDEN = """
+    @pytest.mark.criterion("direction")
+    @pytest.mark.parametrize("number", range(3))
+    def test_direction(learner, rng, number):
+        x = np.abs(rng.standard_normal(2)) + 0.5
+        assert_array(np.abs(learner.direction(x)), x / np.linalg.norm(x))
+"""
+
+
+@pytest.fixture
+def directions(course: SmallCourse) -> Iterator[SmallCourse]:
+    course.write(manifest=MANIFEST, solution=SOLUTION, hidden=HIDDEN)
+    yield course
+    shutil.rmtree(course.hidden / "alternatives", ignore_errors=True)
+
+
+def alternative(course: SmallCourse, text: str) -> None:
+    folder = course.hidden / "alternatives"
+    folder.mkdir()
+    (folder / "__init__.py").write_text('"""Other right modules."""\n')
+    (folder / "other.py").write_text(text)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "text"),
+    [
+        ("x[1] ** 2", "x[0] ** 2", "index 0 of x were used where index 1 belongs (line 6)"),
+        ("x / length", "x * length", "multiplied by length"),
+    ],
+)
+def test_a_slip_is_named_whose_repair_gives_another_right_answer(
+    directions: SmallCourse, old: str, new: str, text: str
+) -> None:
+    wrong = LEARNERS.replace(old, new)
+    assert not any("line" in each for each in told(directions.grade(wrong).verdict).get("direction", ()))
+    alternative(directions, OTHER)
+    found = told(directions.grade(wrong).verdict)["direction"]
+    assert len(found) == 1 and text in next(iter(found)), found
+
+
+def test_a_right_module_that_fails_as_it_is_loaded_is_left_out(directions: SmallCourse) -> None:
+    alternative(directions, f"{OTHER}\n\nraise OSError('a file is missing')\n")
+    verdict = directions.grade(LEARNERS.replace("x / length", "x * length")).verdict
+    assert verdict.criteria[0].status == "failed" and not any("fault" in str(each) for each in verdict.criteria)
+    assert directions.grade(LEARNERS).verdict.criteria[0].status == "passed"
