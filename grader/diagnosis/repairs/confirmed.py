@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 
+from grader.diagnosis.repairs.asked import is_raised
 from grader.diagnosis.repairs.attempts import Row
 from grader.diagnosis.repairs.bench import Bench
 from grader.diagnosis.repairs.forms import Forms
@@ -62,6 +63,19 @@ class Confirmer:
             if before is None or rank < before[0].rank:
                 slips[diagnosis.mistake] = Slip(diagnosis, rank, frozenset(tests)), each
         return self._ordered(slips.values(), probe)
+
+    def leaves(self, repair: Repair, probe: Failing, row: Row) -> bool:
+        """Say whether a test of another row that calls the same functions stays wrong with a repair.
+
+        Tests of refusals do not count: whoever computes wrongly may forget to refuse as well.
+        """
+        own = {each.test for each in row.failing}
+        alike = [each for each in self.failing if each.test not in own and probe.called & each.called]
+        some = sorted((each for each in alike if not is_raised(each)), key=size_of)
+        chosen = some[:: max(1, len(some) // MOST_ELSEWHERE)][: MOST_ELSEWHERE + 1]
+        self.forms.hold(repair.written)
+        trials = (trial for each in chosen if (trial := self.answers.whole(each)) is not None)
+        return not all(trial.is_right(trial.score(repair.numbers)) for trial in trials)
 
     def _kept(self, probe: Failing, row: Row) -> list[Trial]:
         """Return some tests of a row that passed, which have to stay right."""

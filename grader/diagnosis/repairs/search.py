@@ -25,6 +25,7 @@ MOST_BYTES = 100_000  # of a module: to read and compile a longer one takes time
 SECONDS = 0.5  # of processor time, here and on the bench
 RECALL_SECONDS = 0.1  # of processor time, for what one row needed to be tried on the others
 ROW_SHARE = 0.85  # of what is left, for one row
+DOUBT_SECONDS = 0.15  # of processor time, to look for what puts right other rows as well
 LEAST = 0.03  # seconds, below which nothing is begun
 MOST_BATCHES = 4  # of changes that put a test right and do not stand
 MOST_RUN_AGAIN = 4  # tests of a row, to see whether they pass with a change
@@ -206,9 +207,14 @@ class Repairs:
         tried = Tried(trial, trial.score(()), row.ends_at, self.clock)
         batches = Candidates(self.forms, row, self.clock).right(written, tried, depths)
         weak: list[tuple[Slip, Repair]] = []
+        doubted: list[tuple[Slip, Repair]] = []
         for found in islice(batches, MOST_BATCHES):
             slips = self.confirmer.confirmed([each.after(partial) for each in found], trial.failing, row)
             if slips and not is_weak(slips[0][0], row):
-                return slips, None
+                if partial is not None or not self.confirmer.leaves(slips[0][1], trial.failing, row):
+                    return slips, None
+                tried.ends_at = min(tried.ends_at, self.clock() + DOUBT_SECONDS)
+                doubted = doubted or slips
             weak = weak or slips
+        weak = doubted or weak
         return weak, None if weak else tried.best
