@@ -8,7 +8,7 @@ from itertools import groupby
 
 from grader.diagnosis.repairs.bench import Bench
 from grader.diagnosis.repairs.forms import Forms
-from grader.diagnosis.repairs.kinds.missing import ALIGNED, QUICK
+from grader.diagnosis.repairs.kinds.missing import ALIGNED, QUICK, TERMS
 from grader.diagnosis.repairs.relevance import FAR, SUSPECT
 from grader.diagnosis.repairs.repair import Repair, refuses, together
 from grader.diagnosis.repairs.trial import Trial
@@ -25,9 +25,9 @@ NEAR, DEEP, NO_PART = range(3), range(3, FAR), range(FAR, FAR + 1)
 REACHED = range(FAR)  # whatever an answer can come from
 LEVELS = (0, ALIGNED)  # of changes where a value first goes wrong: all of one function's, then the next
 ORDER = (
-    *((NEAR, 0), (FIRST, 1), (NEAR, ALIGNED), (DEEP, ALIGNED), (NEAR, 1), (FIRST, 2)),
-    *((DEEP, 0), (DEEP, 1), (NEAR, 2), (DEEP, 2)),
-    *((NO_PART, level) for level in range(3)),
+    *((NEAR, 0), (FIRST, 1), (NEAR, ALIGNED), (DEEP, ALIGNED), (DEEP, 0), (NEAR, 1), (DEEP, 1)),
+    *((FIRST, TERMS), (NEAR, TERMS), (FIRST, 2), (DEEP, TERMS), (NEAR, 2), (DEEP, 2)),
+    *((NO_PART, level) for level in (0, 1, TERMS, 2)),
 )
 
 
@@ -117,7 +117,7 @@ class Candidates:
         found: list[Repair] = []
         runs = 0
         for level, singles in self.of(written, trial, depths):
-            for each in singles if level in (0, 1, QUICK) else ():
+            for each in singles if level in (0, 1, TERMS, QUICK) else ():
                 runs += 1
                 if self.clock() > self.row.ends_at or runs > MOST_RUNS or len(found) == MOST_PASSED:
                     return found

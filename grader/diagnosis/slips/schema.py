@@ -34,7 +34,7 @@ UNCHANGED = (
     "target",
     "optional_vars",
 )
-FIXED = (ast.Raise, ast.JoinedStr, ast.Import, ast.ImportFrom, ast.Assert, ast.Lambda)
+FIXED = (ast.Raise, ast.JoinedStr, ast.Import, ast.ImportFrom, ast.Assert)
 WITHIN = (ast.Slice, ast.keyword, ast.Starred, ast.comprehension)  # cannot stand behind a switch: what holds them does
 
 

@@ -1,5 +1,5 @@
-"""What is easily taken for another: `&` for `|`, one of two names that are alike, a bound or a length for an end, and
-the first entry for a sum.
+"""What is easily taken for another: a sign, `&` for `|`, one of two names that are alike, a bound or a length for an
+end, and the first entry for a sum.
 
 There are few such changes in a function, so that they are tried in all functions before the others.
 """
@@ -13,16 +13,18 @@ from typing import Any
 import numpy as np
 
 from grader.course.changes import PARTNERS
-from grader.diagnosis.repairs.kinds.instead import by_name, lengths
+from grader.diagnosis.repairs.kinds.around import negated
+from grader.diagnosis.repairs.kinds.instead import by_name, in_order, lengths, unequal
 from grader.diagnosis.slips.changes import Scope, natural_changes
 from grader.diagnosis.slips.formulas import number_node
 from grader.diagnosis.slips.wording.names import are_kin
 from grader.diagnosis.trees import walk
 
-KINDS = (ast.BinOp, ast.BoolOp, ast.Name, ast.Attribute, ast.Constant, ast.Slice)
+KINDS = (ast.BinOp, ast.BoolOp, ast.UnaryOp, ast.Name, ast.Attribute, ast.Constant, ast.Slice)
 EXTREMES = ("argmax", "argmin", "max", "min", "maximum", "minimum", "logical_and", "logical_or", "any", "all")
 BUILT_IN = ("any", "all", "max", "min")
 JOINED = (ast.BitAnd, ast.BitOr)
+SIGNS = (ast.Add, ast.Sub)
 MOST_ENTRIES = 4  # of dicts that an attribute may stand for
 
 
@@ -30,8 +32,10 @@ def is_quick(old: ast.AST, new: ast.AST, holder: ast.AST) -> bool:
     """Say whether one thing stands for another that is easily taken for it."""
     match old, new:
         case ast.BinOp(), ast.BinOp():
-            both = isinstance(old.op, JOINED) and isinstance(new.op, JOINED)
+            both = any(isinstance(old.op, kind) and isinstance(new.op, kind) for kind in (JOINED, SIGNS))
             return both and old.left is new.left and old.right is new.right
+        case ast.UnaryOp(op=ast.USub()), _:
+            return new is old.operand
         case ast.BoolOp(), ast.BoolOp():
             return type(old.op) is not type(new.op)
         case ast.Slice(), ast.Slice():
@@ -54,7 +58,10 @@ def for_another(node: ast.AST, holder: ast.AST, scope: Scope, value_of: Callable
     yield from built_in(node, holder)
     yield from by_length(node)
     yield from by_name(node, holder, scope.values, value_of)
+    yield from in_order(node, holder, scope.values, value_of)
     yield from lengths(node, holder, value_of)
+    yield from unequal(node)
+    yield from negated(node, holder, value_of(node))
     if isinstance(node, KINDS):
         yield from (each for each in natural_changes(node, holder, scope) if is_quick(node, each, holder))
 

@@ -8,11 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from grader.course.changes import replaced
 from grader.diagnosis.slips.wording.phrases import called
 from grader.diagnosis.trees import walk
 
 MOST_NAMES = 4
 MOST_PARTS = 6
+MOST_ORDERS = 2
 ENTRIES = ("max", "sum")  # what is taken in the place of a length
 OUTER = (ast.Assign, ast.AugAssign, ast.For, ast.keyword)  # what gives a value its name
 
@@ -32,6 +34,28 @@ def by_name(
         if isinstance(held, np.ndarray) and held.shape == value.shape and held.dtype == value.dtype
     ]
     yield from (ast.Name(name, ast.Load()) for name in names[:MOST_NAMES])
+
+
+def in_order(
+    node: ast.AST, holder: ast.AST, values: Mapping[str, Any], value_of: Callable[[ast.AST], Any]
+) -> Iterator[ast.AST]:
+    """Yield a vector's entries in an order that the function has at hand, in the place of a vector that is given on."""
+    given = isinstance(holder, ast.Call) and any(node is each for each in holder.args)
+    value = value_of(node) if given and isinstance(node, ast.Name) else None
+    if not isinstance(node, ast.Name) or not isinstance(value, np.ndarray) or value.ndim != 1:
+        return
+    orders = [
+        name
+        for name, held in values.items()
+        if name != node.id and isinstance(held, np.ndarray) and held.shape == value.shape and held.dtype.kind in "iu"
+    ]
+    yield from (ast.Subscript(node, ast.Name(name, ast.Load()), ast.Load()) for name in orders[:MOST_ORDERS])
+
+
+def unequal(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield "is another" in the place of "is larger" or "is smaller": of both sides, one was forgotten."""
+    if isinstance(node, ast.Compare) and len(node.ops) == 1 and isinstance(node.ops[0], (ast.Gt, ast.Lt)):
+        yield replaced(node, ops=[ast.NotEq()])
 
 
 def lengths(node: ast.AST, holder: ast.AST, value_of: Callable[[ast.AST], Any]) -> Iterator[ast.AST]:

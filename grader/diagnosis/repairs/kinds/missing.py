@@ -13,7 +13,7 @@ import numpy as np
 from grader.course.changes import replaced
 from grader.diagnosis.repairs.kinds import confused, misplaced
 from grader.diagnosis.repairs.kinds.analogy import alike
-from grader.diagnosis.repairs.kinds.around import biased, negated, wrapped
+from grader.diagnosis.repairs.kinds.around import biased, wrapped
 from grader.diagnosis.repairs.kinds.instead import parts
 from grader.diagnosis.repairs.kinds.values import fits, is_called, is_far, is_large, is_number, sqrt
 from grader.diagnosis.repairs.seen import EXPRESSIONS
@@ -24,6 +24,7 @@ from grader.diagnosis.trees import walk
 
 ALIGNED = 3  # the level of what a right module shows
 QUICK = 4  # the level of what is easily taken for another, in one place: few changes, tried in all functions first
+TERMS = 5  # the level of a term or factor that is missing
 MOST_TERMS = 12  # names that may be missing in one place
 REDUCTIONS = ("sum", "mean", "max", "min", "std", "var")
 VALUES = (ast.Name, ast.Attribute, ast.Subscript, ast.Call, ast.BinOp)
@@ -37,7 +38,7 @@ class Missing:
     definitions: Mapping[str, ast.FunctionDef]
     constants: frozenset[float]  # of the right module
     definition: ast.FunctionDef
-    level: int  # 0: what stands for another; 1: far names, a term or factor missing; 2: an operation; ALIGNED; QUICK
+    level: int  # 0: what stands for another; 1: far names; TERMS; 2: an operation missing; ALIGNED; QUICK
     value_of: Callable[[ast.AST], Any]  # what stands for the value of an expression; None where it never had one
     aligned: Mapping[int, list[ast.expr]] = field(default_factory=dict)  # by the id of an expression
 
@@ -53,9 +54,9 @@ class Missing:
         if self.level == QUICK:
             yield from confused.for_another(node, holder, self.scope, self.value_of)
             return
-        if self.level < 2:
+        if self.level in (0, 1):
             yield from self._natural(node, holder)
-        if self.level and isinstance(node, VALUES) and not is_called(node, holder):
+        if self.level in (2, TERMS) and isinstance(node, VALUES) and not is_called(node, holder):
             yield from self._around(node, holder)
 
     def _never_began(self, node: ast.AST) -> bool:
@@ -84,7 +85,6 @@ class Missing:
         yield from misplaced.started(node, holder, self.value_of(node))
         yield from misplaced.indexed(node, self.value_of)
         yield from misplaced.exchanged(node)
-        yield from negated(node, holder, self.value_of(node))
         if isinstance(node, ast.Constant):
             yield from self._numbers(node, holder)
             yield from misplaced.chosen_by(node, holder, self.scope.values)

@@ -9,6 +9,7 @@ import time
 import numpy as np
 import pytest
 
+from grader.diagnosis.repairs.kinds.missing import QUICK
 from grader.diagnosis.repairs.written import Written
 from grader.diagnosis.slips.schema import SWITCH
 from grader.tests.diagnosis.repairs.made import loaded, written
@@ -31,7 +32,7 @@ def plain(x):
 
 def test_each_switch_puts_one_change_in_force() -> None:
     source = written(TEXT, "plain(np.ones(2))")
-    definition, changes = source.schema("Layer.forward", 0, 1, frozenset())
+    definition, changes = source.schema("Layer.forward", QUICK, 1, frozenset())
     module = loaded(source.whole())
     exec_in = vars(module)
     exec(marshal.loads(source.code_of("Layer.forward", definition)), exec_in)
@@ -43,7 +44,7 @@ def test_each_switch_puts_one_change_in_force() -> None:
 
 def test_a_change_that_is_made_for_good_stays_in_later_forms() -> None:
     source = written(TEXT, "plain(np.ones(2))")
-    changes = source.schema("Layer.forward", 0, 1, frozenset())[1]
+    changes = source.schema("Layer.forward", QUICK, 1, frozenset())[1]
     minus = next(each for each in changes if ast.unparse(each.new) == "x - self.scale")  # type: ignore[arg-type]
     after = source.applied([minus])
     assert loaded(after.whole()).plain(np.zeros(1)) == -2

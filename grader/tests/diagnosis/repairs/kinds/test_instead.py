@@ -65,6 +65,24 @@ CASES = {
         "u[0, k:] -= 2.0 * u[1, k:]\nreturn u",
         "`u[0, k + 2:]` were set, where `u[0, k:]` belongs",
     ),
+    "a vector in another order": (
+        "def f(y, order):\n    return np.argsort(y)",
+        "f(np.ones(3), np.arange(3))",
+        "return np.argsort(y[order])",
+        "y were used where y[order] belongs",
+    ),
+    "larger for unequal": (
+        "def f(x, i):\n    return [k for k in x if k > i]",
+        "f([1, 2], 1)",
+        "return [k for k in x if k != i]",
+        "`>` stood where `!=` belongs in the comparison of k with i",
+    ),
+    "an order of two keys": (
+        "def f(x):\n    return sorted(x, key=lambda each: (each, -x[each]))",
+        "f({1: 2, 2: 3})",
+        "return sorted(x, key=lambda each: (-x[each], each))",
+        "-x[each] and each stood in the other order",
+    ),
     "brackets": (
         "def f(z):\n    return 0.5 * z * 1 + np.tanh(z)",
         "f(np.ones(3))",
