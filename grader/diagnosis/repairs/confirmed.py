@@ -65,12 +65,12 @@ class Confirmer:
         return self._ordered(slips.values(), probe)
 
     def leaves(self, repair: Repair, probe: Failing, row: Row) -> bool:
-        """Say whether a test of another row that calls the same functions stays wrong with a repair.
+        """Say whether a failing test that calls the same functions, of this row or another, stays wrong with a repair.
 
         Tests of refusals do not count: whoever computes wrongly may forget to refuse as well.
         """
-        own = {each.test for each in row.failing}
-        alike = [each for each in self.failing if each.test not in own and probe.called & each.called]
+        others = {each.test: each for each in (*row.failing, *self.failing) if each.test != probe.test}
+        alike = [each for each in others.values() if probe.called & each.called]
         some = sorted((each for each in alike if not is_raised(each)), key=size_of)
         chosen = some[:: max(1, len(some) // MOST_ELSEWHERE)][: MOST_ELSEWHERE + 1]
         self.forms.hold(repair.written)

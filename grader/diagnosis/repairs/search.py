@@ -214,7 +214,7 @@ class Repairs:
                 if partial is not None or not self.confirmer.leaves(slips[0][1], trial.failing, row):
                     return slips, None
                 tried.ends_at = min(tried.ends_at, self.clock() + DOUBT_SECONDS)
-                doubted = doubted or slips
+                doubted = min(doubted or slips, slips, key=lambda told: told[0][0].rank[0])  # that puts most right
             weak = weak or slips
         weak = doubted or weak
         return weak, None if weak else tried.best

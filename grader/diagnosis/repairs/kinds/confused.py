@@ -14,7 +14,7 @@ import numpy as np
 
 from grader.course.changes import PARTNERS
 from grader.diagnosis.repairs.kinds.around import negated
-from grader.diagnosis.repairs.kinds.instead import by_name, in_order, lengths, unequal
+from grader.diagnosis.repairs.kinds.instead import by_name, diagonal, in_order, lengths, unequal
 from grader.diagnosis.slips.changes import Scope, natural_changes
 from grader.diagnosis.slips.formulas import number_node
 from grader.diagnosis.slips.wording.names import are_kin
@@ -32,7 +32,8 @@ def is_quick(old: ast.AST, new: ast.AST, holder: ast.AST) -> bool:
     """Say whether one thing stands for another that is easily taken for it."""
     match old, new:
         case ast.BinOp(), ast.BinOp():
-            both = any(isinstance(old.op, kind) and isinstance(new.op, kind) for kind in (JOINED, SIGNS))
+            kinds = (JOINED,) if isinstance(holder, ast.Slice) else (JOINED, SIGNS)  # a slice has other bounds first
+            both = any(isinstance(old.op, kind) and isinstance(new.op, kind) for kind in kinds)
             return both and old.left is new.left and old.right is new.right
         case ast.UnaryOp(op=ast.USub()), _:
             return new is old.operand
@@ -61,6 +62,7 @@ def for_another(node: ast.AST, holder: ast.AST, scope: Scope, value_of: Callable
     yield from in_order(node, holder, scope.values, value_of)
     yield from lengths(node, holder, value_of)
     yield from unequal(node)
+    yield from diagonal(node, scope.values)
     yield from negated(node, holder, value_of(node))
     if isinstance(node, KINDS):
         yield from (each for each in natural_changes(node, holder, scope) if is_quick(node, each, holder))

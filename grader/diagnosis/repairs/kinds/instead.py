@@ -58,6 +58,17 @@ def unequal(node: ast.AST) -> Iterator[ast.AST]:
         yield replaced(node, ops=[ast.NotEq()])
 
 
+def diagonal(node: ast.AST, values: Mapping[str, Any]) -> Iterator[ast.AST]:
+    """Yield another entry of a diagonal: A[k, k] for A[i, i]."""
+    key = node.slice if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load) else None
+    if not isinstance(key, ast.Tuple) or len(key.elts) != 2 or not all(isinstance(each, ast.Name) for each in key.elts):
+        return
+    one, other = (each.id for each in key.elts if isinstance(each, ast.Name))
+    indices = [name for name, held in values.items() if type(held) is int and name != one]
+    for name in indices[:MOST_NAMES] if one == other else ():
+        yield replaced(node, slice=ast.Tuple([ast.Name(name, ast.Load()), ast.Name(name, ast.Load())], ast.Load()))
+
+
 def lengths(node: ast.AST, holder: ast.AST, value_of: Callable[[ast.AST], Any]) -> Iterator[ast.AST]:
     """Yield the length of a vector where it is divided by its largest entry or sum, or by nothing at all."""
     divides = isinstance(holder, ast.BinOp) and isinstance(holder.op, ast.Div) and holder.right is node

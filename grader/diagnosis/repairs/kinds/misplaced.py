@@ -29,6 +29,8 @@ def regrouped(node: ast.AST) -> Iterator[ast.AST]:
             yield replaced(inner, left=replaced(node, args=[inner.left]))
             if isinstance(inner.op, (ast.Add, ast.Mult)):
                 yield replaced(inner, right=replaced(node, args=[inner.right]))
+    if isinstance(node, ast.UnaryOp) and isinstance(node.operand, ast.BinOp) and isinstance(node.operand.op, ast.Pow):
+        yield replaced(node.operand, left=replaced(node, operand=node.operand.left))
     if not isinstance(node, ast.BinOp):
         return
     left, right = node.left, node.right
@@ -43,6 +45,7 @@ def regrouped(node: ast.AST) -> Iterator[ast.AST]:
     if isinstance(node.op, PRODUCTS):
         if isinstance(left, ast.BinOp) and isinstance(left.op, SUMS):
             yield replaced(left, right=replaced(node, left=left.right))
+            yield replaced(left, left=replaced(node, left=left.left))
         if isinstance(right, ast.BinOp) and isinstance(right.op, (*SUMS, *PRODUCTS)):
             yield replaced(right, left=replaced(node, right=right.left))
         if isinstance(left, ast.BinOp) and isinstance(left.op, PRODUCTS) and isinstance(node.op, ast.Mult):
@@ -50,8 +53,14 @@ def regrouped(node: ast.AST) -> Iterator[ast.AST]:
     if isinstance(node.op, SUMS):
         if isinstance(right, ast.BinOp) and isinstance(right.op, PRODUCTS):
             yield replaced(right, left=replaced(node, right=right.left))
-        if isinstance(left, ast.BinOp) and isinstance(left.op, PRODUCTS):
-            yield replaced(left, right=replaced(node, left=left.right))
+        yield from _drawn_in(node, left)
+
+
+def _drawn_in(node: ast.BinOp, left: ast.expr) -> Iterator[ast.BinOp]:
+    """Yield a sum whose second term belongs to the last factor, or the exponent, of the first: n * x ** (n - 1)."""
+    if isinstance(left, ast.BinOp) and isinstance(left.op, (*PRODUCTS, ast.Pow)):
+        yield replaced(left, right=replaced(node, left=left.right))
+        yield from (replaced(left, right=each) for each in _drawn_in(node, left.right))
 
 
 def _is_applied(node: ast.Call) -> bool:

@@ -92,6 +92,8 @@ def moved(old: ast.AST, right: ast.AST, say: Vocabulary) -> Clause | None:
         return inside
     if both and len(_leaves(old)) > 2 and _leaves(old) == _leaves(right) and _order_of(old) == _order_of(right):
         return _bracketed(old, right) or quoted(old, right)
+    if isinstance(old, ast.UnaryOp) and isinstance(right, ast.BinOp):
+        return _bracketed(old, right)
     if isinstance(right, ast.BinOp) and right.left is old and isinstance(right.right, ast.BinOp):
         return _term(right, right.right, say.term(old) or "what stands there")
     return None
@@ -101,7 +103,9 @@ def _bracketed(old: ast.AST, right: ast.AST) -> Clause | None:
     """Return the clause of brackets that are missing; None where other ones are there."""
     stood, belongs = ast.unparse(old), ast.unparse(right)
     known = {ast.unparse(each) for each in walk(old) if isinstance(each, ast.expr)}
-    inner = [ast.unparse(each) for each in walk(right) if isinstance(each, ast.BinOp) and each is not right]
+    inner = [
+        ast.unparse(each) for each in walk(right) if isinstance(each, (ast.BinOp, ast.UnaryOp)) and each is not right
+    ]
     group = min((each for each in inner if each not in known and f"({each})" in belongs), key=len, default=None)
     if group is None or belongs.replace(f"({group})", group, 1) != stood or len(belongs) > MOST_QUOTED:
         return None

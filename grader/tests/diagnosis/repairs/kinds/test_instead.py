@@ -89,6 +89,30 @@ CASES = {
         "return 0.5 * z * (1 + np.tanh(z))",
         "the brackets around `1 + np.tanh(z)` were missing",
     ),
+    "another entry of the diagonal": (
+        "def f(a, i, k):\n    return a[i, k] / a[i, i]",
+        "f(np.ones((3, 3)), 1, 2)",
+        "return a[i, k] / a[k, k]",
+        "`a[i, i]` stood where `a[k, k]` belongs",
+    ),
+    "a one that is divided, too": (
+        "def f(n, stride):\n    return (n + 1) // stride",
+        "f(5, 2)",
+        "return n // stride + 1",
+        "`(n + 1) // stride` stood where `n // stride + 1` belongs",
+    ),
+    "brackets in an exponent": (
+        "def f(x, n):\n    return n * x ** n - 1",
+        "f(2.0, 3)",
+        "return n * x ** (n - 1)",
+        "the brackets around `n - 1` were missing",
+    ),
+    "brackets around a sign": (
+        "def f(n):\n    return -1 ** n",
+        "f(3)",
+        "return (-1) ** n",
+        "the brackets around `-1` were missing",
+    ),
     "an exponent": (
         "def f(z):\n    return 3 * z ** 3",
         "f(np.ones(3))",
