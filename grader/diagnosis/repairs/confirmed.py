@@ -72,7 +72,8 @@ class Confirmer:
         others = {each.test: each for each in (*row.failing, *self.failing) if each.test != probe.test}
         alike = [each for each in others.values() if probe.called & each.called]
         some = sorted((each for each in alike if not is_raised(each)), key=size_of)
-        chosen = some[:: max(1, len(some) // MOST_ELSEWHERE)][: MOST_ELSEWHERE + 1]
+        last = len(some) - 1
+        chosen = [some[place] for place in sorted({0, last // 3, 2 * last // 3, max(0, last - 1), last}) if some]
         self.forms.hold(repair.written)
         trials = (trial for each in chosen if (trial := self.answers.whole(each)) is not None)
         return not all(trial.is_right(trial.score(repair.numbers)) for trial in trials)

@@ -10,7 +10,7 @@ from functools import partial as bound
 
 from grader.course.stage import Stage
 from grader.diagnosis.repairs.bench import Bench
-from grader.diagnosis.repairs.relevance import FAR, SUSPECT, Relevance, keeps_nothing
+from grader.diagnosis.repairs.relevance import FAR, SUSPECT, Relevance, keeps, keeps_nothing
 from grader.diagnosis.repairs.repair import Repair, likelihood, reshapes
 from grader.diagnosis.repairs.rights.aligned import Alignment
 from grader.diagnosis.repairs.rights.noted import Rights
@@ -62,13 +62,37 @@ class Forms:
         }
         return frozenset(sorted(numbers)[:MOST_CONSTANTS])
 
+    def beyond_doubt(self, trial: Trial, fine: frozenset[str]) -> frozenset[str]:
+        """Return the functions, of those that are fine, whose lines no wrong answer of a test can come from.
+
+        One that answers wrongly in this very test is not, nor what it calls. What a function keeps, or gives to the
+        next, is not looked at where its own answers are.
+        """
+        own = self._plain.definitions
+        found = {name for name in own if is_fine(name, fine)}
+        wrong = trial.right[-1].label
+        if wrong in found:
+            found -= set(self._plain.reached(wrong))
+        giving = {record.label for record in trial.right[:-1] if record.kind == "call"}
+        return frozenset(name for name in found - giving if not keeps(own[name]))
+
+    def fine(
+        self, written: Written, depths: Mapping[int, int], all_fine: frozenset[str], sure: frozenset[str]
+    ) -> frozenset[str]:
+        """Return which functions are fine: those beyond doubt, and those in which no value of the test goes wrong."""
+        own = written.definitions
+        found = {name for name in own if is_fine(name, all_fine)}
+        return sure | {name for name in found if all(depths.get(id(each)) != SUSPECT for each in walk(own[name]))}
+
     def noted(self, trial: Trial, fine: frozenset[str], partial: Repair | None) -> Written:
         """Return the learner's text with what its expressions hold while a test is repeated.
 
         What is known of a slip is put right before.
         """
         written = self._plain.anew() if partial is None else partial.written.applied(partial.changes)
-        reached = [name for name in written.reached(trial.right[-1].label) if not is_fine(name, fine)]
+        labels = dict.fromkeys(record.label for record in reversed(trial.right))
+        names = dict.fromkeys(name for label in labels for name in written.reached(label))
+        reached = [name for name in names if not is_fine(name, fine)]
         self._held = None
         self._load(written.taking_notes(reached))
         trial.begin()

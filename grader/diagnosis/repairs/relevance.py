@@ -22,6 +22,14 @@ def keeps_nothing(node: ast.AST) -> bool:
     return isinstance(node, ast.Expr) and isinstance(node.value, (ast.BinOp, ast.UnaryOp, ast.Compare, ast.Subscript))
 
 
+def keeps(node: ast.FunctionDef) -> bool:
+    """Say whether a method sets attributes of its object, which others may use."""
+    return any(
+        isinstance(each, ast.Attribute) and isinstance(each.ctx, ast.Store) and getattr(each.value, "id", "") == "self"
+        for each in walk(node)
+    )
+
+
 @dataclass(frozen=True)
 class _Line:
     """A statement, or the head of a compound one: what it sets, what it uses for that, and what it calls."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 import types
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 
 from grader.course.stage import Stage
@@ -194,16 +194,18 @@ class Repairs:
             self.forms.hold(each.written)
             if trial.is_right(trial.score(each.numbers)):
                 return self.confirmer.confirmed([each], trial.failing, row), None
-        written = self.forms.noted(trial, row.fine, partial)
+        sure = self.forms.beyond_doubt(trial, row.fine)
+        written = self.forms.noted(trial, sure, partial)
         self.forms.hold(written)
         if trial.is_right(trial.score(())):  # objects came back, and what is wrong with them shows later
             whole = self.answers.whole(trial.failing)
             if whole is None or whole.is_right(score := whole.score(())):
                 return [], None
             trial = whole.up_to(score[0])
-            written = self.forms.noted(trial, row.fine, partial)
+            written = self.forms.noted(trial, sure, partial)
             self.forms.hold(written)
-        depths = self.forms.depths(written, trial, row.fine, trial.wrong_parts() if partial is None else ())
+        depths = self.forms.depths(written, trial, sure, trial.wrong_parts() if partial is None else ())
+        row = replace(row, fine=self.forms.fine(written, depths, row.fine, sure))
         tried = Tried(trial, trial.score(()), row.ends_at, self.clock)
         batches = Candidates(self.forms, row, self.clock).right(written, tried, depths)
         weak: list[tuple[Slip, Repair]] = []

@@ -64,8 +64,10 @@ def _drawn_in(node: ast.BinOp, left: ast.expr) -> Iterator[ast.BinOp]:
 
 
 def _is_applied(node: ast.Call) -> bool:
-    """Say whether a call is that of a plain function, of NumPy or the module."""
-    return isinstance(node.func, ast.Name) or isinstance(getattr(node.func, "value", None), ast.Name)
+    """Say whether a call is that of a plain function, of NumPy or the module, or of a layer that the object has."""
+    owner = getattr(node.func, "value", None)
+    is_layer = isinstance(owner, ast.Attribute) and isinstance(owner.value, ast.Name) and owner.value.id == "self"
+    return isinstance(node.func, ast.Name) or isinstance(owner, ast.Name) or is_layer
 
 
 def indexed(node: ast.AST, value_of: Callable[[ast.AST], Any]) -> Iterator[ast.AST]:
@@ -176,7 +178,7 @@ def exchanged(node: ast.AST) -> Iterator[ast.AST]:
 
 def _names_exchanged(node: ast.BinOp) -> Iterator[ast.AST]:
     """Yield b * x + a for a * x + b, where each name stands there once."""
-    if not isinstance(node.op, SUMS):
+    if not isinstance(node.op, (*SUMS, ast.Mult)):
         return
     names = [each for each in walk(node) if isinstance(each, ast.Name)]
     once = [each for each in names if sum(each.id == other.id for other in names) == 1]

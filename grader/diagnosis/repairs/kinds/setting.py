@@ -90,7 +90,7 @@ def _bounds(node: ast.Slice) -> Iterator[ast.Slice]:
 
 def _orders(targets: list[ast.expr]) -> Iterator[list[ast.expr]]:
     """Yield names with two of them in each other's places."""
-    if len(targets) > MOST_TARGETS or not all(isinstance(each, ast.Name) for each in targets):
+    if len(targets) > MOST_TARGETS or any(isinstance(each, ast.Starred) for each in targets):
         return
     for one, other in combinations(range(len(targets)), 2):
         order = list(targets)
