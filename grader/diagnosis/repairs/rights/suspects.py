@@ -29,10 +29,14 @@ def suspects(learners: Written, rights: Sequence[Written], functions: Sequence[s
     known = [each.seen.prints.values() for each in rights]
     known += [names.values() for each in rights for names in each.seen.held.values()]
     right = Prints(one for each in known for one in each)
+    kept = Prints(
+        one for each in rights for held in each.seen.held.values() for path, one in held.items() if len(path) > 1
+    )
     found: set[int] = set()
     for name in functions:
         statements = list(statements_of(learners.definitions[name].body))
         wrong = [each for each in statements if any(_goes_wrong(learners, head, right) for head in head_of(each))]
+        wrong += [each for each in statements if _keeps_another(learners, each, kept)]
         used = {
             node.id for each in wrong for head in head_of(each) for node in walk(head) if isinstance(node, ast.Name)
         }
@@ -44,6 +48,14 @@ def _sets(statement: ast.stmt) -> set[str]:
     """Return the names that one assignment sets: what is right by itself may not be what belongs in one of them."""
     targets = statement.targets if isinstance(statement, ast.Assign) else [getattr(statement, "target", statement)]
     return {each.id for each in targets if isinstance(each, ast.Name)}
+
+
+def _keeps_another(learners: Written, statement: ast.stmt, kept: Prints) -> bool:
+    """Say whether a line keeps a value as an attribute that no right module keeps as one."""
+    if not isinstance(statement, ast.Assign) or not isinstance(statement.targets[0], ast.Attribute):
+        return False
+    known = print_of(learners, statement.value)
+    return known is not None and known not in kept
 
 
 def _goes_wrong(learners: Written, head: ast.AST, right: Prints) -> bool:
