@@ -85,6 +85,8 @@ def _special(change: Change, say: Vocabulary) -> Clause | None:
         return Clause(f"{was} stood where minus infinity belongs", fix, 0)
     if isinstance(old, ast.Subscript) and isinstance(right, ast.Name):
         return quoted(old, right)
+    if isinstance(change.holder, ast.Subscript) and change.holder.slice is old and isinstance(right, ast.Tuple):
+        return quoted(change.holder, replaced(change.holder, slice=right))
     if isinstance(change.holder, ast.BinOp) and isinstance(change.holder.op, ast.Pow) and change.holder.right is old:
         return quoted(change.holder, replaced(change.holder, right=right))
     if isinstance(right, ast.AST) and (clause := moved(old, right, say)) is not None:

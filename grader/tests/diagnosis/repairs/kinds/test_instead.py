@@ -83,6 +83,12 @@ CASES = {
         "return sorted(x, key=lambda each: (-x[each], each))",
         "-x[each] and each stood in the other order",
     ),
+    "a row for a column": (
+        "def f(a, k):\n    return np.argmax(a[k, k:])",
+        "f(np.ones((3, 3)), 1)",
+        "return np.argmax(a[k:, k])",
+        "`a[k, k:]` stood where `a[k:, k]` belongs",
+    ),
     "brackets": (
         "def f(z):\n    return 0.5 * z * 1 + np.tanh(z)",
         "f(np.ones(3))",
