@@ -183,6 +183,11 @@ class Repairs:
         tests = slip.tests | more
         return Slip(slip.diagnosis, (-len(tests), *slip.rank[1:]), tests)
 
+    def _is_doubted(self, repair: Repair, probe: Failing, row: Row) -> bool:
+        """Say whether something likelier may be the cause: steps are in another order seldom, and tests stay wrong."""
+        is_order = any(isinstance(change.new, list) for change in repair.changes)
+        return is_order or self.confirmer.leaves(repair, probe, row)
+
     def _repaired(
         self, trial: Trial, partial: Repair | None, row: Row
     ) -> tuple[list[tuple[Slip, Repair]], Repair | None]:
@@ -213,10 +218,10 @@ class Repairs:
         for found in islice(batches, MOST_BATCHES):
             slips = self.confirmer.confirmed([each.after(partial) for each in found], trial.failing, row)
             if slips and not is_weak(slips[0][0], row):
-                if partial is not None or not self.confirmer.leaves(slips[0][1], trial.failing, row):
+                if partial is not None or not self._is_doubted(slips[0][1], trial.failing, row):
                     return slips, None
                 tried.ends_at = min(tried.ends_at, self.clock() + DOUBT_SECONDS)
-                doubted = min(doubted or slips, slips, key=lambda told: told[0][0].rank[0])  # that puts most right
+                doubted = min(doubted or slips, slips, key=lambda told: told[0][0].rank)
             weak = weak or slips
         weak = doubted or weak
         return weak, None if weak else tried.best

@@ -32,6 +32,8 @@ def narrowed(old: ast.AST, new: ast.AST, holder: ast.AST) -> tuple[ast.AST, ast.
 
 def _exchanged(old: ast.AST, right: ast.AST) -> Clause | None:
     """Return the clause of two names in each other's places; None where the formulas differ otherwise."""
+    if isinstance(old, ast.BinOp) and isinstance(right, ast.BinOp) and old.left is right.right:
+        return None  # the two sides are, with all their names
     names = [[each for each in walk(node) if isinstance(each, ast.Name)] for node in (old, right)]
     pairs = [(a.id, b.id) for a, b in zip(*names, strict=False) if a.id != b.id]
     if (

@@ -117,8 +117,10 @@ def _without_keyword(gone: ast.keyword, new: ast.Call, noun: str, say: Vocabular
 
 
 def _range(old: ast.Call, new: ast.Call) -> Clause:
-    if len(new.args) != len(old.args):
+    if len(new.args) > len(old.args):
         return Clause("the loop left out its first round", "Start at 0.", 1)
+    if len(new.args) < len(old.args):
+        return Clause("the loop had a first round too many", f"Start at {ast.unparse(old.args[0])}.", 1)
     pair = next(((a, b) for a, b in zip(old.args, new.args, strict=True) if a is not b), (None, None))
     whole = next((each for each in pair if isinstance(each, ast.BinOp) and constant_of(each.right) == 1), None)
     if isinstance(whole, ast.BinOp) and whole.left in pair:

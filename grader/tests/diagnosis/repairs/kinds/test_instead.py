@@ -89,6 +89,12 @@ CASES = {
         "return np.argmax(a[k:, k])",
         "`a[k, k:]` stood where `a[k:, k]` belongs",
     ),
+    "a first round too many": (
+        "def f(n):\n    return [k for k in range(n)]",
+        "f(3)",
+        "return [k for k in range(1, n)]",
+        "the loop had a first round too many",
+    ),
     "brackets": (
         "def f(z):\n    return 0.5 * z * 1 + np.tanh(z)",
         "f(np.ones(3))",
