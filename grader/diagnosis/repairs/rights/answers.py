@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import time
 import types
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from grader.course.stage import Stage
 from grader.diagnosis.repairs.bench import Bench
@@ -15,6 +17,9 @@ from grader.diagnosis.slips.probes import Failing
 from grader.remote.record import Record
 
 SECONDS = 0.05  # of processor time, for what one right module answers
+IN_ALL = 0.15  # of processor time, for all of them in all tests
+LEAST = 0.005
+Answer = TypeVar("Answer")
 MOST_MODULES = 4
 MOST_RIGHT = 3  # answers to one test
 
@@ -28,6 +33,7 @@ class Answers:
     reference: types.ModuleType
     bench: Bench
     others: Callable[[], Sequence[types.ModuleType]] = tuple
+    left: float = IN_ALL
     _whole: dict[str, Trial | None] = field(default_factory=dict)  # by test
 
     def first_wrong(self, failing: Failing) -> Trial | None:
@@ -58,11 +64,7 @@ class Answers:
 
     def _further(self, module: types.ModuleType, failing: Failing, exact: bool, first: int) -> int | None:
         """Return a later place, up to which another right module answers as the learner's does; None where none is."""
-        try:
-            with bounded(SECONDS):
-                found = self._replay(module, failing, exact).first_difference(failing.records)
-        except TooLong:
-            return None
+        found = self._within(lambda: self._replay(module, failing, exact).first_difference(failing.records))
         return found if found is not None and found > first else None
 
     def _trial(
@@ -82,12 +84,19 @@ class Answers:
         self, module: types.ModuleType, failing: Failing, records: Sequence[Record], exact: bool
     ) -> list[Record] | None:
         """Return what another right module answers; None where it raises, since each has refusals of its own."""
+        found = self._within(lambda: expected(self._replay(module, failing, exact), records))
+        return None if found is None or any(each.error is not None for each in found) else found
+
+    def _within(self, ask: Callable[[], Answer]) -> Answer | None:
+        """Return what another right module says, or None where that takes too long."""
+        began = time.process_time()
         try:
-            with bounded(SECONDS):
-                found = expected(self._replay(module, failing, exact), records)
+            with bounded(min(SECONDS, self.left)):
+                return ask()
         except TooLong:
             return None
-        return None if found is None or any(each.error is not None for each in found) else found
+        finally:
+            self.left -= time.process_time() - began
 
     def _are_alike(self, one: Sequence[Record], other: Sequence[Record], exact: bool) -> bool:
         """Say whether two right modules answer alike; what is opaque, and what stays in a module, is not compared."""
@@ -100,8 +109,9 @@ class Answers:
         return True
 
     def _modules(self) -> Sequence[types.ModuleType]:
+        """Return the other right modules, while there is time for them."""
         try:
-            return self.others()[:MOST_MODULES]
+            return self.others()[:MOST_MODULES] if self.left > LEAST else ()
         except Exception:  # what a right module does as it is loaded may not stand a bound
             return ()
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import shutil
+import types
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
+from grader.diagnosis.repairs.rights.answers import IN_ALL, SECONDS, Answers
 from grader.tests.conftest import SmallCourse
 from grader.tests.diagnosis.repairs.layers import told
 
@@ -86,3 +89,29 @@ def test_a_right_module_that_fails_as_it_is_loaded_is_left_out(directions: Small
     verdict = directions.grade(LEARNERS.replace("x / length", "x * length")).verdict
     assert verdict.criteria[0].status == "failed" and not any("fault" in str(each) for each in verdict.criteria)
     assert directions.grade(LEARNERS).verdict.criteria[0].status == "passed"
+
+
+def test_other_modules_are_asked_only_while_there_is_time_for_them() -> None:
+    asked: list[str] = []
+
+    def others() -> list[types.ModuleType]:
+        asked.append("others")
+        return [types.ModuleType("other")]
+
+    nothing: Any = None
+    made = Answers(nothing, b"", types.ModuleType("right"), nothing, others)
+    assert len(made._modules()) == 1 and asked == ["others"]
+    made.left = 0.0
+    assert made._modules() == () and asked == ["others"]
+
+
+def test_one_that_takes_too_long_says_nothing() -> None:
+    nothing: Any = None
+    made = Answers(nothing, b"", types.ModuleType("right"), nothing)
+
+    def endless() -> int:
+        while True:
+            pass
+
+    assert made._within(endless) is None
+    assert 0 < made.left <= IN_ALL - SECONDS / 2
