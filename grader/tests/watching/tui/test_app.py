@@ -146,6 +146,7 @@ def test_in_80_columns_the_checklist_stands_above_what_is_wrong(place: Place) ->
             )
         )
         await screen.pilot.resize_terminal(34, 30)
+        await screen.until(lambda: screen.text("#foot") == "h hint  ? help  q quit")
         await screen.until(lambda: "double is right" in screen.text("#told"))
         await screen.until(lambda: max(len(line) for line in screen.text("#told").splitlines()) <= 32)
         await screen.pilot.resize_terminal(150, 30)
