@@ -10,7 +10,7 @@ from grader.tests.support.command import Place
 @pytest.mark.parametrize(
     ("arguments", "message", "asks"),
     [
-        (("chec", "s01"), "no such command 'chec'. Did you mean 'check'?", "grader -h"),
+        (("watchh", "s01"), "no such command 'watchh'. Did you mean 'watch'?", "grader -h"),
         (("check", "--seed", "x"), "invalid value for '--seed': 'x' is not a whole number", "grader check -h"),
         (("check", "--row"), "option '--row' requires an argument", "grader -h"),
         (("class", "grade"), "missing argument 'SUBMISSIONS'", "grader class grade -h"),
