@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from grader.outcome import Status
 from grader.report.terminal.gradients import gradient_lines
-from grader.report.terminal.layout import Look, fitting, heading, paragraph, row, side_by_side, with_place
+from grader.report.terminal.layout import INDENT, Look, fitting, heading, paragraph, row, side_by_side, with_place
 from grader.report.terminal.words import WORDS, count, kind_of_row, reached_choices, status_choices, with_uses
 from grader.verdict import CriterionResult, Failure, Verdict
 
@@ -162,12 +162,19 @@ def _cause(failure: Failure) -> str:
     return failure.diagnosis.mistake if failure.diagnosis else failure.message
 
 
+def _test_lines(test: str, look: Look) -> list[Text]:
+    """Return a test's name, its last part on a line of its own where it is too long: cut anywhere it cannot be read."""
+    place, separator, name = test.rpartition("::")
+    fits = len(test) <= look.detail - INDENT
+    return paragraph(test if fits or not separator else f"{place}::\n{name}", look, "dim")
+
+
 def _failure_lines(failure: Failure, style: Style, before: Failure | None) -> list[Text]:
     """Return the call, what came of it, notes, the known mistake and the place; nothing that stands above already."""
     look = style.look
     lines: list[Text] = []
     if style.verbose:
-        lines += paragraph(failure.test, look, "dim")
+        lines += _test_lines(failure.test, look)
     if failure.call:
         lines += paragraph(failure.call, look, "bold", hanging=4)
     if failure.message:

@@ -230,6 +230,14 @@ def test_verbose_shows_all_failures_and_the_names_of_their_tests() -> None:
     assert "more test" not in text
 
 
+def test_the_name_of_a_test_that_is_too_long_is_broken_before_its_last_part() -> None:
+    name = "test_hidden_triangular.py::TestForwardSubstitution::test_any_zero_of_the_diagonal_is_refused"
+    lines = shown(failing(replace(FAILURE, test=name)), width=90, verbose=True).splitlines()
+    place = lines.index("    test_hidden_triangular.py::TestForwardSubstitution::")
+    assert lines[place + 1] == "    test_any_zero_of_the_diagonal_is_refused"
+    assert f"    {name}" in shown(failing(replace(FAILURE, test=name)), width=120, verbose=True).splitlines()
+
+
 def test_of_failures_with_one_cause_the_first_is_shown() -> None:
     text = shown(failing(FAILURE, replace(FAILURE, call="split_heads(y)"), other(1)))
     assert "split_heads(y)" not in text
