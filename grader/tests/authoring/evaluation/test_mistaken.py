@@ -13,7 +13,17 @@ from grader.authoring.claims import Shortfall
 from grader.authoring.evaluation import Mutation, Tally
 from grader.outcome import Outcome, Status
 from grader.submission.source import Problem
-from grader.tests.authoring.evaluation.graded import DIAGNOSIS, HIDDEN, MUTANT, STAGE, WHOLE, mistaken, result, row, verdict
+from grader.tests.authoring.evaluation.graded import (
+    DIAGNOSIS,
+    HIDDEN,
+    MUTANT,
+    STAGE,
+    WHOLE,
+    mistaken,
+    result,
+    row,
+    verdict,
+)
 from grader.verdict import Verdict
 
 
