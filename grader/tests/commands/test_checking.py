@@ -198,6 +198,3 @@ def test_all_stages_of_an_archive_are_graded(place: Place, tmp_path: Path) -> No
     done = place.run("check", "--all", "--submission", archive)
     assert done.out.splitlines()[-1].endswith("2 of 2 criteria")
     assert not place.store.file.exists()
-
-
-# Commands that do not grade run in this process, which is much faster.
