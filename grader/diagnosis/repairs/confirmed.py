@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 
@@ -18,6 +19,7 @@ from grader.diagnosis.slips.telling import Slip
 
 MOST_CONFIRMED = 6  # of the tests that passed
 MOST_USERS = 3  # tests that passed, of other functions that use a changed one
+DOUBT_SECONDS = 0.06  # of processor time, to see whether others stay wrong
 MOST_ELSEWHERE = 4  # failing tests of other rows, which choose between repairs that one test needs all alike
 
 Told = tuple[Slip, Repair]
@@ -75,8 +77,14 @@ class Confirmer:
         last = len(some) - 1
         chosen = [some[place] for place in sorted({0, last // 3, 2 * last // 3, max(0, last - 1), last}) if some]
         self.forms.hold(repair.written)
-        trials = (trial for each in chosen if (trial := self.answers.whole(each)) is not None)
-        return not all(trial.is_right(trial.score(repair.numbers)) for trial in trials)
+        ends_at = time.process_time() + self.bench.seconds + DOUBT_SECONDS
+        for each in chosen:
+            if time.process_time() + self.bench.seconds > ends_at:
+                break
+            trial = self.answers.whole_soon(each)
+            if trial is not None and not trial.is_right(trial.score(repair.numbers)):
+                return True
+        return False
 
     def _kept(self, probe: Failing, row: Row) -> list[Trial]:
         """Return some tests of a row that passed, which have to stay right."""

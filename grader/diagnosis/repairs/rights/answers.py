@@ -62,6 +62,10 @@ class Answers:
             self._whole[failing.test] = self._trial(failing, failing.records, False, -1, self.reference)
         return self._whole[failing.test]
 
+    def whole_soon(self, failing: Failing) -> Trial | None:
+        """Return the same, or None where the right module takes long for it."""
+        return self._within(lambda: self.whole(failing)) if self.left > LEAST else self._whole.get(failing.test)
+
     def _further(self, module: types.ModuleType, failing: Failing, exact: bool, first: int) -> int | None:
         """Return a later place, up to which another right module answers as the learner's does; None where none is."""
         found = self._within(lambda: self._replay(module, failing, exact).first_difference(failing.records))
