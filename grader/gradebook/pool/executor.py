@@ -23,6 +23,7 @@ from grader.gradebook.pool.serving import serve
 EXTRA = 4  # processes for each job, most of which only wait
 START_SECONDS = 120.0
 END_SECONDS = 10.0
+STOPPED = "the grading was stopped"
 _Call = tuple[Future[Any], Callable[..., Any], tuple[Any, ...]]
 
 
@@ -44,6 +45,7 @@ class Pool(Executor):
         self._stopped = threading.Event()
         most = 1 if jobs == 1 else jobs * EXTRA
         self._admission = Admission(jobs, most)
+        self._starting = threading.Lock()  # of a process, which is to have all that it needs before anything ends
         self._threads = [threading.Thread(target=self._work, daemon=True) for _ in range(most)]
         self.width = most
         for thread in self._threads:
@@ -67,6 +69,8 @@ class Pool(Executor):
                 self._calls.get_nowait()[0].cancel()
             except queue.Empty:
                 break
+        with self._starting:
+            pass
         for thread in self._threads if wait else ():
             thread.join()
 
@@ -74,7 +78,7 @@ class Pool(Executor):
         """Be the thread of one process: give it one call after the other, and start another where it dies."""
         if hasattr(signal, "pthread_sigmask"):  # a new process inherits it, and is not stopped while it starts
             signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
-        process = _Process(self._first)
+        process = _Process(self._first, self._starting)
         try:
             while (call := self._next()) is not None:
                 future, function, arguments = call
@@ -110,8 +114,9 @@ def _answer(future: Future[Any], answer: tuple[bool, Any]) -> None:
 class _Process:
     """One process at a time, started when it is needed."""
 
-    def __init__(self, first: tuple[Callable[..., None], tuple[Any, ...]]) -> None:
+    def __init__(self, first: tuple[Callable[..., None], tuple[Any, ...]], starting: threading.Lock) -> None:
         self._first = first
+        self._starting = starting
         self._process: SpawnProcess | None = None
         self._pipe: Connection | None = None
         self._is_busy = False
@@ -122,7 +127,7 @@ class _Process:
         """Return whether a call ended well, and its result or exception; WorkerDied where the process ends instead."""
         try:
             if self._process is None or not self._process.is_alive():
-                self._start()
+                self._start(stopped)
                 self._wait(START_SECONDS, stopped)
             assert self._pipe is not None
             self._is_busy = True
@@ -137,13 +142,16 @@ class _Process:
             self.end()
             raise
 
-    def _start(self) -> None:
+    def _start(self, stopped: threading.Event) -> None:
         self.end()
         self._is_busy = True  # with its own start
         context = get_context("spawn")
-        self._pipe, theirs = context.Pipe()
-        self._process = context.Process(target=serve, args=(theirs, *self._first), daemon=False)
-        self._process.start()
+        with self._starting:
+            if stopped.is_set():
+                raise WorkerDied(STOPPED)
+            self._pipe, theirs = context.Pipe()
+            self._process = context.Process(target=serve, args=(theirs, *self._first), daemon=False)
+            self._process.start()
         theirs.close()
 
     def _wait(self, seconds: float, stopped: threading.Event) -> Any:
@@ -152,7 +160,7 @@ class _Process:
         while not self._pipe.poll(min(0.2, left)):
             left -= 0.2
             if stopped.is_set():
-                raise WorkerDied("the grading was stopped")
+                raise WorkerDied(STOPPED)
             if left <= 0:
                 raise WorkerDied(f"the process that graded did not answer within {seconds:g} s")
         return self._pipe.recv()

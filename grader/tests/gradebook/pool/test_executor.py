@@ -179,5 +179,4 @@ def test_an_interpreter_that_ends_while_the_pool_does_says_nothing(tmp_path: Pat
         [sys.executable, "cut.py"], cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ROOT)},
         capture_output=True, text=True, timeout=100, check=False,
     )  # fmt: skip
-    said = done.stderr.replace("EOFError: Ran out of input", "")  # of a process that had not got its task yet
-    assert done.returncode == 0 and "closed" not in said and "Error:" not in said, done.stderr
+    assert (done.returncode, done.stderr) == (0, "")
