@@ -77,8 +77,9 @@ def open_workspace(start: Path, key_file: Path | None = None) -> Workspace:
     course = load_course(root)
     if (key := sealed.wanted_key(key_file)) is not None:
         course = replace(course, stages=tuple(stage.with_key(key) for stage in course.stages))
-    here = start.resolve()
-    within = next((stage for stage in course.stages if here.is_relative_to(stage.folder.resolve())), None)
+    here, top = start.resolve(), root.resolve()  # a link may lead out of the course
+    place = here.relative_to(top).parts[:2] if here.is_relative_to(top) else ()
+    within = next((stage for stage in course.stages if place == (stage.folder.parent.name, stage.name)), None)
     return Workspace(course, Store(root), within=within)
 
 

@@ -38,3 +38,12 @@ def test_a_check_within_a_folder_of_a_stage_grades_that_stage(place: Place) -> N
     done = place.run("check", folder=place.sums.parent)
     assert done.code == 3 and done.err.startswith("error: s02 is locked")
     assert "`grader check s01` grades the stage where you are" in " ".join(done.err.split())
+
+
+def test_a_link_that_leads_out_of_the_course_is_no_stage(
+    place: Place, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    elsewhere = tmp_path_factory.mktemp("elsewhere")
+    link = place.root / "stages" / "mine"
+    link.symlink_to(elsewhere, target_is_directory=True)
+    assert open_workspace(link).within is None

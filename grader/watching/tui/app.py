@@ -31,19 +31,13 @@ from grader.watching.keys import ENDS, told
 from grader.watching.making import Post, Width, made
 from grader.watching.session import Session
 from grader.watching.tui.dialogs import Choice, Question, Reading
-from grader.watching.tui.panels import Column, Panels, choices, help_text
+from grader.watching.tui.panels import Column, Panels, choices, foot, help_text
 from grader.watching.tui.style import STYLE
 from grader.watching.tui.windows import comparison_window, hint_window, lesson_window, readme_window
 
 WIDE = 110  # columns from which on three columns fit
 TICK_SECONDS = 0.5
 ERROR_SECONDS = 10.0
-FEET = (
-    "n next  p prev  h hint  e explore  s spec  o edit  d diff  r reset  l list  / find  ? help  q quit",
-    "n next  p prev  h hint  e explore  s spec  o edit  l list  ? help  q quit",
-    "n next  p prev  h hint  s spec  ? help  q quit",
-    "h hint  ? help  q quit",
-)  # the first is shown that fits
 ACTIONS = {
     "n": "step(1)", "p": "step(-1)", "h": "hint", "e": "explore", "s": "show", "o": "edit", "d": "compare",
     "c": "check", "r": "reset", "l": "list(False)", "slash": "list(True)", "question_mark": "help", "q": "quit",
@@ -231,7 +225,7 @@ class Watching(App[None]):
 
     def _fit(self, width: int) -> None:
         self.set_class(width < WIDE, "narrow")
-        self.query_one("#foot", Static).update(next((each for each in FEET if width > len(each) + 1), FEET[-1]))
+        self.query_one("#foot", Static).update(foot(width))
 
     def _changed(self) -> None:
         """Show what the session changed; tests come by the hundred, and the clock's ticks are enough for them."""

@@ -21,6 +21,13 @@ from grader.watching.session import Session
 LEAST_WIDTH = 24
 PANELS = ("#title", "#stages", "#rows", "#detail", "#told")
 
+FEET = (
+    "n next  p prev  h hint  e explore  s spec  o edit  d diff  r reset  l list  / find  ? help  q quit",
+    "n next  p prev  h hint  e explore  s spec  o edit  l list  ? help  q quit",
+    "n next  p prev  h hint  s spec  ? help  q quit",
+    "h hint  ? help  q quit",
+)  # the first is shown that fits
+
 
 class Column(VerticalScroll):
     """What is told of a row; refit is called once it has another size, since its text is wrapped for its width."""
@@ -150,3 +157,8 @@ def help_text() -> str:
     lines = [f"  {key}   {what}" for key, what in telling.KEYS]
     more = ("Up and down choose a row, Enter opens its line.", "Tab moves between the columns.")
     return "\n".join([*lines, "", *more])
+
+
+def foot(width: int) -> str:
+    """Return the keys of the last line, as many as fit into so many columns."""
+    return next((each for each in FEET if width > len(each) + 1), FEET[-1])
