@@ -19,7 +19,7 @@ from grader.diagnosis.slips.telling import Slip
 
 MOST_CONFIRMED = 6  # of the tests that passed
 MOST_USERS = 3  # tests that passed, of other functions that use a changed one
-DOUBT_SECONDS = 0.06  # of processor time, to see whether others stay wrong
+OTHERS_SECONDS = 0.06  # of processor time, to see whether others stay wrong
 MOST_ELSEWHERE = 4  # failing tests of other rows, which choose between repairs that one test needs all alike
 
 Told = tuple[Slip, Repair]
@@ -66,7 +66,7 @@ class Confirmer:
                 slips[diagnosis.mistake] = Slip(diagnosis, rank, frozenset(tests)), each
         return self._ordered(slips.values(), probe)
 
-    def leaves(self, repair: Repair, probe: Failing, row: Row) -> bool:
+    def leaves_wrong(self, repair: Repair, probe: Failing, row: Row) -> bool:
         """Say whether a failing test that calls the same functions, of this row or another, stays wrong with a repair.
 
         Tests of refusals do not count: whoever computes wrongly may forget to refuse as well.
@@ -77,7 +77,7 @@ class Confirmer:
         last = len(some) - 1
         chosen = [some[place] for place in sorted({0, last // 3, 2 * last // 3, max(0, last - 1), last}) if some]
         self.forms.hold(repair.written)
-        ends_at = time.process_time() + self.bench.seconds + DOUBT_SECONDS
+        ends_at = time.process_time() + self.bench.seconds + OTHERS_SECONDS
         for each in chosen:
             if time.process_time() + self.bench.seconds > ends_at:
                 break

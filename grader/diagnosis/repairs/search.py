@@ -184,9 +184,9 @@ class Repairs:
         return Slip(slip.diagnosis, (-len(tests), *slip.rank[1:]), tests)
 
     def _is_doubted(self, repair: Repair, probe: Failing, row: Row) -> bool:
-        """Say whether something likelier may be the cause: steps are in another order seldom, and tests stay wrong."""
+        """Say whether to look for a better repair: steps are seldom in another order, and no test may stay wrong."""
         is_order = any(isinstance(change.new, list) for change in repair.changes)
-        return is_order or self.confirmer.leaves(repair, probe, row)
+        return is_order or self.confirmer.leaves_wrong(repair, probe, row)
 
     def _repaired(
         self, trial: Trial, partial: Repair | None, row: Row

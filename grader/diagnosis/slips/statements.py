@@ -20,7 +20,7 @@ Kind = Literal[
     "hoisted", "return_after", "unpacked", "elsewhere", "copied", "kept", "guarded", "freed",
 ]  # fmt: skip
 BODIES = ("body", "orelse")
-STEPS = (ast.Assign, ast.AugAssign, ast.Expr)
+SIMPLE = (ast.Assign, ast.AugAssign, ast.Expr)
 
 
 def natural_statements(node: ast.stmt) -> Iterator[tuple[Kind, ast.stmt]]:
@@ -98,13 +98,13 @@ def _conditions(body: list[ast.stmt]) -> Iterator[tuple[Kind, int, list[ast.stmt
     for place, branch in enumerate(body):
         if not isinstance(branch, ast.If) or branch.orelse or _leaves(branch):
             continue
-        if place and isinstance(body[place - 1], STEPS):
+        if place and isinstance(body[place - 1], SIMPLE):
             inside = replaced(branch, body=[body[place - 1], *branch.body])
             yield "guarded", place - 1, [*body[: place - 1], inside, *body[place + 1 :]]
-        if place + 1 < len(body) and isinstance(body[place + 1], STEPS):
+        if place + 1 < len(body) and isinstance(body[place + 1], SIMPLE):
             inside = replaced(branch, body=[*branch.body, body[place + 1]])
             yield "guarded", place + 1, [*body[:place], inside, *body[place + 2 :]]
-        if len(branch.body) > 1 and isinstance(branch.body[-1], STEPS):
+        if len(branch.body) > 1 and isinstance(branch.body[-1], SIMPLE):
             shorter = replaced(branch, body=branch.body[:-1])
             yield "freed", place, [*body[:place], shorter, branch.body[-1], *body[place + 1 :]]
 

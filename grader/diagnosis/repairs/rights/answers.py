@@ -18,10 +18,11 @@ from grader.remote.record import Record
 
 SECONDS = 0.05  # of processor time, for what one right module answers
 IN_ALL = 0.15  # of processor time, for all of them in all tests
-LEAST = 0.005
-Answer = TypeVar("Answer")
+LEAST = 0.005  # seconds, below which nothing is asked any more
 MOST_MODULES = 4
 MOST_RIGHT = 3  # answers to one test
+
+Answer = TypeVar("Answer")
 
 
 @dataclass
@@ -63,8 +64,13 @@ class Answers:
         return self._whole[failing.test]
 
     def whole_soon(self, failing: Failing) -> Trial | None:
-        """Return the same, or None where the right module takes long for it."""
-        return self._within(lambda: self.whole(failing)) if self.left > LEAST else self._whole.get(failing.test)
+        """Return the same, or None where the reference takes too long for it."""
+        if failing.test in self._whole:
+            return self._whole[failing.test]
+        right = self._answers(self.reference, failing, failing.records, False)
+        if right is not None:
+            self._whole[failing.test] = self._with_others(failing, right, False, -1, self.reference)
+        return self._whole.get(failing.test)
 
     def _further(self, module: types.ModuleType, failing: Failing, exact: bool, first: int) -> int | None:
         """Return a later place, up to which another right module answers as the learner's does; None where none is."""
@@ -75,11 +81,15 @@ class Answers:
         self, failing: Failing, records: Sequence[Record], exact: bool, last: int, module: types.ModuleType
     ) -> Trial | None:
         right = expected(self._replay(module, failing, exact), records)
-        if right is None:
-            return None
+        return None if right is None else self._with_others(failing, right, exact, last, module)
+
+    def _with_others(
+        self, failing: Failing, right: list[Record], exact: bool, last: int, module: types.ModuleType
+    ) -> Trial:
+        """Return a trial with the answers of one right module, and with those of the others that differ."""
         found: list[list[Record]] = [right]
         for other in self._modules():
-            answers = None if other is module else self._answers(other, failing, records, exact)
+            answers = None if other is module else self._answers(other, failing, right, exact)
             if answers is not None and not any(self._are_alike(answers, each, exact) for each in found):
                 found.append(answers)
         return Trial(self.stage, self.bench, failing, right, exact, last, found[1:MOST_RIGHT])
@@ -87,12 +97,14 @@ class Answers:
     def _answers(
         self, module: types.ModuleType, failing: Failing, records: Sequence[Record], exact: bool
     ) -> list[Record] | None:
-        """Return what another right module answers; None where it raises, since each has refusals of its own."""
+        """Return what a right module answers; None where it takes too long, or raises: each refuses in its own way."""
         found = self._within(lambda: expected(self._replay(module, failing, exact), records))
         return None if found is None or any(each.error is not None for each in found) else found
 
     def _within(self, ask: Callable[[], Answer]) -> Answer | None:
-        """Return what another right module says, or None where that takes too long."""
+        """Return what a right module says, or None where that takes too long."""
+        if self.left < LEAST:
+            return None
         began = time.process_time()
         try:
             with bounded(min(SECONDS, self.left)):
@@ -115,7 +127,7 @@ class Answers:
     def _modules(self) -> Sequence[types.ModuleType]:
         """Return the other right modules, while there is time for them."""
         try:
-            return self.others()[:MOST_MODULES] if self.left > LEAST else ()
+            return self.others()[:MOST_MODULES] if self.left >= LEAST else ()
         except Exception:  # what a right module does as it is loaded may not stand a bound
             return ()
 

@@ -102,8 +102,10 @@ def test_other_modules_are_asked_only_while_there_is_time_for_them() -> None:
     nothing: Any = None
     made = Answers(nothing, b"", types.ModuleType("right"), nothing, others)
     assert len(made._modules()) == 1 and asked == ["others"]
-    made.left = 0.0
-    assert made._modules() == () and asked == ["others"]
+    for left in (0.0, -0.1):
+        made.left = left
+        assert made._modules() == () and asked == ["others"]
+        assert made._within(lambda: 1) is None and made.left == left  # and no timer is set to less than nothing
 
 
 @pytest.mark.skipif(not can_bound(), reason="nothing is bounded here")
