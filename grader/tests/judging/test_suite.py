@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import sys
 from collections.abc import Iterator
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from grader.judging.collecting.content import test_files as files_of
+from grader.judging.processes import bounds
+from grader.judging.processes.slate import Slate
+from grader.judging.session import Session
 from grader.judging.suite import Suite, criterion_of, name_of
 from grader.judging.task import Task
 from grader.tests.conftest import SmallCourse
@@ -61,6 +67,33 @@ def test_rows_are_chosen_and_ordered(suite: Suite) -> None:
     assert suite.chosen("no such row") == []
     assert suite.chosen(None, Task(1, 0.0, ahead=("half", "total")).first) == suite.chosen(None, ("half", "total"))
     assert Task(1, 0.0, hunt=("total",), ahead=("half",)).first == ("total",)
+
+
+def test_the_doubt_about_one_test_keeps_nothing_for_another(
+    course: SmallCourse, suite: Suite, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Which test is next is open: pytest asks that nothing of another file is still set up then."""
+    answers: Any = SimpleNamespace(reference=_solution(course, monkeypatch), explains=False)
+    process: Any = SimpleNamespace(job=SimpleNamespace(source=course.stage.module_path.read_bytes()))
+    session = Session(suite, Task(1, 1e9), process, answers, Slate())
+    files = [each.path for each in suite.items]
+    places = [files.index(file) for file in dict.fromkeys(files)]
+    assert len(places) > 1 and suite.items[places[0] + 1].path == files[0]
+    session.begin()
+    try:
+        with suite.in_place():
+            assert [session.doubt(suite.items, place) for place in (*places, places[0])] == [None] * (len(places) + 1)
+    finally:
+        bounds.bound_time(0)
+        session.end()
+
+
+def _solution(course: SmallCourse, monkeypatch: pytest.MonkeyPatch) -> Any:
+    monkeypatch.syspath_prepend(str(course.hidden))
+    monkeypatch.delitem(sys.modules, "solution", raising=False)
+    found = importlib.import_module("solution")
+    monkeypatch.delitem(sys.modules, "solution")
+    return found
 
 
 def test_a_file_that_cannot_be_collected_is_a_fault_and_nothing_is_run(course: SmallCourse) -> None:

@@ -107,7 +107,8 @@ def test_pytest_takes_the_number_of_workers_from_here(tmp_path: Path) -> None:
         "-p",
         "grader.tests.pace.options",
     ]
-    settings = ["-n", "auto", "--rootdir", str(tmp_path), "-c", os.devnull]
+    alone = ["--rootdir", str(tmp_path), "--confcutdir", str(tmp_path)]  # else it goes through all folders above
+    settings = ["-n", "auto", "-c", os.devnull, *alone]
     done = subprocess.run([*command, *settings], cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0 and f"{MANY}/{MANY} workers" in done.stdout, done.stdout
 
