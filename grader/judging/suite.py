@@ -50,6 +50,7 @@ class Suite:
         in_memory = MemoryFiles(stage.folder, files.sources)
         root = str(stage.folder.parent.parent)
         options = ["-c", str(PYTEST_INI), "--rootdir", root, "--noconftest", "-p", "grader.judging.plugin"]
+        options += ["--confcutdir", str(stage.folder)]  # else pytest goes through all folders above the course's
         options += [*WITHOUT, "--tb=native"]  # the long form of a failure, seen by nobody, takes longer than its test
         with _alone(), self._imports(), noted():
             before = set(sys.modules)

@@ -6,6 +6,7 @@ import importlib
 import os
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -51,6 +52,22 @@ def test_a_collection_leaves_modules_environment_and_streams_as_they_were(
     ours = {name for name in set(sys.modules) - modules if "s90" in name or name.startswith(("hidden", "test_"))}
     assert not ours and dict(os.environ) == environment and list(sys.meta_path) == path
     assert capfd.readouterr() == ("", "")
+
+
+def test_a_collection_looks_through_no_folder_above_the_course(
+    course: SmallCourse, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stage, seen = course.stage, list[Path]()
+    scandir = os.scandir
+
+    def noted(path: Any = ".") -> Any:
+        seen.append(Path(path))
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", noted)
+    Suite(stage, files_of(stage)).close()
+    monkeypatch.undo()
+    assert {each for each in seen if stage.folder.is_relative_to(each)} == {stage.folder}
 
 
 def test_what_tests_import_is_there_while_they_run_and_not_afterwards(suite: Suite) -> None:
