@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 import sys
 from collections.abc import Iterator
@@ -12,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from grader.course.answers import module_from, reference_source
 from grader.judging.collecting.content import test_files as files_of
 from grader.judging.processes import bounds
 from grader.judging.processes.slate import Slate
@@ -86,11 +86,9 @@ def test_rows_are_chosen_and_ordered(suite: Suite) -> None:
     assert Task(1, 0.0, hunt=("total",), ahead=("half",)).first == ("total",)
 
 
-def test_the_doubt_about_one_test_keeps_nothing_for_another(
-    course: SmallCourse, suite: Suite, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_doubt_about_one_test_keeps_nothing_for_another(course: SmallCourse, suite: Suite) -> None:
     """Which test is next is open: pytest asks that nothing of another file is still set up then."""
-    answers: Any = SimpleNamespace(reference=_solution(course, monkeypatch), explains=False)
+    answers: Any = SimpleNamespace(reference=module_from(reference_source(course.stage), "reference"), explains=False)
     process: Any = SimpleNamespace(job=SimpleNamespace(source=course.stage.module_path.read_bytes()))
     session = Session(suite, Task(1, 1e9), process, answers, Slate())
     files = [each.path for each in suite.items]
@@ -103,14 +101,6 @@ def test_the_doubt_about_one_test_keeps_nothing_for_another(
     finally:
         bounds.bound_time(0)
         session.end()
-
-
-def _solution(course: SmallCourse, monkeypatch: pytest.MonkeyPatch) -> Any:
-    monkeypatch.syspath_prepend(str(course.hidden))
-    monkeypatch.delitem(sys.modules, "solution", raising=False)
-    found = importlib.import_module("solution")
-    monkeypatch.delitem(sys.modules, "solution")
-    return found
 
 
 def test_a_file_that_cannot_be_collected_is_a_fault_and_nothing_is_run(course: SmallCourse) -> None:

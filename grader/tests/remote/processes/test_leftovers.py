@@ -77,6 +77,15 @@ def gone(processes: set[int], seconds: float = 30) -> bool:
     return not any(map(alive, processes))
 
 
+def grown(process: int, number: int, seconds: float = 30) -> set[int]:
+    """Return the processes that stem from one, once there are so many."""
+    end = time.monotonic() + seconds
+    while len(found := below(process)) < number and time.monotonic() < end:
+        time.sleep(0.02)
+    assert len(found) >= number, found
+    return found
+
+
 needs_proc = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="processes are counted in /proc")
 
 
@@ -88,8 +97,7 @@ class TestNothingIsLeft:
         loaded = below(root)
         remote: Any = learner.open()
         remote.fine(1)
-        while len(before := below(root)) < len(loaded) + 2:  # the test's, and one that is forked ahead for the next
-            time.sleep(0.01)
+        before = grown(root, len(loaded) + 2)  # by the test's, and one that is forked ahead for the next
         remote.leave_a_child()
         left = below(root) - before
         assert left
