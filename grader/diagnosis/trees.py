@@ -9,23 +9,33 @@ import ast
 import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from typing import Any, TypeVar
 
 from grader.course.changes import replaced
 
 Node = TypeVar("Node", bound=ast.AST)
+PLAIN = ("ctx", "id", "attr", "level", "module", "type_comment")  # fields that hold no node, or none to look at
 
 
 def walk(root: ast.AST) -> list[ast.AST]:
     """Return a node and all below it, those nearer to it first; without whether names are read or set."""
     found = [root]
     for node in found:
-        for value in vars(node).values():
+        own = node.__dict__
+        for name in _holding(node.__class__):
+            value = own.get(name)
             if value.__class__ is list:
                 found += [each for each in value if isinstance(each, ast.AST)]
-            elif isinstance(value, ast.AST) and not isinstance(value, ast.expr_context):
+            elif isinstance(value, ast.AST):
                 found.append(value)
     return found
+
+
+@cache
+def _holding(kind: type[ast.AST]) -> tuple[str, ...]:
+    """Return the fields of a kind of node in which other nodes may be; the kinds are few."""
+    return () if kind is ast.Constant else tuple(name for name in kind._fields if name not in PLAIN)
 
 
 def placed(root: Node) -> Node:
@@ -42,10 +52,11 @@ def placed(root: Node) -> Node:
             line = own["lineno"]
         elif "lineno" in node._attributes:
             own.update(lineno=line, end_lineno=line, col_offset=0, end_col_offset=0)
-        for value in own.values():
+        for name in _holding(node.__class__):
+            value = own.get(name)
             if value.__class__ is list:
                 waiting += [(each, line) for each in value if isinstance(each, ast.AST)]
-            elif isinstance(value, ast.AST) and not isinstance(value, ast.expr_context):
+            elif isinstance(value, ast.AST):
                 waiting.append((value, line))
     return root
 

@@ -106,6 +106,7 @@ def {TRY}(groups, requests):
     for numbers in groups:
         globals()["{SWITCH}"] = numbers
         found.append(_slips_one(requests))
+    globals()["{SWITCH}"] = []
     return found
 '''
 

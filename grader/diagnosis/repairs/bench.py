@@ -144,18 +144,22 @@ class RemoteBench:
 
     def choose(self, numbers: Sequence[int]) -> None:
         """Put the changes of these numbers in force, and no others."""
+        self._measure()
+        self._asked("setattr", SWITCH, (list(numbers),))
+
+    def _measure(self) -> None:
+        """Ask the process, every few times, how much processor time it took."""
         if self._chosen % ASKED_EVERY == 0:
             told = self._asked("call", CLOCK)
             if isinstance(told, float):
                 self._started = told if self._started is None else self._started
                 self._taken = max(0.0, told - self._started)
         self._chosen += 1
-        self._asked("setattr", SWITCH, (list(numbers),))
 
     def attempt(self, groups: Sequence[Sequence[int]], requests: Sequence[Any]) -> Any:
         """Make requests with each group of changes in force; None where one hung, ended the process, or was refused."""
-        self.choose(())
         try:
+            self._measure()
             return self._asked("call", TRY, ([list(each) for each in groups], list(requests)))
         except BenchGone:
             return None

@@ -20,6 +20,7 @@ from grader.diagnosis.slips.telling import Slip
 MOST_CONFIRMED = 6  # of the tests that passed
 MOST_USERS = 3  # tests that passed, of other functions that use a changed one
 OTHERS_SECONDS = 0.06  # of processor time, to see whether others stay wrong
+SAMPLE = 4  # failing tests of a row, one of which a repair has to put right for the others to be asked as well
 MOST_ELSEWHERE = 4  # failing tests of other rows, which choose between repairs that one test needs all alike
 
 Told = tuple[Slip, Repair]
@@ -38,33 +39,51 @@ class Confirmer:
     _passing: dict[str, bool] = field(default_factory=dict)  # by test: whether it is right as it is
 
     def confirmed(self, found: Sequence[Repair], probe: Failing, row: Row) -> list[Told]:
-        """Return what is said of repairs, with the failing tests that each puts right; none breaks what passed.
+        """Return what is said of repairs of one text, with the failing tests that each puts right.
 
-        Of several that make one line right, the likeliest is told: the others are no longer tried.
+        None breaks what passed. Of several that make one line right, the likeliest is told.
         """
+        likeliest = sorted(found, key=lambda one: (len(one.all), one.likelihood, aside(one), grown(one)))
+        texts = {each: text for each in likeliest if (text := diagnosis_of(each, row.id)) is not None}
+        if not texts:
+            return []
+        self.forms.hold(likeliest[0].written)
+        left = list(texts)
+        for trial in self._kept(probe, row):
+            left = _right_ones(trial, left)
+        left = [each for each in left if all(_right_ones(trial, [each]) for trial in self._users(each, probe))]
         peers = [each for each in row.failing if each is not probe and probe.called & each.called]
-        trials = [(each, trial) for each in peers if (trial := self.answers.whole(each)) is not None]
-        kept = self._kept(probe, row)
+        settling = self._settling(left, peers)
         slips: dict[str, Told] = {}
         settled: set[frozenset[int]] = set()  # statements of which a repair answers for every test
-        for each in sorted(found, key=lambda one: (len(one.all), one.likelihood, aside(one), grown(one))):
+        for each in left:
             statements = frozenset(id(change.statement) for change in each.changes)
-            diagnosis = None if statements in settled else diagnosis_of(each, row.id)
-            self.forms.hold(each.written)
-            if diagnosis is None or not all(trial.is_right(trial.score(each.numbers)) for trial in kept):
-                continue
-            if not all(trial.is_right(trial.score(each.numbers)) for trial in self._users(each, probe)):
-                continue
-            tests = {other.test for other, trial in trials if trial.is_right(trial.score(each.numbers))} | {probe.test}
-            if len(tests) < needed(each, self.forms.constants):
+            tests = {test for test, repairs in settling.items() if each in repairs} | {probe.test}
+            if statements in settled or len(tests) < needed(each, self.forms.constants):
                 continue  # unlikely changes, or several, that put little right may be a coincidence
-            if len(tests) == len(trials) + 1:
+            if len(tests) == len(settling) + 1:
                 settled.add(statements)
+            diagnosis = texts[each]
             rank = (-len(tests), len(each.all), each.likelihood, aside(each), grown(each), len(diagnosis.text))
             before = slips.get(diagnosis.mistake)
             if before is None or rank < before[0].rank:
                 slips[diagnosis.mistake] = Slip(diagnosis, rank, frozenset(tests)), each
         return self._ordered(slips.values(), probe)
+
+    def _settling(self, repairs: Sequence[Repair], peers: Sequence[Failing]) -> dict[str, list[Repair]]:
+        """Return for each test that can be repeated which repairs put it right.
+
+        Those that put none right of some tests are a coincidence: the others are not asked about them.
+        """
+        found: dict[str, list[Repair]] = {}
+        left = list(repairs)
+        ordered = sorted(peers, key=size_of)
+        for each in [*ordered[:: max(1, len(ordered) // SAMPLE)], *ordered]:
+            if left and each.test not in found and (trial := self.answers.whole(each)) is not None:
+                found[each.test] = _right_ones(trial, left)
+            if len(found) == SAMPLE:
+                left = [one for one in left if any(one in right for right in found.values())]
+        return found
 
     def leaves_wrong(self, repair: Repair, probe: Failing, row: Row) -> bool:
         """Say whether a failing test that calls the same functions, of this row or another, stays wrong with a repair.
@@ -122,13 +141,13 @@ class Confirmer:
             return order
         tied = [pair for pair in order if pair[0].rank[:3] == order[0][0].rank[:3]]
         best = self._by_other_rows(tied, probe)
-        return [] if _places(best) > 1 else [*best, *(pair for pair in order if pair not in tied)]
+        return [] if len(places_of(best)) > 1 else [*best, *(pair for pair in order if pair not in tied)]
 
     def _by_other_rows(self, tied: list[Told], probe: Failing) -> list[Told]:
         """Return those that put the most failing tests of other rows right, where one test needs them all alike."""
         alike = [each for each in self.failing if each.test != probe.test and probe.called & each.called]
         trials = [trial for each in sorted(alike, key=size_of)[:MOST_ELSEWHERE] if (trial := self.answers.whole(each))]
-        if _places(tied) < 2 or not trials:
+        if len(places_of(tied)) < 2 or not trials:
             return tied
         settled: list[int] = []
         for _, each in tied:
@@ -137,5 +156,14 @@ class Confirmer:
         return [pair for pair, number in zip(tied, settled, strict=True) if number == max(settled)]
 
 
-def _places(told: Sequence[Told]) -> int:
-    return len({change.statement.lineno for _, each in told for change in each.changes})
+def _right_ones(trial: Trial, repairs: Sequence[Repair]) -> list[Repair]:
+    """Return the repairs with which all that a test asks is answered rightly."""
+    if not repairs:
+        return []
+    scores = trial.scores([each.numbers for each in repairs])
+    return [each for each, score in zip(repairs, scores, strict=True) if trial.is_right(score)]
+
+
+def places_of(told: Sequence[Told]) -> set[int]:
+    """Return the lines that repairs change."""
+    return {change.statement.lineno for _, each in told for change in each.changes}

@@ -12,7 +12,7 @@ from grader.course.stage import Stage
 from grader.diagnosis.repairs.asked import is_drawn, is_raised
 from grader.diagnosis.repairs.attempts import Candidates, Row, Tried
 from grader.diagnosis.repairs.bench import Bench, BenchGone
-from grader.diagnosis.repairs.confirmed import Confirmer
+from grader.diagnosis.repairs.confirmed import Confirmer, Told, places_of
 from grader.diagnosis.repairs.forms import Forms
 from grader.diagnosis.repairs.repair import Repair
 from grader.diagnosis.repairs.rights.answers import Answers
@@ -120,6 +120,7 @@ class Repairs:
         """Look for a change that puts a test right, then for another where tests are left or need both."""
         left = sorted(row.failing, key=lambda each: (is_raised(each), size_of(each)))
         partial: Repair | None = None
+        coincidences: list[Told] = []
         chosen: list[Slip] = []
         first = self.answers.first_wrong(left[0]) if left else None
         if first is not None and is_drawn(first.right) and (passing := self._by_tests(first, row)):
@@ -129,7 +130,11 @@ class Repairs:
             trial = next((made for made in trials if made and made.right[-1].error is None), None)
             if trial is None or row.ends_at - self.clock() < LEAST:
                 break
-            slips, best = self._repaired(trial, partial, row)
+            slips, best = self._repaired(trial, partial, row, not coincidences)
+            if slips and not coincidences and partial is None and (others := _left_wrong(slips, left, row)):
+                coincidences, left = slips, others  # what is wrong shows better in a test that none of these puts right
+                continue
+            slips = slips or coincidences
             if not slips:
                 partial = best.after(partial) if best is not None else None
                 left = left if best is not None else [each for each in left if each is not trial.failing]
@@ -189,11 +194,12 @@ class Repairs:
         return is_order or self.confirmer.leaves_wrong(repair, probe, row)
 
     def _repaired(
-        self, trial: Trial, partial: Repair | None, row: Row
-    ) -> tuple[list[tuple[Slip, Repair]], Repair | None]:
+        self, trial: Trial, partial: Repair | None, row: Row, is_first: bool
+    ) -> tuple[list[Told], Repair | None]:
         """Return what is said of the changes with which a test is answered rightly, and that with which more of it is.
 
-        Where a part of what is wrong is known, it is put right before.
+        Where a part of what is wrong is known, it is put right before. The first test that is asked is left as soon as
+        what puts it right looks like a coincidence.
         """
         for each in self._known if partial is None else ():
             self.forms.hold(each.written)
@@ -213,10 +219,12 @@ class Repairs:
         row = replace(row, fine=self.forms.fine(written, depths, row.fine, sure))
         tried = Tried(trial, trial.score(()), row.ends_at, self.clock)
         batches = Candidates(self.forms, row, self.clock).right(written, tried, depths)
-        weak: list[tuple[Slip, Repair]] = []
-        doubted: list[tuple[Slip, Repair]] = []
+        weak: list[Told] = []
+        doubted: list[Told] = []
         for found in islice(batches, MOST_BATCHES):
             slips = self.confirmer.confirmed([each.after(partial) for each in found], trial.failing, row)
+            if is_first and partial is None and _left_wrong(slips, row.failing, row):
+                return slips, None
             if slips and not is_weak(slips[0][0], row):
                 if partial is not None or not self._is_doubted(slips[0][1], trial.failing, row):
                     return slips, None
@@ -225,3 +233,16 @@ class Repairs:
             weak = weak or slips
         weak = doubted or weak
         return weak, None if weak else tried.best
+
+
+def _left_wrong(slips: Sequence[Told], tests: Sequence[Failing], row: Row) -> list[Failing]:
+    """Return the tests that no repair puts right, where what was found looks like a coincidence; else nothing.
+
+    Repairs in several places that are equally good, and none of which puts most of a row right, or hardly any.
+    """
+    best = [pair for pair in slips if len(pair[0].tests) == len(slips[0][0].tests)]
+    is_clear = slips and 2 * len(slips[0][0].tests) > len(row.failing)
+    if not slips or is_clear or (len(places_of(best)) < 2 and not is_weak(slips[0][0], row)):
+        return []
+    right = frozenset().union(*(slip.tests for slip, _ in slips))
+    return [each for each in tests if each.test not in right]

@@ -101,6 +101,10 @@ class Trial:
         With last, only the last request is made once more, as if those before it had just been made.
         BenchGone where no process is left.
         """
+        return self.scores([numbers], last)[0]
+
+    def _step_by_step(self, numbers: Sequence[int], last: bool) -> tuple[int, int]:
+        """Return the same, with an exchange for each request."""
         best = (-1, 0)
         for right in (self.right, *self.others):
             replay, records = self._ready(right, last)
@@ -154,7 +158,7 @@ class Trial:
         requests = requests_of(records, {n: each for n, each in replay.objects.items() if n})
         told = None if requests is None else self.bench.attempt(groups, requests)
         if not isinstance(told, list) or len(told) != len(groups):
-            return [self.score(each, last) for each in groups]
+            return [self._step_by_step(each, last) for each in groups]
         done = len(self.right) - len(records)
         rights = [right[-len(records) :] for right in (self.right, *self.others)]
         with np.errstate(all="ignore"):

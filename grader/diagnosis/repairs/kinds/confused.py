@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from grader.course.changes import PARTNERS
+from grader.course.changes import PARTNERS, replaced
 from grader.diagnosis.repairs.kinds.around import negated
 from grader.diagnosis.repairs.kinds.instead import by_name, diagonal, in_order, lengths, unequal
 from grader.diagnosis.slips.changes import Scope, natural_changes
@@ -57,6 +57,7 @@ def for_another(node: ast.AST, holder: ast.AST, scope: Scope, value_of: Callable
     yield from entries(node, scope.values)
     yield from summed(node, value_of)
     yield from built_in(node, holder)
+    yield from other_end(node, value_of)
     yield from by_length(node)
     yield from by_name(node, holder, scope.values, value_of)
     yield from in_order(node, holder, scope.values, value_of)
@@ -72,6 +73,22 @@ def built_in(node: ast.AST, holder: ast.AST) -> Iterator[ast.AST]:
     """Yield the other of two functions of Python's own that are easily taken for each other: `all` for `any`."""
     if isinstance(node, ast.Name) and isinstance(holder, ast.Call) and holder.func is node and node.id in BUILT_IN:
         yield ast.Name(PARTNERS[node.id], ast.Load())
+
+
+def other_end(node: ast.AST, value_of: Callable[[ast.AST], Any]) -> Iterator[ast.AST]:
+    """Yield the last entry in the place of the first, and the first in that of the last: hs[:, -1] for hs[:, 0].
+
+    Of two entries, one is the other: index 1 for index 0.
+    """
+    if not isinstance(node, ast.Subscript) or getattr(value_of(node.value), "shape", ()) == (2,):
+        return
+    parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+    for place, each in enumerate(parts):
+        other = {"0": -1, "-1": 0}.get(ast.unparse(each)) if isinstance(each, (ast.Constant, ast.UnaryOp)) else None
+        if other is None:
+            continue
+        made: list[ast.expr] = [*parts[:place], number_node(other), *parts[place + 1 :]]
+        yield replaced(node, slice=ast.Tuple(made, ast.Load()) if len(parts) > 1 else made[0])
 
 
 def entries(node: ast.AST, values: Mapping[str, Any]) -> Iterator[ast.AST]:

@@ -20,6 +20,7 @@ from grader.diagnosis.repairs.written import Written
 from grader.diagnosis.trees import walk
 
 MOST_PAIRS = 80  # of one wrong expression and a right one, in one function
+MOST_FORMS = 3  # of one value: total, int(total), max(int(total), 1)
 MOST_TRIED = 16  # of these, the nearest
 LARGEST = 25  # expressions of what may stand in a line
 DEEPEST = 3  # names that stand for one another, of which what they are made of is taken
@@ -52,7 +53,7 @@ class Alignment:
         pairs: list[tuple[int, ast.expr, ast.expr]] = []
         for line, node, known in self._wrong(function, wanted):
             for right in self._missing:
-                if right.known.shape != known.shape:
+                if right.known.shape != known.shape and not _are_slices(node, right.node):
                     continue
                 made = _Translation(self, function, line, node, right).expression()
                 if made is not None and _size(made) <= LARGEST and len(pairs) < MOST_PAIRS:
@@ -65,13 +66,13 @@ class Alignment:
 
     @cached_property
     def _missing(self) -> list[Right]:
-        """The right modules' expressions whose values the learner's never has, each value once of each module."""
+        """The right modules' expressions whose values the learner's never has, few of one value of each module."""
         theirs = Prints(self.learners.seen.prints.values())
         found: list[Right] = []
         for each in self._expressions:
             is_known = isinstance(each.node, (ast.Name, ast.Attribute)) or each.known in theirs
             seen = [other for other in found if other.module is each.module]
-            if not is_known and not any(each.known.is_like(other.known) for other in seen):
+            if not is_known and sum(each.known.is_like(other.known) for other in seen) < MOST_FORMS:
                 found.append(each)
         return found
 
@@ -107,6 +108,12 @@ class Alignment:
             is_made = isinstance(each, (ast.BinOp, ast.Call, ast.UnaryOp, ast.Subscript, ast.Compare, ast.IfExp))
             if known is not None and is_made and isinstance(each, ast.expr) and known not in rights:
                 yield each.lineno, each, known
+
+
+def _are_slices(one: ast.AST, other: ast.AST) -> bool:
+    """Say whether both cut something out: with other bounds, that is of another shape."""
+    both = isinstance(one, ast.Subscript) and isinstance(other, ast.Subscript)
+    return both and all(any(isinstance(part, ast.Slice) for part in walk(each)) for each in (one, other))
 
 
 def print_of(module: Written, node: ast.AST) -> Print | None:

@@ -21,6 +21,7 @@ IN_ALL = 0.15  # of processor time, for all of them in all tests
 LEAST = 0.005  # seconds, below which nothing is asked any more
 MOST_MODULES = 4
 MOST_RIGHT = 3  # answers to one test
+ENOUGH = 2  # tests of the same functions, one after the other, to which all right modules answer alike
 
 Answer = TypeVar("Answer")
 
@@ -36,6 +37,7 @@ class Answers:
     others: Callable[[], Sequence[types.ModuleType]] = tuple
     left: float = IN_ALL
     _whole: dict[str, Trial | None] = field(default_factory=dict)  # by test
+    _alike: dict[frozenset[str], int] = field(default_factory=dict)  # tests to which there is one answer, by what asks
 
     def first_wrong(self, failing: Failing) -> Trial | None:
         """Return a failing test up to its first wrong answer; None where no right module can repeat it.
@@ -88,10 +90,12 @@ class Answers:
     ) -> Trial:
         """Return a trial with the answers of one right module, and with those of the others that differ."""
         found: list[list[Record]] = [right]
-        for other in self._modules():
+        asked = frozenset(failing.called)
+        for other in self._modules() if self._alike.get(asked, 0) < ENOUGH else ():
             answers = None if other is module else self._answers(other, failing, right, exact)
             if answers is not None and not any(self._are_alike(answers, each, exact) for each in found):
                 found.append(answers)
+        self._alike[asked] = 0 if len(found) > 1 else self._alike.get(asked, 0) + 1
         return Trial(self.stage, self.bench, failing, right, exact, last, found[1:MOST_RIGHT])
 
     def _answers(

@@ -86,7 +86,8 @@ def moved(old: ast.AST, right: ast.AST, say: Vocabulary) -> Clause | None:
         return _entry(old, right)
     if isinstance(old, ast.Subscript) and isinstance(right, ast.Subscript) and old.value is right.value:
         is_entry = isinstance(old.slice, ast.Slice) and not isinstance(right.slice, ast.Slice)
-        return quoted(old, right) if is_entry or isinstance(right.slice, ast.Tuple) else None
+        is_other = constant_of(old.slice) is not None and constant_of(right.slice) is not None
+        return quoted(old, right) if is_entry or is_other or isinstance(right.slice, ast.Tuple) else None
     if (clause := _exchanged(old, right)) is not None:
         return clause
     both = isinstance(old, (ast.BinOp, ast.Call)) and isinstance(right, (ast.BinOp, ast.Call))

@@ -16,7 +16,10 @@ from grader.diagnosis.slips.wording.expressions import expression
 from grader.diagnosis.slips.wording.nouns import NOUNS, axis_named
 from grader.diagnosis.slips.wording.phrases import Vocabulary, called, constant_of
 from grader.diagnosis.slips.wording.sentences import statement, targets
-from grader.diagnosis.trees import walk
+from grader.diagnosis.trees import substituted, walk
+
+LEAVES = (ast.Name, ast.Attribute, ast.Subscript)
+MOST_NODES = 10  # of what is told of as a whole
 
 
 def told(change: Change, say: Vocabulary) -> Clause | None:
@@ -62,9 +65,10 @@ def _aligned(change: Change, say: Vocabulary) -> Clause | None:
     found = places(change)
     if found is not None and len(found) == 1 and not is_small(found[0]):
         one = found[0]
-        if (clause := taking_part(one, say)) is None and isinstance(one.new, (ast.Name, ast.Attribute, ast.Subscript)):
-            return quoted(one.old, one.new)
-        return clause
+        if isinstance(one.holder, ast.Tuple) and (clause := _entry_of(one)) is not None:
+            return clause
+        is_short = isinstance(one.new, LEAVES) or (isinstance(one.old, LEAVES) and len(walk(one.new)) <= MOST_NODES)
+        return taking_part(one, say) or (quoted(one.old, one.new) if is_short else None)
     clauses = [told(replace(each, kind=""), say) for each in found or ()]
     known = [each for each in clauses if each is not None]
     if known and len(known) == len(clauses) and not any("another value" in each.said for each in known):
@@ -87,6 +91,8 @@ def _special(change: Change, say: Vocabulary) -> Clause | None:
         return quoted(old, right)
     if isinstance(change.holder, ast.Subscript) and change.holder.slice is old and isinstance(right, ast.Tuple):
         return quoted(change.holder, replaced(change.holder, slice=right))
+    if isinstance(change.holder, ast.Tuple) and (clause := _entry_of(change)) is not None:
+        return clause
     if isinstance(change.holder, ast.BinOp) and isinstance(change.holder.op, ast.Pow) and change.holder.right is old:
         return quoted(change.holder, replaced(change.holder, right=right))
     if isinstance(right, ast.AST) and (clause := moved(old, right, say)) is not None:
@@ -97,6 +103,15 @@ def _special(change: Change, say: Vocabulary) -> Clause | None:
         what = say.phrase(old) or "an array"
         return Clause(f"{what} were not copied", f"Copy {what}: what stands there is a view.", 0)
     return _layer(right, old, say) or _along(right, old, say)
+
+
+def _entry_of(change: Change) -> Clause | None:
+    """Return the clause of a number among several indices: without the others it says nothing."""
+    if constant_of(change.old) is None or not isinstance(change.new, ast.AST) or constant_of(change.new) is None:
+        return None
+    parts = (each for each in walk(change.statement) if isinstance(each, ast.Subscript))
+    part = next((each for each in parts if each.slice is change.holder), None)
+    return None if part is None else quoted(part, substituted(part, change.old, change.new))
 
 
 def _layer(right: ast.Call, learners: ast.AST, say: Vocabulary) -> Clause | None:
