@@ -9,12 +9,12 @@ import ast
 import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import cache
 from typing import Any, TypeVar
 
 from grader.course.changes import replaced
 
 Node = TypeVar("Node", bound=ast.AST)
+_FIELDS: dict[type[ast.AST], tuple[str, ...]] = {}
 PLAIN = ("ctx", "id", "attr", "level", "module", "type_comment")  # fields that hold no node, or none to look at
 
 
@@ -32,10 +32,11 @@ def walk(root: ast.AST) -> list[ast.AST]:
     return found
 
 
-@cache
 def _holding(kind: type[ast.AST]) -> tuple[str, ...]:
     """Return the fields of a kind of node in which other nodes may be; the kinds are few."""
-    return () if kind is ast.Constant else tuple(name for name in kind._fields if name not in PLAIN)
+    if kind not in _FIELDS:
+        _FIELDS[kind] = () if kind is ast.Constant else tuple(name for name in kind._fields if name not in PLAIN)
+    return _FIELDS[kind]
 
 
 def placed(root: Node) -> Node:

@@ -105,6 +105,8 @@ class Candidates:
     def right(self, written: Written, tried: Tried, depths: dict[int, int]) -> Iterator[list[Repair]]:
         """Yield those that put a test right, as soon as there are some; what comes closest is left in tried."""
         for level, singles in self.of(written, tried.trial, depths):
+            if self.clock() > tried.ends_at:
+                return
             tried.all(singles)
             if not tried.found and level in (0, QUICK):
                 tried.all(together(singles))

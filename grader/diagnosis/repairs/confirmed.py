@@ -47,7 +47,7 @@ class Confirmer:
         texts = {each: text for each in likeliest if (text := diagnosis_of(each, row.id)) is not None}
         if not texts:
             return []
-        self.forms.hold(likeliest[0].written)
+        self.forms.place(likeliest[0])
         left = list(texts)
         for trial in self._kept(probe, row):
             left = _right_ones(trial, left)
@@ -95,7 +95,7 @@ class Confirmer:
         some = sorted((each for each in alike if not is_raised(each)), key=size_of)
         last = len(some) - 1
         chosen = [some[place] for place in sorted({0, last // 3, 2 * last // 3, max(0, last - 1), last}) if some]
-        self.forms.hold(repair.written)
+        self.forms.place(repair)
         ends_at = time.process_time() + self.bench.seconds + OTHERS_SECONDS
         for each in chosen:
             if time.process_time() + self.bench.seconds > ends_at:
@@ -151,7 +151,7 @@ class Confirmer:
             return tied
         settled: list[int] = []
         for _, each in tied:
-            self.forms.hold(each.written)
+            self.forms.place(each)
             settled.append(sum(trial.is_right(trial.score(each.numbers)) for trial in trials))
         return [pair for pair, number in zip(tied, settled, strict=True) if number == max(settled)]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from functools import partial as bound
 
@@ -36,6 +36,7 @@ class Forms:
     bench: Bench
     alternatives: Sequence[str] = ()  # right modules beside the reference
     _held: Written | None = None
+    _placed: dict[str, bytes] = field(default_factory=dict)  # what holds a function's changes on the bench
     _next: int = 1  # the number of the next change
 
     @cached_property
@@ -143,19 +144,30 @@ class Forms:
         except (SyntaxError, ValueError, RecursionError):
             return []
         self._next += len(changes)
-        written.codes.append(code)
-        self.bench.extend(code)
+        written.codes |= {each.number: code for each in changes}
+        self._put(name, code)
         ran = [each for each in changes if written.did_run(each.statement)]
         values = written.seen.names.get(name, {})
         ran.sort(key=lambda each: (likelihood(each), reshapes(each, values), depths.get(id(each.statement), FAR)))
         return [Repair((change,), written) for change in ran]
 
     def hold(self, written: Written) -> None:
-        """Have the bench hold a text's changes."""
+        """Have the bench hold a text, of which nothing is changed."""
         if self._held is not written:
-            self._held = None
-            self._load([*written.whole(), *written.codes])
+            self._held, self._placed = None, {}
+            self._load(written.whole())
             self._held = written
+
+    def place(self, repair: Repair) -> None:
+        """Have the bench hold a repair's changes: those that were made of a function later are in their place."""
+        self.hold(repair.written)
+        for change in repair.changes:
+            self._put(change.function, repair.written.codes[change.number])
+
+    def _put(self, function: str, code: bytes) -> None:
+        if self._placed.get(function) is not code:
+            self.bench.extend(code)
+            self._placed[function] = code
 
     def _load(self, codes: Sequence[bytes]) -> None:
         """Have the bench run codes, the first in a module that is new."""

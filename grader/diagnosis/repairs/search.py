@@ -89,7 +89,7 @@ class Repairs:
             for each in self._known if failing else ():
                 if self.clock() - began > self.left_to_recall:
                     break
-                self.forms.hold(each.written)
+                self.forms.place(each)
                 trials = (self.answers.whole(test) for test in sorted(failing, key=size_of)[:MOST_RUN_AGAIN])
                 right = (trial for trial in trials if trial and trial.is_right(trial.score(each.numbers)))
                 probe = next(right, None)
@@ -109,7 +109,7 @@ class Repairs:
             return frozenset()
         began = self.clock()
         try:
-            self.forms.hold(repair.written)
+            self.forms.place(repair)
             return frozenset(test for test in tests[:MOST_RUN_AGAIN] if self.bench.passes(repair.numbers, test))
         except BenchGone:
             return frozenset()
@@ -134,6 +134,8 @@ class Repairs:
             if slips and not coincidences and partial is None and (others := _left_wrong(slips, left, row)):
                 coincidences, left = slips, others  # what is wrong shows better in a test that none of these puts right
                 continue
+            if best is not None and partial is None and (passing := self._passing_as_a_whole(best, trial.failing, row)):
+                return passing
             slips = slips or coincidences
             if not slips:
                 partial = best.after(partial) if best is not None else None
@@ -157,17 +159,26 @@ class Repairs:
         """Say whether tests pass with a repair for other inputs, too, where it may be a coincidence."""
         if len(repair.all) == 1 and repair.likelihood < 2:
             return True
-        self.forms.hold(repair.written)
+        self.forms.place(repair)
         some = sorted(slip.tests)[:MOST_RUN_ANEW]
         return all(self.bench.passes(repair.numbers, test, again) for again, test in enumerate(some, 1))
 
     def _by_tests(self, trial: Trial, row: Row) -> list[Slip]:
         """Return what makes tests pass as a whole, where numbers are drawn and several answers are right."""
-        failing = trial.failing
         written = self.forms.noted(trial, row.fine, None)
         self.forms.hold(written)
         depths = self.forms.depths(written, trial, row.fine, ())
-        for each in Candidates(self.forms, row, self.clock).passing(written, trial, depths, self.bench):
+        found = Candidates(self.forms, row, self.clock).passing(written, trial, depths, self.bench)
+        return self._passing(found, trial.failing, row)
+
+    def _passing_as_a_whole(self, best: Repair, failing: Failing, row: Row) -> list[Slip]:
+        """Return what comes closest to the right answers, where tests pass with it: it may draw other numbers."""
+        self.forms.place(best)
+        return self._passing([best], failing, row) if self.bench.passes(best.numbers, failing.test) else []
+
+    def _passing(self, found: Sequence[Repair], failing: Failing, row: Row) -> list[Slip]:
+        """Return what is said of the first change with which other failing tests pass as well, and none fails anew."""
+        for each in found:
             diagnosis = diagnosis_of(each, row.id)
             kept = [other.test for other in row.passed if failing.called & other.called][:MOST_RUN_AGAIN]
             if diagnosis is None or not all(self.bench.passes(each.numbers, test) for test in kept):
@@ -198,11 +209,11 @@ class Repairs:
     ) -> tuple[list[Told], Repair | None]:
         """Return what is said of the changes with which a test is answered rightly, and that with which more of it is.
 
-        Where a part of what is wrong is known, it is put right before. The first test that is asked is left as soon as
-        what puts it right looks like a coincidence.
+        Where a part of what is wrong is known, it is put right before. The first test that is asked gets less time
+        where what puts it right looks like a coincidence.
         """
         for each in self._known if partial is None else ():
-            self.forms.hold(each.written)
+            self.forms.place(each)
             if trial.is_right(trial.score(each.numbers)):
                 return self.confirmer.confirmed([each], trial.failing, row), None
         sure = self.forms.beyond_doubt(trial, row.fine)
@@ -224,7 +235,9 @@ class Repairs:
         for found in islice(batches, MOST_BATCHES):
             slips = self.confirmer.confirmed([each.after(partial) for each in found], trial.failing, row)
             if is_first and partial is None and _left_wrong(slips, row.failing, row):
-                return slips, None
+                if not is_weak(slips[0][0], row):
+                    return slips, None
+                tried.ends_at = min(tried.ends_at, (self.clock() + row.ends_at) / 2)
             if slips and not is_weak(slips[0][0], row):
                 if partial is not None or not self._is_doubted(slips[0][1], trial.failing, row):
                     return slips, None

@@ -39,7 +39,7 @@ class Written(Source):
     early: frozenset[int] = frozenset()  # the expressions that ran before the last request
     base: frozenset[str] = frozenset()  # the functions with changes that were made for good
     right: Mapping[str, ast.FunctionDef] = field(default_factory=dict)  # the right module's, for their defaults
-    codes: list[bytes] = field(default_factory=list)  # of the changes that were made of it
+    codes: dict[int, bytes] = field(default_factory=dict)  # by the number of a change, what holds it
     aligned: Callable[..., Mapping[int, list[ast.expr]]] = lambda *_: {}  # what a right module has instead
     _heads: dict[int, frozenset[int]] = field(default_factory=dict)
     _notes: dict[tuple[str, int], tuple[ast.AST, bytes]] = field(default_factory=dict)  # of functions that take them
@@ -59,7 +59,7 @@ class Written(Source):
 
     def anew(self) -> Written:
         """Return the same text, of which nothing was seen yet."""
-        other = replace(self, seen=Seen(), early=frozenset(), codes=[], _heads={})
+        other = replace(self, seen=Seen(), early=frozenset(), codes={}, _heads={})
         for name in ("tree", "definitions", "numbers", "functions", "words", "public", "_whole"):
             vars(other)[name] = getattr(self, name)
         return other
@@ -98,7 +98,7 @@ class Written(Source):
 
     def applied(self, changes: Sequence[Change]) -> Written:
         """Return the text with changes made for good; what was seen of the rest still holds."""
-        other = replace(self, codes=[], _heads={})
+        other = replace(self, codes={}, _heads={})
         definitions = dict(self.definitions)
         for change in changes:
             name = change.function
@@ -222,8 +222,11 @@ def _asks_for_class(node: ast.FunctionDef) -> bool:
 
 @cache
 def prelude() -> bytes:
-    """Return the code that comes first: no change in force, what tries changes, and what takes notes."""
-    text = f"{SWITCH} = []\nfrom time import process_time as {CLOCK}\n{DRIVER}{PRELUDE}"
+    """Return the code that comes first: no change in force, what tries changes, and what takes notes.
+
+    Changes may need libraries that the learner's text does not import; its own names come after these.
+    """
+    text = f"import math, numpy as np\n{SWITCH} = []\nfrom time import process_time as {CLOCK}\n{DRIVER}{PRELUDE}"
     return marshal.dumps(compile(text, "<prelude>", "exec", dont_inherit=True))
 
 

@@ -28,8 +28,8 @@ SIGNS = (ast.Add, ast.Sub)
 MOST_ENTRIES = 4  # of dicts that an attribute may stand for
 
 
-def is_quick(old: ast.AST, new: ast.AST, holder: ast.AST) -> bool:
-    """Say whether one thing stands for another that is easily taken for it."""
+def is_quick(old: ast.AST, new: ast.AST, holder: ast.AST, values: Mapping[str, Any]) -> bool:
+    """Say whether one thing stands for another that is easily taken for it; values are those of a function's names."""
     match old, new:
         case ast.BinOp(), ast.BinOp():
             kinds = (JOINED,) if isinstance(holder, ast.Slice) else (JOINED, SIGNS)  # a slice has other bounds first
@@ -42,7 +42,8 @@ def is_quick(old: ast.AST, new: ast.AST, holder: ast.AST) -> bool:
         case ast.Slice(), ast.Slice():
             return True
         case ast.Name(), ast.Name():
-            return are_kin(old.id, new.id)
+            held = [values[each.id] for each in (old, new) if each.id in values]
+            return are_kin(old.id, new.id) and len({type(each) for each in held}) < 2  # a step h is no index i
         case ast.Attribute(), ast.Attribute() if isinstance(holder, ast.Call) and holder.func is old:
             return old.attr in EXTREMES and PARTNERS.get(old.attr) == new.attr
         case ast.Attribute(), ast.Attribute():
@@ -58,6 +59,8 @@ def for_another(node: ast.AST, holder: ast.AST, scope: Scope, value_of: Callable
     yield from summed(node, value_of)
     yield from built_in(node, holder)
     yield from other_end(node, value_of)
+    yield from one_less(node, holder)
+    yield from arranged(node, holder, scope.values)
     yield from by_length(node)
     yield from by_name(node, holder, scope.values, value_of)
     yield from in_order(node, holder, scope.values, value_of)
@@ -66,7 +69,7 @@ def for_another(node: ast.AST, holder: ast.AST, scope: Scope, value_of: Callable
     yield from diagonal(node, scope.values)
     yield from negated(node, holder, value_of(node))
     if isinstance(node, KINDS):
-        yield from (each for each in natural_changes(node, holder, scope) if is_quick(node, each, holder))
+        yield from (each for each in natural_changes(node, holder, scope) if is_quick(node, each, holder, scope.values))
 
 
 def built_in(node: ast.AST, holder: ast.AST) -> Iterator[ast.AST]:
@@ -89,6 +92,29 @@ def other_end(node: ast.AST, value_of: Callable[[ast.AST], Any]) -> Iterator[ast
             continue
         made: list[ast.expr] = [*parts[:place], number_node(other), *parts[place + 1 :]]
         yield replaced(node, slice=ast.Tuple(made, ast.Load()) if len(parts) > 1 else made[0])
+
+
+def one_less(node: ast.AST, holder: ast.AST) -> Iterator[ast.AST]:
+    """Yield 1 - t² in the place of t², as in the slope of tanh."""
+    if not isinstance(node, ast.BinOp) or not isinstance(node.op, ast.Pow) or ast.unparse(node.right) != "2":
+        return
+    if not (isinstance(holder, ast.BinOp) and isinstance(holder.op, ast.Sub) and holder.right is node):
+        yield ast.BinOp(ast.Constant(1), ast.Sub(), node)
+
+
+def arranged(node: ast.AST, holder: ast.AST, values: Mapping[str, Any]) -> Iterator[ast.AST]:
+    """Yield names of as many numbers in another arrangement: flat for grad, of which it was made."""
+    own = values.get(node.id) if isinstance(node, ast.Name) and not isinstance(holder, ast.Call) else None
+    if not isinstance(node, ast.Name) or not isinstance(own, np.ndarray) or own.ndim < 1:
+        return
+    names = [
+        name
+        for name, held in values.items()
+        if isinstance(held, np.ndarray)
+        and (held.size, held.dtype) == (own.size, own.dtype)
+        and 0 < held.ndim != own.ndim
+    ]
+    yield from (ast.Name(name, ast.Load()) for name in names[:MOST_ENTRIES])
 
 
 def entries(node: ast.AST, values: Mapping[str, Any]) -> Iterator[ast.AST]:

@@ -10,11 +10,13 @@ import numpy as np
 
 from grader.course.changes import replaced
 from grader.diagnosis.slips.formulas import number_node, transposed
+from grader.diagnosis.slips.wording.phrases import called
 from grader.diagnosis.trees import substituted, walk
 
 GROUPED = (ast.Add, ast.Sub, ast.Mult, ast.Div)
 SUMS = (ast.Add, ast.Sub)
 PRODUCTS = (ast.Mult, ast.Div, ast.FloorDiv)
+SIZED = ("reshape", "zeros", "ones", "full", "empty", "arange", "range", "eye", "tile", "repeat", "broadcast_to")
 MOST_SCALARS = 8
 MOST_PLACES = 20
 MOST_MATRICES = 6
@@ -40,13 +42,15 @@ def regrouped(node: ast.AST) -> Iterator[ast.AST]:
             if isinstance(call, ast.Call) and len(call.args) == 1 and _is_applied(call):
                 inside = [call.args[0], other] if side == "left" else [other, call.args[0]]
                 yield replaced(call, args=[ast.BinOp(inside[0], node.op, inside[1])])
+    if isinstance(node.op, ast.Pow) and isinstance(left, ast.BinOp) and isinstance(left.op, PRODUCTS):
+        yield replaced(left, right=replaced(node, left=left.right))
     if isinstance(node.op, ast.MatMult) and isinstance(right, ast.BinOp) and isinstance(right.op, SUMS):
         yield replaced(right, left=replaced(node, right=right.left))
     if isinstance(node.op, PRODUCTS):
         if isinstance(left, ast.BinOp) and isinstance(left.op, SUMS):
             yield replaced(left, right=replaced(node, left=left.right))
             yield replaced(left, left=replaced(node, left=left.left))
-        if isinstance(right, ast.BinOp) and isinstance(right.op, (*SUMS, *PRODUCTS)):
+        if isinstance(right, ast.BinOp) and isinstance(right.op, (*SUMS, *PRODUCTS, ast.Pow)):
             yield replaced(right, left=replaced(node, right=right.left))
         if isinstance(left, ast.BinOp) and isinstance(left.op, PRODUCTS) and isinstance(node.op, ast.Mult):
             yield replaced(left, right=replaced(node, left=left.right))
@@ -144,6 +148,10 @@ def named_numbers(node: ast.Constant, holder: ast.AST, values: Mapping[str, Any]
         yield ast.Name(name, ast.Load())
         if isinstance(holder, ast.Call):
             yield ast.UnaryOp(ast.USub(), ast.Name(name, ast.Load()))
+    is_size = isinstance(holder, ast.Tuple) or (isinstance(holder, ast.Call) and called(holder) in SIZED)
+    arrays = [name for name, held in values.items() if isinstance(held, np.ndarray) and held.ndim > 1]
+    for name in arrays[:MOST_SCALARS] if is_size else ():
+        yield ast.Call(ast.Name("len", ast.Load()), [ast.Name(name, ast.Load())], [])
 
 
 def with_entry(node: ast.AST) -> Iterator[ast.AST]:

@@ -67,7 +67,7 @@ class Missing:
 
     def _natural(self, node: ast.AST, holder: ast.AST) -> Iterator[ast.AST]:
         for change in natural_changes(node, holder, self.scope):
-            if confused.is_quick(node, change, holder):
+            if confused.is_quick(node, change, holder, self.scope.values):
                 continue
             is_library = isinstance(node, ast.Attribute) and is_called(node, holder)  # np.mean for np.sum
             if (is_far(node, change) and not is_library) == (self.level == 1):

@@ -107,10 +107,17 @@ def _keys(key: ast.expr, values: Mapping[str, Any]) -> Iterator[ast.expr]:
                 yield replaced(key, elts=[*key.elts[:place], other, *key.elts[place + 1 :]])
         if len(key.elts) == 2 and all(isinstance(each, ast.Name) for each in key.elts):
             yield replaced(key, elts=key.elts[::-1])
+    elif isinstance(key, ast.Constant) and type(key.value) is int:
+        places = [name for name, held in values.items() if _are_indices(held)]
+        yield from (ast.Name(name, ast.Load()) for name in places[:MOST_KEPT])
     elif isinstance(key, ast.UnaryOp) and isinstance(key.op, ast.Invert):
         yield key.operand
     elif isinstance(key, ast.Name) and str(getattr(values.get(key.id), "dtype", "")) == "bool":
         yield ast.UnaryOp(ast.Invert(), key)
+
+
+def _are_indices(value: Any) -> bool:
+    return getattr(value, "ndim", 0) == 1 and value.dtype.kind in "iu"
 
 
 def _copied(node: ast.Name) -> ast.expr:

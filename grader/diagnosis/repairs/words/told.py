@@ -65,6 +65,7 @@ def _aligned(change: Change, say: Vocabulary) -> Clause | None:
     found = places(change)
     if found is not None and len(found) == 1 and not is_small(found[0]):
         one = found[0]
+        assert isinstance(one.new, ast.expr)
         if isinstance(one.holder, ast.Tuple) and (clause := _entry_of(one)) is not None:
             return clause
         is_short = isinstance(one.new, LEAVES) or (isinstance(one.old, LEAVES) and len(walk(one.new)) <= MOST_NODES)
@@ -87,7 +88,9 @@ def _special(change: Change, say: Vocabulary) -> Clause | None:
         was = constant_of(old)
         fix = f"Use -np.inf: next to large numbers {was} is not low."
         return Clause(f"{was} stood where minus infinity belongs", fix, 0)
-    if isinstance(old, ast.Subscript) and isinstance(right, ast.Name):
+    if isinstance(right, ast.Call) and called(right) == "len" and isinstance(old, ast.Constant):
+        return quoted(old, right)
+    if isinstance(right, ast.Name) and isinstance(old, ast.Subscript):
         return quoted(old, right)
     if isinstance(change.holder, ast.Subscript) and change.holder.slice is old and isinstance(right, ast.Tuple):
         return quoted(change.holder, replaced(change.holder, slice=right))
@@ -171,7 +174,7 @@ def _extra(whole: ast.AST, kept: ast.AST, say: Vocabulary) -> Clause | None:
     own = f"{what} itself" if what else "the value itself"
     match whole:
         case ast.BinOp():
-            return _operation(whole, kept, what, say)
+            return _operation(whole, kept, what, say) or quoted(whole, kept)
         case ast.Call():
             name = called(whole)
             if name in ("copy", "array", "asarray", "astype"):

@@ -40,7 +40,7 @@ def told(number: int, line: int) -> Any:
 
 
 def ordered(others: dict[str, Test], *pairs: Any) -> list[str]:
-    nothing: Any = SimpleNamespace(hold=lambda written: None)
+    nothing: Any = SimpleNamespace(place=lambda repair: None)
     answers: Any = SimpleNamespace(whole=lambda each: others.get(each.test))
     made = Confirmer(nothing, nothing, answers, [failing(name) for name in ("own", *others)])
     return [slip.diagnosis.mistake for slip, _ in made._ordered(pairs, failing("own"))]
@@ -62,7 +62,7 @@ def test_of_one_line_either_may_be_told() -> None:
 
 def users(function: str, *passed: tuple[str, str, Test]) -> list[Any]:
     """Return the tests that may speak against a repair of one function, which g and f use."""
-    nothing: Any = SimpleNamespace(hold=lambda written: None)
+    nothing: Any = SimpleNamespace(place=lambda repair: None)
     trials = {name: test for name, _, test in passed}
     answers: Any = SimpleNamespace(whole=lambda each: trials[each.test])
     made = Confirmer(nothing, nothing, answers, [], lambda: [failing(*each[:2]) for each in passed])

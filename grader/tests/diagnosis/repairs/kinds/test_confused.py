@@ -80,6 +80,30 @@ CASES = {
         "return g.sum(axis=0)",
         "one entry of g were taken where the sum of g along the first axis belongs",
     ),
+    "the first step for the last": (
+        "def f(hs):\n    return hs[:, 0]",
+        "f(np.ones((2, 3, 4)))",
+        "return hs[:, -1]",
+        "`hs[:, 0]` stood where `hs[:, -1]` belongs",
+    ),
+    "the last layer for the first": (
+        "def f(widths):\n    return widths[-1]",
+        "f([1, 2, 3])",
+        "return widths[0]",
+        "`widths[-1]` stood where `widths[0]` belongs",
+    ),
+    "a slope without the one": (
+        "def f(t):\n    return t**2",
+        "f(0.5)",
+        "return 1 - t ** 2",
+        "1 were left out",
+    ),
+    "numbers in another arrangement": (
+        "def f(grad):\n    flat = grad.reshape(-1, 2)\n    return grad.sum(axis=0)",
+        "f(np.ones((2, 3, 2)))",
+        "flat = grad.reshape(-1, 2)\nreturn flat.sum(axis=0)",
+        "grad were used where flat belongs",
+    ),
     "a length for an end": (
         "def f(a, start, n):\n    return a[start:n]",
         "f(np.arange(9.0), 1, 3)",
@@ -112,6 +136,20 @@ def test_an_end_that_is_counted_from_the_start_or_from_the_back_is_no_length() -
         assert not any("ends at" in each for said in found.values() for each in said)
 
 
+def test_of_two_entries_the_other_is_told_by_its_number() -> None:
+    found = repairs("def f(x):\n    return x[0]", "f(np.ones(2))")
+    assert found["return x[1]"] == ["index 0 of x were used where index 1 belongs"]
+    assert not any("`x[0]`" in each for said in found.values() for each in said)
+
+
+def test_a_name_of_one_letter_is_taken_for_one_of_its_kind() -> None:
+    """A step h is no index i, however short both names are."""
+    values = {"h": 0.5, "i": 1, "j": 2}
+    one, other, step = (ast.Name(name, ast.Load()) for name in "ijh")
+    assert is_quick(one, other, ast.Return(one), values)
+    assert not is_quick(one, step, ast.Return(one), values)
+
+
 def test_the_entry_of_another_shape_is_no_candidate() -> None:
     found = repairs(LAYER.replace("np.zeros(3)", "np.zeros(4)"), "L().forward(np.ones(3))")
     assert "return x * self.params['weights']" not in found
@@ -123,4 +161,4 @@ def test_the_entry_of_another_shape_is_no_candidate() -> None:
 )
 def test_what_is_easily_confused_shares_its_operands_or_a_part_of_its_name(old: str, new: str, expected: bool) -> None:
     one, other = (ast.parse(each, mode="eval").body for each in (old, new))
-    assert is_quick(one, other, ast.Return(one)) is expected
+    assert is_quick(one, other, ast.Return(one), {}) is expected

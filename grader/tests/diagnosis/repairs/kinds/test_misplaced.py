@@ -35,6 +35,24 @@ CASES = {
         "return a - b // 2",
         "`(a - b) // 2` stood where `a - b // 2` belongs",
     ),
+    "a factor that is squared as well": (
+        "def f(h):\n    return (4 * h) ** 2",
+        "0.5",
+        "return 4 * h ** 2",
+        "`(4 * h) ** 2` stood where `4 * h ** 2` belongs",
+    ),
+    "a factor that is not squared": (
+        "def f(h):\n    return 4 * h**2",
+        "0.5",
+        "return (4 * h) ** 2",
+        "the brackets around `4 * h` were missing",
+    ),
+    "a number for a length": (
+        "def f(x):\n    return x.reshape(1, -1)",
+        "np.ones((3, 2, 2))",
+        "return x.reshape(len(x), -1)",
+        "`1` stood where `len(x)` belongs",
+    ),
     "two names in each other's places": (
         "def f(x, scale, shift):\n    return shift * x + scale",
         "np.ones((2, 3)), np.ones(3), np.zeros(3)",

@@ -35,6 +35,12 @@ CASES = {
         "x[~keep, 0] += 1.0\nreturn x",
         "`x[keep, 0]` were set, where `x[~keep, 0]` belongs",
     ),
+    "one column for those that are chosen": (
+        "def f(x, at):\n    x[np.arange(len(at)), 0] = 1.0\n    return x",
+        "f(np.zeros((2, 3)), np.array([2, 1]))",
+        "x[np.arange(len(at)), at] = 1.0\nreturn x",
+        "`x[np.arange(len(at)), 0]` were set, where `x[np.arange(len(at)), at]` belongs",
+    ),
     "a row for a column": (
         "def f(x):\n    for i in range(2):\n        for j in range(2):\n            x[j, i] = i\n    return x",
         "f(np.ones((2, 2)))",

@@ -81,6 +81,17 @@ def test_what_has_no_name_in_common_is_told_by_its_text() -> None:
     assert "`:2` stood where `order[:2]` belongs" in found["x[:, :2]"].values()
 
 
+def test_of_several_formulas_of_one_value_the_one_like_the_learners_is_among_them() -> None:
+    right = "def f(x, w):\n    return x / max(int((x > 2).sum()), 1)"
+    found = instead("def f(x, w):\n    n, rows = x > 2, len(x)\n    return x / max(rows, 1)", right)
+    assert "`rows` stood where `int(n.sum())` belongs" in found["max(rows, 1)"].values()
+
+
+def test_a_slice_with_other_bounds_has_another_shape() -> None:
+    found = instead("def f(x, w):\n    return x[:, 1:2] * 2", "def f(x, w):\n    return x[:, 1:3] * 2")
+    assert "x[:, 1:3]" in found["x[:, 1:2]"]
+
+
 def test_of_two_places_one_may_be_enough() -> None:
     own = "def twice(x):\n    return (x * 4 + 0 * x) / 2\n\ndef double(x):\n    return x * 2\n\n"
     found = instead(f"{own}def f(x, w):\n    return double(x)", f"{own}def f(x, w):\n    return twice(x * w)")

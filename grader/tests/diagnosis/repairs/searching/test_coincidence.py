@@ -1,0 +1,82 @@
+"""What puts right hardly more than one test is a coincidence: what is wrong shows in another test."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from grader.diagnosis.repairs.search import _left_wrong
+from grader.tests.conftest import SmallCourse
+from grader.tests.diagnosis.repairs.layers import told
+
+MANIFEST = """
+    schema = 1
+    id = "s90"
+    title = "Brevity"
+    module = "small.py"
+    requires = []
+
+    [[criteria]]
+    id = "brevity"
+    text = "brevity"
+    functions = ["brevity"]
+    needs = []
+    hints = ["a", "b", "c"]
+"""
+SOLUTION = '''
+    import numpy as np
+
+
+    def brevity(length, wanted):
+        """Return exp(1 - wanted / length), at most 1."""
+        return float(np.exp(np.minimum(0.0, 1 - wanted / length)))
+'''
+LEARNERS = """
+    import math
+
+
+    def brevity(length, wanted):
+        share = wanted / length
+        missing = 1 - share
+        return min(1.0, math.exp(missing))
+"""
+TESTS = """
+    @pytest.mark.criterion("brevity")
+    @pytest.mark.parametrize(("length", "wanted"), [(4.0, 4.0), (4.0, 6.0), (4.0, 7.0), (5.0, 8.0), (2.0, 3.0)])
+    def test_brevity(learner, length, wanted):
+        assert_array(learner.brevity(length, wanted), np.exp(1 - wanted / length))
+"""
+
+
+def test_what_one_test_admits_by_chance_gives_way_to_what_all_need(course: SmallCourse) -> None:
+    """Of two lengths that are equal, nearly everything makes 1 of 0; NumPy is at hand without an import, too."""
+    course.write(manifest=MANIFEST, solution=SOLUTION, public=TESTS, hidden=TESTS)
+    assert course.grade(LEARNERS).verdict.passed
+    found = told(course.grade(LEARNERS.replace("math.exp(missing)", "missing")).verdict)["brevity"]
+    assert found == {"brevity answers as if the exponential of missing were not taken (line 8)."}
+
+
+def repair(line: int, *tests: str) -> Any:
+    """Return what is told of a repair of one line, with the tests that it puts right."""
+    return SimpleNamespace(tests=frozenset(tests)), SimpleNamespace(
+        changes=[SimpleNamespace(statement=SimpleNamespace(lineno=line))]
+    )
+
+
+@pytest.mark.parametrize(
+    ("found", "left"),
+    [
+        ([repair(1, "a", "b"), repair(2, "a", "b")], "cdef"),  # two places are equally good, and neither is good
+        ([repair(1, "a", "b"), repair(1, "a", "b")], ""),  # one place, in two ways
+        ([repair(1, "a", "b"), repair(2, "a")], ""),  # one is better
+        ([repair(1, "a")], "bcdef"),  # hardly anything
+        ([repair(1, *"abcd"), repair(2, *"abcd")], ""),  # most of the row
+        ([repair(1, *"abc"), repair(2, *"cde")], "f"),
+        ([], ""),
+    ],
+)
+def test_another_test_is_asked_where_what_was_found_looks_like_a_coincidence(found: list[Any], left: str) -> None:
+    row: Any = SimpleNamespace(failing=[SimpleNamespace(test=name) for name in "abcdef"])
+    assert "".join(each.test for each in _left_wrong(found, row.failing, row)) == left
