@@ -137,18 +137,19 @@ class Confirmer:
     def _ordered(self, slips: Collection[Told], probe: Failing) -> list[Told]:
         """Return the likeliest first; nothing where one test cannot tell which of several places it is."""
         order = sorted(slips, key=lambda pair: pair[0].rank)
-        if not order or len(order[0][0].tests) > 1:
-            return order
         tied = [pair for pair in order if pair[0].rank[:3] == order[0][0].rank[:3]]
         best = self._by_other_rows(tied, probe)
-        return [] if len(places_of(best)) > 1 else [*best, *(pair for pair in order if pair not in tied)]
+        if order and len(order[0][0].tests) == 1 and len(places_of(best)) > 1:
+            return []
+        return [*best, *(pair for pair in order if pair not in tied)]
 
     def _by_other_rows(self, tied: list[Told], probe: Failing) -> list[Told]:
-        """Return those that put the most failing tests of other rows right, where one test needs them all alike."""
-        alike = [each for each in self.failing if each.test != probe.test and probe.called & each.called]
-        trials = [trial for each in sorted(alike, key=size_of)[:MOST_ELSEWHERE] if (trial := self.answers.whole(each))]
-        if len(places_of(tied)) < 2 or not trials:
+        """Return those that put the most failing tests of other rows right, where the tests of one need them all alike."""
+        if len(places_of(tied)) < 2:
             return tied
+        known = {probe.test, *(test for slip, _ in tied for test in slip.tests)}
+        alike = [each for each in self.failing if each.test not in known and probe.called & each.called]
+        trials = [trial for each in sorted(alike, key=size_of)[:MOST_ELSEWHERE] if (trial := self.answers.whole(each))]
         settled: list[int] = []
         for _, each in tied:
             self.forms.place(each)

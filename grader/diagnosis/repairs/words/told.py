@@ -68,7 +68,8 @@ def _aligned(change: Change, say: Vocabulary) -> Clause | None:
         assert isinstance(one.new, ast.expr)
         if isinstance(one.holder, ast.Tuple) and (clause := _entry_of(one)) is not None:
             return clause
-        is_short = isinstance(one.new, LEAVES) or (isinstance(one.old, LEAVES) and len(walk(one.new)) <= MOST_NODES)
+        is_call = isinstance(one.new, ast.Call) and isinstance(one.old, LEAVES)
+        is_short = isinstance(one.new, LEAVES) or (is_call and len(walk(one.new)) <= MOST_NODES)
         return taking_part(one, say) or (quoted(one.old, one.new) if is_short else None)
     clauses = [told(replace(each, kind=""), say) for each in found or ()]
     known = [each for each in clauses if each is not None]

@@ -79,3 +79,12 @@ def test_what_passed_by_another_function_speaks_for_a_helper() -> None:
 
 def test_what_a_test_calls_itself_is_no_helper() -> None:
     assert users("f", ("one", "g", Test())) == []
+
+
+def test_several_tests_that_admit_two_places_are_told_apart_by_other_rows_too() -> None:
+    one, other = (
+        (Slip(slip.diagnosis, (-2, 1, 0), frozenset({"own", "beside"})), repair)
+        for slip, repair in (told(1, 10), told(2, 20))
+    )
+    assert ordered({"elsewhere": Test(2), "beside": Test(1, 2)}, one, other) == ["repair-2"]
+    assert ordered({"beside": Test(1, 2)}, one, other) == ["repair-1", "repair-2"]
