@@ -23,6 +23,7 @@ from grader.diagnosis.weighing import (
     broken_functions,
     chosen,
     explained,
+    has_wrong_values,
     is_explained,
     is_own,
     is_shown,
@@ -150,16 +151,17 @@ class Evidence:
         repaired: list[Slip] = []
         changed: list[Slip] = []
         left = SEARCH_SECONDS
-        for row in answers.stage.criteria:
-            failing, own = self._unexplained(row.id, outcomes), frozenset(row.functions)
+        asked = {row: failing for row in answers.stage.criteria if (failing := self._unexplained(row.id, outcomes))}
+        for row, failing in sorted(asked.items(), key=lambda each: not has_wrong_values(each[1], outcomes)):
+            own = frozenset(row.functions)
             elsewhere = frozenset(each for each in fine if not is_own(each, own))
             found: list[Slip] = []
-            if failing and repairs is not None:
+            if repairs is not None:
                 with self._noting(row.id):
                     found = repairs.explain(row.id, failing, self._right(row.id), elsewhere, own)
                     found = [self._with_shown(each, row.id, outcomes, repairs) for each in found]
             repaired += found
-            if failing and not found and left > 0:
+            if not found and left > 0:
                 began = time.process_time()
                 with self._noting(row.id):
                     changed += answers.slips.explain(row.id, failing, elsewhere, own, began + ROW_SHARE * left)

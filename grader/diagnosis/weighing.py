@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from grader.course.stage import Stage
 from grader.diagnosis.obvious import OBVIOUS
 from grader.diagnosis.refused import REFUSED
 from grader.diagnosis.replay import usable
+from grader.diagnosis.slips.probes import Failing
 from grader.diagnosis.slips.telling import Slip
 from grader.outcome import Diagnosis, Outcome
 from grader.remote.record import Record
@@ -164,3 +165,9 @@ def with_problems(outcomes: list[Outcome], problems: Mapping[str, str]) -> list[
         each if each.explains or each.criterion not in problems else replace(each, unexplained=problems[each.criterion])
         for each in outcomes
     ]
+
+
+def has_wrong_values(failing: Sequence[Failing], outcomes: Sequence[Outcome]) -> bool:
+    """Say whether more of a row is wrong than what it refuses and of which dtype it is: of that, a repair is seldom."""
+    tests = {each.test for each in failing}
+    return any(each.test in tests and each.kind in ("", "values") for each in outcomes)

@@ -144,7 +144,7 @@ class Confirmer:
         return [*best, *(pair for pair in order if pair not in tied)]
 
     def _by_other_rows(self, tied: list[Told], probe: Failing) -> list[Told]:
-        """Return those that put the most failing tests of other rows right, where the tests of one need them all alike."""
+        """Return those that put the most failing tests of other rows right, where those of one need them all alike."""
         if len(places_of(tied)) < 2:
             return tied
         known = {probe.test, *(test for slip, _ in tied for test in slip.tests)}

@@ -134,9 +134,9 @@ class Repairs:
             if slips and not coincidences and partial is None and (others := _left_wrong(slips, left, row)):
                 coincidences, left = slips, others  # what is wrong shows better in a test that none of these puts right
                 continue
-            if best is not None and not (partial or chosen):
-                if passing := self._passing_as_a_whole(best, trial.failing, row):
-                    return passing
+            is_alone = best is not None and not (partial or chosen)
+            if best is not None and is_alone and (passing := self._passing_as_a_whole(best, trial.failing, row)):
+                return passing
             slips = slips or coincidences
             if not slips:
                 partial = best.after(partial) if best is not None else None
