@@ -23,7 +23,7 @@ def operation(old: ast.BinOp, new: ast.AST, say: Vocabulary) -> Clause | None:
         return one_side(old, old.left if new is old.left else old.right, say)
     left, right = say.term(old.left), say.term(old.right)
     if left == right:
-        left = right = None
+        left, right = say.quote(old.left), say.quote(old.right)
     if isinstance(new, ast.UnaryOp):
         what = f"the quotient of {left} and {right}" if left and right else "a quotient"
         return Clause(f"{what} were rounded up instead of down", "Round as the README says.", 3)

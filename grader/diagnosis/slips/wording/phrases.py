@@ -16,6 +16,7 @@ def words_of(texts: Iterable[str]) -> frozenset[str]:
 
 
 MOST_QUOTED = 24  # characters of a part of an array
+MOST_WRITTEN = 48  # of a term
 
 
 @dataclass(frozen=True)
@@ -73,6 +74,11 @@ class Vocabulary:
             found += [known] if known and known not in LIBRARIES and known != "self" else []
         names = list(dict.fromkeys(found))[:3]
         return f"the term with {' and '.join(names)}" if names else None
+
+    def quote(self, node: ast.AST) -> str | None:
+        """Return an expression as its author wrote it; None where it is long, or where the learner is not its author."""
+        text = ast.unparse(node) if self.is_own else ""
+        return f"`{text}`" if 0 < len(text) <= MOST_WRITTEN else None
 
     def names(self, node: ast.AST) -> str | None:
         """Return the one or two names that are known of an expression, such as a condition; None where none is."""

@@ -92,6 +92,12 @@ CASES = {
         "return widths[0]",
         "`widths[-1]` stood where `widths[0]` belongs",
     ),
+    "one of two terms that are called alike": (
+        "def f(g, x, eye):\n    return g(x + eye[0]) - g(x - eye[0])",
+        "f(np.sum, np.ones(2), np.eye(2))",
+        "return g(x + eye[0]) + g(x - eye[0])",
+        "`g(x - eye[0])` were subtracted instead of added",
+    ),
     "a slope without the one": (
         "def f(t):\n    return t**2",
         "f(0.5)",
