@@ -12,18 +12,17 @@ from grader.diagnosis.repairs.bench import Bench
 from grader.diagnosis.repairs.forms import Forms
 from grader.diagnosis.repairs.repair import Repair, aside, grown
 from grader.diagnosis.repairs.rights.answers import Answers
-from grader.diagnosis.repairs.standing import diagnosis_of, needed
+from grader.diagnosis.repairs.standing import Told, diagnosis_of, needed, places_of
 from grader.diagnosis.repairs.trial import Trial
 from grader.diagnosis.slips.probes import Failing, size_of
 from grader.diagnosis.slips.telling import Slip
 
 MOST_CONFIRMED = 6  # of the tests that passed
+MOST_KEPT = 24  # of these, where a repair puts no more than one test right
 MOST_USERS = 3  # tests that passed, of other functions that use a changed one
 OTHERS_SECONDS = 0.06  # of processor time, to see whether others stay wrong
 SAMPLE = 4  # failing tests of a row, one of which a repair has to put right for the others to be asked as well
 MOST_ELSEWHERE = 4  # failing tests of other rows, which choose between repairs that one test needs all alike
-
-Told = tuple[Slip, Repair]
 
 
 @dataclass
@@ -68,7 +67,7 @@ class Confirmer:
             before = slips.get(diagnosis.mistake)
             if before is None or rank < before[0].rank:
                 slips[diagnosis.mistake] = Slip(diagnosis, rank, frozenset(tests)), each
-        return self._ordered(slips.values(), probe)
+        return self.ordered(slips.values(), probe)
 
     def _settling(self, repairs: Sequence[Repair], peers: Sequence[Failing]) -> dict[str, list[Repair]]:
         """Return for each test that can be repeated which repairs put it right.
@@ -105,6 +104,12 @@ class Confirmer:
                 return True
         return False
 
+    def keeps_all(self, repair: Repair, probe: Failing, row: Row) -> bool:
+        """Say whether all tests of a row that passed stay right with a repair, many at most."""
+        self.forms.place(repair)
+        alike = [each for each in row.passed if probe.called & each.called]
+        return all(_right_ones(trial, [repair]) for trial in self._right(alike, MOST_KEPT))
+
     def _kept(self, probe: Failing, row: Row) -> list[Trial]:
         """Return some tests of a row that passed, which have to stay right."""
         return self._right([each for each in row.passed if probe.called & each.called], MOST_CONFIRMED)
@@ -134,7 +139,7 @@ class Confirmer:
                 self._passing[test] = trial.is_right(trial.score(()))
         return [trial for test, trial in trials.items() if self._passing[test]]
 
-    def _ordered(self, slips: Collection[Told], probe: Failing) -> list[Told]:
+    def ordered(self, slips: Collection[Told], probe: Failing) -> list[Told]:
         """Return the likeliest first; nothing where one test cannot tell which of several places it is."""
         order = sorted(slips, key=lambda pair: pair[0].rank)
         tied = [pair for pair in order if pair[0].rank[:3] == order[0][0].rank[:3]]
@@ -164,7 +169,3 @@ def _right_ones(trial: Trial, repairs: Sequence[Repair]) -> list[Repair]:
     scores = trial.scores([each.numbers for each in repairs])
     return [each for each, score in zip(repairs, scores, strict=True) if trial.is_right(score)]
 
-
-def places_of(told: Sequence[Told]) -> set[int]:
-    """Return the lines that repairs change."""
-    return {change.statement.lineno for _, each in told for change in each.changes}

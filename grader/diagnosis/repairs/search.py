@@ -12,11 +12,12 @@ from grader.course.stage import Stage
 from grader.diagnosis.repairs.asked import is_drawn, is_raised
 from grader.diagnosis.repairs.attempts import Candidates, Row, Tried
 from grader.diagnosis.repairs.bench import Bench, BenchGone
-from grader.diagnosis.repairs.confirmed import Confirmer, Told, places_of
+from grader.diagnosis.repairs.confirmed import Confirmer
 from grader.diagnosis.repairs.forms import Forms
+from grader.diagnosis.repairs.passing import Passing
 from grader.diagnosis.repairs.repair import Repair
 from grader.diagnosis.repairs.rights.answers import Answers
-from grader.diagnosis.repairs.standing import can_be_drawn, diagnosis_of, is_weak
+from grader.diagnosis.repairs.standing import Told, is_open, is_weak, left_wrong
 from grader.diagnosis.repairs.trial import Trial
 from grader.diagnosis.slips.probes import Failing, size_of
 from grader.diagnosis.slips.telling import Slip
@@ -54,6 +55,7 @@ class Repairs:
         self.forms = Forms(self.stage, self.learner, self.reference_text, self.bench, self.alternatives)
         self.answers = Answers(self.stage, self.learner, self.reference, self.bench, self.others)
         self.confirmer = Confirmer(self.bench, self.forms, self.answers)
+        self.passing = Passing(self.bench, self.forms)
 
     def clock(self) -> float:
         """Return the processor time that was taken, on the bench too."""
@@ -124,25 +126,25 @@ class Repairs:
         chosen: list[Slip] = []
         first = self.answers.first_wrong(left[0]) if left else None
         if first is not None and is_drawn(first.right) and (passing := self._by_tests(first, row)):
-            return passing
+            return self._remembered(passing)
         for _ in range(ROUNDS):
             trials = (self.answers.first_wrong(each) for each in left)
             trial = next((made for made in trials if made and made.right[-1].error is None), None)
             if trial is None or row.ends_at - self.clock() < LEAST:
                 break
             slips, best = self._repaired(trial, partial, row, not coincidences)
-            if slips and not coincidences and partial is None and (others := _left_wrong(slips, left, row)):
+            if slips and not coincidences and partial is None and (others := left_wrong(slips, left, row)):
                 coincidences, left = slips, others  # what is wrong shows better in a test that none of these puts right
                 continue
             is_alone = best is not None and not (partial or chosen)
-            if best is not None and is_alone and (passing := self._passing_as_a_whole(best, trial.failing, row)):
-                return passing
+            if best is not None and is_alone and (passing := self.passing.closest(best, trial.failing, row)):
+                return self._remembered(passing)
             slips = slips or coincidences
             if not slips:
                 partial = best.after(partial) if best is not None else None
                 left = left if best is not None else [each for each in left if each is not trial.failing]
                 continue
-            if (stands := next((each for each in slips if self._holds_again(*each)), None)) is None:
+            if (stands := next((each for each in slips if self._holds(*each, trial.failing, row)), None)) is None:
                 left = [each for each in left if each is not trial.failing]
                 continue
             slip, repair = stands
@@ -156,40 +158,31 @@ class Repairs:
                 partial = None
         return chosen
 
-    def _holds_again(self, slip: Slip, repair: Repair) -> bool:
-        """Say whether tests pass with a repair for other inputs, too, where it may be a coincidence."""
+    def _holds(self, slip: Slip, repair: Repair, probe: Failing, row: Row) -> bool:
+        """Say whether more speaks for a repair that may be a coincidence: all that passed, and tests with other inputs.
+
+        It may be one where it puts a single test right, or is unlikely.
+        """
+        if len(slip.tests) == 1 and not self.confirmer.keeps_all(repair, probe, row):
+            return False
         if len(repair.all) == 1 and repair.likelihood < 2:
             return True
         self.forms.place(repair)
         some = sorted(slip.tests)[:MOST_RUN_ANEW]
         return all(self.bench.passes(repair.numbers, test, again) for again, test in enumerate(some, 1))
 
-    def _by_tests(self, trial: Trial, row: Row) -> list[Slip]:
+    def _by_tests(self, trial: Trial, row: Row) -> list[Told]:
         """Return what makes tests pass as a whole, where numbers are drawn and several answers are right."""
         written = self.forms.noted(trial, row.fine, None)
         self.forms.hold(written)
         depths = self.forms.depths(written, trial, row.fine, ())
         found = Candidates(self.forms, row, self.clock).passing(written, trial, depths, self.bench)
-        return self._passing(found, trial.failing, row)
+        return self.passing.first(found, trial.failing, row)
 
-    def _passing_as_a_whole(self, best: Repair, failing: Failing, row: Row) -> list[Slip]:
-        """Return what comes closest to the right answers, where tests pass with it: it may draw other numbers."""
-        self.forms.place(best)
-        return self._passing([best], failing, row) if self.bench.passes(best.numbers, failing.test) else []
-
-    def _passing(self, found: Sequence[Repair], failing: Failing, row: Row) -> list[Slip]:
-        """Return what is said of the first change with which other failing tests pass as well, and none fails anew."""
-        for each in found:
-            diagnosis = diagnosis_of(each, row.id)
-            kept = [other.test for other in row.passed if failing.called & other.called][:MOST_RUN_AGAIN]
-            if diagnosis is None or not all(self.bench.passes(each.numbers, test) for test in kept):
-                continue
-            others = [other.test for other in row.failing if other is not failing][:MOST_RUN_AGAIN]
-            if not can_be_drawn(each, len(others)) or not all(self.bench.passes(each.numbers, test) for test in others):
-                continue
-            self._known.append(each)
-            return [Slip(diagnosis, (-1, 1, each.likelihood), frozenset(each.test for each in row.failing))]
-        return []
+    def _remembered(self, told: list[Told]) -> list[Slip]:
+        """Return what is said of repairs, which are tried in other rows as well."""
+        self._known += [repair for _, repair in told]
+        return [slip for slip, _ in told]
 
     def _counted(self, slip: Slip, repair: Repair, row: Row) -> Slip:
         """Return a slip with all failing tests that pass with its repair: an answer may be right and another one."""
@@ -200,10 +193,13 @@ class Repairs:
         tests = slip.tests | more
         return Slip(slip.diagnosis, (-len(tests), *slip.rank[1:]), tests)
 
-    def _is_doubted(self, repair: Repair, probe: Failing, row: Row) -> bool:
-        """Say whether to look for a better repair: steps are seldom in another order, and no test may stay wrong."""
+    def _is_doubted(self, repair: Repair, trial: Trial, row: Row) -> bool:
+        """Say whether to look for a better repair: steps are seldom in another order, and no test may stay wrong.
+
+        Where the answer is yes or no, half of all changes give the other one.
+        """
         is_order = any(isinstance(change.new, list) for change in repair.changes)
-        return is_order or self.confirmer.leaves_wrong(repair, probe, row)
+        return is_order or trial.is_yes_or_no or self.confirmer.leaves_wrong(repair, trial.failing, row)
 
     def _repaired(
         self, trial: Trial, partial: Repair | None, row: Row, is_first: bool
@@ -231,32 +227,22 @@ class Repairs:
         row = replace(row, fine=self.forms.fine(written, depths, row.fine, sure))
         tried = Tried(trial, trial.score(()), row.ends_at, self.clock)
         batches = Candidates(self.forms, row, self.clock).right(written, tried, depths)
-        weak: list[Told] = []
+        weak: list[Told] = []  # of all that put little right the likeliest is told, if it is in one place
         doubted: list[Told] = []
         for found in islice(batches, MOST_BATCHES):
             slips = self.confirmer.confirmed([each.after(partial) for each in found], trial.failing, row)
-            if is_first and partial is None and _left_wrong(slips, row.failing, row):
+            if is_first and partial is None and left_wrong(slips, row.failing, row):
                 if not is_weak(slips[0][0], row):
                     return slips, None
                 tried.ends_at = min(tried.ends_at, (self.clock() + row.ends_at) / 2)
             if slips and not is_weak(slips[0][0], row):
-                if partial is not None or not self._is_doubted(slips[0][1], trial.failing, row):
+                if partial is not None or not self._is_doubted(slips[0][1], trial, row):
                     return slips, None
                 tried.ends_at = min(tried.ends_at, self.clock() + DOUBT_SECONDS)
-                doubted = min(doubted or slips, slips, key=lambda told: told[0][0].rank)
-            weak = weak or slips
-        weak = doubted or weak
+                doubted += slips
+            weak += slips
+        doubted.sort(key=lambda told: told[0].rank)
+        if trial.is_yes_or_no and is_open(doubted):
+            return [], None
+        weak = doubted or self.confirmer.ordered(weak, trial.failing)
         return weak, None if weak else tried.best
-
-
-def _left_wrong(slips: Sequence[Told], tests: Sequence[Failing], row: Row) -> list[Failing]:
-    """Return the tests that no repair puts right, where what was found looks like a coincidence; else nothing.
-
-    Repairs in several places that are equally good, and none of which puts most of a row right, or hardly any.
-    """
-    best = [pair for pair in slips if len(pair[0].tests) == len(slips[0][0].tests)]
-    is_clear = slips and 2 * len(slips[0][0].tests) > len(row.failing)
-    if not slips or is_clear or (len(places_of(best)) < 2 and not is_weak(slips[0][0], row)):
-        return []
-    right = frozenset().union(*(slip.tests for slip, _ in slips))
-    return [each for each in tests if each.test not in right]

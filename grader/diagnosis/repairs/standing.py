@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import ast
 import hashlib
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 from grader.diagnosis.repairs.attempts import Row
 from grader.diagnosis.repairs.repair import Repair
 from grader.diagnosis.repairs.words.told import told
+from grader.diagnosis.slips.probes import Failing
 from grader.diagnosis.slips.telling import Slip
 from grader.outcome import Diagnosis
 
@@ -16,6 +17,8 @@ REPAIR = "repair-"  # how the id of what is told begins
 FEW = 4  # of so many failing tests, one is few
 OF_SEVERAL = 3  # tests that several changes have to put right
 MOST_TOLD = 1000  # characters: a learner's names may be as long as the module
+
+Told = tuple[Slip, Repair]  # what is said, and of what
 
 
 def needed(repair: Repair, constants: Collection[float]) -> int:
@@ -66,3 +69,26 @@ def diagnosis_of(repair: Repair, row: str) -> Diagnosis | None:
     if len(text) + len(fixes) > MOST_TOLD:
         return None
     return Diagnosis(REPAIR + hashlib.sha256(text.encode()).hexdigest()[:8], row, text, fixes)
+
+
+def places_of(slips: Sequence[Told]) -> set[int]:
+    """Return the lines that repairs change."""
+    return {change.statement.lineno for _, each in slips for change in each.changes}
+
+
+def is_open(ordered: Sequence[Told]) -> bool:
+    """Say whether several repairs are equally good: the likeliest first."""
+    return len({slip.diagnosis.text for slip, _ in ordered if slip.rank[:3] == ordered[0][0].rank[:3]}) > 1
+
+
+def left_wrong(slips: Sequence[Told], tests: Sequence[Failing], row: Row) -> list[Failing]:
+    """Return the tests that no repair puts right, where what was found looks like a coincidence; else nothing.
+
+    Repairs in several places that are equally good, and none of which puts most of a row right, or hardly any.
+    """
+    best = [pair for pair in slips if len(pair[0].tests) == len(slips[0][0].tests)]
+    is_clear = slips and 2 * len(slips[0][0].tests) > len(row.failing)
+    if not slips or is_clear or (len(places_of(best)) < 2 and not is_weak(slips[0][0], row)):
+        return []
+    right = frozenset().union(*(slip.tests for slip, _ in slips))
+    return [each for each in tests if each.test not in right]

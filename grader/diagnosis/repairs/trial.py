@@ -95,6 +95,11 @@ class Trial:
         replay._named = frozenset(replay.objects)
         self.start, self.before = replay, None
 
+    @property
+    def is_yes_or_no(self) -> bool:
+        """Whether what is asked last is answered by True or False alone."""
+        return isinstance(self.right[-1].result, (bool, np.bool_))
+
     def score(self, numbers: Sequence[int], last: bool = False) -> tuple[int, int]:
         """Return how many requests, one after the other, are answered rightly with these changes, and how many values.
 

@@ -76,7 +76,7 @@ class Vocabulary:
         return f"the term with {' and '.join(names)}" if names else None
 
     def quote(self, node: ast.AST) -> str | None:
-        """Return an expression as its author wrote it; None where it is long, or where the learner is not its author."""
+        """Return an expression as its author wrote it; None where it is long, or not the learner's own."""
         text = ast.unparse(node) if self.is_own else ""
         return f"`{text}`" if 0 < len(text) <= MOST_WRITTEN else None
 

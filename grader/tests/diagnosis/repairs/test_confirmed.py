@@ -43,7 +43,7 @@ def ordered(others: dict[str, Test], *pairs: Any) -> list[str]:
     nothing: Any = SimpleNamespace(place=lambda repair: None)
     answers: Any = SimpleNamespace(whole=lambda each: others.get(each.test))
     made = Confirmer(nothing, nothing, answers, [failing(name) for name in ("own", *others)])
-    return [slip.diagnosis.mistake for slip, _ in made._ordered(pairs, failing("own"))]
+    return [slip.diagnosis.mistake for slip, _ in made.ordered(pairs, failing("own"))]
 
 
 def test_the_one_that_puts_other_rows_right_is_told() -> None:

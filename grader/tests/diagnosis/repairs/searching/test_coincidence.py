@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from grader.diagnosis.repairs.search import _left_wrong
+from grader.diagnosis.repairs.standing import is_open, left_wrong
 from grader.tests.conftest import SmallCourse
 from grader.tests.diagnosis.repairs.layers import told
 
@@ -79,4 +79,13 @@ def repair(line: int, *tests: str) -> Any:
 )
 def test_another_test_is_asked_where_what_was_found_looks_like_a_coincidence(found: list[Any], left: str) -> None:
     row: Any = SimpleNamespace(failing=[SimpleNamespace(test=name) for name in "abcdef"])
-    assert "".join(each.test for each in _left_wrong(found, row.failing, row)) == left
+    assert "".join(each.test for each in left_wrong(found, row.failing, row)) == left
+
+
+def test_of_repairs_that_are_equally_good_none_is_sure() -> None:
+    def of(text: str, number: int) -> Any:
+        return SimpleNamespace(rank=(-number, 1, 0), diagnosis=SimpleNamespace(text=text)), None
+
+    assert is_open([of("one", 2), of("other", 2), of("third", 1)])
+    assert not is_open([of("one", 2), of("one", 2), of("other", 1)])
+    assert not is_open([])
