@@ -126,9 +126,12 @@ def row(kind: str, text: str, status: str, look: Look) -> list[Text]:
         return [left + right]
     hanging = " " * (len(mark) + 1)
     lines = list(_hung(_wrapped(left, look.table - len(hanging)), hanging))
-    place = look.table - right.cell_len
+    begin = max(look.table - BAR, lines[-1].cell_len + 2)
     if not status:
         return lines
+    if begin + right.cell_len <= look.detail:
+        return [*lines[:-1], lines[-1] + Text(" " * (begin - lines[-1].cell_len)) + right]
+    place = look.table - right.cell_len
     return [*lines, *([Text(" " * place) + right] if place >= 0 else _wrapped(right, look.table))]
 
 
