@@ -20,7 +20,6 @@ from grader.diagnosis.slips.probes import Failing
 from grader.diagnosis.slips.telling import Slip, is_vague
 from grader.diagnosis.trees import uncollected
 from grader.diagnosis.weighing import (
-    broken_functions,
     chosen,
     explained,
     has_wrong_values,
@@ -70,10 +69,11 @@ class Evidence:
         """Remember one test; asked says whether its answers were held against every known mistake."""
         records = connection.records
         if outcome.status == "failed" and asked:
-            self._called[outcome.test] = {record.label for record in records if record.kind == "call"}
+            failing = Failing(outcome.test, records, connection.names)
+            self._called[outcome.test] = failing.called
             if connection.limits.held <= self._left:
                 self._left -= connection.limits.held
-                self._failed.setdefault(outcome.criterion, []).append(Failing(outcome.test, records, connection.names))
+                self._failed.setdefault(outcome.criterion, []).append(failing)
         elif outcome.status == "passed" and tells(records) and connection.limits.held <= self._left:
             self._left -= connection.limits.held
             self._passed.setdefault(outcome.criterion, []).append(_Seen(outcome.test, records, connection.names))
@@ -102,8 +102,7 @@ class Evidence:
             known = with_problems(known, self.problems)
             added = [with_told(slips, each) for each in known]
             left = chosen(self._standing(added, answers, ends_at), slips) if slips else known
-            broken = broken_functions(left, answers.stage)
-            return self._located(without_callers(left, broken, answers.about, answers.reached), answers)
+            return self._located(without_callers(left, answers.stage, answers.about, answers.reached), answers)
 
     def _located(self, outcomes: list[Outcome], answers: Diagnostician) -> list[Outcome]:
         """Return the outcomes with where the answer goes wrong, in rows of which no test has a better explanation."""

@@ -15,6 +15,8 @@ from grader.diagnosis.slips.telling import Slip
 from grader.outcome import Diagnosis, Outcome
 from grader.remote.record import Record
 
+UNWRITTEN = ("not_started", "blocked")  # tests of what nobody has written yet
+
 
 def passed_functions(outcomes: list[Outcome], stage: Stage) -> frozenset[str]:
     """Return the functions of which every row that names them passed, but for refusals and the like."""
@@ -120,20 +122,34 @@ def explained(diagnosis: Diagnosis, outcomes: list[Outcome]) -> int:
     return sum(any(diagnosis.mistake == found.mistake for found in other.explains) for other in outcomes)
 
 
-def broken_functions(outcomes: list[Outcome], stage: Stage) -> dict[str, frozenset[str]]:
-    """Return the functions of rows about values of which half of the tests fail, each with these tests."""
+def broken_functions(outcomes: list[Outcome], stage: Stage, told_in: str) -> dict[str, frozenset[str]]:
+    """Return the functions of rows about values of which half of the tests fail, each with these tests.
+
+    Rows that need the one in which something is told come later: what is wrong there shows nowhere before.
+    """
     found: dict[str, frozenset[str]] = {}
+    later = _needing(told_in, stage)
     for row in stage.criteria:
+        if row.id in later:
+            continue
         own = [each for each in outcomes if each.criterion == row.id and each.kind in ("", "values")]
-        failed = frozenset(each.test for each in own if each.status != "passed")
+        failed = frozenset(each.test for each in own if each.status not in ("passed", *UNWRITTEN))
         if own and 2 * len(failed) >= len(own):
             found |= {name: failed | found.get(name, frozenset()) for name in row.functions}
     return found
 
 
+def _needing(needed: str, stage: Stage) -> set[str]:
+    """Return the rows that need one, be it by others."""
+    found = {needed}
+    for _ in stage.criteria:
+        found |= {row.id for row in stage.criteria if found & set(row.needs)}
+    return found - {needed}
+
+
 def without_callers(
     outcomes: list[Outcome],
-    broken: dict[str, frozenset[str]],
+    stage: Stage,
     about: Callable[[Diagnosis], str],
     reached: Callable[[str], set[str]],
 ) -> list[Outcome]:
@@ -153,6 +169,7 @@ def without_callers(
             return True
         own = function.partition(".")[0]
         called = reached(own) - {own}
+        broken = broken_functions(outcomes, stage, diagnosis.criterion)
         others = [failed for name, failed in broken.items() if name.partition(".")[0] in called]
         return all(failed & tests[diagnosis.mistake] for failed in others)
 

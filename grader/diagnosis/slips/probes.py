@@ -27,8 +27,12 @@ class Failing:
 
     @property
     def called(self) -> set[str]:
-        """What the test called."""
-        return {record.label for record in self.records if record.kind == "call"}
+        """What the test called; an object that it made counts where it called nothing else: all of a class make one."""
+        found = {record.label for record in self.records if record.kind == "call"}
+        return {label for label in found if not self._is_class(label)} or found
+
+    def _is_class(self, label: str) -> bool:
+        return label in self.names and self.names[label].kind == "class"
 
 
 @dataclass

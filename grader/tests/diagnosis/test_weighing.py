@@ -11,7 +11,7 @@ from typing import Any
 from grader.course.stage import Criterion
 from grader.diagnosis.obvious import OBVIOUS
 from grader.diagnosis.slips.telling import Slip
-from grader.diagnosis.weighing import broken_functions, chosen, with_problems, without_callers
+from grader.diagnosis.weighing import chosen, with_problems, without_callers
 from grader.outcome import Diagnosis, Outcome
 
 KNOWN = Diagnosis("columns-for-rows", "forward", "a column was used", "use the row", declared=True)
@@ -79,9 +79,8 @@ def outcome(row: str, number: int, status: Any = "failed") -> Outcome:
     return Outcome(f"{row}-{number}", row, False, status)
 
 
-def left(outcomes: list[Outcome]) -> list[tuple[Diagnosis, ...]]:
-    broken = broken_functions(outcomes, STAGE)
-    found = without_callers(outcomes, broken, lambda _: "caller", lambda name: {name, "helper"})
+def left(outcomes: list[Outcome], stage: Any = STAGE) -> list[tuple[Diagnosis, ...]]:
+    found = without_callers(outcomes, stage, lambda _: "caller", lambda name: {name, "helper"})
     return [each.explains for each in found if each.criterion == "outer"]
 
 
@@ -94,6 +93,22 @@ def test_a_caller_of_what_mostly_passes_is_told() -> None:
     caller = replace(outcome("outer", 1), explains=(TOLD,))
     inner = [outcome("inner", 1), outcome("inner", 2, "passed"), outcome("inner", 3, "passed")]
     assert left([*inner, caller]) == [(TOLD,)]
+
+
+def test_what_is_written_later_breaks_nothing_before() -> None:
+    """A class whose next methods are still to come is no cause of what its first ones, and their users, do."""
+    caller = replace(outcome("outer", 1), explains=(TOLD,))
+    inner = [outcome("inner", 1), outcome("inner", 2)]
+
+    class Later:
+        criteria = tuple(replace(row, needs=needs) for row, needs in zip(Rows.criteria, (("outer",), ()), strict=True))
+
+    assert left([*inner, caller], Later()) == [(TOLD,)]
+
+
+def test_what_is_not_written_yet_is_not_broken() -> None:
+    caller = replace(outcome("outer", 1), explains=(TOLD,))
+    assert left([outcome("inner", 1, "not_started"), outcome("inner", 2, "not_started"), caller]) == [(TOLD,)]
 
 
 def test_what_explains_the_broken_function_too_is_told() -> None:
