@@ -128,7 +128,7 @@ def broken_functions(outcomes: list[Outcome], stage: Stage, told_in: str) -> dic
     Rows that need the one in which something is told come later: what is wrong there shows nowhere before.
     """
     found: dict[str, frozenset[str]] = {}
-    later = _needing(told_in, stage)
+    later = rows_that_need(told_in, stage)
     for row in stage.criteria:
         if row.id in later:
             continue
@@ -139,7 +139,7 @@ def broken_functions(outcomes: list[Outcome], stage: Stage, told_in: str) -> dic
     return found
 
 
-def _needing(needed: str, stage: Stage) -> set[str]:
+def rows_that_need(needed: str, stage: Stage) -> set[str]:
     """Return the rows that need one, be it by others."""
     found = {needed}
     for _ in stage.criteria:

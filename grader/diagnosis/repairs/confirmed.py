@@ -168,4 +168,3 @@ def _right_ones(trial: Trial, repairs: Sequence[Repair]) -> list[Repair]:
         return []
     scores = trial.scores([each.numbers for each in repairs])
     return [each for each, score in zip(repairs, scores, strict=True) if trial.is_right(score)]
-

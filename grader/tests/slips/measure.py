@@ -1,20 +1,23 @@
 """How many slips of the bank are named rightly, falsely, or not at all: `python -m grader.tests.slips.measure s15`.
 
-With --holdout, of those that nothing was made to fit.
+With --holdout, of those that nothing was made to fit; with --half, where the functions of later rows are to be written.
 """
 
 from __future__ import annotations
 
 import argparse
+import ast
 import time
 from collections.abc import Iterable
 from concurrent.futures import Executor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from grader.authoring.cases import Case, Result
 from grader.authoring.proof import results, workers
 from grader.course.manifest import load_course
+from grader.course.stage import Stage
 from grader.diagnosis.slips.telling import LOCATED
+from grader.diagnosis.weighing import rows_that_need
 from grader.tests.slips.bank import HOLDOUT, SLIPS, Slip, slips_of, stages_with_slips
 from grader.tests.support.places import ROOT
 
@@ -45,6 +48,21 @@ def named(slips: Iterable[Slip], executor: Executor) -> list[Naming]:
     ]
 
 
+def half_written(slip: Slip, stage: Stage) -> Slip:
+    """Return a slip in a module of which the functions are missing that no row asks but those after the slip's."""
+    later = rows_that_need(slip.row, stage)
+    asked = {name for row in stage.criteria if row.id not in later for name in row.functions}
+    missing = {name for row in stage.criteria if row.id in later for name in row.functions} - asked
+    tree = ast.parse(slip.source)
+    bodies = [("", tree.body), *((f"{each.name}.", each.body) for each in tree.body if isinstance(each, ast.ClassDef))]
+    for owner, body in bodies:
+        whole = owner.rstrip(".") in missing  # a class of which nothing is asked yet
+        for each in body:
+            if isinstance(each, ast.FunctionDef) and (whole or owner + each.name in missing):
+                each.body = ast.parse("raise NotImplementedError").body
+    return replace(slip, source=ast.unparse(tree)) if missing else slip
+
+
 def _told(result: Result, slip: Slip) -> tuple[str, ...]:
     assert result.verdict is not None
     row = next(row for row in result.verdict.criteria if row.id == slip.row)
@@ -57,13 +75,18 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("stages", nargs="*", help="all that have slips, where none is named")
     parser.add_argument("--holdout", action="store_true", help="measure the slips that nothing was made to fit")
+    parser.add_argument("--half", action="store_true", help="leave out what the rows after a slip's ask for")
     parser.add_argument("-v", "--verbose", action="store_true")
     options = parser.parse_args()
     file = HOLDOUT if options.holdout else SLIPS
-    with workers(load_course(ROOT)) as executor:
+    course = load_course(ROOT)
+    with workers(course) as executor:
         for stage in options.stages or stages_with_slips(file=file):
             started = time.perf_counter()
-            found = sorted(named(slips_of(stage, file=file), executor), key=lambda each: each.slip.id)
+            slips = slips_of(stage, file=file)
+            if options.half:
+                slips = tuple(half_written(slip, course.find(stage)) for slip in slips)
+            found = sorted(named(slips, executor), key=lambda each: each.slip.id)
             counts = {state: sum(each.state == state for each in found) for state in ("right", "false", "silent")}
             words = ", ".join(f"{number} {state}" for state, number in counts.items())
             print(f"{stage}: {len(found)} slips, {words} ({time.perf_counter() - started:.0f} s)", flush=True)
