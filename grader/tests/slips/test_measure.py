@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections import Counter
 
 import pytest
@@ -9,7 +10,7 @@ import pytest
 from grader.authoring.proof import workers
 from grader.course.manifest import load_course
 from grader.tests.slips.bank import slips_of, stages_with_slips
-from grader.tests.slips.measure import named
+from grader.tests.slips.measure import half_written, named
 from grader.tests.support.places import ROOT
 
 EVERY = 20  # of the stages, by default, one slip of one in so many is graded
@@ -32,3 +33,15 @@ def test_causes_are_named(pytestconfig: pytest.Config) -> None:
         assert states["false"] <= MOST_FALSE * len(found), wrong
     else:
         assert states["right"] >= LEAST_OF_A_SAMPLE * len(found), (states, wrong)
+
+
+def test_a_module_is_half_written_up_to_the_row_of_its_slip() -> None:
+    """What no row asks but those after the slip's is left out; what the slip's row needs stays."""
+    slip = next(each for each in slips_of("s03") if each.row == "dual-functions")
+    made = ast.parse(half_written(slip, load_course(ROOT).find("s03")).source)
+    classes = [(each.name, each.body) for each in made.body if isinstance(each, ast.ClassDef)]
+    functions = [(owner, each) for owner, body in [("", made.body), *classes] for each in body]
+    definitions = {f"{owner}.{each.name}": each for owner, each in functions if isinstance(each, ast.FunctionDef)}
+    missing = {name for name, node in definitions.items() if "NotImplementedError" in ast.unparse(node.body[0])}
+    assert "Dual.__pow__" in missing
+    assert not missing & {"Dual.__add__", ".cos", ".finite_difference"}
