@@ -49,8 +49,8 @@ def told(change: Change, say: Vocabulary) -> Clause | None:
         old, new, holder = narrowed(change.old, change.new, change.holder)
         if old is not change.old:
             return told(replace(change, old=old, new=new, holder=holder), say) or quoted(change.old, change.new)
-    said = expression(change.new, change.old, change.holder, say)
-    return said or quoted(*narrowed(change.old, change.new, change.holder)[:2])
+    said = expression(change.new, change.old, change.holder, say) or quoted(change.old, change.new)
+    return said or quoted(*narrowed(change.old, change.new, change.holder)[:2])  # of a long one, its part
 
 
 def _thrown_away(value: ast.expr, say: Vocabulary) -> Clause | None:
