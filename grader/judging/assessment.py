@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import types
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 import pytest
 
@@ -19,6 +19,7 @@ from grader.diagnosis.explanation import explained
 from grader.diagnosis.memory import too_much
 from grader.diagnosis.repairs.bench import Bench
 from grader.errors import IsolationRefused
+from grader.judging.attempt import PHASES, Attempt
 from grader.outcome import Outcome, Status, Where
 from grader.protocol.codec import Unsendable
 from grader.remote.connection import Connection
@@ -28,28 +29,7 @@ from grader.remote.processes.loading import Job, LoadFailed
 from grader.remote.record import Frame, Record
 
 TEXT_LIMIT = 1500
-PHASES = {"setup", "call", "teardown"}
 EXPLAINED: tuple[Status, ...] = ("failed", "crashed", "timed_out", "over_limit")
-
-
-@dataclass
-class Attempt:
-    """One run of a test: its first exception and the phases that came to their end.
-
-    asked says whether what it saw was held against every known mistake.
-    """
-
-    item: pytest.Item
-    connection: Connection | None = None
-    error: BaseException | None = None
-    phases: set[str] = field(default_factory=set)
-    asked: bool = False
-
-    def fault(self) -> str | None:
-        """Return why the test did not pass; None where it did."""
-        if self.error is not None:
-            return f"{type(self.error).__name__}: {self.error}"
-        return None if self.phases == PHASES else "it did not finish"
 
 
 class Assessor:
@@ -144,7 +124,7 @@ class Assessor:
     def _passed(self, attempt: Attempt) -> tuple[Status, str]:
         """Return passed, unless a call changed what it was given; a test may say that it is meant to."""
         connection = attempt.connection
-        if connection is None or not connection.changed or attempt.item.get_closest_marker("changes_arguments"):
+        if connection is None or not attempt.changed():
             return "passed", ""
         reference = self.answers.reference if self.answers is not None else None
         return "failed", arguments.changed(connection.records, reference)

@@ -14,10 +14,12 @@ from grader.course.stage import public_names
 from grader.diagnosis.evidence import Evidence
 from grader.diagnosis.repairs.bench import RemoteBench
 from grader.judging import phases, plugin
-from grader.judging.assessment import EXPLAINED, Assessor, Attempt
+from grader.judging.assessment import EXPLAINED, Assessor
+from grader.judging.attempt import Attempt
 from grader.judging.calls import Late, called, times
 from grader.judging.processes import bounds
 from grader.judging.processes.slate import Slate
+from grader.judging.sharing import Sharing
 from grader.judging.suite import Suite, criterion_of, kind_of, name_of
 from grader.judging.task import Task, expect_memory
 from grader.outcome import Outcome
@@ -54,6 +56,7 @@ class Session:
         self._late = Late(suite.stage, process.job.source)
         self._items: list[pytest.Item] = []
         self._place = 0
+        self._sharing = Sharing(process)
 
     def begin(self) -> None:
         """Become what gives the suite's tests their `learner`."""
@@ -106,8 +109,7 @@ class Session:
             outcome = replace(base, status="timed_out", message=left_out)
             report.send("outcome", self._place, outcome, False)
             return outcome
-        attempt = self._attempted(item, following)
-        ended = None if attempt.connection is None else self.process.done(attempt.connection)
+        attempt, ended = self._sharing.tried(lambda: self._attempted(item, following))
         expect_memory(attempt.error)
 
         def reference() -> str | None:
@@ -200,7 +202,7 @@ class Session:
         """Return the remote module of one test."""
         if self._reference is not None:
             return self._reference
-        connection = self.process.open(criterion_of(item), self.task.ends_at)
+        connection = self.process.open(criterion_of(item), self.task.ends_at, self._sharing.own)
         if self._attempt is not None:
             self._attempt.connection = connection
         return RemoteModule(connection, self.process.job.label, public_names(self.suite.stage))
@@ -235,10 +237,6 @@ class Session:
     def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[None]) -> Iterator[None]:
         """Keep the first exception of a test and which phases came to their end, where pytest reports on them."""
         report: Any = yield
-        if (attempt := self._attempt) is None:
-            return report  # type: ignore[no-any-return]
-        if call.excinfo is not None and attempt.error is None:
-            attempt.error = call.excinfo.value
-        if report.passed and not hasattr(report, "wasxfail"):
-            attempt.phases.add(report.when)
+        if self._attempt is not None:
+            self._attempt.note(call, report)
         return report  # type: ignore[no-any-return]

@@ -49,6 +49,7 @@ class Connection:
         self.records: list[Record] = []
         self.failure: WorkerFailed | None = None
         self.ended = False
+        self.tests_before = 0  # that its process has seen
         self.changed: list[str] = []
         self.on_request: Callable[[str], None] | None = None  # is told of each request before it is made
         self.notes = Notes()

@@ -173,6 +173,7 @@ def _serve(control: socket.socket, server: Any, channel: Any, children: Any, alo
     """Serve tests until the grader goes: each in a process of its own, where the system can fork."""
     from grader.protocol.channel import ChannelClosed
 
+    server.loaded()
     gc.freeze()  # what is loaded now stays: the collector need not touch, and so copy, its pages after each fork
     with contextlib.suppress(ChannelClosed, OSError):
         if children is not None:

@@ -13,6 +13,11 @@ class Printed:
 
     def __init__(self) -> None:
         self.parts: list[str] = []
+        self.begin()
+
+    def begin(self) -> None:
+        """Be what another test prints into."""
+        self.parts.clear()
         self.left = OUTPUT_LIMIT
         self.dropped = 0
 

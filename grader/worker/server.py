@@ -23,6 +23,7 @@ from grader.worker.extended import PLAIN, Extended
 from grader.worker.in_place import Before
 from grader.worker.operations import perform
 from grader.worker.printed import Printed
+from grader.worker.untouched import Untouched
 
 
 class Callback:
@@ -51,6 +52,24 @@ class Server:
         self.asked: set[type] = set()  # the classes that the test itself made objects of
         self.printed = Printed()
         self.warned: list[list[Any]] = []
+        self._before: tuple[Untouched, dict[int, Any], dict[int, int]] | None = None
+
+    def loaded(self) -> None:
+        """Remember what the module has made of the process, before any test."""
+        modules = [sys.modules[name] for name in self.lent if name in sys.modules]
+        self._before = Untouched([self.module, *modules]), dict(self.objects), dict(self.numbers)
+
+    def again(self) -> bool:
+        """Be there for another test, if the one before has left nothing behind; say whether that is so."""
+        self.asked.clear()
+        self.callbacks.clear()
+        self.extended = Extended()
+        self.printed.begin()
+        self.warned.clear()
+        if self._before is None:
+            return False
+        untouched, self.objects, self.numbers = self._before[0], *map(dict, self._before[1:])
+        return untouched.holds()
 
     def listen(self) -> None:
         """Take over the standard streams and the display of warnings."""
@@ -83,7 +102,7 @@ class Server:
 
     def become(self, code: bytes) -> list[list[Any]]:
         """Take a changed form of the module in its place, before anything else is asked; return its table of names."""
-        self.module = changed_module(code, self.module, self.module)
+        self.module, self._before = changed_module(code, self.module, self.module), None
         self.objects, self.numbers = {0: self.module}, {id(self.module): 0}
         return self.names()
 
@@ -143,6 +162,8 @@ class Server:
     def run(self, channel: Channel) -> None:
         """Serve one test until the grader closes the connection."""
         self.channel = channel
+        if self._before is not None:
+            self._before[0].begin()
         while True:
             self._answer(*channel.receive())
 
@@ -161,6 +182,8 @@ class Server:
                 result: Any = changed_module(args[0], asked, self.module)
             elif kind == "become":
                 result = self.become(args[0])
+            elif kind == "again":
+                result = self.again()
             else:
                 result = self._perform(kind, asked, name, args, kwargs)
             reply = "ok"

@@ -1,4 +1,9 @@
-"""One learner's process over a whole stage: loaded once, one connection a test, started anew when it dies."""
+"""One learner's process over a whole stage: loaded once, one connection a test, started anew when it dies.
+
+Each test has a forked process of its own. Where the caller agrees, one that left everything in it as it was is followed
+by the next test there (`worker/untouched.py`): that is for tests that passed, and what fails there is tried again in a
+process of its own.
+"""
 
 from __future__ import annotations
 
@@ -18,6 +23,7 @@ from grader.remote.connection import Connection
 from grader.remote.exceptions import WorkerFailed
 from grader.remote.processes import room
 from grader.remote.processes.control import Control
+from grader.remote.processes.kept import Keeper
 from grader.remote.processes.loading import Job, LoadFailed, load_problem, names_of
 from grader.remote.record import Name
 from grader.submission.source import Problem
@@ -42,6 +48,7 @@ class LearnerProcess:
         self.on_request: Callable[[str], None] | None = None  # is told of each request of a test before it is made
         self.guards: tuple[str, ...] = ()  # what the worker said is up before the learner's module was loaded
         self._numbers: dict[int, int] = {}  # of each test's process, by the connection's id
+        self._keeper = Keeper()
         self._spare: tuple[int, socket.socket] | None = None
         self._before = 0  # tasks that may count with the run's own, when it began
         self._crowded: WorkerFailed | None = None  # why no test of this module will find room
@@ -99,23 +106,42 @@ class LearnerProcess:
             case _:
                 raise codec.WireError("an answer of another form")
 
-    def open(self, key: str, ends_at: float) -> Connection:
-        """Return the connection of a new test; without forks, tests with the same key share a process."""
+    def open(self, key: str, ends_at: float, own: bool = True) -> Connection:
+        """Return the connection of a new test; without forks, tests with the same key share a process.
+
+        One that need not have a process of its own gets the one that was kept, if nothing is left there of a test.
+        """
         if not self._started.running():
             self._restart()
         if not self.fork:
             if not self._fresh and key != self._key:
                 self._restart()
             self._key, self._fresh = key, False
-            return self._connection(self._started.connection, ends_at)
+            return self._connection(Channel(self._started.connection), ends_at)
+        if not own and (again := self._again(ends_at)) is not None:
+            return again
         begun = self._begun(ends_at)
         if isinstance(begun, WorkerFailed):  # told of this test by its first request, like any failure of its process
-            connection = self._connection(_closed(), ends_at)
+            connection = self._connection(Channel(_closed()), ends_at)
             connection.failure = begun
             return connection
-        connection = self._connection(begun[1], ends_at)
+        connection = self._connection(Channel(begun[1]), ends_at)
         self._numbers[id(connection)] = begun[0]
         return connection
+
+    def _again(self, ends_at: float) -> Connection | None:
+        """Return a connection to the process that was kept; None where there is none, or where it is not as it was."""
+        taken = self._keeper.take(ends_at)
+        if taken is None:
+            return None
+        kept, is_as_before = taken
+        connection = self._connection(kept.channel, ends_at)
+        connection.tests_before = kept.seen
+        self._numbers[id(connection)] = kept.number
+        if is_as_before:
+            return connection
+        self.done(connection)
+        return None
 
     def _begun(self, ends_at: float) -> tuple[int, socket.socket] | WorkerFailed:
         """Return a test's process: forked ahead, forked again, or forked from a fresh worker; or why there is none."""
@@ -144,8 +170,8 @@ class LearnerProcess:
         others = max(0, others - own)
         return room.failure(own, others, MAX_PROCESSES + (0 if is_apart else self._before), self.job.label)
 
-    def _connection(self, end: socket.socket, ends_at: float) -> Connection:
-        made = Connection(Channel(end), self.names, self.job.call_seconds, ends_at, bounds=self.job.bounds)
+    def _connection(self, channel: Channel, ends_at: float) -> Connection:
+        made = Connection(channel, self.names, self.job.call_seconds, ends_at, bounds=self.job.bounds)
         made.on_request = self.on_request
         return made
 
@@ -167,15 +193,17 @@ class LearnerProcess:
         self._fresh = True
         self.load()
 
-    def done(self, connection: Connection) -> tuple[Status, str] | None:
-        """End a test's process; where it failed, return what its end tells about why."""
+    def done(self, connection: Connection, keep: bool = False) -> tuple[Status, str] | None:
+        """End a test's process, or keep it for the next test; where it failed, return what its end tells about why."""
         connection.end()
         if not self.fork:
             if connection.failure is not None:
                 self._started.kill()
             return None
-        connection.channel.close()
         number = self._numbers.pop(id(connection), None)
+        if keep and number is not None and self._keeper.keep(connection, number):
+            return None
+        connection.channel.close()
         if number is None:  # its test never began
             return None
         try:
@@ -190,6 +218,7 @@ class LearnerProcess:
 
     def kill(self) -> None:
         """End the process and everything that it started."""
+        self._keeper.drop()
         if self._spare is not None:
             self._spare[1].close()
             self._spare = None

@@ -10,7 +10,8 @@ import pytest
 
 from grader.isolation import tiers
 from grader.judging import watchdog
-from grader.judging.assessment import Assessor, Attempt
+from grader.judging.assessment import Assessor
+from grader.judging.attempt import Attempt
 from grader.judging.judge import Charge
 from grader.judging.processes import bounds
 from grader.judging.processes.messages import Messages

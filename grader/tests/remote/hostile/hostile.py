@@ -13,7 +13,8 @@ from typing import Any
 import msgpack
 import numpy as np
 
-from grader.judging.assessment import PHASES, Assessor, Attempt
+from grader.judging.assessment import Assessor
+from grader.judging.attempt import PHASES, Attempt
 from grader.outcome import Outcome, Status
 from grader.protocol import codec
 from grader.protocol.channel import Channel, ChannelClosed
