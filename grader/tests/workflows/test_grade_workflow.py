@@ -24,6 +24,7 @@ from grader.tests.workflows.classroom import Class, Completed, Played, github
 
 SCHEMAS = ROOT / "grader" / "report"
 S01 = "stages/s01_matrix_operations/matrices.py"
+DAYS_OF_RERUNS = 30  # GitHub runs jobs of a run again for so long
 FAKE = """\
 #!/bin/sh
 env > "$RUNNER_TEMP/environment"
@@ -187,3 +188,10 @@ def test_the_steps_that_are_run_here_are_those_of_the_workflow() -> None:
     assert workflows.UV.startswith("#!/bin/sh\nshift 3 # run --no-sync grader\n")
     for job in found["jobs"]:
         assert "uv run --no-sync grader " in step(found, job)["run"]
+
+
+def test_what_one_job_hands_to_another_is_there_as_long_as_a_job_can_be_run_again() -> None:
+    jobs = read(GRADE)["jobs"].values()
+    uploads = [each["with"] for job in jobs for each in job["steps"] if "upload-artifact@" in each.get("uses", "")]
+    assert len(uploads) == 4
+    assert min(each["retention-days"] for each in uploads) >= DAYS_OF_RERUNS
