@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from grader.course.stage import Criterion
 from grader.outcome import Outcome, Status
-from grader.tests.test_verdict import HINTS, LEADS, RUN, STAGE, row
+from grader.tests.verdict.decided import HINTS, LEADS, RUN, STAGE, row
 from grader.verdict import CriterionResult, decide
 
 
