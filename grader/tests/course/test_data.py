@@ -1,4 +1,4 @@
-"""The data of a stage, read from its folder; sealed ones are those of test_uses in courses."""
+"""The data of a stage, read from its folder; sealed ones are those of a released copy, in courses/uses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A hunt looks for the first test that a wrong module does not pass; what a whole check does, test_session shows."""
+"""A hunt looks for the first test that a wrong module does not pass; what a whole check does, those in session show."""
 
 from __future__ import annotations
 

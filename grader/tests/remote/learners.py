@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from grader.remote.connection import Connection
 from grader.remote.module import RemoteModule
+from grader.tests.remote.vectors import VECTORS
 
-MODULE = """
+VALUES_AND_EXCEPTIONS = """
 import collections
 import warnings
 import numpy as np
@@ -91,92 +92,8 @@ def catches(f):
         return "value " + str(error)
 
 
-class Vector:
-    size = 2
-
-    def __init__(self, x, y):
-        self.x = x
-        self.y = y
-
-    def norm(self, order=2):
-        return (abs(self.x) ** order + abs(self.y) ** order) ** (1 / order)
-
-    def __add__(self, other):
-        x, y = (other.x, other.y) if isinstance(other, Vector) else (other, other)
-        return Vector(self.x + x, self.y + y)
-
-    __radd__ = __add__
-
-    def __mul__(self, k):
-        return Vector(self.x * k, self.y * k)
-
-    def __matmul__(self, other):
-        return self.x * other.x + self.y * other.y
-
-    def __neg__(self):
-        return Vector(-self.x, -self.y)
-
-    def __abs__(self):
-        return self.norm()
-
-    def __eq__(self, other):
-        return isinstance(other, Vector) and (self.x, self.y) == (other.x, other.y)
-
-    def __hash__(self):
-        return 1
-
-    def __lt__(self, other):
-        return self.norm() < other.norm()
-
-    def __len__(self):
-        return 2
-
-    def __getitem__(self, i):
-        return (self.x, self.y)[i]
-
-    def __setitem__(self, i, value):
-        setattr(self, "xy"[i], value)
-
-    def __delitem__(self, i):
-        raise IndexError("kept")
-
-    def __contains__(self, value):
-        return value in (self.x, self.y)
-
-    def __iter__(self):
-        return iter((self.x, self.y))
-
-    def __bool__(self):
-        return bool(self.x or self.y)
-
-    def __float__(self):
-        return float(self.norm())
-
-    def __int__(self):
-        return int(self.norm())
-
-    def __str__(self):
-        return "<%s, %s>" % (self.x, self.y)
-
-    def __call__(self, k):
-        return self * k
-
-    @property
-    def broken(self):
-        raise RuntimeError("a property that fails")
-
-    @classmethod
-    def zero(cls):
-        return cls(0, 0)
-
-
-class Long(Vector):
-    pass
-
-
-def is_vector(value):
-    return type(value).__name__, isinstance(value, Vector)
-
+"""
+CALLS_AND_CHANGES = """
 
 Pair = collections.namedtuple("Pair", "left right")
 
@@ -300,6 +217,7 @@ def f_order():
 def read_only():
     return np.broadcast_to(np.arange(2.0), (3, 2))
 """
+MODULE = VALUES_AND_EXCEPTIONS + VECTORS + CALLS_AND_CHANGES
 
 
 def connection_of(remote: RemoteModule) -> Connection:

@@ -1,4 +1,4 @@
-"""A git folder that borrows another's objects; what it refuses is in test_revision.py, too."""
+"""A git folder that borrows another's objects; what it refuses is in revision/test_refused.py, too."""
 
 from __future__ import annotations
 

@@ -1,54 +1,15 @@
-"""Maps and steps in a terminal: within its width, with colour and without, in ASCII, and with nothing to obey."""
+"""Maps in a terminal: within its width, with colour and without, and in ASCII."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
-from rich.color import Color, ColorSystem
-from rich.console import Console
-from rich.text import Text
 
-from grader.explore.colour import Palette, colours, depth, weight_at
-from grader.explore.example import example
-from grader.explore.model import Exploration, Fact, Part, Ran, StepResult, WeightMap, weight_map
+from grader.explore.colour import Palette, colours
+from grader.explore.model import weight_map
 from grader.explore.terminal.heatmap import View, cell_text, fitted, legend, map_lines, shade_of
-from grader.explore.terminal.telling import exploration_lines
-from grader.outcome import Where
 from grader.report.terminal.layout import Look
-from grader.submission.source import Problem
-
-WORDS = ("The", "cat", "sat", "down")
-RAN = Ran("attention.py", "0" * 64, "process", None, None)
-PART = Part(
-    "raw", "scores(Q, K)", "scores", "passed", (4, 4), ("seq_q", "seq_k"), (Fact("range", (0, 1), "range [0, 1]"),)
-)
-EVIL = "\x1b[2J[red]\u202e"
-
-
-def attention(count: int, title: str = "Plain", causal: bool = False) -> WeightMap:
-    """Weights that fall off with distance."""
-    places = np.arange(count)
-    weights = np.exp(-np.abs(places[:, None] - places))
-    weights = np.tril(weights) if causal else weights
-    return weight_map(title, causal, None, weights / weights.sum(axis=1, keepdims=True))
-
-
-def both(count: int) -> tuple[WeightMap, WeightMap]:
-    return attention(count), attention(count, "Causal", True)
-
-
-def plain(lines: list[Text]) -> list[str]:
-    return [line.plain.rstrip() for line in lines]
-
-
-def step(part: Part, notice: str | None = None) -> StepResult:
-    return StepResult("raw-scores", "Raw scores", "What it means.", (part,), notice)
-
-
-def exploration(*steps: StepResult, maps: tuple[WeightMap, ...] = (), words: str | None = None) -> Exploration:
-    return Exploration("s15", "Attention", example(words, None, None), RAN, steps, maps)
+from grader.tests.explore.terminal.maps import WORDS, attention, both, plain
 
 
 def test_two_maps_of_four_words_stand_side_by_side_at_80_columns() -> None:
@@ -184,111 +145,7 @@ def test_shades_follow_an_equal_share() -> None:
     assert "as shades" in legend(2, WORDS * 8, View(Look(80), None))
 
 
-def test_depth_rises_from_none_to_all_and_can_be_undone() -> None:
-    for count in (1, 4, 32):
-        weights = [0, 0.01, 0.1, 0.3, 0.7, 1]
-        depths = [depth(weight, count) for weight in weights]
-        assert depths == sorted(depths)
-        assert (depths[0], depths[-1]) == (0, 1)
-        np.testing.assert_allclose([weight_at(each, count) for each in depths], weights, atol=1e-12)
-
-
-def luminance(colour: str) -> float:
-    parts = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
-    linear = [part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
-    return float(np.dot(linear, [0.2126, 0.7152, 0.0722]))
-
-
-@pytest.mark.parametrize("palette", ["truecolor", "256"])
-def test_every_number_can_be_read_on_its_colour_and_more_is_darker(palette: Palette) -> None:
-    pairs = [colours(weight / 40, 4, palette) for weight in range(41)]
-    fills = [luminance(fill) for _, fill in pairs]
-    assert fills == sorted(fills, reverse=True)
-    for text, fill in zip([luminance(text) for text, _ in pairs], fills, strict=True):
-        assert (max(text, fill) + 0.05) / (min(text, fill) + 0.05) >= 3.9
-
-
-@pytest.mark.parametrize("weight", [0.0, 0.1, 0.2, 0.3, 0.5, 0.6, 1.0])
-def test_a_terminal_of_256_colours_has_these(weight: float) -> None:
-    for colour in colours(weight, 4, "256"):
-        found = Color.parse(colour)
-        assert found.downgrade(ColorSystem.EIGHT_BIT).get_truecolor() == found.get_truecolor()
-
-
 def test_cutting_counts_columns() -> None:
     assert fitted("日本語日本語", 6, Look(80)) == "日本 …"
     assert fitted("attention", 6, Look(80, ascii=True)) == "atten."
     assert fitted("日", 3, Look(80)) == "日 "
-
-
-# The steps.
-
-
-def test_a_step_shows_call_numbers_shape_meaning_and_notice() -> None:
-    lines = plain(exploration_lines(exploration(step(PART, "see this.")), View(Look(80), None)))
-    assert lines[0].startswith("s15 · Attention, step by step")
-    assert "1 of 1 steps" in lines[0]
-    assert lines[1] == "    “The cat sat down”"
-    assert lines[2] == "    4 words · 6 features each · 2 heads · words are queries, keys and values"
-    assert "    down     0.5       0       0     0.5       1       1" in lines
-    assert lines[-5:] == [
-        "✓ 1 Raw scores",
-        "    scores(Q, K)",
-        "    range [0, 1]    shape (seq_q 4, seq_k 4)",
-        "    What it means.",
-        "    Notice: see this.",
-    ]
-
-
-def test_what_comes_next_waits_or_went_wrong_is_said_at_the_right() -> None:
-    where = Where("attention.py", 7)
-    bare = replace(PART, shape=None, facts=())
-    steps = [
-        step(replace(bare, status="not_started", message="scores is not written yet", waits_for="scores", where=where)),
-        step(replace(bare, status="not_started", message="mask is not written yet", waits_for="mask", where=where)),
-        step(replace(bare, status="blocked", message="waits for scores", waits_for="scores")),
-        step(replace(bare, status="timed_out", message="scores did not return within 10 s")),
-        step(replace(PART, status="warning", message="rows should sum to 1", where=where)),
-    ]
-    found = replace(exploration(*steps), next_function="scores")
-    lines = plain(exploration_lines(found, View(Look(80), None)))
-    heads = [line.split("Raw scores")[1].strip() for line in lines if "Raw scores" in line]
-    assert heads == ["comes next", "not written yet", "waits for scores", "timed out", "look here"]
-    assert sum("scores is not written yet" in line for line in lines) == 1
-    assert "    waits for scores" not in lines
-    assert any(line.endswith("attention.py:7") for line in lines)
-
-
-def test_nothing_that_a_module_says_controls_the_terminal() -> None:
-    part = replace(PART, status="failed", message=EVIL, notes=(f"printed: {EVIL}",), where=Where(f"{EVIL}.py", 1))
-    found = exploration(step(part), maps=(attention(1),), words=f"a{EVIL}")
-    found = replace(found, title=EVIL)
-    console = Console(width=80, markup=False, emoji=False, highlight=False, soft_wrap=True, color_system=None)
-    with console.capture() as captured:
-        for line in exploration_lines(found, View(Look(80), None)):
-            console.print(line)
-    text = captured.get()
-    assert all(char == "\n" or char.isprintable() for char in text)
-    assert "\\x1b[2J[red]" in text
-
-
-def test_a_long_message_is_cut() -> None:
-    part = replace(PART, status="failed", shape=None, facts=(), message="\n".join(["x" * 1000] * 50))
-    assert len(exploration_lines(exploration(step(part)), View(Look(80), None))) < 45
-
-
-def test_a_module_that_cannot_be_run_is_one_message() -> None:
-    problem = Problem("syntax", "line 3: expected ':'", 3, "Add it.")
-    lines = plain(exploration_lines(replace(exploration(), problem=problem), View(Look(80), None)))
-    assert lines[-3:] == [
-        "✗ attention.py:3 cannot be explored as it is", "    line 3: expected ':'", "    Add it.",
-    ]  # fmt: skip
-
-
-@pytest.mark.parametrize("ascii_only", [True, False])
-@pytest.mark.parametrize("width", [24, 80, 120])
-def test_the_whole_keeps_to_the_width(width: int, ascii_only: bool) -> None:
-    found = exploration(step(PART, "see this"), maps=both(4))
-    lines = exploration_lines(found, View(Look(width, ascii_only), None))
-    assert max(line.cell_len for line in lines) <= width
-    assert not ascii_only or all(line.plain.isascii() for line in lines)

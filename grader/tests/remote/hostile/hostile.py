@@ -127,3 +127,10 @@ def array_form(
 
 
 TWO = np.arange(2.0).tobytes()
+
+
+def call_for_ever(worker: FakeWorker) -> None:
+    worker.request()
+    while True:
+        worker.body([0, "callback", 1, [codec.TUPLE, 1], [codec.DICT]])
+        worker.request()

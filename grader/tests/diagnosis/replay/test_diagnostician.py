@@ -1,0 +1,81 @@
+"""Which known mistake explains a wrong answer: named when it is the only one, silent otherwise."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from grader.diagnosis.diagnostician import Diagnostician
+from grader.tests.diagnosis.replay.replayed import FIRST_AXIS, X
+
+
+def test_a_mistake_written_in_another_way_is_named(module: Any) -> None:
+    found = module(FIRST_AXIS)
+    found.remote.softmax(X)
+    assert found.explained() == ["softmax-along-the-first-axis"]
+
+
+def test_every_call_of_the_test_has_to_agree(module: Any) -> None:
+    found = module("def softmax(x):\n    return np.exp(x) / np.exp(x).sum(0) + (x.shape[0] == 3)\n")
+    found.remote.softmax(X)
+    found.remote.softmax(np.ones((3, 2)))
+    assert found.explained() == []
+
+
+def test_an_answer_that_nothing_explains_stays_unexplained(module: Any) -> None:
+    found = module("def softmax(x):\n    return x * 3\n")
+    found.remote.softmax(X)
+    assert found.explained() == []
+
+
+def test_two_that_explain_it_alike_are_both_returned(module: Any) -> None:
+    """It is for the verdict to narrow them by the row's other tests, or to stay silent."""
+    equal = np.array([[3.0], [3.0]])  # of two equal rows each gets a half, by either mistake
+    found = module(FIRST_AXIS)
+    found.remote.softmax(equal)
+    assert found.explained() == ["softmax-along-the-first-axis", "softmax-by-the-number-of-rows"]
+    found = module(FIRST_AXIS)
+    found.remote.softmax(X)
+    assert found.explained() == ["softmax-along-the-first-axis"]
+
+
+def test_silent_where_the_reference_gives_the_same_answers(module: Any) -> None:
+    """As when the test looked at something else: a right answer is explained by no mistake."""
+    found = module()
+    found.remote.softmax(np.array([[3.0]]))  # 1, which softmax without division gives too
+    assert found.explained() is None
+
+
+def test_a_mistake_in_a_function_that_did_not_run_is_not_tried(module: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    tried: list[str] = []
+    repeats = Diagnostician._repeats
+
+    def noted(self: Diagnostician, mistake: Any, *given: Any) -> bool:
+        tried.append(mistake.replaces)
+        return repeats(self, mistake, *given)
+
+    monkeypatch.setattr(Diagnostician, "_repeats", noted)
+    found = module("class Layer:\n    def __init__(self, b):\n        self.b = b + 1\n")
+    assert found.remote.Layer(2.0).b == 3.0
+    assert found.explained() == []
+    assert tried == ["Layer.__iadd__"]  # the reference has none, so that nothing tells whether it would run
+
+
+def test_silent_without_calls(module: Any) -> None:
+    assert module(FIRST_AXIS).explained() is None
+
+
+def test_silent_where_the_worker_failed(module: Any) -> None:
+    found = module("def softmax(x):\n    import os\n    os._exit(1)\n")
+    with pytest.raises(Exception, match="ended without an answer"):
+        found.remote.softmax(X)
+    assert found.explained() is None
+
+
+def test_the_time_for_it_is_bounded(answers: Diagnostician, module: Any) -> None:
+    found = module(FIRST_AXIS)
+    found.remote.softmax(X)
+    found.answers._left = 0.0
+    assert found.explained() is None

@@ -1,0 +1,83 @@
+"""What has to agree when a call is replayed: its result, its objects, its generators and what it changed in place."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from grader.diagnosis.replay import Replay
+from grader.remote.proxies import RemoteValue
+from grader.remote.record import Record
+from grader.tests.diagnosis.replay.replayed import FIRST_AXIS, X
+
+
+def test_a_cache_of_the_learners_own_layout_is_not_compared(module: Any) -> None:
+    found = module("""
+        def forward(x, w):
+            return x @ w, (w, "mine", x)
+
+        def backward(grad, cache):
+            w, _, x = cache
+            return x.T @ grad, grad @ w.T
+    """)
+    x, w = np.arange(4.0).reshape(2, 2), np.array([[1.0, 2.0], [0.0, 1.0]])
+    out, cache = found.remote.forward(x, w)
+    found.remote.backward(out, cache)
+    assert found.explained() == ["gradients-swapped"]
+
+
+def test_a_wrong_result_beside_the_cache_is_compared(module: Any) -> None:
+    found = module("def forward(x, w):\n    return x @ w + 1, None\n")
+    found.remote.forward(X, np.ones((3, 1)))
+    assert found.explained() == []
+
+
+def test_instances(module: Any) -> None:
+    found = module("""
+        class Layer:
+            def __init__(self, b):
+                self.offset = b
+
+            def forward(self, x):
+                return x - self.offset
+    """)
+    assert found.remote.Layer(np.ones(3)).forward(X).shape == (2, 3)
+    assert found.explained() == ["layer-subtracts"]
+
+
+def test_an_object_that_was_changed_in_place_is_not_a_new_one(module: Any) -> None:
+    found = module("""
+        class Layer(Layer):
+            def __iadd__(self, b):
+                self.b += b
+                return self
+    """)
+    before = layer = found.remote.Layer(1.0)
+    layer += 2.0
+    assert (before.b, layer.b) == (3.0, 3.0)
+    assert found.explained() == ["layer-changes-itself"]
+
+
+def test_random_generators_are_replayed_from_where_they_stood(module: Any) -> None:
+    found = module("def draw(rng, n):\n    return rng.uniform(size=n)\n")
+    rng = np.random.default_rng(3)
+    rng.random(5)
+    found.remote.draw(rng, 4)
+    found.remote.draw(rng, 2)
+    assert found.explained() == ["draws-from-the-uniform"]
+
+
+def test_a_change_in_place_is_part_of_the_answer(module: Any) -> None:
+    found = module("def check(x):\n    x += 1\n    return x\n")
+    found.remote.check(np.ones(3))
+    assert found.explained() == ["changes-its-argument"]
+
+
+def test_an_object_that_is_unknown_here_agrees_with_nothing(module: Any) -> None:
+    """A process can hand out a number that no request made, and a test passes it on."""
+    found = module(FIRST_AXIS)
+    unknown = RemoteValue(found.learner.connection, 77, "object", "Thing", ())
+    record = Record("call", 1, "", "softmax", (unknown,), {}, given=(unknown,), result=1.0)
+    assert not Replay(found.answers.reference, found.answers.stage, {}).agrees([record])
+    assert found.answers.explain([record], {}) == ()
