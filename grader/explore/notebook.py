@@ -35,7 +35,8 @@ def not_written(shell, kind, error, trace, tb_offset=None):
         trace = trace.tb_next
     if "matplotlib.pyplot" in sys.modules:
         sys.modules["matplotlib.pyplot"].close("all")
-    print(f"{{error}} is not written yet. Write it in {{Path(trace.tb_frame.f_code.co_filename).name}}, save, and run this cell again.")
+    file = Path(trace.tb_frame.f_code.co_filename).name
+    print(f"{{error}} is not written yet. Write it in {{file}}, save, and run this cell again.")
     print("What follows may need this cell. `grader show {id}` says what to write.")
 
 
@@ -56,7 +57,8 @@ def notebook(course: Course, stage: Stage) -> str:
         raise UsageError(f"{stage.id} has no notebook", hint) from error
     except (OSError, UnicodeDecodeError) as error:
         raise CourseError(f"stages/{stage.name}/{FILE} cannot be read: {error}") from error
-    cells = [("markdown", _INTRODUCTION.format(module=stage.module)), ("code", _SETUP.format(name=stage.name, id=stage.id))]
+    setup = _SETUP.format(name=stage.name, id=stage.id)
+    cells = [("markdown", _INTRODUCTION.format(module=stage.module)), ("code", setup)]
     own = list(parted(text))
     return json.dumps(document([*own[:1], *cells, *own[1:]]), indent=1, ensure_ascii=False) + "\n"
 

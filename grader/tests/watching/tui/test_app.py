@@ -269,6 +269,11 @@ def test_a_save_of_a_test_checks_again_and_says_so(place: Place) -> None:
     play(place.root, story)
 
 
+def choices(screen: Screen) -> list[str]:
+    """Return what the list of the window offers."""
+    return [str(option.prompt) for option in screen.app.screen.query_one("#choices", OptionList).options]
+
+
 def test_stages_are_gone_through_listed_and_searched(place: Place) -> None:
     async def story(screen: Screen) -> None:
         board = screen.watched.session
@@ -284,6 +289,10 @@ def test_stages_are_gone_through_listed_and_searched(place: Place) -> None:
         await screen.until(lambda: board.board.stage.id == "s02")
         await screen.press("slash", *"quad", "enter")
         await screen.until(lambda: (board.board.stage.id, screen.app._row) == ("s01", "quadruple"))
+        await screen.press("slash", *"quadratic", "enter")
+        await screen.until(lambda: "Nothing here is called “quadratic”." in choices(screen))
+        await screen.press("escape")
+        await screen.shows(Base)
         await screen.press("slash", "q", "escape")
         await screen.shows(Base)
         screen.app.query_one("#stages").focus()
