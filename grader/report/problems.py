@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from grader.outcome import Where
-from grader.report.escape import one_line
+from grader.report.escape import joined, one_line
 from grader.report.graded import Report, Scene, first_told, place, problem, reached, title, unmarked
 from grader.report.terminal.words import status_words
 from grader.verdict import CriterionResult, Verdict
@@ -49,13 +49,7 @@ def _row(row: CriterionResult, verdict: Verdict) -> str:
     return _line(where, "warning" if row.values_right else "error", " · ".join(line for line in said if line))
 
 
-def _joined(message: str) -> str:
-    """Return lines as one, parted by a semicolon where a line ends without a mark."""
-    lines = [line.strip() for line in message.splitlines() if line.strip()]
-    return " ".join(line if line[-1] in ".:;,?!" or line is lines[-1] else f"{line};" for line in lines)
-
-
 def _line(where: Where, severity: str, message: str) -> str:
-    message = one_line(_joined(message))
+    message = one_line(joined(message))
     message = message if len(message) <= LONGEST else f"{message[:LONGEST]}…"
     return f"{one_line(where.file)}:{where.line}: {severity}: {message}"
