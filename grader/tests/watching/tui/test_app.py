@@ -139,12 +139,18 @@ def test_in_80_columns_the_checklist_stands_above_what_is_wrong(place: Place) ->
         await screen.until(
             lambda: rows.region.bottom <= detail.region.y and rows.region.width == 80 and detail.region.height >= 10
         )
+        told = screen.app.query_one("#told")
+        await screen.until(lambda: told.region.height == len(screen.text("#told").splitlines()) > 2)
         await screen.until(lambda: screen.text("#foot").endswith("q quit") and len(screen.text("#foot")) <= 78)
         await screen.until(
             lambda: all(
                 line.isascii() for line in (*screen.options("#rows"), screen.text("#told"), screen.text("#title"))
             )
         )
+        await screen.judged("passed", "passed")
+        await screen.until(lambda: screen.app.has_class("done") and rows.styles.max_height.value == 65)
+        await screen.judged("failed", "blocked")
+        await screen.until(lambda: not screen.app.has_class("done") and rows.styles.max_height.value == 45)
         await screen.pilot.resize_terminal(34, 30)
         await screen.until(lambda: screen.text("#foot") == "h hint  ? help  q quit")
         await screen.until(lambda: "double is right" in screen.text("#told"))
