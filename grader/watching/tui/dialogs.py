@@ -133,7 +133,7 @@ class Choice(ModalScreen[str | None]):
         choices = self.query_one("#choices", OptionList)
         choices.clear_options()
         found = self._options(event.value)
-        choices.add_options(found or [Option(Text(f"Nothing here is called “{event.value}”.", "dim"), disabled=True)])
+        choices.add_options(found or [Option(Text(f'Nothing here is called "{event.value}".', "dim"), disabled=True)])
         choices.highlighted = 0 if found else None
 
     @on(Input.Submitted)

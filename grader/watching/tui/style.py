@@ -27,7 +27,8 @@ ModalScreen { align: center middle; background: $background 60%; }
 .question { width: 70; height: auto; padding: 1 2; }
 .ascii OptionList, .ascii #detail, .ascii #reading { scrollbar-size-vertical: 0; }
 .ascii #detail { scrollbar-gutter: auto; }
-.ascii .window { border: ascii $primary; }
+.ascii .window, .ascii Input, .ascii Input:focus, .ascii #choices { border: ascii $primary; }
+.ascii Toast { border-left: none; }
 .window-title { height: auto; max-height: 3; }
 .window-foot { height: 1; margin-top: 1; }
 #reading { height: 1fr; }
