@@ -26,10 +26,24 @@ from pathlib import Path
 COURSE = next((each for each in [Path.cwd(), *Path.cwd().parents] if (each / "stages" / "{name}").is_dir()), None)
 assert COURSE, "This notebook has to lie in the folder of the course, or below it."
 STAGE = COURSE / "stages" / "{name}"
-sys.path[:0] = [str(STAGE), str(COURSE)]"""
+sys.path[:0] = [str(STAGE), str(COURSE)]
+
+
+def not_written(shell, kind, error, trace, tb_offset=None):
+    # Says what to write, in place of a traceback and of a half-drawn picture.
+    while trace.tb_next:
+        trace = trace.tb_next
+    if "matplotlib.pyplot" in sys.modules:
+        sys.modules["matplotlib.pyplot"].close("all")
+    file = Path(trace.tb_frame.f_code.co_filename).name
+    print(f"{{error}} is not written yet. Write it in {{file}}, save, and run this cell again.")
+    print("What follows may need this cell. `grader show {id}` says what to write.")
+
+
+get_ipython().set_custom_exc((NotImplementedError,), not_written)"""
 _INTRODUCTION = """\
-The cells below run your own `{module}` as it stands in the stage's folder: save it, and run a cell again. A cell that
-ends with `NotImplementedError` names a function that you have not written yet. Nothing here is graded."""
+The cells below run your own `{module}` as it stands in the stage's folder: save it, and run a cell again. A cell
+says so where it needs a function that you have not written yet. Nothing here is graded."""
 
 
 def notebook(course: Course, stage: Stage) -> str:
@@ -43,7 +57,8 @@ def notebook(course: Course, stage: Stage) -> str:
         raise UsageError(f"{stage.id} has no notebook", hint) from error
     except (OSError, UnicodeDecodeError) as error:
         raise CourseError(f"stages/{stage.name}/{FILE} cannot be read: {error}") from error
-    cells = [("markdown", _INTRODUCTION.format(module=stage.module)), ("code", _SETUP.format(name=stage.name))]
+    setup = _SETUP.format(name=stage.name, id=stage.id)
+    cells = [("markdown", _INTRODUCTION.format(module=stage.module)), ("code", setup)]
     own = list(parted(text))
     return json.dumps(document([*own[:1], *cells, *own[1:]]), indent=1, ensure_ascii=False) + "\n"
 

@@ -9,7 +9,7 @@ import hashlib
 import os
 import platform
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -109,8 +109,17 @@ def grade_job(job: Job) -> Done:
     verdict = _patiently(_grader(course, stage), job.snapshot, options)
     seconds = time.monotonic() - started
     document = _document(stage, verdict, job.feedback, made)
-    fault = "; ".join(verdict.faults) if verdict.grader_fault else ""
+    fault = "; ".join(faults(verdict)) if verdict.grader_fault else ""
     return Done(document, verdict.grader_fault, seconds, f"{platform.node()}:{os.getpid()}", fault)
+
+
+def faults(verdict: Verdict) -> Iterator[str]:
+    """Yield what failed on our side, for those who grade: of the whole run, and the first test of each row."""
+    yield from verdict.faults
+    for row in verdict.criteria:
+        told = next((each for each in row.failures if each.status == "grader_fault"), None)
+        if told is not None:
+            yield f"row {row.id}, {told.test}: {told.message}"
 
 
 def _patiently(grader: Grader, snapshot: Snapshot, options: Options) -> Verdict:

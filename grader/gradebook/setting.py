@@ -67,6 +67,8 @@ class Tally:
     @property
     def summary(self) -> str:
         """What came of it, in words."""
+        if self.kept and not self.graded:
+            return f"nothing is new; {self.kept} had a result before"
         found = [f"{self.passed} passed", f"{self.failed} did not"]
         found += [f"{self.missing} handed in nothing"] if self.missing else []
         found += [f"{self.rejected} cannot be accepted"] if self.rejected else []
@@ -80,7 +82,7 @@ class Tally:
         rate = self.graded / seconds if seconds > 0 else 0.0
         left = (self.total - self.done) / rate if rate else 0.0
         counts = f"{self.passed} passed, {self.total_failed} not, {_faults(len(self.faults), 'fault')}"
-        return f"{self.stage}: {counts}, {rate:.1f}/s" + (f", {_duration(left)} left" if with_rest else "")
+        return f"{self.stage}: {counts}, {_pace(rate)}" + (f", {_duration(left)} left" if with_rest else "")
 
     @property
     def total_failed(self) -> int:
@@ -90,6 +92,10 @@ class Tally:
 
 def _faults(number: int, what: str) -> str:
     return f"{number} {what}{'' if number == 1 else 's'}"
+
+
+def _pace(rate: float) -> str:
+    return f"{rate:.1f}/s" if rate >= 1 else f"{60 * rate:.0f}/min"
 
 
 def _duration(seconds: float) -> str:

@@ -13,6 +13,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from grader.gradebook.records import Attempt, Mark, Outcome, Override
+from grader.report.escape import joined
 
 if TYPE_CHECKING:
     from grader.gradebook.store import Gradebook
@@ -53,7 +54,7 @@ class Entry:
         Without the folders that things were found in, which are of no concern to students.
         """
         problem = (self.verdict or {}).get("problem")
-        told = " ".join(str(problem["message"]).split()) if problem else ""
+        told = " ".join(joined(str(problem["message"])).split()) if problem else ""
         at = [place for place, sign in enumerate(self.label) if sign == "@"]  # of repository@revision
         for place in [self.label, *(self.label[:end] for end in reversed(at))]:
             told = told.replace(place, PurePath(place).name) if len(PurePath(place).parts) > 1 else told

@@ -35,6 +35,18 @@ def plain(text: str) -> str:
     return text
 
 
+def joined(message: str) -> str:
+    """Return the lines of a message as one, parted by a semicolon where a line ends without a mark.
+
+    A line that only points at a place of the one above it is left out.
+
+    >>> joined("line 1: invalid syntax\\n    def f(:\\n          ^")
+    'line 1: invalid syntax; def f(:'
+    """
+    lines = [line.strip() for line in message.splitlines() if line.strip(" \t^~")]
+    return " ".join([line if line[-1] in ".:;,?!" else f"{line};" for line in lines[:-1]] + lines[-1:])
+
+
 def one_line(text: str) -> str:
     """Return plain text without line breaks."""
     return " ".join(plain(text).split("\n"))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from grader.outcome import Where
-from grader.report.escape import one_line
+from grader.report.escape import joined, one_line
 from grader.report.graded import Report, Scene, first_told, place, problem, reached, title, unmarked
 from grader.report.terminal.words import status_words
 from grader.verdict import CriterionResult, Verdict
@@ -50,6 +50,6 @@ def _row(row: CriterionResult, verdict: Verdict) -> str:
 
 
 def _line(where: Where, severity: str, message: str) -> str:
-    message = one_line(message)
+    message = one_line(joined(message))
     message = message if len(message) <= LONGEST else f"{message[:LONGEST]}…"
     return f"{one_line(where.file)}:{where.line}: {severity}: {message}"

@@ -29,7 +29,8 @@ for axes in rows.flat:
 rows[0, 0].imshow(picture, cmap="gray")
 rows[0, 0].set_title("picture")
 for place, name in enumerate(filters):
-    rows[0, place + 1].imshow(answers[0, place], cmap="RdBu")
+    largest = np.abs(answers[0, place]).max()
+    rows[0, place + 1].imshow(answers[0, place], cmap="RdBu", vmin=-largest, vmax=largest)  # white is 0
     rows[0, place + 1].set_title(name)
     rows[1, place + 1].imshow(pooled[0, place], cmap="gray")
     rows[1, place + 1].set_title(f"pooled, {pooled.shape[2]} × {pooled.shape[3]}")

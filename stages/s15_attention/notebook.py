@@ -11,7 +11,11 @@ words = ["the", "old", "cat", "sat", "on", "the", "mat"]
 rng = np.random.default_rng(0)
 d_model = 16
 table = {word: rng.normal(size=d_model) for word in dict.fromkeys(words)}
-x = np.array([table[word] for word in words]) + sinusoidal_encoding(len(words), d_model)
+x = np.array([table[word] for word in words])
+try:
+    x += sinusoidal_encoding(len(words), d_model)
+except NotImplementedError:
+    print("sinusoidal_encoding is not written yet: until then no word says where it stands.")
 
 
 def show(weights, title, axes):

@@ -51,7 +51,7 @@ def override(
         raise UsageError("--reason is missing", "Say why, as in --reason 'oral exam'; the history keeps it.")
     stage_id = _stage_id(stage)
     with Gradebook.open(out) as book, book.changing():
-        _expect_student(book, student)
+        _expect_student(book, student, out)
         if points is None:
             if not book.drop_override(student, stage_id):
                 raise UsageError(f"{student} has no points by hand for {stage_id}", "There is nothing to clear.")
@@ -120,7 +120,7 @@ def history(
     stage_id = None if stage is None else _stage_id(stage)
     with Gradebook.open(out) as book:
         if student is not None:
-            _expect_student(book, student)
+            _expect_student(book, student, out)
         changes = [
             each for each in book.history() if student in (None, each.student) and stage_id in (None, each.stage)
         ]
@@ -154,10 +154,10 @@ def _out_of(book: Gradebook, student: str, stage: str) -> float | None:
     return next((mark.out_of for mark in marks if mark is not None), None)
 
 
-def _expect_student(book: Gradebook, student: str) -> None:
+def _expect_student(book: Gradebook, student: str, out: Path) -> None:
     known = list(dict.fromkeys(attempt.student for attempt in book.attempts()))
     if student not in known:
-        hint = f"The gradebook has {len(known)} students; `grader class export` lists them."
+        hint = f"The gradebook has {len(known)} students; `grader class export --out {out}` lists them."
         raise UsageError(f"{student!r} is not in the gradebook{did_you_mean(student, known)}", hint)
 
 

@@ -178,16 +178,16 @@ def _failure_lines(failure: Failure, style: Style, before: Failure | None) -> li
     if failure.call:
         lines += paragraph(failure.call, look, "bold", hanging=4)
     if failure.message:
-        lines += paragraph(_trimmed(failure.message, MESSAGE_LINES, style), look)
+        lines += paragraph(look.prose(_trimmed(failure.message, MESSAGE_LINES, style)), look)
     if failure.help and (before is None or before.help != failure.help):
-        lines += paragraph(_trimmed(failure.help, NOTE_LINES, style), look, "yellow")
+        lines += paragraph(look.prose(_trimmed(failure.help, NOTE_LINES, style)), look, "yellow")
     if before is None or before.gradients != failure.gradients:
         lines += gradient_lines(failure.gradients, look)
     for note in failure.notes if before is None or before.notes != failure.notes else ():
         lines += paragraph(_trimmed(note, NOTE_LINES, style), look, "dim")
     if failure.diagnosis and (before is None or before.diagnosis != failure.diagnosis):
-        lines += paragraph(failure.diagnosis.text, look, "yellow")
-        lines += paragraph(failure.diagnosis.fix, look, "yellow")
+        lines += paragraph(look.prose(failure.diagnosis.text), look, "yellow")
+        lines += paragraph(look.prose(failure.diagnosis.fix), look, "yellow")
     if failure.where and (before is None or before.where != failure.where):
         lines = with_place(lines, f"{failure.where.file}:{failure.where.line}", look)
     return lines

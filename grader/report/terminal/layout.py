@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from grader.calling import typed
-from grader.report.terminal.letters import in_ascii
+from grader.report.terminal.letters import in_ascii, products
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -69,6 +69,10 @@ class Look:
         """Return text that can only be read: control sequences spelt out, what the terminal lacks replaced."""
         text = printable(text)
         return in_ascii(text) if self.ascii else text
+
+    def prose(self, text: str) -> str:
+        """Return what the course or a test says, in which a middle dot multiplies, as it can be shown here."""
+        return products(text) if self.ascii else text
 
     def mark(self, kind: str) -> tuple[str, str]:
         """Return the mark of a kind of row and its style."""

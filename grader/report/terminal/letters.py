@@ -13,6 +13,7 @@ SIGNS = str.maketrans({
     "┌": "+", "┐": "+", "└": "+", "┘": "+", "├": "+", "┤": "+", "┬": "+",
     "▶": ">", "▲": "^", "▼": "v", "◀": "<", "┴": "+", "┼": "+", "█": "#", "▓": "%", "▒": "+", "░": ".",
 })  # fmt: skip
+_PRODUCT = re.compile(r"(?<=\S) ?·(?: ?(?=\S)|$)")
 _ABOVE = re.compile("[⁰¹²³⁴-⁹⁺⁻ⁿⁱ]+")
 _BELOW = re.compile("[₀-₉₊₋ᵢⱼₐ-ₜ]+")
 _GREEK = re.compile(r"GREEK (SMALL|CAPITAL) LETTER (?:FINAL )?(\w+)")
@@ -22,8 +23,10 @@ _MINUS = str.maketrans("⁻₋⁺₊", "--++")  # which NFKD makes signs that ar
 def in_ascii(text: str) -> str:
     """Return text in ASCII; a sign that has no other form becomes a question mark.
 
-    >>> in_ascii("∂L/∂wᵢⱼ = 10⁻³ · σ")
-    'partial L/partial w_ij = 10^-3 - sigma'
+    A middle dot parts what stands beside it; where it multiplies, products() comes first.
+
+    >>> in_ascii("s04 · ∂L/∂wᵢⱼ = 10⁻³")
+    's04 - partial L/partial w_ij = 10^-3'
     """
     if text.isascii():
         return text
@@ -31,6 +34,17 @@ def in_ascii(text: str) -> str:
     text = _BELOW.sub(lambda found: f"_{found[0].translate(_MINUS)}", text)
     plain = unicodedata.normalize("NFKD", "".join(map(_named, text)).translate(SIGNS))
     return "".join(c for c in plain if not unicodedata.combining(c)).encode("ascii", "replace").decode()
+
+
+def products(text: str) -> str:
+    """Return a text of the course in which a middle dot multiplies, with the star that ASCII has for it.
+
+    Blanks around it keep Markdown from reading emphasis; in a heading a dot parts the stage's id from its title.
+
+    >>> products("# s04 · Title\\nd = i·s + 2 · p")
+    '# s04 · Title\\nd = i * s + 2 * p'
+    """
+    return "\n".join(line if line.startswith("#") else _PRODUCT.sub(" * ", line).rstrip() for line in text.split("\n"))
 
 
 def _named(letter: str) -> str:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from grader.outcome import Status
 from grader.report.terminal.layout import INDENT, Look, heading, paragraph, row, side_by_side
-from grader.report.terminal.words import LACKING, count
+from grader.report.terminal.words import LACKING, all_of, count
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -161,7 +161,10 @@ def hint_title(stage: Stage, hint: Hint) -> str:
 def hint_told(hint: Hint, look: Look) -> list[Text]:
     """Return what the last check found of a row, and the hint itself."""
     about = about_row(hint.about)
-    return (paragraph(f"The last check: {about}", look, "yellow") if about else []) + paragraph(hint.text, look)
+    if hint.about is not None and hint.about.mistake:
+        about = look.prose(about)
+    told = paragraph(f"The last check: {about}", look, "yellow") if about else []
+    return told + paragraph(look.prose(hint.text), look)
 
 
 def about_row(row: RowCheck | None) -> str:
@@ -169,17 +172,16 @@ def about_row(row: RowCheck | None) -> str:
     if row is None or row.status in ("not_started", "grader_fault"):
         return ""
     if row.status == "blocked":
-        names = " and ".join(row.waits_for)
-        return f"this row waits for {names}." if names else ""
+        return f"This row waits for {all_of(row.waits_for)}." if row.waits_for else ""
     if row.mistake:
         return row.mistake
     if row.status in ENDS:
-        return f"a test {ENDS[row.status]}."
+        return f"A test {ENDS[row.status]}."
     lacking = [
         f"{LACKING[kind]} ({passed} of {total} tests pass)" for kind, (passed, total) in (row.lacking or {}).items()
     ]
     counts = " · ".join(lacking) or f"{row.tests_passed} of {count(row.tests_total, 'test')} pass"
-    return f"{counts}."
+    return f"{counts[0].upper()}{counts[1:]}."
 
 
 def finding_lines(finding: Finding, look: Look) -> list[Text]:

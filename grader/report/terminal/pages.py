@@ -1,7 +1,8 @@
 """A README on a terminal: Markdown in so many columns, with nothing cut, and a pager for what is longer than a screen.
 
 Rich lays it out. What is other than its own way: a table that is too wide becomes a list of its rows, code breaks at
-spaces and its rest is indented, and a link shows its address once, and only if it leads out of the course.
+wide gaps, else at spaces, and its rest is indented, and a link shows its address once, and only if it leads out of the
+course.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 INDENT = 4
+_GAP = re.compile(r"(?<=\S)(?<!^\.\.\.)(?: {3,}(?=[^\s=])|  (?=# ))")  # before a second equation, or a comment
 FLAGS = "FRX"  # of less, as git sets them: quit where all fits on a screen, show colours, leave the screen as it is
 
 
@@ -95,15 +97,19 @@ def _with_new_links(tokens: list[Any], known: set[str]) -> list[Any]:
 
 
 def broken(line: str, width: int) -> list[str]:
-    """Return a line of code in pieces that fit, broken at spaces, the later ones indented below the first.
+    """Return a line of code in pieces that fit, broken at gaps, else at spaces, later ones indented below the first.
 
     >>> broken("  first(second, third)", 16)
     ['  first(second,', '      third)']
+    >>> broken("a = b + c          d = e", 20)
+    ['a = b + c', '    d = e']
     """
     pieces: list[str] = []
     indent = len(line) - len(line.lstrip())
     while len(line) > width:
-        place = line.rfind(" ", (indent + INDENT if pieces else indent) + 1, width + 1)
+        start = (indent + INDENT if pieces else indent) + 1
+        gaps = [gap.start() for gap in _GAP.finditer(line) if start <= gap.start() <= width]
+        place = gaps[-1] if gaps else line.rfind(" ", start, width + 1)
         if place < 0:
             break  # one word: the terminal breaks it, and nothing is lost
         pieces.append(line[:place])

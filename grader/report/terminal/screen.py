@@ -111,7 +111,7 @@ def write(text: str, error: bool = False) -> None:
 def show_markdown(text: str) -> None:
     """Print Markdown: on a terminal rendered, if it can show that, and in a pager; elsewhere as it is written."""
     view = look()
-    text = view.clean(text) if view.ascii else text
+    text = view.clean(view.prose(text)) if view.ascii else text
     if not sys.stdout.isatty():
         write(text)
         return

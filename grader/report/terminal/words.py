@@ -9,6 +9,7 @@ from grader.report.terminal.layout import Look
 from grader.submission.used import SOURCES, Use
 from grader.verdict import CriterionResult, Verdict
 
+SEVERAL = 4  # names in a sentence
 PUBLIC_ONLY = " (public tests only)"
 VALUES_RIGHT = "values_right"  # the kind of row that fails although its values are right
 # A row's words where it is not simply passed, failed, not started or waiting.
@@ -47,6 +48,16 @@ def status_choices(result: CriterionResult) -> tuple[str, ...]:
             return (f"waits for {result.waits_for[0]}{more}" if result.waits_for else "waits",)
         case _:
             return (WORDS[result.status],)
+
+
+def all_of(names: Sequence[str]) -> str:
+    """Return names as a sentence has them; of more than SEVERAL, how many there are beside the first ones.
+
+    >>> all_of(["split", "join", "merge"])
+    'split, join and merge'
+    """
+    shown = [*names] if len(names) <= SEVERAL else [*names[: SEVERAL - 1], f"{len(names) - SEVERAL + 1} more"]
+    return " and ".join(filter(None, (", ".join(shown[:-1]), shown[-1])))
 
 
 def _values_right(result: CriterionResult) -> tuple[str, ...]:

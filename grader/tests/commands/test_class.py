@@ -120,7 +120,7 @@ def test_points_by_hand_survive_a_regrade_and_the_history_tells_all(graded: tupl
     (graded[1] / "out" / "class.toml").write_text(text, encoding="utf-8")
     again = graded[0].process("class", "grade", str(graded[1] / "handed"), *OPTIONS, "--out", str(graded[1] / "out"))
     told = " ".join(again.err.split())
-    assert (again.code, again.out) == (0, "s01: 0 passed, 0 did not; 6 had a result before\n")
+    assert (again.code, again.out) == (0, "s01: nothing is new; 6 had a result before\n")
     assert "class.toml extends deadlines of adda, who handed in nothing under that name" in told
     assert "4 marks would differ with the class.toml of now. `grader class regrade --stage s01 --out" in told
     arguments = ("class", "regrade", *out, *OPTIONS)

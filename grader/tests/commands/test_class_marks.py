@@ -45,6 +45,12 @@ def test_points_beyond_those_of_the_stage_are_given_and_told(book: Path, here: H
     assert "more than" not in here(*give, f"{most:g}").err
 
 
+def test_a_name_that_is_unknown_is_told_with_the_command_that_lists_the_others(book: Path, here: Here) -> None:
+    refused = here("class", "override", "zoe", "s01", "--out", str(book), "--points", "3", "--reason", "oral exam")
+    told = "".join(refused.err.split())
+    assert refused.code == 2 and f"classexport--out{book}`" in told
+
+
 def test_points_for_what_was_never_graded_are_given_on_request_only(book: Path, here: Here) -> None:
     for student, stage, why in (
         ("ada", "s02", "nothing of theirs was ever graded"),

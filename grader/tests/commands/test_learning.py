@@ -43,7 +43,7 @@ def test_a_hint_after_a_check_says_first_what_was_found(place: Place) -> None:
         assert title == f"s01 · double is right · hint {step}"
         assert about == "    The last check: This is the square."
     assert "The last check: This is the square." in place.run("hint", "s01", "double()").out
-    assert "The last check: this row waits for double." in place.run("hint", "s01", "quadruple").out
+    assert "The last check: This row waits for double." in place.run("hint", "s01", "quadruple").out
     place.numbers.write_text(WRONG + "\n", encoding="utf-8")  # of this text no check is known
     assert "The last check" not in place.run("hint", "s01", "double").out
 

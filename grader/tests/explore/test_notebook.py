@@ -55,6 +55,20 @@ def test_a_stage_without_one_names_those_that_have_one() -> None:
     assert caught.value.hint is not None and caught.value.hint.startswith("s04, s05, ")
 
 
+def test_a_cell_says_which_function_is_not_written_yet_and_draws_nothing_by_halves(tmp_path: Path) -> None:
+    shutil.copytree(ROOT / "stages", tmp_path / "stages", ignore=shutil.ignore_patterns("__pycache__"))
+    target = COURSE.find(SHOWN)
+    folder = tmp_path / suggested(target).parent.relative_to(ROOT)
+    found = read(notebook(COURSE, target))
+    client = NotebookClient(found, timeout=300, allow_errors=True, resources={"metadata": {"path": str(folder)}})
+    client.execute()
+    outputs = [output for cell in found.cells if cell.cell_type == "code" for output in cell.outputs]
+    assert {output.output_type for output in outputs} == {"stream"}, json.dumps(outputs)[:2000]
+    told = "".join(output.text for output in outputs)
+    assert "scaled_dot_product_attention is not written yet. Write it in attention.py, save, and run this cell" in told
+    assert "`grader show s15` says what to write." in told and "no word says where it stands" in told
+
+
 @pytest.mark.parametrize("stage_id", [stage.id for stage in WITH])
 def test_every_cell_runs_with_the_solution_and_something_is_drawn(
     stage_id: str, tmp_path: Path, pytestconfig: pytest.Config

@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 
 from grader.course.stage import Limits, Stage
-from grader.gradebook.job import MOST_PATIENCE, _patiently
+from grader.gradebook.job import MOST_PATIENCE, _patiently, faults
 from grader.gradebook.pool.crowding import Crowding
 from grader.judging.grading import Options
+from grader.tests.support.verdicts import CRASH, PUBLIC, SCORES, SPLIT, VERDICT
 
 STAGE = replace(Stage("s90", Path("s90"), "Small", "small.py", (), ()), limits=Limits(stage_seconds=30))
 
@@ -40,6 +41,14 @@ def graded(judge: Judge, crowd: float, monkeypatch: pytest.MonkeyPatch) -> str:
     monkeypatch.setattr(Crowding, "of_a_core", property(lambda self: crowd))
     verdict: Any = _patiently(judge, None, Options(1))  # type: ignore[arg-type]
     return str(verdict.criteria[0].status)
+
+
+def test_a_row_whose_test_is_wrong_says_which_and_why() -> None:
+    wrong = replace(PUBLIC, status="grader_fault", message="the reference solution does not pass this test either")
+    row = replace(SPLIT, status="grader_fault", failures=(PUBLIC, wrong, replace(wrong, message="another")))
+    verdict = replace(VERDICT, criteria=(SCORES, row, CRASH), faults=("no memory",))
+    assert [*faults(verdict)] == ["no memory", f"row split-heads, {wrong.test}: {wrong.message}"]
+    assert [*faults(replace(VERDICT, criteria=(SPLIT, CRASH)))] == []
 
 
 def test_what_ran_out_of_time_among_many_is_graded_once_more_with_more(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -118,9 +118,10 @@ def test_names_that_a_process_chose_are_not_kept() -> None:
         (RowCheck("a", "not_started"), ""),
         (RowCheck("a", "failed", 2, 4, "Tokens are mixed."), "Tokens are mixed."),
         (RowCheck("a", "failed", 2, 4), "2 of 4 tests pass."),
-        (RowCheck("a", "failed", 9, 12, lacking={"refusals": (0, 3)}), "refusals missing (0 of 3 tests pass)."),
-        (RowCheck("a", "timed_out", 2, 4), "a test timed out."),
-        (RowCheck("a", "blocked", waits_for=("split", "merge")), "this row waits for split and merge."),
+        (RowCheck("a", "failed", 9, 12, lacking={"refusals": (0, 3)}), "Refusals missing (0 of 3 tests pass)."),
+        (RowCheck("a", "timed_out", 2, 4), "A test timed out."),
+        (RowCheck("a", "blocked", waits_for=("split", "merge")), "This row waits for split and merge."),
+        (RowCheck("a", "blocked", waits_for=(*"abcde",)), "This row waits for a, b, c and 2 more."),
         (RowCheck("a", "blocked"), ""),
     ],
 )  # fmt: skip

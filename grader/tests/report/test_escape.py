@@ -17,6 +17,13 @@ from grader.tests.support.verdicts import TEXTS, obeyed_by_a_runner, unescaped
 MARKDOWN = MarkdownIt("gfm-like", {"html": True, "linkify": False}).enable("table")
 
 
+def test_the_lines_of_a_message_become_one_that_can_be_read() -> None:
+    syntax = "line 2: expected ':'\n    while True\n              ^"
+    assert escape.joined(syntax) == "line 2: expected ':'; while True"
+    assert escape.joined("shape (3,) is right\n\nCopy it.\nOr not") == "shape (3,) is right; Copy it. Or not"
+    assert escape.joined("^") == escape.joined("") == ""
+
+
 @pytest.mark.parametrize(
     ("text", "shown"),
     [

@@ -15,7 +15,7 @@ from grader.errors import UsageError
 from grader.report.problems import problems
 from grader.setup.editors import editor_settings, write_settings
 from grader.tests.setup.editions import texts
-from grader.tests.support.verdicts import LABEL, PASSED, RIGHT, SCENE, SYNTAX, VERDICT, report
+from grader.tests.support.verdicts import LABEL, PASSED, PUBLIC, RIGHT, SCENE, SPLIT, SYNTAX, VERDICT, report
 
 NOW = datetime(2026, 11, 21, 12, 30, 5, tzinfo=UTC)
 WANTED = editor_settings("vscode", "uv run grader")
@@ -97,6 +97,9 @@ def test_the_matcher_finds_each_row_that_fails_at_its_line() -> None:
     found = matched(problems(report(VERDICT), SCENE))
     assert [each[:3] for each in found] == [(LABEL, "142", "error"), (LABEL, "142", "error")]
     assert "72 of 96 values differ · Tokens are mixed across heads. · Swap axes 1 and 2." in found[0][3]
+    two = replace(PUBLIC, message="shape (3,) is right\nevery value is 9.0\nworst at [1]:\nexpected 1.0, got 9.0")
+    (line, *_) = matched(problems(report(replace(VERDICT, criteria=(replace(SPLIT, failures=(two,)),))), SCENE))
+    assert "shape (3,) is right; every value is 9.0; worst at [1]: expected 1.0, got 9.0 · " in line[3]
     assert [each[:3] for each in matched(problems(report(SYNTAX), SCENE))] == [(LABEL, "3", "error")]
     assert matched(problems(report(PASSED), SCENE)) == []
 

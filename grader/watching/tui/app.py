@@ -156,10 +156,10 @@ class Watching(App[None]):
 
         def answered(more: bool | None) -> None:
             if more:
-                self.push_screen(readme_window(self.session))
+                self.push_screen(readme_window(self.session, self._look, self.size.width))
 
         with self._told_errors():
-            self.push_screen(lesson_window(self.session, self._row), answered)
+            self.push_screen(lesson_window(self.session, self._row, self._look, self.size.width), answered)
 
     def action_compare(self) -> None:
         """Show the module beside the reference."""

@@ -132,15 +132,16 @@ class Choice(ModalScreen[str | None]):
         """Show what contains the text."""
         choices = self.query_one("#choices", OptionList)
         choices.clear_options()
-        choices.add_options(self._options(event.value))
-        choices.highlighted = 0 if choices.option_count else None
+        found = self._options(event.value)
+        choices.add_options(found or [Option(Text(f'Nothing here is called "{event.value}".', "dim"), disabled=True)])
+        choices.highlighted = 0 if found else None
 
     @on(Input.Submitted)
     def entered(self) -> None:
         """Take what is highlighted, by default the first."""
         choices = self.query_one("#choices", OptionList)
-        if choices.option_count:
-            self.dismiss(choices.get_option_at_index(choices.highlighted or 0).id)
+        if choices.highlighted is not None:
+            self.dismiss(choices.get_option_at_index(choices.highlighted).id)
 
     @on(OptionList.OptionSelected)
     def chosen(self, event: OptionList.OptionSelected) -> None:

@@ -67,6 +67,9 @@ class Panels:
 
     def show(self, row: str | None) -> None:
         """Show the board as it is now, and of its rows the chosen one or the first that does not pass."""
+        board = self._session.board
+        is_done = board.verdict is not None and board.verdict.passed
+        self._app.set_class(is_done and not board.drawn, "done")  # little is to be told, so that the list has the room
         self._show_title()
         self._show_stages()
         self._show_rows(row)

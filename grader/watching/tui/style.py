@@ -16,6 +16,7 @@ OptionList:focus > .option-list--option-highlighted { background: $primary 35%; 
 .narrow #body { layout: vertical; }
 .narrow #stages { display: none; }
 .narrow #rows { width: 1fr; height: auto; max-height: 45%; border-right: none; border-bottom: solid $primary-darken-2; }
+.narrow.done #rows { max-height: 65%; }
 .narrow #rows:focus { border-right: none; border-bottom: solid $accent; }
 .narrow #detail { width: 1fr; height: 1fr; }
 .ascii #stages, .ascii #rows { border-right: ascii $primary; }
@@ -25,7 +26,9 @@ ModalScreen { align: center middle; background: $background 60%; }
 .wide .window { width: 98%; max-width: 210; }
 .question { width: 70; height: auto; padding: 1 2; }
 .ascii OptionList, .ascii #detail, .ascii #reading { scrollbar-size-vertical: 0; }
-.ascii .window { border: ascii $primary; }
+.ascii #detail { scrollbar-gutter: auto; }
+.ascii .window, .ascii Input, .ascii Input:focus, .ascii #choices { border: ascii $primary; }
+.ascii Toast { border-left: none; }
 .window-title { height: auto; max-height: 3; }
 .window-foot { height: 1; margin-top: 1; }
 #reading { height: 1fr; }

@@ -176,5 +176,5 @@ def test_without_pyarrow_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> 
 def test_a_reason_of_several_lines_is_one_line_of_a_table() -> None:
     told = "invalid syntax (line 3)\n    def f(:\n          ^"
     broken = entry("eve", points=0, verdict=verdict(False, told))
-    assert broken.reason == "invalid syntax (line 3) def f(: ^"
+    assert broken.reason == "invalid syntax (line 3); def f(:"
     assert [line["reason"] for line in rows("csv", (broken,))] == [broken.reason]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.report.terminal.letters import in_ascii
+from grader.report.terminal.letters import in_ascii, products
 from grader.tests.support.places import ROOT
 
 
@@ -23,6 +23,13 @@ from grader.tests.support.places import ROOT
 )
 def test_a_sign_is_told_by_its_name(text: str, plain: str) -> None:
     assert in_ascii(text) == plain.replace("Sum_i", "Sigma_i")
+
+
+def test_a_dot_that_multiplies_is_no_minus() -> None:
+    formula = "layer_norm(x) = γ · (x − μ) + i·s, 3 ·\n2"
+    assert in_ascii(products(formula)) == "layer_norm(x) = gamma * (x - mu) + i * s, 3 *\n2"
+    assert in_ascii(products("# s04 · Probability")) == "# s04 - Probability"
+    assert products("query 0   ✓  ·  ·") == "query 0   ✓  ·  ·"  # a picture of a mask
 
 
 @pytest.mark.parametrize("page", sorted((ROOT / "stages").glob("*/README.md")), ids=lambda page: page.parent.name)

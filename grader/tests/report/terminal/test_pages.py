@@ -46,6 +46,14 @@ def test_code_breaks_at_spaces_and_is_indented_below_its_first_line() -> None:
     assert "x = first_function(second_argument,\n     third_argument)" in shown(f"```python\n{code}\n```", 45)
 
 
+def test_code_breaks_between_two_equations_rather_than_within_one() -> None:
+    line = "y = gamma (x - mu) / sqrt(sigma + eps)          mu, sigma over the last axis"
+    assert broken(line, 60) == ["y = gamma (x - mu) / sqrt(sigma + eps)", "    mu, sigma over the last axis"]
+    assert broken("    a = b(c)  # why that is so", 24) == ["    a = b(c)", "        # why that is so"]
+    assert broken("...     a = first(one, two)", 20)[0] == "...     a ="
+    assert broken("arriving      = here + there", 20) == ["arriving      = here", "    + there"]
+
+
 def test_an_address_is_told_once_and_only_where_it_leads_out_of_the_course() -> None:
     text = " ".join(shown(LINKS, 200).split())
     assert text.startswith("a page, paper (https://a.b/c), again, https://d.e, ")
@@ -102,3 +110,15 @@ def test_a_terminal_without_a_pager_gets_the_page_itself(
     told = capsys.readouterr().out
     assert heading in told and bullet in told and "#" not in told
     assert told.isascii() == (locale == "C")
+
+
+def test_in_ascii_a_formula_of_a_page_keeps_its_products(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in {"PAGER": "cat", "LC_ALL": "C", "TERM": "xterm", "NO_COLOR": "1", "COLUMNS": "60"}.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
+    screen.show_markdown("# s01 · Numbers\n\nIt is 2·a·b, or `3 · x`.\n\n```text\ny = γ · (x − μ)\n```\n")
+    told = capsys.readouterr().out
+    assert "s01 - Numbers" in told and "It is 2 * a * b, or" in told and "3 * x" in told
+    assert "y = gamma * (x - mu)" in told

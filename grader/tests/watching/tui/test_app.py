@@ -139,12 +139,18 @@ def test_in_80_columns_the_checklist_stands_above_what_is_wrong(place: Place) ->
         await screen.until(
             lambda: rows.region.bottom <= detail.region.y and rows.region.width == 80 and detail.region.height >= 10
         )
+        told = screen.app.query_one("#told")
+        await screen.until(lambda: told.region.height == len(screen.text("#told").splitlines()) > 2)
         await screen.until(lambda: screen.text("#foot").endswith("q quit") and len(screen.text("#foot")) <= 78)
         await screen.until(
             lambda: all(
                 line.isascii() for line in (*screen.options("#rows"), screen.text("#told"), screen.text("#title"))
             )
         )
+        await screen.judged("passed", "passed")
+        await screen.until(lambda: screen.app.has_class("done") and "65" in str(rows.styles.max_height))
+        await screen.judged("failed", "blocked")
+        await screen.until(lambda: not screen.app.has_class("done") and "45" in str(rows.styles.max_height))
         await screen.pilot.resize_terminal(34, 30)
         await screen.until(lambda: screen.text("#foot") == "h hint  ? help  q quit")
         await screen.until(lambda: "double is right" in screen.text("#told"))
@@ -259,6 +265,27 @@ def test_the_specification_opens_at_the_step_of_the_row_and_s_leads_to_all_of_it
     play(place.root, story)
 
 
+def test_in_ascii_every_sign_of_a_window_is_ascii(place: Place) -> None:
+    table = "\n| a · b | π |\n|---|---|\n| 1 | 2 |\n"
+    (place.numbers.parent / "README.md").write_text(PAGE + table, encoding="utf-8")
+
+    def drawn(screen: Screen) -> str:
+        lines = screen.app.screen._compositor.render_strips()
+        return "\n".join("".join(segment.text for segment in line) for line in lines)
+
+    async def story(screen: Screen) -> None:
+        await screen.judged("passed", "failed")
+        await screen.press("s", "s")
+        await screen.shows(Reading)
+        await screen.until(lambda: "a * b" in drawn(screen) and "pi" in drawn(screen))
+        await screen.until(lambda: drawn(screen).isascii())
+        await screen.press("escape", "slash", *"zzz")
+        await screen.until(lambda: "Nothing here is called" in drawn(screen))
+        await screen.until(lambda: drawn(screen).isascii())
+
+    play(place.root, story, (80, 40), ascii=True)
+
+
 def test_a_save_of_a_test_checks_again_and_says_so(place: Place) -> None:
     async def story(screen: Screen) -> None:
         await screen.judged("failed", "blocked")
@@ -267,6 +294,11 @@ def test_a_save_of_a_test_checks_again_and_says_so(place: Place) -> None:
         await screen.until(lambda: screen.watched.checks.anew == [False, True])
 
     play(place.root, story)
+
+
+def choices(screen: Screen) -> list[str]:
+    """Return what the list of the window offers."""
+    return [str(option.prompt) for option in screen.app.screen.query_one("#choices", OptionList).options]
 
 
 def test_stages_are_gone_through_listed_and_searched(place: Place) -> None:
@@ -284,6 +316,10 @@ def test_stages_are_gone_through_listed_and_searched(place: Place) -> None:
         await screen.until(lambda: board.board.stage.id == "s02")
         await screen.press("slash", *"quad", "enter")
         await screen.until(lambda: (board.board.stage.id, screen.app._row) == ("s01", "quadruple"))
+        await screen.press("slash", *"quadratic", "enter")
+        await screen.until(lambda: 'Nothing here is called "quadratic".' in choices(screen))
+        await screen.press("escape")
+        await screen.shows(Base)
         await screen.press("slash", "q", "escape")
         await screen.shows(Base)
         screen.app.query_one("#stages").focus()
