@@ -83,7 +83,8 @@ def short(value: Any, axes: tuple[str, ...] = (), level: int = 0) -> str:
         entries = [f"{_brief(key)}: {short(item, (), level + 1)}" for key, item in first]
         return "{" + ", ".join(entries + ["…"] * (len(value) > ENTRIES)) + "}"
     if isinstance(value, Callable):  # type: ignore[arg-type]
-        return f"<{getattr(value, '__name__', 'a function')}>"
+        name = str(getattr(value, "__name__", "a function"))
+        return "<a lambda>" if name == "<lambda>" else f"<{name}>"
     return _brief(value.item() if isinstance(value, np.generic) else value)
 
 

@@ -29,6 +29,7 @@ from grader.remote.processes.loading import Job, LoadFailed
 from grader.remote.record import Frame, Record
 
 TEXT_LIMIT = 1500
+MOST_WARNINGS = 3  # of different ones, that are told of a test
 EXPLAINED: tuple[Status, ...] = ("failed", "crashed", "timed_out", "over_limit")
 
 
@@ -219,7 +220,8 @@ def _notes(connection: Connection | None) -> tuple[str, ...]:
     if connection is None:
         return ()
     notes = [f"printed: {connection.notes.printed.strip()}"] if connection.notes.printed.strip() else []
-    return (*notes, *(f"{name}: {text} (line {line})" for name, text, line in connection.notes.warnings[:3]))
+    warned = dict.fromkeys(f"{name}: {text} (line {line})" for name, text, line in connection.notes.warnings)
+    return (*notes, *list(warned)[:MOST_WARNINGS])
 
 
 def _failed_worker(failure: WorkerFailed, ended: tuple[Status, str] | None) -> tuple[Status, str]:

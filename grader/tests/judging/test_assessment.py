@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 
 from grader.course.stage import Criterion, Stage
-from grader.judging.assessment import Assessor
+from grader.judging.assessment import Assessor, _notes
 from grader.outcome import Outcome
+from grader.remote.connection import Connection
 from grader.remote.processes.loading import Job
-from grader.remote.record import Frame
+from grader.remote.record import Frame, Notes
 
 
 def row(name: str, *functions: str) -> Criterion:
@@ -38,3 +41,9 @@ def test_a_method_that_is_not_written(criterion: str, missing: str, status: str)
     judge = Assessor(STAGE, Job("small.py", b"", 1, 1, 64, Path()), None)
     found = judge._not_written(Outcome("test", criterion, False, "failed"), [Frame(3, missing)])
     assert (found.status, found.message) == (status, f"{missing} is not written yet")
+
+
+def test_a_warning_that_comes_again_hides_no_other() -> None:
+    notes = Notes(warnings=[("RuntimeWarning", "overflow", 3)] * 5 + [("UserWarning", "careful", 4)])
+    connection = cast(Connection, SimpleNamespace(notes=notes))
+    assert _notes(connection) == ("RuntimeWarning: overflow (line 3)", "UserWarning: careful (line 4)")
