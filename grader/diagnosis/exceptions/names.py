@@ -24,9 +24,9 @@ def _not_defined(found: re.Match[str], place: Place) -> str:
     if is_module:
         return f"{name} was not imported: `{IMPORTS.get(name, f'import {name}')}` belongs at the top of the file."
     known = sorted(set(_names(place)) - {name})
-    near = difflib.get_close_matches(name, known, 2, ALIKE) or difflib.get_close_matches(
-        name, BUILTINS, 2, LIKE_BUILTIN
-    )
+    near = [each for each in known if each.lower() == name.lower()]
+    near = near or difflib.get_close_matches(name, known, 2, ALIKE)
+    near = near or difflib.get_close_matches(name, BUILTINS, 2, LIKE_BUILTIN)
     return f"Nothing is called {name} here. Is {near[0]} meant?" if len(near) == 1 else ""
 
 

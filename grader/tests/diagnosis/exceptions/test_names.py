@@ -14,6 +14,7 @@ CASES = [
     ("return np.sum(v)", "np was not imported: `import numpy as np` belongs at the top of the file."),
     ("return length_ * 2", "Nothing is called length_ here. Is length meant?"),
     ("return scale_up(v)", "Nothing is called scale_up here. Is scaled_up meant?"),
+    ("return V * 2", "Nothing is called V here. Is v meant?"),
     ("return lenn(v)", "Nothing is called lenn here. Is len meant?"),
     ("total += v", "total has no value yet that could be changed here: set it before, such as before the loop."),
     ("for i in v:\n    row = i\nreturn row", "row has no value yet: no line that sets it ran before this one"),
