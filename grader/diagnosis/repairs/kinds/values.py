@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -46,3 +47,16 @@ def fits(term: Any, value: Any) -> bool:
 
 def sqrt(node: ast.expr) -> ast.expr:
     return ast.BinOp(node, ast.Pow(), ast.Constant(0.5))
+
+
+def left_out(node: ast.Call, name: str, definitions: Mapping[str, ast.FunctionDef]) -> list[str]:
+    """Return the arguments that a call of a function of the module, or of a method of its classes, leaves out."""
+    if isinstance(node.func, ast.Name):
+        found = [definitions.get(name), definitions.get(f"{name}.__init__")]
+    else:
+        found = [own for full, own in definitions.items() if full.endswith(f".{name}")]
+    names: dict[str, None] = {}
+    for own in filter(None, found):
+        arguments = [each.arg for each in (*own.args.args, *own.args.kwonlyargs) if each.arg != "self"]
+        names |= dict.fromkeys(arguments[len(node.args) :])
+    return list(names)

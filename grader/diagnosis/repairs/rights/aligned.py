@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from grader.course.changes import replaced
+from grader.diagnosis.repairs.prints import Print, Prints
 from grader.diagnosis.repairs.relevance import parts_of, statements_of
-from grader.diagnosis.repairs.seen import Print, Prints
 from grader.diagnosis.repairs.words.differing import FARTHEST, alone, changed
 from grader.diagnosis.repairs.written import Written
 from grader.diagnosis.trees import walk
@@ -26,6 +26,7 @@ LARGEST = 25  # expressions of what may stand in a line
 DEEPEST = 3  # names that stand for one another, of which what they are made of is taken
 VALUES = (ast.BinOp, ast.Call, ast.UnaryOp, ast.Subscript, ast.Compare, ast.IfExp, ast.Attribute, ast.Name)
 LIBRARIES = ("np", "math")
+BUILT_IN = ("len", "range", "int", "float", "max", "min", "abs", "sum")
 
 
 @dataclass(frozen=True)
@@ -178,9 +179,9 @@ class _Translation:
     def _name(self, node: ast.Name, depth: int) -> ast.expr | None:
         if node.id in self.right.made and depth < DEEPEST:
             return self._made(self.right.made[node.id], depth + 1)
-        known = {*self.both.learners.functions, *LIBRARIES, "len", "range", "int", "float", "max", "min", "abs", "sum"}
-        is_called = node.id in known and print_of(self.right.module, node) is None
-        return node if is_called else None
+        given = self.both.learners.definitions[self.function].args.args  # a function among them has no value
+        known = {*self.both.learners.functions, *LIBRARIES, *BUILT_IN, *(each.arg for each in given)}
+        return node if node.id in known and print_of(self.right.module, node) is None else None
 
     def _parts(self, node: ast.expr, depth: int) -> ast.expr | None:
         fields: dict[str, object] = {}

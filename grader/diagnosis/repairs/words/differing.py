@@ -105,7 +105,7 @@ class Differ:
             less = self.between(part, new, holder)
             if len(less) < MOST:
                 options.append([(old, part, holder), *less])
-        return min(options, key=lambda pairs: (self.cost(pairs), len(pairs)))
+        return min(options, key=lambda pairs: (self.cost(pairs), not all(map(_is_step, pairs)), len(pairs)))
 
     def _changed(self, old: ast.AST, new: ast.AST) -> int:
         a, b = self._size(old), self._size(new)
@@ -132,6 +132,12 @@ class Differ:
             self._kept.append(node)
             self._texts[id(node)] = ast.dump(node)
         return self._texts[id(node)]
+
+
+def _is_step(pair: Pair) -> bool:
+    """Say whether something is more or less around an expression: that can be told by itself."""
+    old, new, _ = pair
+    return any(each is old for each in walk(new)) or any(each is new for each in walk(old))
 
 
 def _are_confused(one: str, other: str) -> bool:

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import ast
-
 import pytest
 
-from grader.diagnosis.repairs.kinds.misplaced import unused_names
 from grader.tests.diagnosis.repairs.made import repairs
 
 ROW = "np.ones(3), np.ones(3)"
@@ -151,12 +148,3 @@ def test_it_is_tried_and_told(text: str, arguments: str, body: str, said: str) -
     found = repairs(text, f"f({arguments})")
     assert body in found, sorted(found)
     assert said in found[body], found[body]
-
-
-def test_names_that_are_never_read_are_known() -> None:
-    text = (
-        "def f(self, x, rate, *, eps=1):\n    left, right = x\n    for _ in range(3):\n        x = left\n    return x"
-    )
-    node = ast.parse(text).body[0]
-    assert isinstance(node, ast.FunctionDef)
-    assert unused_names(node) == ["rate", "eps", "right"]
