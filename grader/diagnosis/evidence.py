@@ -29,6 +29,7 @@ from grader.diagnosis.weighing import (
     is_explained,
     is_own,
     is_shown,
+    one_cause,
     passed_functions,
     with_problems,
     with_told,
@@ -93,7 +94,8 @@ class Evidence:
             known = with_problems(known, self.problems)
             added = [with_told(slips, each) for each in known]
             left = chosen(self._standing(added, answers, ends_at), slips) if slips else known
-            return self._located(without_callers(left, answers.stage, answers.about, answers.reached), answers)
+            left = without_callers(one_cause(left), answers.stage, answers.about, answers.reached)
+            return self._located(left, answers)
 
     def _located(self, outcomes: list[Outcome], answers: Diagnostician) -> list[Outcome]:
         """Return the outcomes with where the answer goes wrong, in rows of which no test has a better explanation."""

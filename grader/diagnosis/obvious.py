@@ -127,10 +127,15 @@ def _another_type(seen: _Seen, stage: Stage, row: str) -> Diagnosis | None:
         return _another_dtype(label, recorded, np.asarray(local), row)
     if {type(recorded), type(local)} == {list, tuple} and _same(recorded, local, stage):
         return _another_container(label, type(recorded).__name__, type(local).__name__, row)
-    for mine, theirs in _pairs(recorded, local):
-        if isinstance(mine, np.ndarray) and isinstance(theirs, np.ndarray) and mine.dtype != theirs.dtype:
-            return _another_dtype(label, mine, theirs, row) if _same(recorded, local, stage) else None
-    return None
+    pairs = list(_pairs(recorded, local))
+    told = [_another_dtype(label, *pair, row) for pair in pairs if _are_unlike(*pair)]
+    is_right = all(_same(*pair, stage) for pair in pairs if not _are_unlike(*pair))
+    return told[0] if is_right and told and None not in told else None
+
+
+def _are_unlike(one: Any, other: Any) -> bool:
+    """Say whether two values are arrays of different dtypes."""
+    return isinstance(one, np.ndarray) and isinstance(other, np.ndarray) and one.dtype != other.dtype
 
 
 def _another_container(label: str, mine: str, theirs: str, row: str) -> Diagnosis:

@@ -50,6 +50,12 @@ PUBLIC = """
         with pytest.raises(ValueError):
             learner.halves(np.ones(0))
 """
+MASK = """
+
+    @pytest.mark.criterion("halves")
+    def test_mask(learner):
+        assert learner.halves(np.ones(2, np.float32))[1].dtype == bool
+"""
 CASES = {
     "refusal-missing": (
         "if len(x) == 0:",
@@ -180,3 +186,14 @@ def test_the_dtype_of_what_is_in_a_table_is_told(course: SmallCourse) -> None:
     assert found.text == "The values of halves are right; they are float64, where float32 is asked for."
     found_none = explained(course, solution.replace("x / np.float32(2), len(x)", "x / np.float64(2), len(x) + 1"))
     assert not [each for each in found_none if each.mistake in OBVIOUS]
+
+
+def test_numbers_in_the_place_of_a_mask_are_told(course: SmallCourse) -> None:
+    solution = SOLUTION.replace("return x / np.float32(2), len(x)", "return x / np.float32(2), x > 0")
+    course.write(manifest=MANIFEST, solution=solution, public=PUBLIC + MASK, hidden="", mistakes="")
+    found = explained(course, solution.replace("x > 0", "(x > 0) * 1.0"))
+    assert {each.text for each in found} == {
+        "The values of halves are right; they are float64, where bool is asked for."
+    }
+    found = explained(course, solution.replace("x > 0", "(x > 5) * 1.0"))
+    assert not [each for each in found if each.mistake in OBVIOUS]
