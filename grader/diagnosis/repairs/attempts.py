@@ -26,8 +26,18 @@ NEAR, DEEP, NO_PART = range(3), range(3, FAR), range(FAR, FAR + 1)
 REACHED = range(FAR)  # whatever an answer can come from
 LEVELS = (0, ALIGNED)  # of changes where a value first goes wrong: all of one function's, then the next
 ORDER = (
-    *((NEAR, 0), (FIRST, 1), (FIRST, OTHERS), (NEAR, ALIGNED), (DEEP, ALIGNED), (DEEP, 0), (NEAR, 1), (DEEP, 1)),
-    *((FIRST, TERMS), (NEAR, TERMS), (FIRST, 2), (DEEP, TERMS), (NEAR, 2), (DEEP, 2)),
+    *(
+        (NEAR, 0),
+        (FIRST, 1),
+        (FIRST, TERMS),
+        (FIRST, OTHERS),
+        (NEAR, ALIGNED),
+        (DEEP, ALIGNED),
+        (DEEP, 0),
+        (NEAR, 1),
+        (DEEP, 1),
+    ),
+    *((NEAR, TERMS), (FIRST, 2), (DEEP, TERMS), (NEAR, 2), (DEEP, 2)),
     *((NO_PART, level) for level in (0, 1, TERMS, 2)),
 )
 

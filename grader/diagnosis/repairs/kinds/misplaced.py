@@ -18,6 +18,7 @@ GROUPED = (ast.Add, ast.Sub, ast.Mult, ast.Div)
 SUMS = (ast.Add, ast.Sub)
 PRODUCTS = (ast.Mult, ast.Div, ast.FloorDiv)
 SIZED = ("reshape", "zeros", "ones", "full", "empty", "arange", "range", "eye", "tile", "repeat", "broadcast_to")
+COUNTING = ("len", "shape", "ndim", "size")  # to which the numbers in an array are nothing
 MOST_SCALARS = 8
 MOST_PLACES = 20
 MOST_MATRICES = 6
@@ -71,6 +72,8 @@ def _drawn_in(node: ast.BinOp, left: ast.expr) -> Iterator[ast.BinOp]:
 def _is_applied(node: ast.Call) -> bool:
     """Say whether a call is that of a plain function, of NumPy or the module, or of a layer that the object has."""
     owner = getattr(node.func, "value", None)
+    if called(node) in COUNTING:
+        return False
     is_layer = isinstance(owner, ast.Attribute) and isinstance(owner.value, ast.Name) and owner.value.id == "self"
     return isinstance(node.func, ast.Name) or isinstance(owner, ast.Name) or is_layer
 

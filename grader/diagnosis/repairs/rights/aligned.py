@@ -15,7 +15,7 @@ from functools import cached_property
 from grader.course.changes import replaced
 from grader.diagnosis.repairs.prints import Print, Prints
 from grader.diagnosis.repairs.relevance import parts_of, statements_of
-from grader.diagnosis.repairs.words.differing import FARTHEST, alone, changed
+from grader.diagnosis.repairs.words.differing import FARTHEST, Differ, alone, changed
 from grader.diagnosis.repairs.written import Written
 from grader.diagnosis.trees import walk
 
@@ -52,17 +52,17 @@ class Alignment:
         """Return what may have to stand in wanted statements of a learner's function, by the id of an expression."""
         found: dict[int, list[ast.expr]] = {}
         pairs: list[tuple[int, ast.expr, ast.expr]] = []
+        differ = Differ()
         for line, node, known in self._wrong(function, wanted):
             for right in self._missing:
                 if right.known.shape != known.shape and not _are_slices(node, right.node):
                     continue
                 made = _Translation(self, function, line, node, right).expression()
                 if made is not None and _size(made) <= LARGEST and len(pairs) < MOST_PAIRS:
-                    pairs.append((changed(node, made), node, made))
+                    pairs.append((changed(node, made, differ), node, made))
         pairs.sort(key=lambda pair: (pair[0], _size(pair[1])))  # of several right formulas the nearest
-        for far, node, made in pairs[:MOST_TRIED]:
-            if 0 < far <= FARTHEST:
-                found.setdefault(id(node), []).extend((*alone(node, made), made))
+        for _, node, made in [pair for pair in pairs[:MOST_TRIED] if 0 < pair[0] <= FARTHEST]:
+            found.setdefault(id(node), []).extend((*alone(node, made, differ), made))
         return found
 
     @cached_property

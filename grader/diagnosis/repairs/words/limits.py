@@ -87,3 +87,12 @@ def mirrored(old: ast.If, more: ast.stmt) -> Clause | None:
         return None
     said = f"the case `{one}` were treated alone, and `{other}` were not"
     return Clause(said, f"Write the same case for `{other}`.", 0)
+
+
+def one_case(old: ast.IfExp, kept: ast.AST) -> Clause | None:
+    """Return the clause of what holds in every case and is taken in one alone."""
+    value, test = ast.unparse(kept), ast.unparse(old.test)
+    if kept is old.test or max(len(value), len(test)) > MOST_QUOTED:
+        return None
+    only = "only where" if kept is old.body else "only where it is not so that"
+    return Clause(f"`{value}` were taken {only} `{test}`", "Take it in every case.", 0)

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from grader.course.changes import replaced
 from grader.diagnosis.repairs.words.differing import is_small, places
-from grader.diagnosis.repairs.words.limits import limits, mirrored, rounds
+from grader.diagnosis.repairs.words.limits import limits, mirrored, one_case, rounds
 from grader.diagnosis.repairs.words.moved import moved, narrowed, quoted, taking_part
 from grader.diagnosis.repairs.words.setting import setting
 from grader.diagnosis.repairs.words.steps import assignment, line, order
@@ -204,7 +204,9 @@ def _extra(whole: ast.AST, kept: ast.AST, say: Vocabulary) -> Clause | None:
             return Clause(f"{what or 'an array'} were transposed", f"Use {what or 'it'} as it is.", 0)
         case ast.UnaryOp():
             return Clause(f"the sign of {what or 'a term'} were the other way round", "Mind the minus sign.", 0)
-        case ast.Subscript(slice=ast.Slice() | ast.Tuple()):
+        case ast.IfExp():
+            return one_case(whole, kept)
+        case ast.Subscript(slice=ast.Slice() | ast.Tuple()) if whole.value is kept:
             if any(isinstance(each, ast.Slice) and constant_of(each.step) == -1 for each in walk(whole.slice)):
                 return Clause(f"{what or 'an array'} were reversed", "Keep its order.", 0)
             return Clause(f"only a part of {what or 'an array'} were used", f"Use all of {what or 'it'}.", 1)

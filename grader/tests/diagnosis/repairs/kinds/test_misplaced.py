@@ -148,3 +148,7 @@ def test_it_is_tried_and_told(text: str, arguments: str, body: str, said: str) -
     found = repairs(text, f"f({arguments})")
     assert body in found, sorted(found)
     assert said in found[body], found[body]
+
+
+def test_a_number_is_not_taken_off_each_entry_of_what_is_counted() -> None:
+    assert not any("len(x - 1)" in body for body in repairs("def f(x):\n    return len(x) - 1", "f(np.ones(3))"))
