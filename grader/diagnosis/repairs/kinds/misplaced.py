@@ -29,7 +29,8 @@ def regrouped(node: ast.AST) -> Iterator[ast.AST]:
     """Yield an expression with its operations in another order: f(a) + b for f(a + b), a @ (b + c) for a @ b + c."""
     if isinstance(node, ast.Call) and len(node.args) == 1 and isinstance(node.args[0], ast.BinOp):
         inner = node.args[0]
-        if isinstance(inner.op, GROUPED):
+        is_shorter = isinstance(inner.op, ast.Sub) and called(node) in SIZED  # arange(n - 1) has fewer entries
+        if isinstance(inner.op, GROUPED) and not is_shorter:
             yield replaced(inner, left=replaced(node, args=[inner.left]))
             if isinstance(inner.op, (ast.Add, ast.Mult)):
                 yield replaced(inner, right=replaced(node, args=[inner.right]))

@@ -25,6 +25,16 @@ def is_large(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and isinstance(node.value, (int, float)) and node.value > MOST_OF_A_SCORE
 
 
+def is_idle(node: ast.AST) -> bool:
+    """Say whether an expression multiplies or divides by 1: what helps is that something else is no more there."""
+    match node:
+        case ast.BinOp(op=ast.Mult(), left=ast.Constant(value=1)):
+            return True
+        case ast.BinOp(op=ast.Mult() | ast.Div() | ast.FloorDiv() | ast.Pow(), right=ast.Constant(value=1)):
+            return True
+    return False
+
+
 def is_called(node: ast.AST, holder: ast.AST) -> bool:
     return isinstance(holder, ast.Call) and holder.func is node
 

@@ -152,3 +152,14 @@ def test_it_is_tried_and_told(text: str, arguments: str, body: str, said: str) -
 
 def test_a_number_is_not_taken_off_each_entry_of_what_is_counted() -> None:
     assert not any("len(x - 1)" in body for body in repairs("def f(x):\n    return len(x) - 1", "f(np.ones(3))"))
+
+
+def test_fewer_places_are_not_places_further_down() -> None:
+    found = repairs("def f(x):\n    return x[np.arange(len(x) - 1)]", "f(np.ones(3))")
+    assert "return x[np.arange(len(x))]" in found and "return x[np.arange(len(x)) - 1]" not in found
+
+
+def test_a_term_is_left_out_and_not_turned_into_a_factor_of_1() -> None:
+    found = repairs("def f(x, n):\n    return x - n + 1", "f(5.0, 2.0)")
+    assert "return x - n" in found and "return (x - n) * 1" not in found
+    assert "return (x - n) * 2" not in found and "return 1 * (x - n)" not in found
