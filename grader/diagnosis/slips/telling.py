@@ -12,7 +12,7 @@ from grader.diagnosis.slips.source import Source
 from grader.outcome import Diagnosis
 
 _VAGUE = re.compile(
-    r"were used where|were called instead|were not passed on|stood in the other order|only .* kept"
+    r"were used where|were called instead|were not passed on|\ba term were not|stood in the other order|only .* kept"
     r"|-?\b[012] stood where the formula has"
 )
 SLIP = "slip-"  # how the id of a change of a right module begins
