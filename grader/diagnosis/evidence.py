@@ -13,9 +13,12 @@ import numpy as np
 from grader.diagnosis.diagnostician import Diagnostician
 from grader.diagnosis.elsewhere import from_other_rows
 from grader.diagnosis.obvious import OBVIOUS
+from grader.diagnosis.passed import Passed, Seen
+from grader.diagnosis.repairs.attempts import Row
 from grader.diagnosis.repairs.bench import Bench
 from grader.diagnosis.repairs.search import Repairs
 from grader.diagnosis.repairs.standing import REPAIR
+from grader.diagnosis.replay import usable
 from grader.diagnosis.slips.probes import Failing
 from grader.diagnosis.slips.telling import Slip, is_vague
 from grader.diagnosis.trees import uncollected
@@ -26,15 +29,14 @@ from grader.diagnosis.weighing import (
     is_explained,
     is_own,
     is_shown,
+    one_cause,
     passed_functions,
-    tells,
     with_problems,
     with_told,
     without_callers,
 )
 from grader.outcome import Diagnosis, Outcome
 from grader.remote.connection import Connection
-from grader.remote.record import Name, Record
 
 KEPT_BYTES = 128 << 20  # of what tests that passed sent and were given; past that they are no evidence
 SECONDS = 1.0  # of processor time, beyond that of the explanations themselves
@@ -45,20 +47,10 @@ ROW_SHARE = 0.6  # of what is left of it, for one row: the first that fails is t
 
 
 @dataclass
-class _Seen:
-    """What a test that passed asked of the learner's module; right says whether the reference answers alike."""
-
-    test: str
-    records: list[Record]
-    names: dict[str, Name]
-    right: bool | None = None
-
-
-@dataclass
 class Evidence:
     """What the tests of one run saw, to question explanations with when all have ended."""
 
-    _passed: dict[str, list[_Seen]] = field(default_factory=dict)  # by row
+    _passed: Passed = field(default_factory=Passed)
     _called: dict[str, set[str]] = field(default_factory=dict)  # by failed test that was replayed: what it called
     _failed: dict[str, list[Failing]] = field(default_factory=dict)  # by row: what can be replayed of failed tests
     problems: dict[str, str] = field(default_factory=dict)  # by row: why no change of a right module was found
@@ -74,9 +66,9 @@ class Evidence:
             if connection.limits.held <= self._left:
                 self._left -= connection.limits.held
                 self._failed.setdefault(outcome.criterion, []).append(failing)
-        elif outcome.status == "passed" and tells(records) and connection.limits.held <= self._left:
+        elif outcome.status == "passed" and usable(records) and connection.limits.held <= self._left:
             self._left -= connection.limits.held
-            self._passed.setdefault(outcome.criterion, []).append(_Seen(outcome.test, records, connection.names))
+            self._passed.add(outcome.criterion, Seen(outcome.test, records, connection.names))
 
     @property
     def _all_failed(self) -> list[Failing]:
@@ -102,7 +94,8 @@ class Evidence:
             known = with_problems(known, self.problems)
             added = [with_told(slips, each) for each in known]
             left = chosen(self._standing(added, answers, ends_at), slips) if slips else known
-            return self._located(without_callers(left, answers.stage, answers.about, answers.reached), answers)
+            left = without_callers(one_cause(left), answers.stage, answers.about, answers.reached)
+            return self._located(left, answers)
 
     def _located(self, outcomes: list[Outcome], answers: Diagnostician) -> list[Outcome]:
         """Return the outcomes with where the answer goes wrong, in rows of which no test has a better explanation."""
@@ -146,7 +139,7 @@ class Evidence:
         if answers.is_stub:
             return []
         fine = passed_functions(outcomes, answers.stage)
-        repairs = answers.repairs(bench, self._all_failed, self._right) if bench is not None else None
+        repairs = answers.repairs(bench, self._all_failed, self._passed.of) if bench is not None else None
         repaired: list[Slip] = []
         changed: list[Slip] = []
         left = SEARCH_SECONDS
@@ -157,7 +150,7 @@ class Evidence:
             found: list[Slip] = []
             if repairs is not None:
                 with self._noting(row.id):
-                    found = repairs.explain(row.id, failing, self._right(row.id), elsewhere, own)
+                    found = repairs.explain(self._row(row.id, failing, elsewhere, own))
                     found = [self._with_shown(each, row.id, outcomes, repairs) for each in found]
             repaired += found
             if not found and left > 0:
@@ -184,7 +177,7 @@ class Evidence:
         for row in answers.stage.criteria:
             failing = [each for each in self._unexplained(row.id, outcomes) if each.test not in told_of]
             with self._noting(row.id):
-                found += repairs.recall(row.id, failing, self._right(row.id))
+                found += repairs.recall(self._row(row.id, failing))
         return found
 
     @contextmanager
@@ -195,10 +188,10 @@ class Evidence:
         except Exception as error:
             self.problems[row] = f"{type(error).__name__}: {error}"[:PROBLEM]
 
-    def _right(self, row: str = "") -> list[Failing]:
-        """Return the tests of a row, or of all, that passed, in the form of those that failed."""
-        seen = self._passed.get(row, []) if row else [each for own in self._passed.values() for each in own]
-        return [Failing(each.test, each.records, each.names) for each in seen if tells(each.records)]
+    def _row(
+        self, row: str, failing: list[Failing], fine: frozenset[str] = frozenset(), own: frozenset[str] = frozenset()
+    ) -> Row:
+        return Row(row, failing, self._passed.of(row), fine, own, self._passed.of(row, refused=True))
 
     def _unexplained(self, row: str, outcomes: list[Outcome]) -> list[Failing]:
         """Return the failing tests of a row that nothing explains for certain; none where a known mistake does."""
@@ -220,12 +213,12 @@ class Evidence:
             return False
         key = diagnosis.mistake, row
         if key not in self._contradicted:
-            seen = self._passed.get(row, [])
+            seen = self._passed.telling(row)
             self._contradicted[key] = any(self._differs(each, diagnosis, answers, ends_at) for each in seen)
         return self._contradicted[key]
 
     @staticmethod
-    def _differs(seen: _Seen, diagnosis: Diagnosis, answers: Diagnostician, ends_at: float) -> bool:
+    def _differs(seen: Seen, diagnosis: Diagnosis, answers: Diagnostician, ends_at: float) -> bool:
         """Say whether a module that answered as the reference does would have answered otherwise with the mistake."""
         if time.process_time() > ends_at:
             return False

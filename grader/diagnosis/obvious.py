@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 import types
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +17,7 @@ from grader.diagnosis.replay import Replay, raised_by_hand, same_array
 from grader.outcome import Diagnosis
 from grader.remote.record import Name, Record
 
-OBVIOUS = REFUSED | {"argument-changed", "refusal-missing", "refusal-by-accident", "another-dtype"}
+OBVIOUS = REFUSED | {"argument-changed", "refusal-missing", "refusal-by-accident", "another-dtype", "another-container"}
 LONGEST = 200  # characters of a docstring's sentence, and of what the reference says
 
 
@@ -111,6 +112,8 @@ def _promise(module: types.ModuleType, label: str, kind: str) -> str:
 def _same(recorded: Any, local: Any, stage: Stage) -> bool:
     if isinstance(recorded, (list, tuple)) and isinstance(local, (list, tuple)):
         return len(recorded) == len(local) and all(_same(a, b, stage) for a, b in zip(recorded, local, strict=True))
+    if type(recorded) is type(local) is dict:
+        return recorded.keys() == local.keys() and all(_same(recorded[key], local[key], stage) for key in recorded)
     if isinstance(recorded, (np.ndarray, np.generic, float)):
         return same_array(recorded, local, stage.tolerance, False)
     if isinstance(recorded, (bool, int, str, bytes)):
@@ -122,21 +125,34 @@ def _another_type(seen: _Seen, stage: Stage, row: str) -> Diagnosis | None:
     recorded, local, label = seen.record.result, seen.local, seen.record.label
     if isinstance(recorded, np.ndarray) and isinstance(local, (np.ndarray, np.generic)):
         return _another_dtype(label, recorded, np.asarray(local), row)
-    pairs = list(zip(recorded, local, strict=False)) if _alike(recorded, local) else []
-    for mine, theirs in pairs:
-        if isinstance(mine, np.ndarray) and isinstance(theirs, np.ndarray) and mine.dtype != theirs.dtype:
-            return _another_dtype(label, mine, theirs, row) if _same(recorded, local, stage) else None
-    return None
+    if {type(recorded), type(local)} == {list, tuple} and _same(recorded, local, stage):
+        return _another_container(label, type(recorded).__name__, type(local).__name__, row)
+    pairs = list(_pairs(recorded, local))
+    told = [_another_dtype(label, *pair, row) for pair in pairs if _are_unlike(*pair)]
+    is_right = all(_same(*pair, stage) for pair in pairs if not _are_unlike(*pair))
+    return told[0] if is_right and told and None not in told else None
 
 
-def _alike(one: Any, other: Any, kinds: tuple[type, ...] = (tuple,)) -> bool:
-    """Say whether two values are containers of one length; a learner's own may have no length."""
-    if not isinstance(one, kinds) or not isinstance(other, kinds):
-        return False
-    try:
-        return len(one) == len(other)  # type: ignore[arg-type]  # each of the kinds has a length
-    except TypeError:
-        return False
+def _are_unlike(one: Any, other: Any) -> bool:
+    """Say whether two values are arrays of different dtypes."""
+    return isinstance(one, np.ndarray) and isinstance(other, np.ndarray) and one.dtype != other.dtype
+
+
+def _another_container(label: str, mine: str, theirs: str, row: str) -> Diagnosis:
+    text = f"What is in the answer of {label} is right; it is a {mine}, where a {theirs} is asked for."
+    return Diagnosis("another-container", row, text, f"Return it as a {theirs}: `{theirs}(…)`.")
+
+
+def _pairs(one: Any, other: Any) -> Iterator[tuple[Any, Any]]:
+    """Yield the values of two tables or tuples of one form that stand in the same places."""
+    if type(one) is type(other) is tuple and len(one) == len(other):
+        for pair in zip(one, other, strict=True):
+            yield from _pairs(*pair)
+    elif type(one) is type(other) is dict and one.keys() == other.keys():
+        for key in one:
+            yield from _pairs(one[key], other[key])
+    else:
+        yield one, other
 
 
 def _another_dtype(label: str, mine: np.ndarray[Any, Any], theirs: np.ndarray[Any, Any], row: str) -> Diagnosis | None:

@@ -169,6 +169,7 @@ class Replay:
             return same_array(recorded, local, self.tolerance, self.exact, self.floor)
         if isinstance(recorded, (list, tuple)):
             alike = isinstance(local, (list, tuple)) and len(local) == len(recorded)
+            alike = alike and not (self.exact and isinstance(recorded, tuple) != isinstance(local, tuple))
             return alike and all(self._same(a, b) for a, b in zip(recorded, local, strict=True))
         if isinstance(recorded, dict):
             alike = isinstance(local, dict) and set(map(repr, local)) == set(map(repr, recorded))

@@ -15,6 +15,7 @@ from grader.diagnosis.slips.telling import Slip
 from grader.outcome import Diagnosis, Outcome
 from grader.remote.record import Record
 
+MANY = 3  # tests that one mistake explains
 UNWRITTEN = ("not_started", "blocked")  # tests of what nobody has written yet
 
 
@@ -110,6 +111,27 @@ def _one_a_row(outcomes: list[Outcome], slips: list[Slip]) -> list[Outcome]:
         return replace(outcome, explains=tuple(order[:1]))
 
     return list(map(one_left, outcomes))
+
+
+def one_cause(outcomes: list[Outcome]) -> list[Outcome]:
+    """Return outcomes without a known mistake that explains one test of a row, where another explains most of it.
+
+    What one test admits, as what becomes of NaN, is as a rule no more than the effect of the other.
+    """
+    rows: dict[str, list[Outcome]] = {}
+    for each in outcomes:
+        if each.explains:
+            rows.setdefault(each.criterion, []).append(each)
+    beaten: set[tuple[str, str]] = set()
+    for row, own in rows.items():
+        counts = Counter(found.mistake for each in own for found in each.explains if found.declared)
+        most = max(counts.values(), default=0)
+        if most >= MANY and list(counts.values()).count(most) == 1 and 2 * most > len(own):
+            beaten |= {(row, mistake) for mistake, number in counts.items() if number == 1}
+    return [
+        replace(each, explains=tuple(found for found in each.explains if (each.criterion, found.mistake) not in beaten))
+        for each in outcomes
+    ]
 
 
 def tells(records: list[Record]) -> bool:

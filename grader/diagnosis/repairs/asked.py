@@ -15,6 +15,12 @@ def is_raised(failing: Failing) -> bool:
     return any(record.error is not None for record in failing.records)
 
 
+def is_of_nothing(failing: Failing) -> bool:
+    """Say whether a test asks for something of no entries: what has no part in it cannot show there."""
+    given = (value for record in failing.records for value in (*record.args, *record.kwargs.values()))
+    return any(isinstance(value, np.ndarray) and not value.size for value in given)
+
+
 def is_drawn(records: Sequence[Record]) -> bool:
     """Say whether answers come of draws: a generator is handed on, and no array but with it."""
     plain = True

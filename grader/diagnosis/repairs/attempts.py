@@ -8,9 +8,10 @@ from itertools import groupby
 
 from grader.diagnosis.repairs.bench import Bench
 from grader.diagnosis.repairs.forms import Forms
-from grader.diagnosis.repairs.kinds.missing import ALIGNED, QUICK, TERMS
+from grader.diagnosis.repairs.kinds.missing import ALIGNED, OTHERS, QUICK, TERMS
 from grader.diagnosis.repairs.relevance import FAR, SUSPECT
 from grader.diagnosis.repairs.repair import Repair, refuses, together
+from grader.diagnosis.repairs.scale import scales
 from grader.diagnosis.repairs.trial import Trial
 from grader.diagnosis.repairs.written import Written
 from grader.diagnosis.slips.probes import Failing
@@ -25,8 +26,18 @@ NEAR, DEEP, NO_PART = range(3), range(3, FAR), range(FAR, FAR + 1)
 REACHED = range(FAR)  # whatever an answer can come from
 LEVELS = (0, ALIGNED)  # of changes where a value first goes wrong: all of one function's, then the next
 ORDER = (
-    *((NEAR, 0), (FIRST, 1), (NEAR, ALIGNED), (DEEP, ALIGNED), (DEEP, 0), (NEAR, 1), (DEEP, 1)),
-    *((FIRST, TERMS), (NEAR, TERMS), (FIRST, 2), (DEEP, TERMS), (NEAR, 2), (DEEP, 2)),
+    *(
+        (NEAR, 0),
+        (FIRST, 1),
+        (FIRST, TERMS),
+        (FIRST, OTHERS),
+        (NEAR, ALIGNED),
+        (DEEP, ALIGNED),
+        (DEEP, 0),
+        (NEAR, 1),
+        (DEEP, 1),
+    ),
+    *((NEAR, TERMS), (FIRST, 2), (DEEP, TERMS), (NEAR, 2), (DEEP, 2)),
     *((NO_PART, level) for level in (0, 1, TERMS, 2)),
 )
 
@@ -35,7 +46,8 @@ ORDER = (
 class Row:
     """What a row's search is about: its id, its tests that fail and those that passed, and whose lines are asked.
 
-    fine are the functions of which all rows pass, own those of this row; the search ends at a time of the clock.
+    fine are the functions of which all rows pass, own those of this row. refused are the tests that passed and in
+    which something had to be refused; the search ends at a time of the clock.
     """
 
     id: str
@@ -43,6 +55,7 @@ class Row:
     passed: Sequence[Failing]
     fine: frozenset[str]
     own: frozenset[str]
+    refused: Sequence[Failing] = ()
     ends_at: float = 0.0
 
 
@@ -92,6 +105,7 @@ class Candidates:
         names.sort(key=lambda name: _place(name, written, label, self.row.own))
         late = [name for name in names if written.is_late(name)]
         early = [name for name in names if name not in late]
+        yield from self._scaled(written, [*late, *early], depths)
         tried = [(ring, QUICK, name) for ring in (FIRST, REACHED) for name in (*late, *early)]
         tried += [(FIRST, level, name) for name in (*late, *early) for level in LEVELS]
         tried += [(ring, level, name) for ring, level in ORDER for each in (late, early) for name in each]
@@ -101,6 +115,16 @@ class Candidates:
                 return
             if singles := self.forms.made(written, name, level, depths, ring):
                 yield level, singles
+
+    def _scaled(self, written: Written, names: list[str], depths: dict[int, int]) -> Iterator[tuple[int, list[Repair]]]:
+        """Yield the changes that alter a value by the factor by which an answer is wrong, where it is one factor."""
+        for level, name in [(level, name) for level in (0, TERMS) for name in names]:
+            if written.factor is None or self.clock() > self.row.ends_at:
+                return
+            singles = self.forms.made(written, name, level, depths, FIRST)
+            some = [each for each in singles if scales(each.changes[0], written.factor, written.value_of)]
+            if some:
+                yield level, some
 
     def right(self, written: Written, tried: Tried, depths: dict[int, int]) -> Iterator[list[Repair]]:
         """Yield those that put a test right, as soon as there are some; what comes closest is left in tried."""

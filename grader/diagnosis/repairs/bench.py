@@ -14,7 +14,7 @@ from grader.remote.connection import Connection
 from grader.remote.exceptions import WorkerFailed
 from grader.remote.proxies import RemoteValue
 
-STARTS = 8  # processes that one diagnosis may use up: a change may well run for ever
+STARTS = 12  # processes that one diagnosis may use up: a change may well run for ever
 CALL_SECONDS = 0.25  # of one call of a changed module
 ASKED_EVERY = 8  # choices, its process is asked how much processor time it took
 

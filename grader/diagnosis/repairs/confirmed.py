@@ -19,6 +19,7 @@ from grader.diagnosis.slips.telling import Slip
 
 MOST_CONFIRMED = 6  # of the tests that passed
 MOST_KEPT = 24  # of these, where a repair puts no more than one test right
+MOST_REFUSED = 8  # of those in which something was refused rightly
 MOST_USERS = 3  # tests that passed, of other functions that use a changed one
 OTHERS_SECONDS = 0.06  # of processor time, to see whether others stay wrong
 SAMPLE = 4  # failing tests of a row, one of which a repair has to put right for the others to be asked as well
@@ -48,7 +49,7 @@ class Confirmer:
             return []
         self.forms.place(likeliest[0])
         left = list(texts)
-        for trial in self._kept(probe, row):
+        for trial in (*self._kept(probe, row), *self._refused(probe, row)):
             left = _right_ones(trial, left)
         left = [each for each in left if all(_right_ones(trial, [each]) for trial in self._users(each, probe))]
         peers = [each for each in row.failing if each is not probe and probe.called & each.called]
@@ -58,8 +59,9 @@ class Confirmer:
         for each in left:
             statements = frozenset(id(change.statement) for change in each.changes)
             tests = {test for test, repairs in settling.items() if each in repairs} | {probe.test}
-            if statements in settled or len(tests) < needed(each, self.forms.constants):
-                continue  # unlikely changes, or several, that put little right may be a coincidence
+            is_partial = len(each.all) > 1 and len(tests) <= len(settling)
+            if statements in settled or is_partial or len(tests) < needed(each, self.forms.constants):
+                continue  # unlikely changes that put little right, or several that leave a test, may be a coincidence
             if len(tests) == len(settling) + 1:
                 settled.add(statements)
             diagnosis = texts[each]
@@ -113,6 +115,10 @@ class Confirmer:
     def _kept(self, probe: Failing, row: Row) -> list[Trial]:
         """Return some tests of a row that passed, which have to stay right."""
         return self._right([each for each in row.passed if probe.called & each.called], MOST_CONFIRMED)
+
+    def _refused(self, probe: Failing, row: Row) -> list[Trial]:
+        """Return some tests of a row in which what has to be refused is: with a repair it still has to be."""
+        return self._right([each for each in row.refused if probe.called & each.called], MOST_REFUSED)
 
     def _users(self, repair: Repair, probe: Failing) -> list[Trial]:
         """Return some tests that passed and lead, by another function, to one that a repair changes: it is right there.

@@ -15,6 +15,7 @@ from grader.diagnosis.repairs.repair import Repair, likelihood, reshapes
 from grader.diagnosis.repairs.rights.aligned import Alignment
 from grader.diagnosis.repairs.rights.noted import Rights
 from grader.diagnosis.repairs.rights.suspects import suspects
+from grader.diagnosis.repairs.scale import scales
 from grader.diagnosis.repairs.seen import Seen, numbers_in
 from grader.diagnosis.repairs.trial import Trial
 from grader.diagnosis.repairs.written import Written
@@ -101,6 +102,7 @@ class Forms:
         written.early = numbers_in(self.bench.noted())
         trial.score((), last=True)
         written.seen = Seen.of(self.bench.noted())
+        written.factor = trial.factor
         written.aligned = bound(self._aligned, written, trial, fine, {})
         return written
 
@@ -148,7 +150,14 @@ class Forms:
         self._put(name, code)
         ran = [each for each in changes if written.did_run(each.statement)]
         values = written.seen.names.get(name, {})
-        ran.sort(key=lambda each: (likelihood(each), reshapes(each, values), depths.get(id(each.statement), FAR)))
+        ran.sort(
+            key=lambda each: (
+                not scales(each, written.factor, written.value_of),
+                likelihood(each),
+                reshapes(each, values),
+                depths.get(id(each.statement), FAR),
+            )
+        )
         return [Repair((change,), written) for change in ran]
 
     def hold(self, written: Written) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from grader.diagnosis.repairs.kinds.silent import is_made_finite
 from grader.diagnosis.repairs.written import Written
 from grader.diagnosis.slips.schema import Change
 from grader.diagnosis.trees import walk
@@ -54,7 +55,9 @@ def likelihood(change: Change) -> int:
     """Return how early a change is tried: what stands for something else first, then what is missing."""
     if isinstance(change.new, list) or change.kind in ("aligned", "default"):
         return 1
-    if isinstance(change.old, ast.Constant):
+    if isinstance(change.old, ast.Constant) or (
+        isinstance(change.new, ast.AST) and is_made_finite(change.old, change.new)
+    ):
         return 1
     if isinstance(change.new, ast.BinOp) and change.new.left is change.old:
         if isinstance(change.new.op, ast.Add) and isinstance(getattr(change.old, "op", None), ast.MatMult):

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 
 from grader.course.stage import Stage
-from grader.diagnosis.repairs.asked import is_drawn, is_raised
+from grader.diagnosis.repairs.asked import is_drawn, is_of_nothing, is_raised
 from grader.diagnosis.repairs.attempts import Candidates, Row, Tried
 from grader.diagnosis.repairs.bench import Bench, BenchGone
 from grader.diagnosis.repairs.confirmed import Confirmer
@@ -17,7 +17,7 @@ from grader.diagnosis.repairs.forms import Forms
 from grader.diagnosis.repairs.passing import Passing
 from grader.diagnosis.repairs.repair import Repair
 from grader.diagnosis.repairs.rights.answers import Answers
-from grader.diagnosis.repairs.standing import Told, is_open, is_weak, left_wrong
+from grader.diagnosis.repairs.standing import Told, are_many, is_open, is_weak, left_wrong
 from grader.diagnosis.repairs.trial import Trial
 from grader.diagnosis.slips.probes import Failing, size_of
 from grader.diagnosis.slips.telling import Slip
@@ -61,21 +61,18 @@ class Repairs:
         """Return the processor time that was taken, on the bench too."""
         return time.process_time() + self.bench.seconds
 
-    def explain(
-        self, row: str, failing: Sequence[Failing], passed: Sequence[Failing], fine: frozenset[str], own: frozenset[str]
-    ) -> list[Slip]:
+    def explain(self, row: Row) -> list[Slip]:
         """Return what repairs a row's failing tests, each thing once; one row may take a part of the time that is left.
 
-        passed are tests of the row that passed: what is right there stays right. fine are the functions of which all
-        rows pass, own those of this row. Of a module that is too long to be tried, nothing.
+        What is right in tests of the row that passed stays right. Of a module that is too long to be tried, nothing.
         """
         if len(self.learner) > MOST_BYTES:
             return []
         began = self.clock()
         try:
-            if known := self.recall(row, failing, passed):
+            if known := self.recall(row):
                 return known
-            found = self._explained(Row(row, failing, passed, fine, own, began + ROW_SHARE * self.left))
+            found = self._explained(replace(row, ends_at=began + ROW_SHARE * self.left))
             self.has_searched = True
             return found
         except BenchGone:
@@ -83,19 +80,18 @@ class Repairs:
         finally:
             self.left = max(0.0, self.left - (self.clock() - began))
 
-    def recall(self, row: str, failing: Sequence[Failing], passed: Sequence[Failing]) -> list[Slip]:
+    def recall(self, row: Row) -> list[Slip]:
         """Return what of the repairs that other rows needed puts right a row that was asked before they were found."""
-        asked = Row(row, failing, passed, frozenset(), frozenset())
         began = self.clock()
         try:
-            for each in self._known if failing else ():
+            for each in self._known if row.failing else ():
                 if self.clock() - began > self.left_to_recall:
                     break
                 self.forms.place(each)
-                trials = (self.answers.whole(test) for test in sorted(failing, key=size_of)[:MOST_RUN_AGAIN])
+                trials = (self.answers.whole(test) for test in sorted(row.failing, key=size_of)[:MOST_RUN_AGAIN])
                 right = (trial for trial in trials if trial and trial.is_right(trial.score(each.numbers)))
                 probe = next(right, None)
-                slips = self.confirmer.confirmed([each], probe.failing, asked) if probe is not None else []
+                slips = self.confirmer.confirmed([each], probe.failing, row) if probe is not None else []
                 if slips:
                     return [slips[0][0]]
         except BenchGone:
@@ -120,7 +116,7 @@ class Repairs:
 
     def _explained(self, row: Row) -> list[Slip]:
         """Look for a change that puts a test right, then for another where tests are left or need both."""
-        left = sorted(row.failing, key=lambda each: (is_raised(each), size_of(each)))
+        left = sorted(row.failing, key=lambda each: (is_raised(each), is_of_nothing(each), size_of(each)))
         partial: Repair | None = None
         coincidences: list[Told] = []
         chosen: list[Slip] = []
@@ -242,7 +238,7 @@ class Repairs:
                 doubted += slips
             weak += slips
         doubted.sort(key=lambda told: told[0].rank)
-        if trial.is_yes_or_no and is_open(doubted):
+        if (trial.is_yes_or_no and is_open(doubted)) or are_many(doubted, row.failing, trial.failing):
             return [], None
         weak = doubted or self.confirmer.ordered(weak, trial.failing)
         return weak, None if weak else tried.best

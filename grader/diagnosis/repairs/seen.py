@@ -6,16 +6,16 @@ The text takes these notes where it runs; what comes back chooses which changes 
 from __future__ import annotations
 
 import ast
-import math
 import re
 import types
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from grader.course.changes import replaced
+from grader.diagnosis.repairs.prints import Print, print_of, prints_in
 from grader.diagnosis.trees import walk
 
 NOTED = "_slips_noted"  # the name, among those of the module, of what was noted
@@ -28,8 +28,6 @@ MOST_LENGTH = 1 << 12  # of an axis of what stands for an array
 MOST_TIMES = 3  # that an expression is noted at once; after that what it held when the function ended
 MOST_CALLS = 20  # of one function, at the end of which its names are noted
 MOST_SIZE = 1 << 16  # of an array whose sums are noted
-ROUNDING = 1e-7  # of the sum of a value's numbers: so far the sums of what is one value may differ
-LARGEST = 1e300
 EXPRESSIONS = (ast.Name, ast.Attribute, ast.Subscript, ast.Call, ast.BinOp, ast.UnaryOp, ast.Compare, ast.BoolOp)
 PRELUDE = f"""
 import numpy as _slips_numpy
@@ -55,6 +53,8 @@ def _slips_sort(value, depth=0):
         return ["array", id(value), value.dtype.str, list(map(int, value.shape)), _slips_print(value)]
     if isinstance(value, (bool, int, float, str)) and kind in ("bool", "int", "float", "str"):
         return ["plain", id(value), value if kind != "str" else value[:50]]
+    if kind == "tuple" and len(value) < {MOST_AXES} and all(type(each) is int for each in value):
+        return ["sizes", id(value), list(value)]
     if isinstance(value, dict) and depth < 3:
         some = list(value.items())[:{MOST_NAMES}]
         return ["dict", id(value), {{k: _slips_sort(v, depth + 1) for k, v in some if isinstance(k, str)}}]
@@ -85,37 +85,6 @@ def {HELD}(name, values):
 """
 
 
-@dataclass(frozen=True)
-class Print:
-    """What tells one value of numbers from another: shape, sum, sum with weights; size is the sum of what they are."""
-
-    shape: tuple[int, ...]
-    sums: tuple[float, float]
-    size: float
-
-    def is_like(self, other: Print) -> bool:
-        """Say whether both stand for one value, but for rounding."""
-        near = ROUNDING * max(self.size, other.size, 1e-300)
-        alike = all(abs(a - b) <= near for a, b in zip(self.sums, other.sums, strict=True))
-        return self.shape == other.shape and alike
-
-
-class Prints:
-    """Many values, to be asked whether one is among them."""
-
-    def __init__(self, known: Iterable[Print]) -> None:
-        self._by_size: dict[tuple[object, ...], list[Print]] = {}
-        for each in known:
-            self._by_size.setdefault(self._key(each), []).append(each)
-
-    def __contains__(self, known: Print) -> bool:
-        return any(known.is_like(each) for each in self._by_size.get(self._key(known), ()))
-
-    @staticmethod
-    def _key(known: Print) -> tuple[object, ...]:
-        return known.shape, f"{known.size:.4g}"  # two that rounding parts are tried for nothing, no more
-
-
 @dataclass
 class Seen:
     """What was noted: the values of expressions by their number, and those of each function's names."""
@@ -134,7 +103,7 @@ class Seen:
                 values = {n: stood_in(form) for n, form in numbered.items()}
                 names = {str(name): _held(held) for name, held in functions.items()}
                 prints = {n: known for n, form in numbered.items() if (known := print_of(form)) is not None}
-                held = {str(name): dict(_prints((), held)) for name, held in functions.items()}
+                held = {str(name): dict(prints_in((), held)) for name, held in functions.items()}
                 return cls(values, names, prints, held)
         return cls()
 
@@ -142,7 +111,7 @@ class Seen:
     def prints_of(cls, noted: Any) -> Seen:
         """Return what tells the values of a right module apart, and no more; nothing stands for them."""
         prints = {int(n): known for n, form in noted[0].items() if (known := print_of(form)) is not None}
-        return cls(prints=prints, held={name: dict(_prints((), held)) for name, held in noted[1].items()})
+        return cls(prints=prints, held={name: dict(prints_in((), held)) for name, held in noted[1].items()})
 
 
 def numbers_in(noted: Any) -> frozenset[int]:
@@ -163,28 +132,6 @@ def _held(names: Any) -> dict[str, Any]:
     return held
 
 
-def print_of(form: Any) -> Print | None:
-    """Return what tells a value of numbers apart; None for other values, and for what was noted in another form."""
-    match form:
-        case ["array", _, str(), list(shape), [float(plain), float(weighted), float(size)]]:
-            return Print(tuple(each for each in shape if type(each) is int), (plain, weighted), size)
-        case ["plain", _, int() | float() as value] if not isinstance(value, bool) and abs(value) < LARGEST:
-            return Print((), (float(value), float(value) * math.sin(1.0)), abs(float(value)))
-    return None
-
-
-def _prints(path: tuple[str, ...], names: Any) -> Iterator[tuple[tuple[str, ...], Print]]:
-    """Yield the way to each value of numbers, as ("self", ".gamma") and ("params", "['W']"), and what tells it."""
-    for name, form in names.items() if isinstance(names, dict) else ():
-        match form:
-            case ["dict", _, dict(items)] if not path:
-                yield from _prints((name, "[]"), items)
-            case ["object", _, dict(items)] if not path and name == "self":
-                yield from _prints((name, "."), items)
-            case _ if isinstance(name, str) and (known := print_of(form)) is not None:
-                yield (*path, name), known
-
-
 def stood_in(form: Any) -> Any:
     """Return a value of the sort that was noted: an array of its shape and dtype, a number, a table, an object."""
     match form:
@@ -193,6 +140,8 @@ def stood_in(form: Any) -> Any:
             return np.broadcast_to(np.zeros((), np.dtype(dtype)), sizes)
         case ["plain", _, bool() | int() | float() | str() as value]:
             return value
+        case ["sizes", _, list(sizes)]:
+            return tuple(each for each in sizes if type(each) is int)
         case ["dict", _, dict(items)]:
             return {name: stood_in(value) for name, value in items.items() if isinstance(name, str)}
         case ["object", _, dict(items)]:

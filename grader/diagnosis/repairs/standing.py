@@ -15,6 +15,7 @@ from grader.outcome import Diagnosis
 
 REPAIR = "repair-"  # how the id of what is told begins
 FEW = 4  # of so many failing tests, one is few
+MANY = 3  # repairs that do equally well, each in its way
 OF_SEVERAL = 3  # tests that several changes have to put right
 MOST_TOLD = 1000  # characters: a learner's names may be as long as the module
 
@@ -79,6 +80,19 @@ def places_of(slips: Sequence[Told]) -> set[int]:
 def is_open(ordered: Sequence[Told]) -> bool:
     """Say whether several repairs are equally good: the likeliest first."""
     return len({slip.diagnosis.text for slip, _ in ordered if slip.rank[:3] == ordered[0][0].rank[:3]}) > 1
+
+
+def are_many(ordered: Sequence[Told], tests: Sequence[Failing], probe: Failing) -> bool:
+    """Say whether several repairs put the same tests right, equally well, and leave others of the same functions wrong.
+
+    What has so many causes is a coincidence: where a cosine is 1, a sine, a tangent and nothing at all do as well.
+    """
+    peers = [each for each in tests if probe.called & each.called]
+    if not ordered or len(ordered[0][0].tests) >= len(peers):
+        return False
+    best = ordered[0][0]
+    alike = {slip.diagnosis.text for slip, _ in ordered if slip.tests == best.tests and slip.rank[:3] == best.rank[:3]}
+    return len(alike) >= MANY
 
 
 def left_wrong(slips: Sequence[Told], tests: Sequence[Failing], row: Row) -> list[Failing]:

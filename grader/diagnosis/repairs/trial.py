@@ -12,6 +12,7 @@ import numpy as np
 from grader.course.stage import Stage
 from grader.diagnosis.repairs.batch import error_of, requests_of, stays_there
 from grader.diagnosis.repairs.bench import Bench, BenchGone, Module
+from grader.diagnosis.repairs.scale import factor
 from grader.diagnosis.replay import Replay, frozen
 from grader.diagnosis.slips.probes import Failing
 from grader.remote.exceptions import WorkerFailed
@@ -99,6 +100,11 @@ class Trial:
     def is_yes_or_no(self) -> bool:
         """Whether what is asked last is answered by True or False alone."""
         return isinstance(self.right[-1].result, (bool, np.bool_))
+
+    @property
+    def factor(self) -> float | None:
+        """What the last answer has to be multiplied by to be right, where that is one factor."""
+        return factor(self.failing.records[self.last].result, self.right[-1].result)
 
     def score(self, numbers: Sequence[int], last: bool = False) -> tuple[int, int]:
         """Return how many requests, one after the other, are answered rightly with these changes, and how many values.

@@ -13,7 +13,7 @@ from typing import Any
 from grader.course.changes import replaced
 from grader.diagnosis.repairs.batch import DRIVER, PUT
 from grader.diagnosis.repairs.kinds.analogy import defaults
-from grader.diagnosis.repairs.kinds.missing import ALIGNED, QUICK, Missing
+from grader.diagnosis.repairs.kinds.missing import ALIGNED, OTHERS, QUICK, Missing
 from grader.diagnosis.repairs.kinds.setting import lines_of, other_targets
 from grader.diagnosis.repairs.rounds import counted
 from grader.diagnosis.repairs.seen import CLOCK, PRELUDE, Seen, noting, numbered
@@ -39,6 +39,7 @@ class Written(Source):
     early: frozenset[int] = frozenset()  # the expressions that ran before the last request
     base: frozenset[str] = frozenset()  # the functions with changes that were made for good
     right: Mapping[str, ast.FunctionDef] = field(default_factory=dict)  # the right module's, for their defaults
+    factor: float | None = None  # by which the last answer is wrong, where it is wrong by one
     codes: dict[int, bytes] = field(default_factory=dict)  # by the number of a change, what holds it
     aligned: Callable[..., Mapping[int, list[ast.expr]]] = lambda *_: {}  # what a right module has instead
     _heads: dict[int, frozenset[int]] = field(default_factory=dict)
@@ -161,9 +162,9 @@ class Written(Source):
         values = {name: held for name, held in self.seen.names.get(function, {}).items() if name.strip("_")}
         scope = Scope(values, self.functions)  # what is thrown away as _ stands for nothing
         missing = Missing(scope, self.definitions, constants, self.definitions[function], level, self.value_of)
-        if level == ALIGNED:
-            missing.aligned = self.aligned(function, wanted, is_first)
-        kind: Kind = "aligned" if level == ALIGNED else ""
+        if level in (ALIGNED, OTHERS):
+            missing.aligned = self.aligned(function, wanted, is_first and level == ALIGNED)
+        kind: Kind = "aligned" if level in (ALIGNED, OTHERS) else ""
         made = Schema(function, scope, first, repairs=missing, statements=level == 0, wanted=wanted, kind=kind)
         if level == 0:
             made.inserted = partial(lines_of, definition=self.definitions[function], wanted=wanted)

@@ -20,6 +20,7 @@ from grader.diagnosis.slips.statements import (
     natural_statements,
     repaired_statements,
 )
+from grader.diagnosis.trees import walk
 
 SWITCH = "_slips"  # the name, among those of the module, of the numbers of the changes that are in force
 UNCHANGED = (
@@ -84,9 +85,11 @@ class Schema:
     arguments: Callable[[ast.FunctionDef], Iterator[tuple[Kind, ast.Assign]]] = lambda definition: iter(())
     wanted: Callable[[ast.stmt], bool] = lambda statement: True  # which of them are changed
     kind: Kind = ""  # of the changes of expressions
+    _own: set[str] = field(default_factory=set)  # the names that the function sets, or is given
 
     def definition(self, node: ast.FunctionDef) -> ast.FunctionDef:
         """Return the definition with a switch wherever something may be changed."""
+        self._own = _stored(node) | {each.arg for each in walk(node) if isinstance(each, ast.arg)}
         arguments = argument_changes(node, self.scope) if self.repairs is None else self.arguments(node)
         before = [each for kind, change in arguments for each in self._before(node, kind, change)]
         result: ast.FunctionDef = replaced(node, body=[*before, *self._body(node)])
@@ -129,6 +132,8 @@ class Schema:
         result: list[ast.stmt] = [replaced(node, **fields)]
         other = natural_statements if self.repairs is None else repaired_statements
         for kind, change in other(node) if self.statements and self.wanted(node) else ():
+            if _stored(change) - self._own:
+                continue  # what a line of a function sets is its own in all of its lines, also where it is no more set
             number = self._add(node, change, holder, node, kind)
             result = [ast.If(_chosen(number), [change], result)]
         return result
@@ -182,6 +187,11 @@ class Schema:
         number = self.first + len(self.changes)
         self.changes.append(Change(number, self.function, old, new, holder, statement, kind))
         return number
+
+
+def _stored(node: ast.AST) -> set[str]:
+    """Return the names that something sets."""
+    return {each.id for each in walk(node) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)}
 
 
 def _holds_slices(node: ast.Tuple) -> bool:

@@ -28,6 +28,7 @@ LONGEST = 20  # times as long as the reference a change may run
 CONFIRMING = 0.1  # seconds in which what was found is held against a row's other tests
 MOST_ALIKE_SOURCES = 2  # right modules that are changed beside the reference, those most like the learner's
 SOURCE_SHARE = 0.45  # of the time that is left, for changes of one right module
+FEW = 2  # tests, which cannot tell one of several changes from another
 MOST_FOUND = 24  # changes that are held against the other tests of a row
 
 
@@ -201,8 +202,8 @@ class Search:
                 slips[diagnosis.mistake] = slip
                 self._slips[diagnosis.mistake] = each
         order = sorted(slips.values(), key=lambda slip: slip.rank)
-        if len(order) > 1 and len(order[0].tests) == 1 and order[0].rank == order[1].rank:
-            return []  # one test cannot tell which of several it is
+        if len(order) > 1 and len(order[0].tests) <= FEW and order[0].rank == order[1].rank:
+            return []  # so few tests cannot tell which of several it is
         return order
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -18,9 +18,11 @@ Kind = Literal[
     "", "order", "reset", "return_within", "overwrites", "accumulates", "indented", "after",
     "ignored", "inverted", "transposed", "exchanged", "fixed", "thrown_away", "missing", "default", "aligned",
     "hoisted", "return_after", "unpacked", "elsewhere", "copied", "kept", "guarded", "freed",
+    "viewed", "mirrored", "late",
 ]  # fmt: skip
 BODIES = ("body", "orelse")
 SIMPLE = (ast.Assign, ast.AugAssign, ast.Expr)
+MOST_MIRRORED = 4  # pairs of names of one case
 
 
 def natural_statements(node: ast.stmt) -> Iterator[tuple[Kind, ast.stmt]]:
@@ -57,6 +59,7 @@ def repaired_statements(node: ast.stmt) -> Iterator[tuple[Kind, ast.stmt]]:
                 yield "overwrites", ast.AugAssign(node.targets[0], operator(), node.value)
         yield "", ast.Pass()
     elif isinstance(node, ast.If) and not isinstance(node.body[0], ast.Raise):
+        yield from (("mirrored", each) for each in mirrored(node))
         yield "", replaced(node, test=ast.UnaryOp(ast.Not(), node.test))
         yield "", replaced(node, test=ast.Constant(True))
         yield "", replaced(node, test=ast.Constant(False))
@@ -66,6 +69,39 @@ def repaired_statements(node: ast.stmt) -> Iterator[tuple[Kind, ast.stmt]]:
             yield "thrown_away", ast.Assign([ast.Name(node.value.args[0].id, ast.Store())], node.value)
         if isinstance(node.value, ast.BinOp) and isinstance(node.value.left, ast.Name):
             yield "thrown_away", ast.Assign([ast.Name(node.value.left.id, ast.Store())], node.value)
+
+
+def mirrored(node: ast.If) -> Iterator[ast.If]:
+    """Yield a case with the same one behind it for the other of two names: `elif n == 1` after `if m == 1`."""
+    names = list(dict.fromkeys(each.id for each in walk(node.test) if isinstance(each, ast.Name)))
+    own = [each for part in node.body for each in walk(part) if isinstance(each, ast.Name)]
+    used = dict.fromkeys([*names, *(each.id for each in own)])
+    pairs = [(one, other) for one in names for other in used if one != other]
+    for one, other in pairs[:MOST_MIRRORED]:
+        test = _exchanged(node.test, one, other)
+        body = [_exchanged(each, one, other) for each in node.body]
+        if ast.dump(test) != ast.dump(node.test) and ast.dump(test) not in map(ast.dump, _tests_behind(node)):
+            yield replaced(node, orelse=[replaced(node, test=test, body=body)])
+
+
+def _tests_behind(node: ast.If) -> Iterator[ast.expr]:
+    """Yield the conditions of the cases behind one."""
+    while len(node.orelse) == 1 and isinstance(other := node.orelse[0], ast.If):
+        yield other.test
+        node = other
+
+
+def _exchanged(node: Any, one: str, other: str) -> Any:
+    """Return a tree with two names in each other's places."""
+    fields: dict[str, Any] = {}
+    for name, value in ast.iter_fields(node):
+        if name == "id" and value in (one, other):
+            fields[name] = other if value == one else one
+        elif isinstance(value, ast.AST):
+            fields[name] = _exchanged(value, one, other)
+        elif isinstance(value, list):
+            fields[name] = [_exchanged(each, one, other) if isinstance(each, ast.AST) else each for each in value]
+    return replaced(node, **fields)
 
 
 def repaired_orders(holder: ast.AST) -> Iterator[tuple[Kind, str, int, list[ast.stmt]]]:
@@ -88,6 +124,9 @@ def repaired_orders(holder: ast.AST) -> Iterator[tuple[Kind, str, int, list[ast.
                     place,
                     [*body[:place], loop.body[0], _with(loop, loop.body[1:]), *body[place + 1 :]],
                 )
+            for other in (each for each in loop.body[:-2] if isinstance(each, ast.Expr)):
+                later = _with(loop, [*(each for each in loop.body if each is not other), other])
+                yield "late", name, place, [*body[:place], later, *body[place + 1 :]]
             if isinstance(loop.body[-1], ast.Return):
                 shorter = _with(loop, loop.body[:-1])
                 yield "return_after", name, place, [*body[:place], shorter, loop.body[-1], *body[place + 1 :]]

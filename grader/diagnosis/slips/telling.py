@@ -12,7 +12,8 @@ from grader.diagnosis.slips.source import Source
 from grader.outcome import Diagnosis
 
 _VAGUE = re.compile(
-    r"were used where|were called instead|stood in the other order|only .* kept|-?\b[012] stood where the formula has"
+    r"were used where|were called instead|were not passed on|\ba term were not|stood in the other order|only .* kept"
+    r"|-?\b[012] stood where the formula has"
 )
 SLIP = "slip-"  # how the id of a change of a right module begins
 LOCATED = "located"  # the id of what says where a slip is, and not which

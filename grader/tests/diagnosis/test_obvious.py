@@ -50,6 +50,12 @@ PUBLIC = """
         with pytest.raises(ValueError):
             learner.halves(np.ones(0))
 """
+MASK = """
+
+    @pytest.mark.criterion("halves")
+    def test_mask(learner):
+        assert learner.halves(np.ones(2, np.float32))[1].dtype == bool
+"""
 CASES = {
     "refusal-missing": (
         "if len(x) == 0:",
@@ -79,6 +85,11 @@ CASES = {
         "came back changed",
     ),
     "another-dtype": ("x / np.float32(2)", "x / np.float64(2)", "they are float64, where float32 is asked for"),
+    "another-container": (
+        "return x / np.float32(2), len(x)",
+        "return [x / np.float32(2), len(x)]",
+        "What is in the answer of halves is right; it is a list, where a tuple is asked for.",
+    ),
 }
 
 
@@ -165,3 +176,24 @@ def test_of_several_calls_the_one_that_was_not_refused_is_told(course: SmallCour
     course.write(manifest=MANIFEST, solution=solution, public=public, hidden="", mistakes="")
     (found,) = explained(course, solution.replace(both, "max(x)"))  # max() of nothing raises ValueError of its own
     assert (found.mistake, "(x has 1)" in found.text) == ("refusal-missing", True)
+
+
+def test_the_dtype_of_what_is_in_a_table_is_told(course: SmallCourse) -> None:
+    solution = SOLUTION.replace("return x / np.float32(2), len(x)", 'return {"half": (x / np.float32(2), len(x))}')
+    public = PUBLIC.replace("assert type(result) is tuple", 'result = result["half"]')
+    course.write(manifest=MANIFEST, solution=solution, public=public, hidden="", mistakes="")
+    (found,) = explained(course, solution.replace("x / np.float32(2)", "x / np.float64(2)"))
+    assert found.text == "The values of halves are right; they are float64, where float32 is asked for."
+    found_none = explained(course, solution.replace("x / np.float32(2), len(x)", "x / np.float64(2), len(x) + 1"))
+    assert not [each for each in found_none if each.mistake in OBVIOUS]
+
+
+def test_numbers_in_the_place_of_a_mask_are_told(course: SmallCourse) -> None:
+    solution = SOLUTION.replace("return x / np.float32(2), len(x)", "return x / np.float32(2), x > 0")
+    course.write(manifest=MANIFEST, solution=solution, public=PUBLIC + MASK, hidden="", mistakes="")
+    found = explained(course, solution.replace("x > 0", "(x > 0) * 1.0"))
+    assert {each.text for each in found} == {
+        "The values of halves are right; they are float64, where bool is asked for."
+    }
+    found = explained(course, solution.replace("x > 0", "(x > 5) * 1.0"))
+    assert not [each for each in found if each.mistake in OBVIOUS]

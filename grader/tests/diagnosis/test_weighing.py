@@ -11,7 +11,7 @@ from typing import Any
 from grader.course.stage import Criterion
 from grader.diagnosis.obvious import OBVIOUS
 from grader.diagnosis.slips.telling import Slip
-from grader.diagnosis.weighing import chosen, with_problems, without_callers
+from grader.diagnosis.weighing import chosen, one_cause, with_problems, without_callers
 from grader.outcome import Diagnosis, Outcome
 
 KNOWN = Diagnosis("columns-for-rows", "forward", "a column was used", "use the row", declared=True)
@@ -120,3 +120,18 @@ def test_why_a_search_broke_off_is_told_where_nothing_explains() -> None:
     caller = replace(outcome("outer", 1), explains=(TOLD,))
     found = with_problems([caller, outcome("outer", 2), outcome("inner", 1)], {"outer": "it took too long"})
     assert [each.unexplained for each in found] == ["", "it took too long", ""]
+
+
+def test_what_one_test_admits_gives_way_to_what_explains_most_of_the_row() -> None:
+    most = [failed(test, "forward", KNOWN) for test in "abc"]
+    assert names(one_cause([*most, failed("d", "forward", OTHER)])) == {
+        "a": [KNOWN.mistake], "b": [KNOWN.mistake], "c": [KNOWN.mistake], "d": [],
+    }  # fmt: skip
+    two = [*most, failed("d", "forward", OTHER), failed("e", "forward", OTHER)]
+    assert one_cause(two) == two  # two tests are no coincidence
+    elsewhere = [*most, failed("d", "solve", OTHER)]
+    assert one_cause(elsewhere) == elsewhere
+    shown = [*most, failed("d", "forward", SHOWN)]
+    assert one_cause(shown) == shown  # what an answer shows is certain
+    few = [failed("a", "forward", KNOWN), failed("b", "forward", KNOWN), failed("c", "forward", OTHER)]
+    assert one_cause(few) == few

@@ -14,6 +14,7 @@ from grader.diagnosis.trees import walk
 
 MOST_NAMES = 4
 MOST_PARTS = 6
+MOST_COUNTS = 2
 MOST_ORDERS = 2
 ENTRIES = ("max", "sum")  # what is taken in the place of a length
 OUTER = (ast.Assign, ast.AugAssign, ast.For, ast.keyword)  # what gives a value its name
@@ -85,6 +86,14 @@ def parts(definition: ast.FunctionDef, value_of: Callable[[ast.AST], Any]) -> li
         if isinstance(node, ast.Subscript) and is_part(node) and isinstance(value_of(node), (np.ndarray, float)):
             found.setdefault(ast.unparse(node), (node, value_of(node)))
     return list(found.values())[:MOST_PARTS]
+
+
+def counts(definition: ast.FunctionDef, values: Mapping[str, Any]) -> list[tuple[ast.expr, Any]]:
+    """Return how many entries, or rows, the arrays have that a function is given: len(x), which is easily forgotten."""
+    given = (each.arg for each in (*definition.args.posonlyargs, *definition.args.args))
+    arrays = [name for name in given if getattr(values.get(name), "ndim", 0)]
+    call = [ast.Call(ast.Name("len", ast.Load()), [ast.Name(name, ast.Load())], []) for name in arrays[:MOST_COUNTS]]
+    return [(each, values[name].shape[0]) for each, name in zip(call, arrays, strict=False)]
 
 
 def is_part(node: ast.AST) -> bool:

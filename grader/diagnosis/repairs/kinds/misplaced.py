@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from grader.course.changes import replaced
+from grader.diagnosis.repairs.kinds.unused import is_scalar
 from grader.diagnosis.slips.formulas import number_node, transposed
 from grader.diagnosis.slips.wording.phrases import called
 from grader.diagnosis.trees import substituted, walk
@@ -17,6 +18,7 @@ GROUPED = (ast.Add, ast.Sub, ast.Mult, ast.Div)
 SUMS = (ast.Add, ast.Sub)
 PRODUCTS = (ast.Mult, ast.Div, ast.FloorDiv)
 SIZED = ("reshape", "zeros", "ones", "full", "empty", "arange", "range", "eye", "tile", "repeat", "broadcast_to")
+COUNTING = ("len", "shape", "ndim", "size")  # to which the numbers in an array are nothing
 MOST_SCALARS = 8
 MOST_PLACES = 20
 MOST_MATRICES = 6
@@ -27,7 +29,8 @@ def regrouped(node: ast.AST) -> Iterator[ast.AST]:
     """Yield an expression with its operations in another order: f(a) + b for f(a + b), a @ (b + c) for a @ b + c."""
     if isinstance(node, ast.Call) and len(node.args) == 1 and isinstance(node.args[0], ast.BinOp):
         inner = node.args[0]
-        if isinstance(inner.op, GROUPED):
+        is_shorter = isinstance(inner.op, ast.Sub) and called(node) in SIZED  # arange(n - 1) has fewer entries
+        if isinstance(inner.op, GROUPED) and not is_shorter:
             yield replaced(inner, left=replaced(node, args=[inner.left]))
             if isinstance(inner.op, (ast.Add, ast.Mult)):
                 yield replaced(inner, right=replaced(node, args=[inner.right]))
@@ -70,6 +73,8 @@ def _drawn_in(node: ast.BinOp, left: ast.expr) -> Iterator[ast.BinOp]:
 def _is_applied(node: ast.Call) -> bool:
     """Say whether a call is that of a plain function, of NumPy or the module, or of a layer that the object has."""
     owner = getattr(node.func, "value", None)
+    if called(node) in COUNTING:
+        return False
     is_layer = isinstance(owner, ast.Attribute) and isinstance(owner.value, ast.Name) and owner.value.id == "self"
     return isinstance(node.func, ast.Name) or isinstance(owner, ast.Name) or is_layer
 
@@ -91,59 +96,11 @@ def _is_everything(node: ast.expr) -> bool:
     return isinstance(node, ast.Slice) and node.lower is node.upper is node.step is None
 
 
-def unused_names(definition: ast.FunctionDef) -> list[str]:
-    """Return the arguments and names that a function sets and never reads: where they belong, something is missing."""
-    loaded = {each.id for each in walk(definition) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load)}
-    given = [*definition.args.posonlyargs, *definition.args.args, *definition.args.kwonlyargs]
-    names = [each.arg for each in given]
-    names += [each.id for each in walk(definition) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)]
-    return [each for each in dict.fromkeys(names) if each not in loaded and each not in ("self", "_")]
-
-
-def put_in(
-    node: ast.AST, holder: ast.AST, value: Any, unused: Iterable[str], values: Mapping[str, Any]
-) -> Iterator[ast.AST]:
-    """Yield what is never used in the place of an expression, or beside it."""
-    if not isinstance(node, ast.expr) or (isinstance(holder, ast.Call) and holder.func is node):
-        return
-    for name in unused:
-        held, load = values.get(name), ast.Name(name, ast.Load())
-        if held is None:
-            continue
-        number = node.value if isinstance(node, ast.Constant) else None
-        plain = number is not None
-        if (_is_scalar(number) and _is_scalar(held)) if plain else (value is not None and _alike(value, held)):
-            yield load
-        fits = isinstance(value, (np.ndarray, int, float)) and not isinstance(value, bool)
-        if fits and (_is_scalar(held) or _broadcasts(held, value)) and not plain:
-            for operator in (ast.Mult, ast.Add, ast.Sub, ast.Div):
-                yield ast.BinOp(node, operator(), load)
-
-
-def _is_scalar(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
-
-
-def _alike(value: Any, held: Any) -> bool:
-    if isinstance(value, np.ndarray) and isinstance(held, np.ndarray):
-        return bool(value.shape == held.shape)
-    return type(value).__name__ == type(held).__name__ and not isinstance(value, np.ndarray)
-
-
-def _broadcasts(held: Any, value: Any) -> bool:
-    if not isinstance(held, np.ndarray) or not isinstance(value, np.ndarray):
-        return False
-    try:
-        return bool(np.broadcast_shapes(held.shape, value.shape) == value.shape)
-    except ValueError:
-        return False
-
-
 def named_numbers(node: ast.Constant, holder: ast.AST, values: Mapping[str, Any]) -> Iterator[ast.AST]:
     """Yield the plain numbers that a function has at hand, in the place of one that is written out."""
-    if not _is_scalar(node.value) or (isinstance(holder, ast.keyword) and holder.arg in ("axis", "keepdims")):
+    if not is_scalar(node.value) or (isinstance(holder, ast.keyword) and holder.arg in ("axis", "keepdims")):
         return
-    names = [name for name, held in values.items() if _is_scalar(held)][:MOST_SCALARS]
+    names = [name for name, held in values.items() if is_scalar(held)][:MOST_SCALARS]
     for name in names:
         yield ast.Name(name, ast.Load())
         if isinstance(holder, ast.Call):

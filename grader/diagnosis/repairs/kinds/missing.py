@@ -14,8 +14,10 @@ from grader.course.changes import replaced
 from grader.diagnosis.repairs.kinds import confused, misplaced
 from grader.diagnosis.repairs.kinds.analogy import alike
 from grader.diagnosis.repairs.kinds.around import biased, wrapped
-from grader.diagnosis.repairs.kinds.instead import parts
-from grader.diagnosis.repairs.kinds.values import fits, is_called, is_far, is_large, is_number, sqrt
+from grader.diagnosis.repairs.kinds.instead import counts, parts
+from grader.diagnosis.repairs.kinds.silent import silent
+from grader.diagnosis.repairs.kinds.unused import put_in, unused_names
+from grader.diagnosis.repairs.kinds.values import fits, is_called, is_far, is_idle, is_large, is_number, left_out, sqrt
 from grader.diagnosis.repairs.seen import EXPRESSIONS
 from grader.diagnosis.slips.changes import Scope, natural_changes
 from grader.diagnosis.slips.formulas import last_axes_swapped, number_node
@@ -24,6 +26,7 @@ from grader.diagnosis.trees import walk
 
 ALIGNED = 3  # the level of what a right module shows
 QUICK = 4  # the level of what is easily taken for another, in one place: few changes, tried in all functions first
+OTHERS = 6  # the level of what further right modules show
 TERMS = 5  # the level of a term or factor that is missing
 MOST_TERMS = 12  # names that may be missing in one place
 REDUCTIONS = ("sum", "mean", "max", "min", "std", "var")
@@ -46,7 +49,7 @@ class Missing:
         """Yield the changes of an expression inside of its holder, those of one level."""
         if isinstance(getattr(node, "ctx", None), (ast.Store, ast.Del)):
             return
-        if self.level == ALIGNED:
+        if self.level in (ALIGNED, OTHERS):
             yield from self.aligned.get(id(node), ())
             return
         if isinstance(node, EXPRESSIONS) and not is_called(node, holder) and self._never_began(node):
@@ -67,7 +70,7 @@ class Missing:
 
     def _natural(self, node: ast.AST, holder: ast.AST) -> Iterator[ast.AST]:
         for change in natural_changes(node, holder, self.scope):
-            if confused.is_quick(node, change, holder, self.scope.values):
+            if is_idle(change) or confused.is_quick(node, change, holder, self.scope.values):
                 continue
             is_library = isinstance(node, ast.Attribute) and is_called(node, holder)  # np.mean for np.sum
             if (is_far(node, change) and not is_library) == (self.level == 1):
@@ -80,11 +83,12 @@ class Missing:
                 yield from misplaced.named_numbers(node, holder, self.scope.values)
             return
         yield from biased(node, holder, self.value_of(node), self.terms)
-        yield from misplaced.put_in(node, holder, self.value_of(node), self.unused, self.scope.values)
+        yield from put_in(node, holder, self.value_of(node), self.unused, self.scope.values)
         yield from misplaced.regrouped(node)
         yield from misplaced.started(node, holder, self.value_of(node))
         yield from misplaced.indexed(node, self.value_of)
         yield from misplaced.exchanged(node)
+        yield from silent(node, self.scope.values)
         if isinstance(node, ast.Constant):
             yield from self._numbers(node, holder)
             yield from misplaced.chosen_by(node, holder, self.scope.values)
@@ -168,24 +172,12 @@ class Missing:
         if name in ("maximum", "minimum", "where", "clip") and len(node.args) > 1:
             yield from (each for each in node.args[1:] if not isinstance(each, ast.Constant))
         held = vars(self.scope.values.get("self", Scope({})))
-        for each in self._arguments(node, name):
+        for each in left_out(node, name, self.definitions):
             if each not in given and (each in self.scope.values or each in held):
                 load: ast.expr = ast.Name(each, ast.Load())
                 if each not in self.scope.values:
                     load = ast.Attribute(ast.Name("self", ast.Load()), each, ast.Load())
                 yield replaced(node, keywords=[*node.keywords, ast.keyword(each, load)])
-
-    def _arguments(self, node: ast.Call, name: str) -> list[str]:
-        """Return the arguments that a call of a function of the module, or of a method of its classes, leaves out."""
-        if isinstance(node.func, ast.Name):
-            found = [self.definitions.get(name), self.definitions.get(f"{name}.__init__")]
-        else:
-            found = [own for full, own in self.definitions.items() if full.endswith(f".{name}")]
-        names: dict[str, None] = {}
-        for own in filter(None, found):
-            arguments = [each.arg for each in (*own.args.args, *own.args.kwonlyargs) if each.arg != "self"]
-            names |= dict.fromkeys(arguments[len(node.args) :])
-        return list(names)
 
     @cached_property
     def terms(self) -> list[tuple[ast.expr, Any]]:
@@ -198,7 +190,7 @@ class Missing:
                     found += self._entries(ast.Attribute(load, attribute, ast.Load()), held)
             else:
                 found += self._entries(load, value)
-        return found + parts(self.definition, self.value_of)
+        return found + parts(self.definition, self.value_of) + counts(self.definition, self.scope.values)
 
     @staticmethod
     def _entries(load: ast.expr, value: Any) -> list[tuple[ast.expr, Any]]:
@@ -233,7 +225,7 @@ class Missing:
     @cached_property
     def unused(self) -> list[str]:
         """The function's names that it never reads."""
-        return misplaced.unused_names(self.definition)
+        return unused_names(self.definition)
 
     def _is_set(self, term: ast.expr, line: int) -> bool:
         """Say whether a name has its value where a line begins."""

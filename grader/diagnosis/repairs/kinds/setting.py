@@ -9,6 +9,7 @@ from typing import Any
 
 from grader.course.changes import replaced
 from grader.diagnosis.repairs.kinds.analogy import inserted
+from grader.diagnosis.repairs.kinds.silent import swapped_copies
 from grader.diagnosis.slips.statements import BODIES, Kind, repaired_orders
 from grader.diagnosis.trees import substituted, walk
 
@@ -52,6 +53,8 @@ def _other(node: ast.stmt, values: Mapping[str, Any]) -> Iterator[tuple[Kind, as
     if isinstance(node, ast.Assign) and isinstance(target, ast.Tuple) and isinstance(node.value, ast.Call):
         for order in _orders(target.elts):
             yield "unpacked", replaced(node, targets=[ast.Tuple(order, ast.Store())])
+    elif isinstance(node, ast.Assign) and isinstance(target, ast.Tuple):
+        yield from (("viewed", each) for each in swapped_copies(node))
     elif isinstance(target, ast.Subscript):
         for key in _keys(target.slice, values):
             changed = replaced(target, slice=key)

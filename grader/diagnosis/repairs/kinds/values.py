@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,16 @@ def is_far(old: ast.AST, new: ast.AST) -> bool:
 
 def is_large(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and isinstance(node.value, (int, float)) and node.value > MOST_OF_A_SCORE
+
+
+def is_idle(node: ast.AST) -> bool:
+    """Say whether an expression multiplies or divides by 1: what helps is that something else is no more there."""
+    match node:
+        case ast.BinOp(op=ast.Mult(), left=ast.Constant(value=1)):
+            return True
+        case ast.BinOp(op=ast.Mult() | ast.Div() | ast.FloorDiv() | ast.Pow(), right=ast.Constant(value=1)):
+            return True
+    return False
 
 
 def is_called(node: ast.AST, holder: ast.AST) -> bool:
@@ -46,3 +57,16 @@ def fits(term: Any, value: Any) -> bool:
 
 def sqrt(node: ast.expr) -> ast.expr:
     return ast.BinOp(node, ast.Pow(), ast.Constant(0.5))
+
+
+def left_out(node: ast.Call, name: str, definitions: Mapping[str, ast.FunctionDef]) -> list[str]:
+    """Return the arguments that a call of a function of the module, or of a method of its classes, leaves out."""
+    if isinstance(node.func, ast.Name):
+        found = [definitions.get(name), definitions.get(f"{name}.__init__")]
+    else:
+        found = [own for full, own in definitions.items() if full.endswith(f".{name}")]
+    names: dict[str, None] = {}
+    for own in filter(None, found):
+        arguments = [each.arg for each in (*own.args.args, *own.args.kwonlyargs) if each.arg != "self"]
+        names |= dict.fromkeys(arguments[len(node.args) :])
+    return list(names)

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from grader.course.changes import replaced
+from grader.diagnosis.repairs.prints import Print, Prints
 from grader.diagnosis.repairs.relevance import parts_of, statements_of
-from grader.diagnosis.repairs.seen import Print, Prints
-from grader.diagnosis.repairs.words.differing import FARTHEST, alone, changed
+from grader.diagnosis.repairs.words.differing import FARTHEST, Differ, alone, changed
 from grader.diagnosis.repairs.written import Written
 from grader.diagnosis.trees import walk
 
@@ -26,6 +26,7 @@ LARGEST = 25  # expressions of what may stand in a line
 DEEPEST = 3  # names that stand for one another, of which what they are made of is taken
 VALUES = (ast.BinOp, ast.Call, ast.UnaryOp, ast.Subscript, ast.Compare, ast.IfExp, ast.Attribute, ast.Name)
 LIBRARIES = ("np", "math")
+BUILT_IN = ("len", "range", "int", "float", "max", "min", "abs", "sum")
 
 
 @dataclass(frozen=True)
@@ -51,17 +52,17 @@ class Alignment:
         """Return what may have to stand in wanted statements of a learner's function, by the id of an expression."""
         found: dict[int, list[ast.expr]] = {}
         pairs: list[tuple[int, ast.expr, ast.expr]] = []
+        differ = Differ()
         for line, node, known in self._wrong(function, wanted):
             for right in self._missing:
                 if right.known.shape != known.shape and not _are_slices(node, right.node):
                     continue
                 made = _Translation(self, function, line, node, right).expression()
                 if made is not None and _size(made) <= LARGEST and len(pairs) < MOST_PAIRS:
-                    pairs.append((changed(node, made), node, made))
+                    pairs.append((changed(node, made, differ), node, made))
         pairs.sort(key=lambda pair: (pair[0], _size(pair[1])))  # of several right formulas the nearest
-        for far, node, made in pairs[:MOST_TRIED]:
-            if 0 < far <= FARTHEST:
-                found.setdefault(id(node), []).extend((*alone(node, made), made))
+        for _, node, made in [pair for pair in pairs[:MOST_TRIED] if 0 < pair[0] <= FARTHEST]:
+            found.setdefault(id(node), []).extend((*alone(node, made, differ), made))
         return found
 
     @cached_property
@@ -178,9 +179,9 @@ class _Translation:
     def _name(self, node: ast.Name, depth: int) -> ast.expr | None:
         if node.id in self.right.made and depth < DEEPEST:
             return self._made(self.right.made[node.id], depth + 1)
-        known = {*self.both.learners.functions, *LIBRARIES, "len", "range", "int", "float", "max", "min", "abs", "sum"}
-        is_called = node.id in known and print_of(self.right.module, node) is None
-        return node if is_called else None
+        given = self.both.learners.definitions[self.function].args.args  # a function among them has no value
+        known = {*self.both.learners.functions, *LIBRARIES, *BUILT_IN, *(each.arg for each in given)}
+        return node if node.id in known and print_of(self.right.module, node) is None else None
 
     def _parts(self, node: ast.expr, depth: int) -> ast.expr | None:
         fields: dict[str, object] = {}

@@ -91,11 +91,13 @@ class Answers:
         """Return a trial with the answers of one right module, and with those of the others that differ."""
         found: list[list[Record]] = [right]
         asked = frozenset(failing.called)
-        for other in self._modules() if self._alike.get(asked, 0) < ENOUGH else ():
+        is_refused = any(each.error is not None for each in right)  # each module refuses in its own way
+        for other in self._modules() if self._alike.get(asked, 0) < ENOUGH and not is_refused else ():
             answers = None if other is module else self._answers(other, failing, right, exact)
             if answers is not None and not any(self._are_alike(answers, each, exact) for each in found):
                 found.append(answers)
-        self._alike[asked] = 0 if len(found) > 1 else self._alike.get(asked, 0) + 1
+        if not is_refused:
+            self._alike[asked] = 0 if len(found) > 1 else self._alike.get(asked, 0) + 1
         return Trial(self.stage, self.bench, failing, right, exact, last, found[1:MOST_RIGHT])
 
     def _answers(

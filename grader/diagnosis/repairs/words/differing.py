@@ -42,15 +42,18 @@ def is_small(change: Change) -> bool:
     )
 
 
-def changed(old: ast.expr, new: ast.expr) -> int:
-    """Return how much two expressions differ, in nodes that go or come; 0 where they have one text."""
-    differ = Differ()
+def changed(old: ast.expr, new: ast.expr, differ: Differ | None = None) -> int:
+    """Return how much two expressions differ, in nodes that go or come; 0 where they have one text.
+
+    A differ that is given remembers what it was asked before.
+    """
+    differ = differ or Differ()
     return differ.cost(differ.between(old, new, old))
 
 
-def alone(old: ast.expr, new: ast.expr) -> list[ast.expr]:
+def alone(old: ast.expr, new: ast.expr, differ: Differ | None = None) -> list[ast.expr]:
     """Return an expression with one of two places as in another one: where that is enough, the rest was no slip."""
-    found = Differ().between(old, new, old)
+    found = (differ or Differ()).between(old, new, old)
     return [substituted(old, *pair[:2]) for pair in found] if len(found) == MOST else []
 
 
@@ -66,6 +69,7 @@ class Differ:
     _sizes: dict[int, int] = field(default_factory=dict)
     _texts: dict[int, str] = field(default_factory=dict)
     _found: dict[tuple[int, int], list[Pair]] = field(default_factory=dict)
+    _costs: dict[tuple[int, int], int] = field(default_factory=dict)
     _kept: list[ast.AST] = field(default_factory=list)  # whose ids are known here
 
     def between(self, old: ast.AST, new: ast.AST, holder: ast.AST) -> list[Pair]:
@@ -73,7 +77,8 @@ class Differ:
         key = id(old), id(new)
         if key not in self._found:
             self._kept += [old, new]
-            self._found[key] = [] if self._text(old) == self._text(new) else self._least(old, new, holder)
+            is_same = old is new or (self._size(old) == self._size(new) and self._text(old) == self._text(new))
+            self._found[key] = [] if is_same else self._least(old, new, holder)
         return self._found[key]
 
     def cost(self, pairs: list[Pair]) -> int:
@@ -105,9 +110,18 @@ class Differ:
             less = self.between(part, new, holder)
             if len(less) < MOST:
                 options.append([(old, part, holder), *less])
-        return min(options, key=lambda pairs: (self.cost(pairs), len(pairs)))
+        least = min(map(self.cost, options))
+        best = [pairs for pairs in options if self.cost(pairs) == least]
+        return best[0] if len(best) == 1 else min(best, key=lambda pairs: (not all(map(_is_step, pairs)), len(pairs)))
 
     def _changed(self, old: ast.AST, new: ast.AST) -> int:
+        key = id(old), id(new)
+        if key not in self._costs:
+            self._kept += [old, new]
+            self._costs[key] = self._cost(old, new)
+        return self._costs[key]
+
+    def _cost(self, old: ast.AST, new: ast.AST) -> int:
         a, b = self._size(old), self._size(new)
         ours, theirs = _parts(old), _parts(new)
         if type(old) is type(new) and len(ours) == len(theirs) and all(map(self._is_one, ours, theirs)):
@@ -130,8 +144,20 @@ class Differ:
     def _text(self, node: ast.AST) -> str:
         if id(node) not in self._texts:
             self._kept.append(node)
-            self._texts[id(node)] = ast.dump(node)
+            fields = (self._text_of(value) for name, value in ast.iter_fields(node) if name != "ctx")
+            self._texts[id(node)] = f"{type(node).__name__}({','.join(fields)})"
         return self._texts[id(node)]
+
+    def _text_of(self, value: object) -> str:
+        if isinstance(value, list):
+            return f"[{','.join(map(self._text_of, value))}]"
+        return self._text(value) if isinstance(value, ast.AST) else repr(value)
+
+
+def _is_step(pair: Pair) -> bool:
+    """Say whether something is more or less around an expression: that can be told by itself."""
+    old, new, _ = pair
+    return any(each is old for each in walk(new)) or any(each is new for each in walk(old))
 
 
 def _are_confused(one: str, other: str) -> bool:

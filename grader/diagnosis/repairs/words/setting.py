@@ -32,6 +32,8 @@ def setting(change: Change, say: Vocabulary) -> Clause | None:
             return None
         said = f"{table} itself were changed in place, where a copy belongs"
         return Clause(said, f"Copy {table} with its arrays, or make {what} anew, before anything changes.", 1)
+    if change.kind == "viewed" and isinstance(old, ast.Assign) and isinstance(old.targets[0], ast.Tuple):
+        return _viewed(old.targets[0])
     stood, belongs = _set(old), _set(new)
     if max(len(stood), len(belongs)) > MOST_QUOTED:
         return None
@@ -41,6 +43,17 @@ def setting(change: Change, say: Vocabulary) -> Clause | None:
     if change.kind == "elsewhere":
         return Clause(f"`{stood}` were set, where `{belongs}` belongs", f"Set `{belongs}`.", 1)
     return None
+
+
+def _viewed(parts: ast.Tuple) -> Clause | None:
+    """Return the clause of two parts of an array that are swapped as views."""
+    one, other = map(ast.unparse, parts.elts)
+    if max(map(len, (one, other))) > MOST_QUOTED:
+        return None
+    said = (
+        f"`{one}` and `{other}` were swapped as views, so that the same numbers stand in both and the others are lost"
+    )
+    return Clause(said, "Copy one of them first, or swap both at once with a list of their indices.", 0)
 
 
 def _set(node: ast.Assign | ast.AugAssign) -> str:

@@ -9,6 +9,7 @@ from grader.diagnosis.slips.wording.clause import Clause
 from grader.diagnosis.slips.wording.phrases import Vocabulary
 from grader.diagnosis.slips.wording.sentences import targets
 
+MOST_QUOTED = 70  # characters
 DONE = {ast.Add: "added to", ast.Sub: "subtracted from"}
 STEPS = {  # what a learner did, where the step that sets something belongs elsewhere
     "reset": ("{} were set once, before the loop", "Set {} anew in every round."),
@@ -25,6 +26,13 @@ def order(change: Change, say: Vocabulary) -> Clause | None:
     body = change.new if isinstance(change.new, list) else []
     if change.kind == "return_after":
         return Clause("it returned after the first round of the loop", "Return after the loop.", 0)
+    if change.kind == "late":
+        loop = next((each for each in body if not any(each is other for other in _held(change))), None)
+        step = loop.body[-1] if isinstance(loop, (ast.For, ast.While)) else None
+        text = "" if step is None else ast.unparse(step)
+        if not 0 < len(text) <= MOST_QUOTED:
+            return None
+        return Clause(f"`{text}` came before the other steps of a round", "Do it at the end of each round.", 0)
     if change.kind in STEPS:
         inner = getattr(change.statement, "body", [change.statement])
         what = targets(inner[0 if change.kind == "hoisted" else -1], say)
@@ -39,11 +47,14 @@ def order(change: Change, say: Vocabulary) -> Clause | None:
     return Clause(f"{first} were computed before {second} had its new value", f"Compute {second} first.", 1)
 
 
+def _held(change: Change) -> list[ast.stmt]:
+    return [*getattr(change.holder, "body", []), *getattr(change.holder, "orelse", [])]
+
+
 def line(change: Change, say: Vocabulary) -> Clause | None:
     """Return the clause of a line that is missing beside one of its kind."""
     body = change.new if isinstance(change.new, list) else []
-    held = [*getattr(change.holder, "body", []), *getattr(change.holder, "orelse", [])]
-    line = next((each for each in body if not any(each is other for other in held)), None)
+    line = next((each for each in body if not any(each is other for other in _held(change))), None)
     what = None if line is None else targets(line, say) or say.phrase(getattr(line, "value", line))
     if what is None:
         return None

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from grader.course.changes import replaced
 from grader.diagnosis.repairs.words.differing import is_small, places
+from grader.diagnosis.repairs.words.limits import limits, mirrored, one_case, rounds
 from grader.diagnosis.repairs.words.moved import moved, narrowed, quoted, taking_part
 from grader.diagnosis.repairs.words.setting import setting
 from grader.diagnosis.repairs.words.steps import assignment, line, order
@@ -41,15 +42,19 @@ def told(change: Change, say: Vocabulary) -> Clause | None:
         return None
     if change.kind == "aligned":
         return _aligned(change, say)
+    if (clause := rounds(change)) is not None:
+        return clause
     if _holds(change.old, change.new) and not _holds(change.new, change.old):
         return _extra(change.old, change.new, say)
-    if (special := _special(change, say)) is not None:
+    if (special := limits(change, say) or _special(change, say)) is not None:
         return special
     if change.old is getattr(change.statement, "value", None):  # made anew as the lines that are like it
         old, new, holder = narrowed(change.old, change.new, change.holder)
         if old is not change.old:
             return told(replace(change, old=old, new=new, holder=holder), say) or quoted(change.old, change.new)
-    said = expression(change.new, change.old, change.holder, say) or quoted(change.old, change.new)
+    said = expression(change.new, change.old, change.holder, say)
+    if said is None or "another value" in said.said:
+        said = quoted(change.old, change.new) or said
     return said or quoted(*narrowed(change.old, change.new, change.holder)[:2])  # of a long one, its part
 
 
@@ -160,6 +165,8 @@ def _holds(whole: ast.AST, part: ast.AST) -> bool:
 
 
 def _statement(change: Change, say: Vocabulary) -> Clause | None:
+    if change.kind == "mirrored" and isinstance(change.old, ast.If) and isinstance(change.new, ast.If):
+        return mirrored(change.old, change.new.orelse[0])
     if isinstance(change.new, ast.Pass):
         what = targets(change.statement, say)
         return Clause(f"{what or 'a value'} were changed by a step too many", "Leave that step out.", 2)
@@ -197,7 +204,9 @@ def _extra(whole: ast.AST, kept: ast.AST, say: Vocabulary) -> Clause | None:
             return Clause(f"{what or 'an array'} were transposed", f"Use {what or 'it'} as it is.", 0)
         case ast.UnaryOp():
             return Clause(f"the sign of {what or 'a term'} were the other way round", "Mind the minus sign.", 0)
-        case ast.Subscript(slice=ast.Slice() | ast.Tuple()):
+        case ast.IfExp():
+            return one_case(whole, kept)
+        case ast.Subscript(slice=ast.Slice() | ast.Tuple()) if whole.value is kept:
             if any(isinstance(each, ast.Slice) and constant_of(each.step) == -1 for each in walk(whole.slice)):
                 return Clause(f"{what or 'an array'} were reversed", "Keep its order.", 0)
             return Clause(f"only a part of {what or 'an array'} were used", f"Use all of {what or 'it'}.", 1)

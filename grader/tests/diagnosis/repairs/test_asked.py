@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from grader.diagnosis.repairs.asked import is_drawn, is_raised
+from grader.diagnosis.repairs.asked import is_drawn, is_of_nothing, is_raised
 from grader.diagnosis.slips.probes import Failing
 from grader.remote.record import Record
 
@@ -32,3 +32,8 @@ def test_answers_are_drawn_where_arrays_come_with_a_generator_alone(
     args: list[tuple[object, ...]], drawn: bool
 ) -> None:
     assert is_drawn([record(*each) for each in args]) == drawn
+
+
+def test_a_test_of_nothing_is_known() -> None:
+    assert is_of_nothing(Failing("t", [record(1), record(np.ones((0, 3)))], {}))
+    assert not is_of_nothing(Failing("t", [record(np.zeros(3), [])], {}))

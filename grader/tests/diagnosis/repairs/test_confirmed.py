@@ -5,6 +5,9 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
+import pytest
+
+from grader.diagnosis.repairs.attempts import Row
 from grader.diagnosis.repairs.confirmed import Confirmer
 from grader.diagnosis.slips.probes import Failing
 from grader.diagnosis.slips.telling import Slip
@@ -22,6 +25,9 @@ class Test:
 
     def score(self, numbers: Any) -> Any:
         return numbers
+
+    def scores(self, groups: Any) -> Any:
+        return groups
 
     def is_right(self, score: Any) -> bool:
         return bool(set(score) & set(self.right))
@@ -88,3 +94,35 @@ def test_several_tests_that_admit_two_places_are_told_apart_by_other_rows_too() 
     )
     assert ordered({"elsewhere": Test(2), "beside": Test(1, 2)}, one, other) == ["repair-2"]
     assert ordered({"beside": Test(1, 2)}, one, other) == ["repair-1", "repair-2"]
+
+
+def confirmed(
+    monkeypatch: pytest.MonkeyPatch, changes: int, peers: dict[str, Test], refused: dict[str, Test]
+) -> list[str]:
+    """Return what stands of one repair of several changes, where some tests fail and others passed with a refusal."""
+    for name, value in (("aside", False), ("grown", 0), ("diagnosis_of", Diagnosis("repair-1", "row", "f", ""))):
+        monkeypatch.setattr(f"grader.diagnosis.repairs.confirmed.{name}", lambda *_, value=value: value)
+    change = SimpleNamespace(function="f", statement=SimpleNamespace(lineno=1))
+    of = {"all": (change,) * changes, "changes": (change,), "likelihood": 0, "numbers": (1,)}
+    repair: Any = type("Known", (), of)()
+    nothing: Any = SimpleNamespace(place=lambda repair: None, constants=frozenset())
+    answers: Any = SimpleNamespace(whole=lambda each: (peers | refused).get(each.test))
+    made = Confirmer(nothing, nothing, answers)
+    made._passing.update(dict.fromkeys(refused, True))
+    monkeypatch.setattr("grader.diagnosis.repairs.confirmed.needed", lambda *_: changes)
+    tests = [failing(name) for name in ("own", *peers)]
+    row = Row("row", tests, (), frozenset(), frozenset(), [failing(name) for name in refused])
+    return [slip.diagnosis.mistake for slip, _ in made.confirmed([repair], tests[0], row)]
+
+
+def test_several_changes_have_to_put_every_test_right(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where two changes together leave a test wrong, two others may do as well."""
+    right, wrong = Test(1), Test()
+    assert confirmed(monkeypatch, 2, {"b": right, "c": right}, {}) == ["repair-1"]
+    assert confirmed(monkeypatch, 2, {"b": right, "c": wrong}, {}) == []
+    assert confirmed(monkeypatch, 1, {"b": right, "c": wrong}, {}) == ["repair-1"]
+
+
+def test_what_is_refused_rightly_has_to_stay_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert confirmed(monkeypatch, 1, {"b": Test(1)}, {"refusal": Test(1)}) == ["repair-1"]
+    assert confirmed(monkeypatch, 1, {"b": Test(1)}, {"refusal": Test()}) == []

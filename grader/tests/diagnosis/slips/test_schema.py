@@ -17,6 +17,7 @@ from grader.diagnosis.slips.patch import compiled, function_named, in_place
 from grader.diagnosis.slips.schema import SWITCH, Schema
 from grader.diagnosis.slips.source import Source
 from grader.diagnosis.slips.wording.sentences import clause
+from grader.tests.diagnosis.repairs.made import repairs
 from grader.tests.diagnosis.slips.made import applied, lines_of, schema_of, source_of
 from grader.tests.support.places import ROOT
 
@@ -121,3 +122,9 @@ def test_the_examples_of_a_reference_hold_with_its_changes_in_place_and_none_cho
             runner.run(test, out=lambda _: None)
     found = runner.summarize(verbose=False)
     assert found.failed == 0 and found.attempted > 10
+
+
+def test_a_name_of_the_module_is_set_by_no_change_of_a_function() -> None:
+    """What a line of a function sets is its own in all of its lines: else none of its changes could be tried."""
+    found = repairs("KEY = 'a'\n\ndef f(x):\n    x.pop(KEY)\n    return len(x)", "f({'a': 1, 'b': 2})")
+    assert found and not any("KEY = " in body for body in found)

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import ast
-
 import pytest
 
-from grader.diagnosis.repairs.kinds.misplaced import unused_names
 from grader.tests.diagnosis.repairs.made import repairs
 
 ROW = "np.ones(3), np.ones(3)"
@@ -153,10 +150,16 @@ def test_it_is_tried_and_told(text: str, arguments: str, body: str, said: str) -
     assert said in found[body], found[body]
 
 
-def test_names_that_are_never_read_are_known() -> None:
-    text = (
-        "def f(self, x, rate, *, eps=1):\n    left, right = x\n    for _ in range(3):\n        x = left\n    return x"
-    )
-    node = ast.parse(text).body[0]
-    assert isinstance(node, ast.FunctionDef)
-    assert unused_names(node) == ["rate", "eps", "right"]
+def test_a_number_is_not_taken_off_each_entry_of_what_is_counted() -> None:
+    assert not any("len(x - 1)" in body for body in repairs("def f(x):\n    return len(x) - 1", "f(np.ones(3))"))
+
+
+def test_fewer_places_are_not_places_further_down() -> None:
+    found = repairs("def f(x):\n    return x[np.arange(len(x) - 1)]", "f(np.ones(3))")
+    assert "return x[np.arange(len(x))]" in found and "return x[np.arange(len(x)) - 1]" not in found
+
+
+def test_a_term_is_left_out_and_not_turned_into_a_factor_of_1() -> None:
+    found = repairs("def f(x, n):\n    return x - n + 1", "f(5.0, 2.0)")
+    assert "return x - n" in found and "return (x - n) * 1" not in found
+    assert "return (x - n) * 2" not in found and "return 1 * (x - n)" not in found

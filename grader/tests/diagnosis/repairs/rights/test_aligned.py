@@ -103,3 +103,16 @@ def test_a_function_that_a_learner_does_not_have_is_not_called() -> None:
     right = "def own(x):\n    return x * 3\n\ndef f(x, w):\n    return own(x) + w"
     texts = [text for found in instead("def f(x, w):\n    return x + w", right).values() for text in found]
     assert texts and not any("own" in text for text in texts)
+
+
+def test_a_function_that_is_given_is_called_by_its_name() -> None:
+    own = "def f(g, x, h):\n    return {}\n\n"
+    call = "f(np.exp, 1.0, 0.5)"
+    found = instead(own.format("(g(x) - g(x - h)) / h"), own.format("(g(x + h) - g(x)) / h"), call)
+    assert "g(x + h) - g(x)" in found["g(x) - g(x - h)"]
+
+
+def test_sizes_are_values_as_well() -> None:
+    learners = "def f(x, w):\n    axes = x.shape[:1]\n    return np.zeros(axes)"
+    found = instead(learners, "def f(x, w):\n    return np.zeros(x.shape[1:])")
+    assert "x.shape[1:]" in found["x.shape[:1]"]

@@ -85,6 +85,25 @@ def test_a_slip_is_named_whose_repair_gives_another_right_answer(
     assert len(found) == 1 and text in next(iter(found)), found
 
 
+def test_refusals_to_which_all_answer_alike_say_nothing_of_other_answers(directions: SmallCourse) -> None:
+    """A test in which something is refused has one answer, also where there are several to the others."""
+    check = "if not np.any(x):\n{0}    raise ValueError('x is zero')\n{0}"
+    refusing = """
+    @pytest.mark.criterion("direction")
+    @pytest.mark.parametrize("number", range(1, 5))
+    def test_zero(learner, number):
+        with pytest.raises(ValueError):
+            learner.direction(np.zeros(number))
+"""
+    solution = SOLUTION.replace("return np.true", check.format(" " * 8) + "return np.true")
+    directions.write(manifest=MANIFEST, solution=solution, hidden=f"{HIDDEN}\n\n{refusing}")
+    alternative(directions, OTHER.replace("return", check.format(" " * 4) + "return"))
+    learners = LEARNERS.replace("length = ", check.format(" " * 8) + "length = ")
+    assert directions.grade(learners).verdict.criteria[0].status == "passed"
+    found = told(directions.grade(learners.replace("x[1] ** 2", "x[0] ** 2")).verdict)["direction"]
+    assert len(found) == 1 and "index 0 of x were used where index 1 belongs (line 8)" in next(iter(found)), found
+
+
 def test_a_right_module_that_fails_as_it_is_loaded_is_left_out(directions: SmallCourse) -> None:
     alternative(directions, f"{OTHER}\n\nraise OSError('a file is missing')\n")
     verdict = directions.grade(LEARNERS.replace("x / length", "x * length")).verdict

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from grader.diagnosis.repairs.standing import is_open, left_wrong
+from grader.diagnosis.repairs.standing import are_many, is_open, left_wrong
 from grader.tests.conftest import SmallCourse
 from grader.tests.diagnosis.repairs.layers import told
 
@@ -89,3 +89,19 @@ def test_of_repairs_that_are_equally_good_none_is_sure() -> None:
     assert is_open([of("one", 2), of("other", 2), of("third", 1)])
     assert not is_open([of("one", 2), of("one", 2), of("other", 1)])
     assert not is_open([])
+
+
+def test_what_many_changes_do_as_well_is_a_coincidence_if_a_test_stays_wrong() -> None:
+    def of(text: str, *tests: str, rank: int = 0) -> Any:
+        ranked = (-len(tests), 1, rank)
+        return SimpleNamespace(rank=ranked, tests=frozenset(tests), diagnosis=SimpleNamespace(text=text)), None
+
+    row: list[Any] = [SimpleNamespace(test=name, called={"f"}) for name in "abc"]
+    row.append(SimpleNamespace(test="d", called={"g"}))
+    alike = [of("one", "a", "b"), of("two", "a", "b"), of("three", "a", "b")]
+    assert are_many(alike, row, row[0])
+    assert not are_many(alike[:2], row, row[0])
+    assert not are_many([*alike[:2], of("three", "a", "c")], row, row[0])
+    assert not are_many([*alike[:2], of("three", "a", "b", rank=1)], row, row[0])
+    assert not are_many([of(text, *"abc") for text in ("one", "two", "three")], row, row[0])
+    assert not are_many([], row, row[0])

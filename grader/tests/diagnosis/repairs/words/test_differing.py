@@ -17,6 +17,7 @@ CASES = {
     "a function around it": ("a + b", "np.sqrt(a + b)", [("a + b", "np.sqrt(a + b)")]),
     "a method around it": ("a - b", "(a - b).sum(axis=0)", [("a - b", "(a - b).sum(axis=0)")]),
     "an argument": ("f(a, axis=0)", "f(a, axis=1)", [("0", "1")]),
+    "a sign and a divisor": ("-a", "a / b", [("-a", "-a / b"), ("-a", "a")]),
     "a name and a term": ("a * b", "a * d + c", [("a * b", "a * b + c"), ("b", "d")]),
 }
 

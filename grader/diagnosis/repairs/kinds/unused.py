@@ -1,0 +1,72 @@
+"""What a function sets and never uses: where it belongs, alone or beside an expression, something is missing."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from grader.diagnosis.trees import walk
+
+
+def unused_names(definition: ast.FunctionDef) -> list[str]:
+    """Return the arguments and names that a function sets and never reads: where they belong, something is missing."""
+    loaded = {each.id for each in walk(definition) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load)}
+    given = [*definition.args.posonlyargs, *definition.args.args, *definition.args.kwonlyargs]
+    names = [each.arg for each in given]
+    names += [each.id for each in walk(definition) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)]
+    return [each for each in dict.fromkeys(names) if each not in loaded and each not in ("self", "_")]
+
+
+def put_in(
+    node: ast.AST, holder: ast.AST, value: Any, unused: Iterable[str], values: Mapping[str, Any]
+) -> Iterator[ast.AST]:
+    """Yield what is never used in the place of an expression, or beside it."""
+    if not isinstance(node, ast.expr) or (isinstance(holder, ast.Call) and holder.func is node):
+        return
+    for name in unused:
+        held, load = values.get(name), ast.Name(name, ast.Load())
+        if held is None:
+            continue
+        if str(getattr(held, "dtype", type(held).__name__)) == "bool":
+            yield from _masked(node, value, load)
+        number = node.value if isinstance(node, ast.Constant) else None
+        plain = number is not None
+        if (is_scalar(number) and is_scalar(held)) if plain else (value is not None and _alike(value, held)):
+            yield load
+        fits = isinstance(value, (np.ndarray, int, float)) and not isinstance(value, bool)
+        if fits and (is_scalar(held) or _broadcasts(held, value)) and not plain:
+            for operator in (ast.Mult, ast.Add, ast.Sub, ast.Div):
+                yield ast.BinOp(node, operator(), load)
+
+
+def _masked(node: ast.expr, value: Any, mask: ast.expr) -> Iterator[ast.AST]:
+    """Yield a value with a number where a mask that is never used is true."""
+    if isinstance(node, ast.Constant) or getattr(getattr(value, "dtype", None), "kind", "") != "f":
+        return
+    library = ast.Name("np", ast.Load())
+    infinity = ast.Attribute(library, "inf", ast.Load())
+    for number in (infinity, ast.Constant(0.0), ast.UnaryOp(ast.USub(), infinity), ast.Constant(1.0)):
+        yield ast.Call(ast.Attribute(library, "where", ast.Load()), [mask, number, node], [])
+
+
+def is_scalar(value: Any) -> bool:
+    """Say whether a value is a plain number."""
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def _alike(value: Any, held: Any) -> bool:
+    if isinstance(value, np.ndarray) and isinstance(held, np.ndarray):
+        return bool(value.shape == held.shape)
+    return type(value).__name__ == type(held).__name__ and not isinstance(value, np.ndarray)
+
+
+def _broadcasts(held: Any, value: Any) -> bool:
+    if not isinstance(held, np.ndarray) or not isinstance(value, np.ndarray):
+        return False
+    try:
+        return bool(np.broadcast_shapes(held.shape, value.shape) == value.shape)
+    except ValueError:
+        return False
