@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 
 from grader.isolation import tiers
+from grader.judging.attempt import Attempt
 from grader.judging.grading import Grader, Options
+from grader.judging.sharing import Sharing
+from grader.remote.processes.process import LearnerProcess
 from grader.submission import take
 from grader.tests.conftest import SmallCourse
 from grader.tests.support.good_stage import SOLUTION, write_stage
@@ -73,10 +78,15 @@ def test_what_is_wrong_stays_wrong(grader: tuple[SmallCourse, Grader]) -> None:
 
 
 def test_a_function_that_hangs_is_waited_for_once(grader: tuple[SmallCourse, Grader]) -> None:
-    started = time.monotonic()
-    verdict = graded(grader, SOLUTION.replace("return total(x) / 2", "import time; time.sleep(60)"))
-    assert [row.status for row in verdict.criteria] == ["passed", "timed_out"]
-    assert time.monotonic() - started < 2 * grader[0].stage.limits.call_seconds
+    course, _ = grader
+    path = course.root.parent / "hanging.py"
+    path.write_text(SOLUTION.replace("return total(x) / 2", "import time; time.sleep(60)"), encoding="utf-8")
+    stage = replace(course.stage, limits=replace(course.stage.limits, call_seconds=1.0))
+    with Grader(course.course, stage) as hurried:
+        verdict = hurried.grade(take(stage, path, course.root), Options(1, "process"))
+    assert [(row.status, row.tests_passed) for row in verdict.criteria] == [("passed", 2), ("timed_out", 0)]
+    waited = [each.message for row in verdict.criteria for each in row.failures]
+    assert len(waited) == 2 and sum("skipped" in each for each in waited) == 1
 
 
 def test_a_change_of_an_argument_is_no_pass(grader: tuple[SmallCourse, Grader]) -> None:
@@ -96,3 +106,21 @@ def test_code_that_fails_now_and_then_gets_one_second_try(grader: tuple[SmallCou
     source = SOLUTION.replace("    return x.sum", f"    {flaky}\n    return x.sum")
     verdict = graded(grader, source)
     assert sum(row.tests_total - row.tests_passed for row in verdict.criteria) == 1
+
+
+@pytest.mark.parametrize(
+    ("before", "passes", "hangs", "tries"),
+    [(0, False, False, 1), (1, True, False, 1), (1, False, True, 1), (1, False, False, 2)],
+)
+def test_how_often_a_test_is_tried(before: int, passes: bool, hangs: bool, tries: int) -> None:
+    made: list[SimpleNamespace] = []
+
+    def attempt() -> Attempt:
+        connection = SimpleNamespace(tests_before=before)
+        made.append(SimpleNamespace(connection=connection, passed=lambda: passes, hung=lambda: hangs))
+        return cast(Attempt, made[-1])
+
+    process = SimpleNamespace(done=lambda connection, keep: None)
+    sharing = Sharing(cast(LearnerProcess, process))
+    assert sharing.tried(attempt) == (made[-1], None)
+    assert (len(made), sharing.own) == (tries, not passes)
