@@ -122,5 +122,6 @@ def test_how_often_a_test_is_tried(before: int, passes: bool, hangs: bool, tries
 
     process = SimpleNamespace(done=lambda connection, keep: None)
     sharing = Sharing(cast(LearnerProcess, process))
-    assert sharing.tried(attempt) == (made[-1], None)
+    found, ended = sharing.tried(attempt)
+    assert found is cast(Attempt, made[-1]) and ended is None
     assert (len(made), sharing.own) == (tries, not passes)
