@@ -15,8 +15,8 @@ from grader.diagnosis.comparison import Difference, describe, name_axes
 from grader.diagnosis.diagnostician import Diagnostician
 from grader.diagnosis.evidence import Evidence
 from grader.diagnosis.exceptions import help_with, is_of_a_call
+from grader.diagnosis.exceptions.memory import too_much
 from grader.diagnosis.explanation import explained
-from grader.diagnosis.memory import too_much
 from grader.diagnosis.repairs.bench import Bench
 from grader.errors import IsolationRefused
 from grader.judging.attempt import PHASES, Attempt

@@ -2,7 +2,7 @@
 
 Pure: a message, and the place where it was raised. Judging asks for it. Begin with `help.py`; `place.py` is what can be
 read from the line, `sizes.py` is about shapes, `values.py` about types, None and calls,
-`names.py` about names, `operators.py` about methods such as `__add__`.
+`names.py` about names, `memory.py` about memory, `operators.py` about methods such as `__add__`.
 """
 
 from __future__ import annotations

@@ -8,10 +8,10 @@ from itertools import groupby
 
 from grader.diagnosis.repairs.bench import Bench
 from grader.diagnosis.repairs.forms import Forms
+from grader.diagnosis.repairs.held.scale import scales
 from grader.diagnosis.repairs.kinds.missing import ALIGNED, OTHERS, QUICK, TERMS
 from grader.diagnosis.repairs.relevance import FAR, SUSPECT
 from grader.diagnosis.repairs.repair import Repair, refuses, together
-from grader.diagnosis.repairs.scale import scales
 from grader.diagnosis.repairs.trial import Trial
 from grader.diagnosis.repairs.written import Written
 from grader.diagnosis.slips.probes import Failing

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 from grader.diagnosis.repairs.batch import TRY
-from grader.diagnosis.repairs.seen import CLOCK, NOTED
+from grader.diagnosis.repairs.held.seen import CLOCK, NOTED
 from grader.diagnosis.slips.schema import SWITCH
 from grader.remote.connection import Connection
 from grader.remote.exceptions import WorkerFailed

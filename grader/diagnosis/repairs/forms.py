@@ -10,13 +10,13 @@ from functools import partial as bound
 
 from grader.course.stage import Stage
 from grader.diagnosis.repairs.bench import Bench
+from grader.diagnosis.repairs.held.scale import scales
+from grader.diagnosis.repairs.held.seen import Seen, numbers_in
 from grader.diagnosis.repairs.relevance import FAR, SUSPECT, Relevance, keeps, keeps_nothing
 from grader.diagnosis.repairs.repair import Repair, likelihood, reshapes
 from grader.diagnosis.repairs.rights.aligned import Alignment
 from grader.diagnosis.repairs.rights.noted import Rights
 from grader.diagnosis.repairs.rights.suspects import suspects
-from grader.diagnosis.repairs.scale import scales
-from grader.diagnosis.repairs.seen import Seen, numbers_in
 from grader.diagnosis.repairs.trial import Trial
 from grader.diagnosis.repairs.written import Written
 from grader.diagnosis.slips.telling import is_fine

@@ -12,7 +12,7 @@ import numpy as np
 from grader.course.stage import Stage
 from grader.diagnosis.repairs.batch import error_of, requests_of, stays_there
 from grader.diagnosis.repairs.bench import Bench, BenchGone, Module
-from grader.diagnosis.repairs.scale import factor
+from grader.diagnosis.repairs.held.scale import factor
 from grader.diagnosis.replay import Replay, frozen
 from grader.diagnosis.slips.probes import Failing
 from grader.remote.exceptions import WorkerFailed

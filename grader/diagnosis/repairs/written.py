@@ -12,11 +12,11 @@ from typing import Any
 
 from grader.course.changes import replaced
 from grader.diagnosis.repairs.batch import DRIVER, PUT
+from grader.diagnosis.repairs.held.seen import CLOCK, PRELUDE, Seen, noting, numbered
 from grader.diagnosis.repairs.kinds.analogy import defaults
 from grader.diagnosis.repairs.kinds.missing import ALIGNED, OTHERS, QUICK, Missing
 from grader.diagnosis.repairs.kinds.setting import lines_of, other_targets
 from grader.diagnosis.repairs.rounds import counted
-from grader.diagnosis.repairs.seen import CLOCK, PRELUDE, Seen, noting, numbered
 from grader.diagnosis.slips.changes import Scope
 from grader.diagnosis.slips.schema import SWITCH, Change, Schema
 from grader.diagnosis.slips.source import Source

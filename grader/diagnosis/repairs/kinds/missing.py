@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from grader.course.changes import replaced
+from grader.diagnosis.repairs.held.seen import EXPRESSIONS
 from grader.diagnosis.repairs.kinds import confused, misplaced
 from grader.diagnosis.repairs.kinds.analogy import alike
 from grader.diagnosis.repairs.kinds.around import biased, wrapped
@@ -18,7 +19,6 @@ from grader.diagnosis.repairs.kinds.instead import counts, parts
 from grader.diagnosis.repairs.kinds.silent import silent
 from grader.diagnosis.repairs.kinds.unused import put_in, unused_names
 from grader.diagnosis.repairs.kinds.values import fits, is_called, is_far, is_idle, is_large, is_number, left_out, sqrt
-from grader.diagnosis.repairs.seen import EXPRESSIONS
 from grader.diagnosis.slips.changes import Scope, natural_changes
 from grader.diagnosis.slips.formulas import last_axes_swapped, number_node
 from grader.diagnosis.slips.wording.phrases import constant_of

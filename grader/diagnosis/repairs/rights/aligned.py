@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from grader.course.changes import replaced
-from grader.diagnosis.repairs.prints import Print, Prints
+from grader.diagnosis.repairs.held.prints import Print, Prints
 from grader.diagnosis.repairs.relevance import parts_of, statements_of
 from grader.diagnosis.repairs.words.differing import FARTHEST, Differ, alone, changed
 from grader.diagnosis.repairs.written import Written

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from grader.course.stage import Stage
 from grader.diagnosis.ran import traced
-from grader.diagnosis.repairs.seen import NOTED, Seen
+from grader.diagnosis.repairs.held.seen import NOTED, Seen
 from grader.diagnosis.repairs.trial import Trial
 from grader.diagnosis.repairs.written import CHANGED, Written
 from grader.diagnosis.replay import Replay

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from grader.diagnosis.repairs.prints import Prints
+from grader.diagnosis.repairs.held.prints import Prints
 from grader.diagnosis.repairs.relevance import head_of, statements_of
 from grader.diagnosis.repairs.rights.aligned import print_of
 from grader.diagnosis.repairs.written import Written

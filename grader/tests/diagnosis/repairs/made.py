@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from grader.diagnosis.repairs.held.seen import Seen
 from grader.diagnosis.repairs.kinds.missing import QUICK, TERMS
-from grader.diagnosis.repairs.seen import Seen
 from grader.diagnosis.repairs.words.told import told
 from grader.diagnosis.repairs.written import Written
 from grader.tests.diagnosis.slips.made import NO_STAGE, applied

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from grader.diagnosis.repairs.scale import factor, scales
+from grader.diagnosis.repairs.held.scale import factor, scales
 from grader.diagnosis.slips.schema import Change
 
 VALUES = {"n": 4, "x": np.ones(2), "half": 0.5, "yes": True}

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from grader.diagnosis.repairs.prints import print_of
-from grader.diagnosis.repairs.seen import stood_in
+from grader.diagnosis.repairs.held.prints import print_of
+from grader.diagnosis.repairs.held.seen import stood_in
 
 
 def test_sizes_are_told_apart_by_their_order_and_number() -> None:

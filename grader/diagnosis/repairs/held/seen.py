@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from grader.course.changes import replaced
-from grader.diagnosis.repairs.prints import Print, print_of, prints_in
+from grader.diagnosis.repairs.held.prints import Print, print_of, prints_in
 from grader.diagnosis.trees import walk
 
 NOTED = "_slips_noted"  # the name, among those of the module, of what was noted

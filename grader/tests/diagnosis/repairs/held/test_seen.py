@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from grader.diagnosis.repairs.seen import MOST_LENGTH, Seen, stood_in
+from grader.diagnosis.repairs.held.seen import MOST_LENGTH, Seen, stood_in
 from grader.tests.diagnosis.repairs.made import written
 
 
