@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from grader.commands.options import AnyStage, Json, RowName, StageName, StepName
+from grader.commands.options import AnyStage, Json, PassedStage, RowName, StageName, StepName
 from grader.errors import UsageError
 
 if TYPE_CHECKING:
@@ -129,7 +129,7 @@ def reset(
 
 
 def solution(
-    stage: StageName,
+    stage: PassedStage = None,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write the reference to a new file instead.")
     ] = None,
@@ -143,15 +143,16 @@ def solution(
     time: Annotated[bool, typer.Option("--time/--no-time", help="Measure both modules; takes a few checks.")] = True,
     json: Json = False,
 ) -> None:
-    """Show the solution of a stage that you have passed.
+    """Show the solution of a stage that you have passed, by default the last one.
 
     It stands beside your own module, function by function, with what differs in method and speed.
     """
     from grader.progress import lessons
+    from grader.progress.naming import stage_or_last
     from grader.report.terminal.screen import say, write
 
     workspace = open_here()
-    target = workspace.course.find(stage)
+    target = stage_or_last(workspace, stage)
     if json and (output is not None or compare is False):
         given = "--output" if output is not None else "--reference"
         raise UsageError(

@@ -90,6 +90,14 @@ AnyStage = Annotated[
     str | None,
     typer.Argument(metavar="STAGE", help=f"{_STAGE_HELP}; by default where you are.", autocompletion=stage_names),
 ]
+PassedStage = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="STAGE",
+        help=f"{_STAGE_HELP}; by default where you are, or the last that has passed.",
+        autocompletion=stage_names,
+    ),
+]
 RowName = Annotated[
     str | None,
     typer.Argument(metavar="CRITERION", help="A row, by its id or its function.", autocompletion=row_names),

@@ -36,6 +36,22 @@ def stage_or_current(workspace: Workspace, name: str | None) -> Stage:
     return stage
 
 
+def stage_or_last(workspace: Workspace, name: str | None) -> Stage:
+    """Return the stage of that name or, without one, the one in whose folder the learner is, or the last that has passed.
+
+    UsageError where none has.
+    """
+    if name is not None:
+        return workspace.course.find(name)
+    passed = workspace.store.read().passed
+    stage = workspace.within or next((each for each in reversed(workspace.course.stages) if each.id in passed), None)
+    if stage is None:
+        raise UsageError(
+            "no stage has passed yet, and none was named", "A solution is shown once its stage has passed."
+        )
+    return stage
+
+
 def stage_here(workspace: Workspace) -> Stage | None:
     """Return the stage in whose folder the learner is, elsewhere the first that is open; None where none is left."""
     return workspace.within or current(workspace.course, workspace.store.read())

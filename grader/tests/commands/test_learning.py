@@ -235,6 +235,14 @@ def test_a_solution_is_shown_after_passing_only(here: Here, tmp_path: Path) -> N
     assert target.read_text(encoding="utf-8") == NUMBERS
 
 
+def test_a_solution_without_a_stage_is_that_of_the_last_that_has_passed(here: Here) -> None:
+    none = here("solution")
+    assert (none.code, none.out) == (2, "")
+    assert "no stage has passed yet, and none was named" in none.err
+    here.place.passed("s01")
+    assert here("solution").out == NUMBERS
+
+
 def test_a_solution_stands_beside_ones_own_with_times(place: Place) -> None:
     own = NUMBERS.replace("2 * x", "sum(x for _ in range(2))")
     place.numbers.write_text(own, encoding="utf-8")
