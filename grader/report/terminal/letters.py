@@ -25,8 +25,8 @@ def in_ascii(text: str) -> str:
 
     A middle dot parts what stands beside it; where it multiplies, products() comes first.
 
-    >>> in_ascii("s04 · ∂L/∂wᵢⱼ = 10⁻³")
-    's04 - partial L/partial w_ij = 10^-3'
+    >>> in_ascii("Slopes · ∂L/∂wᵢⱼ = 10⁻³")
+    'Slopes - partial L/partial w_ij = 10^-3'
     """
     if text.isascii():
         return text
@@ -41,8 +41,8 @@ def products(text: str) -> str:
 
     Blanks around it keep Markdown from reading emphasis; in a heading a dot parts the stage's id from its title.
 
-    >>> products("# s04 · Title\\nd = i·s + 2 · p")
-    '# s04 · Title\\nd = i * s + 2 * p'
+    >>> products("# Part · Title\\nd = i·s + 2 · p")
+    '# Part · Title\\nd = i * s + 2 * p'
     """
     return "\n".join(line if line.startswith("#") else _PRODUCT.sub(" * ", line).rstrip() for line in text.split("\n"))
 
