@@ -37,7 +37,7 @@ def stage_or_current(workspace: Workspace, name: str | None) -> Stage:
 
 
 def stage_or_last(workspace: Workspace, name: str | None) -> Stage:
-    """Return the stage of that name or, without one, the one in whose folder the learner is, or the last that has passed.
+    """Return the stage of that name; without one that in whose folder the learner is, or the last that has passed.
 
     UsageError where none has.
     """
