@@ -94,7 +94,7 @@ def test_a_stage_answers_to_many_names(here: Here, name: str) -> None:
         (("check", "--all", "--submission", "nowhere.py"), "--all needs a folder", "Name a stage"),
         (("check", "s01", "--seed", "-1"), "-1", "grader check -h"),
         (("chekc",), "chekc", "grader -h"),
-        (("solution",), "STAGE", "grader solution -h"),
+        (("start",), "STAGE", "grader start -h"),
     ],
 )
 def test_a_mistake_on_the_command_line_is_named(
