@@ -47,14 +47,16 @@ def _methods(name: str, place: Place) -> set[str] | None:
     """Return what a class of the module defines, or is given outside; None where it is another's, or extends one."""
     classes = {node.name: node for node in place.tree.body if isinstance(node, ast.ClassDef)}
     found: set[str] = set()
+    met = {"object"}
     waiting = [name]
     while waiting:
         name = waiting.pop()
-        if name == "object":
+        if name in met:  # a name may be defined again from a class that extends it
             continue
+        met.add(name)
         if name not in classes or not all(isinstance(base, ast.Name) for base in classes[name].bases):
             return None
-        waiting += [base.id for base in classes[name].bases if isinstance(base, ast.Name) and base.id != name]
+        waiting += [base.id for base in classes[name].bases if isinstance(base, ast.Name)]
         for node in classes[name].body:
             if isinstance(node, ast.FunctionDef):
                 found.add(node.name)

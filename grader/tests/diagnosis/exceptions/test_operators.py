@@ -63,3 +63,8 @@ def test_of_a_class_that_is_changed_elsewhere_nothing_is_said(more: str) -> None
         said_of("Dual() + 1" if more.startswith("Dual = ") else "Dual(1) + 1", f"{source}\n{textwrap.dedent(more)}")
         == ""
     )
+
+
+def test_a_class_that_is_defined_again_from_its_own_kind_is_looked_at_once() -> None:
+    source = f"{DUAL}\n\nclass Dual(Half):\n    pass\n"
+    assert said_of("Dual(1) - 2", source).startswith("Dual has no method __sub__")
