@@ -14,6 +14,7 @@ from grader.course.sealed import public_only
 from grader.course.stage import Course, Stage
 from grader.isolation import tiers
 from grader.isolation.ptrace import PTRACE_GUARD
+from grader.judging.processes.staff import Staff
 from grader.submission import Snapshot
 from grader.submission.source import Problem, check_source, plain_text, refused_rows
 from grader.submission.source.reaching import reaches
@@ -21,7 +22,6 @@ from grader.verdict import ABRUPT, Run, Verdict, decide
 
 if TYPE_CHECKING:
     from grader.judging.judge import Charge
-    from grader.judging.processes.subprocesses import Standing
     from grader.judging.suite import Suite
     from grader.judging.task import Findings
     from grader.outcome import Outcome
@@ -59,20 +59,22 @@ def grade(course: Course, stage: Stage, snapshot: Snapshot, options: Options, on
 
     Raises IsolationRefused where the requested isolation is unavailable, CourseError where the course lacks a file.
     """
-    with Grader(course, stage) as grader:
+    with Grader(course, stage, hurried=True) as grader:
         return grader.grade(snapshot, options, on_test)
 
 
 class Grader:
-    """Grades modules of one stage; kept, it stays warm: the tests are loaded once, and a worker is started ahead."""
+    """Grades modules of one stage; kept, it stays warm: the tests are loaded once, and a worker is started ahead.
 
-    def __init__(self, course: Course, stage: Stage, warm: bool = False) -> None:
+    hurried says that somebody waits for each verdict: a second judge takes part where a core is idle, and the next
+    worker is started by `prepare`, once the verdict is told.
+    """
+
+    def __init__(self, course: Course, stage: Stage, warm: bool = False, hurried: bool = False) -> None:
         self.course = course
         self.stage = stage
-        self.warm = warm
         self._suite: Suite | None = None
-        self._standing: Standing | None = None
-        self._own: dict[tuple[tiers.Tier, bool], tiers.Own] = {}
+        self._staff = Staff(course, stage, warm, hurried)
         self._chosen: dict[tuple[str, str], tuple[tiers.Tier, str | None]] = {}
         self.peak_mb = 0.0  # the most memory that a judge had, in any grading so far
 
@@ -88,10 +90,11 @@ class Grader:
             self._suite.close()
             self._suite = None
             PTRACE_GUARD.release()
-        if self._standing is not None:
-            self._standing.close()
-        for own in self._own.values():
-            own.close()
+        self._staff.close()
+
+    def prepare(self, options: Options) -> None:
+        """Start what the next grading needs: for a caller that has told the last verdict."""
+        self._staff.prepare(self._tier(options.isolation, options.require)[0], options.fork)
 
     def grade(self, snapshot: Snapshot, options: Options, on_test: OnTest | None = None) -> Verdict:
         """Grade a snapshot; on_test is told of each test as soon as its outcome is known.
@@ -154,23 +157,16 @@ class Grader:
         """Have judges go through the tests."""
         from grader.judging.task import Findings
 
-        charge, own = self._charge(snapshot, options, tier, hunt)
+        charge = self._charge(snapshot, options, tier, hunt)
         if charge.suite.faults and not charge.suite.items:
             return Findings((), faults=tuple(charge.suite.faults))
-        found = self._watched(charge, own, on_test)
+        found = self._staff.judged(charge, on_test)
         self.peak_mb = max(self.peak_mb, found.peak_mb)
         return replace(found, faults=(*charge.suite.faults, *found.faults))
 
-    def _charge(
-        self, snapshot: Snapshot, options: Options, tier: tiers.Tier, hunt: tuple[str, ...] | None
-    ) -> tuple[Charge, tiers.Own]:
-        """Start a worker, and load the tests while it starts; return what a judge works on, and who has the worker."""
-        fresh = tiers.Own(tier, self.course.root, options.fork, packages=self.stage.packages)
-        own = self._own.setdefault((tier, options.fork), fresh)
-        if options.fork:
-            own.prepare()
-        else:
-            self._stands().prepare()
+    def _charge(self, snapshot: Snapshot, options: Options, tier: tiers.Tier, hunt: tuple[str, ...] | None) -> Charge:
+        """Start workers, and load the tests while they start; return what a judge works on."""
+        self._staff.prepare(tier, options.fork, alone=hunt is not None or options.timed)
         from grader.judging.collecting import content
         from grader.judging.judge import Charge
         from grader.judging.processes.slate import Slate
@@ -178,43 +174,18 @@ class Grader:
         from grader.remote.processes.loading import job_for
 
         suite = self._loaded()
-        if self._standing is not None:
-            self._standing.wait()
+        self._staff.wait()
         job = job_for(self.stage, snapshot, self.course.root)
         ends_at = time.monotonic() + options.patience * self.stage.limits.stage_seconds
         task = Task(options.seed, ends_at, options.only, hunt, options.ahead, options.timed)
         answers = None if hunt is not None else partial(content.answers, self.stage, snapshot.source)
-        return Charge(suite, task, job, tier, options.fork, answers, Slate()), own
-
-    def _watched(self, charge: Charge, own: tiers.Own, on_test: OnTest | None) -> Findings:
-        from grader.judging.processes.workers import Lending
-        from grader.judging.watchdog import ForkedJudges, Watchdog
-
-        if not charge.fork:
-            standing = self._stands()
-            return Watchdog(replace(charge, slate=standing.slate), standing, on_test).run()
-        lending = Lending(own)
-        try:
-            lending.start()
-            if self.warm:
-                own.prepare()
-            return Watchdog(charge, ForkedJudges(lending), on_test).run()
-        finally:
-            lending.end()
+        return Charge(suite, task, job, tier, options.fork, answers, Slate())
 
     def _tier(self, wanted: str, least: str = "auto") -> tuple[tiers.Tier, str | None]:
         """Return the tier and what a verdict says of it; whether it works is found out once."""
         if (wanted, least) not in self._chosen:
             self._chosen[wanted, least] = tiers.choose(wanted, least)
         return self._chosen[wanted, least]
-
-    def _stands(self) -> Standing:
-        """Return the process that judges where this one cannot be forked."""
-        from grader.judging.processes.subprocesses import Standing
-
-        if self._standing is None:
-            self._standing = Standing(self.course, self.stage)
-        return self._standing
 
     def _loaded(self) -> Suite:
         """Return the stage's tests; they are loaded once."""

@@ -12,6 +12,7 @@ from grader.isolation.tiers import Tier
 from grader.isolation.workers import Workers
 from grader.judging.assessment import Assessor
 from grader.judging.processes import bounds
+from grader.judging.processes.marks import Marks
 from grader.judging.processes.messages import JudgeGone, Messages
 from grader.judging.processes.slate import Slate
 from grader.judging.session import Session
@@ -26,7 +27,7 @@ class Charge:
     """All that one judge works on: the suite, the task, the module, where to begin, and what explains wrong answers.
 
     doubted says that the judge before it ended in the first test, so that only the reference runs that one. done holds
-    the places of tests that have an outcome.
+    the places of tests that have an outcome. marks are of the tests that a second judge sees pass, where one works.
     """
 
     suite: Suite
@@ -40,6 +41,7 @@ class Charge:
     doubted: bool = False
     slow_rows: frozenset[str] = field(default_factory=frozenset)
     done: frozenset[int] = frozenset()
+    marks: Marks | None = None
 
 
 def judge(charge: Charge, messages: Messages, workers: Workers) -> None:
@@ -49,6 +51,7 @@ def judge(charge: Charge, messages: Messages, workers: Workers) -> None:
         assessor = Assessor(charge.suite.stage, charge.job, charge.answers)
         session = Session(charge.suite, charge.task, process, assessor, charge.slate)
         session.slow_rows.update(charge.slow_rows)
+        session.marks = charge.marks
         with charge.suite.in_place():
             _hear(charge, session, messages)
         messages.send("done")

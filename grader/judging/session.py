@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Set
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import Any
 
 import pytest
 
@@ -18,9 +18,11 @@ from grader.judging.assessment import EXPLAINED, Assessor
 from grader.judging.attempt import Attempt
 from grader.judging.calls import Late, called, times
 from grader.judging.processes import bounds
+from grader.judging.processes.marks import Marks
+from grader.judging.processes.messages import Report, Untold
 from grader.judging.processes.slate import Slate
 from grader.judging.sharing import Sharing
-from grader.judging.suite import Suite, criterion_of, kind_of, name_of
+from grader.judging.suite import Suite, criterion_of, name_of
 from grader.judging.task import Task, expect_memory
 from grader.outcome import Outcome
 from grader.remote.exceptions import WorkerFailed
@@ -28,13 +30,6 @@ from grader.remote.module import RemoteModule
 from grader.remote.processes.process import LearnerProcess
 
 BENCH_SECONDS = 4.0  # in which changed forms of a module may be tried; they are meant to take half a second of a core
-
-
-class Report(Protocol):
-    """Takes what a judge has to tell."""
-
-    def send(self, kind: str, *fields: Any) -> None:
-        """Tell one thing."""
 
 
 class Session:
@@ -47,6 +42,7 @@ class Session:
         process.on_request = slate.call
         self.seed = task.seed
         self.slate = slate
+        self.marks: Marks | None = None  # of the tests that a second judge has seen pass
         self.slow_rows: set[str] = set()  # rows of which a test did not end in time: their others are left out
         self._assessor = assessor
         self._attempt: Attempt | None = None
@@ -78,20 +74,37 @@ class Session:
         self._settle(outcomes, report)
 
     def _run(self, places: list[int], report: Report, outcomes: list[Outcome], is_first: bool) -> list[int]:
-        """Judge tests in turn; return those that wait, the first time, since they lead to a function that is late."""
+        """Judge tests in turn; return those that wait, the first time: for one that is late, or since they have passed.
+
+        What has passed in a second judge is told at the end, or run where something has not passed meanwhile.
+        """
         waiting: list[int] = []
         for place, then in zip(places, [*places[1:], None], strict=False):
             item, following = self._items[place], None if then is None else self._items[then]
-            if is_first and self._late.leads_here(criterion_of(item)):
+            seconds = self.marks.seconds_of(place) if self.marks is not None else None
+            if not is_first and seconds is not None:
+                outcomes.append(replace(self.suite.unjudged(item), status="passed", seconds=seconds))
+                report.send("outcome", place, outcomes[-1], False)
+                continue
+            if is_first and (seconds is not None or self._late.leads_here(criterion_of(item))):
+                self.slate.at("test", place)
                 self._attempted(item, following, "it waits")  # pytest takes down what the test before it had set up
                 waiting.append(place)
                 continue
             self._place = place
             bounds.bound_time(bounds.TEST_SECONDS)
             outcomes.append(self._judged(report, item, following))
+            if self.marks is not None and outcomes[-1].status != "passed":
+                self.marks.stop()
             if self.task.hunt is not None and outcomes[-1].status != "passed":
                 return []
         return waiting
+
+    def alone(self, item: pytest.Item, following: pytest.Item | None, place: int) -> Outcome:
+        """Judge one test of which nobody is told."""
+        self._place = place
+        bounds.bound_time(bounds.TEST_SECONDS)
+        return self._judged(Untold(), item, following)
 
     def end(self) -> None:
         """Leave the suite's tests as they were."""
@@ -102,8 +115,7 @@ class Session:
         """Run one test and tell its outcome; then, in a second message, what explains it."""
         started = time.perf_counter()
         self.slate.at("test", self._place)
-        hidden = self.suite.is_hidden(item)
-        base = Outcome(name_of(item), criterion_of(item), hidden, "failed", kind=kind_of(item))
+        base = self.suite.unjudged(item)
         if left_out := self._no_time_for(item):
             self._attempted(item, following, left_out)  # pytest takes down what the test before it had set up
             outcome = replace(base, status="timed_out", message=left_out)

@@ -23,7 +23,7 @@ from grader.judging import plugin
 from grader.judging.collecting.content import TestFiles
 from grader.judging.collecting.expectations import noted
 from grader.judging.collecting.memory_files import MemoryFiles, importable
-from grader.outcome import KINDS, Kind
+from grader.outcome import KINDS, Kind, Outcome
 
 PYTEST_INI = Path(__file__).parent / "pytest.ini"
 TEXT_LIMIT = 1500
@@ -114,6 +114,10 @@ class Suite:
 
     def is_hidden(self, item: pytest.Item) -> bool:
         return item.path in self.files.hidden
+
+    def unjudged(self, item: pytest.Item) -> Outcome:
+        """Return the outcome of a test before anything came of it."""
+        return Outcome(name_of(item), criterion_of(item), self.is_hidden(item), "failed", kind=kind_of(item))
 
     def take_down(self) -> None:
         """End what tests have set up for those behind them, where none of these is run."""

@@ -20,7 +20,7 @@ from grader.judging.processes.forked import Forked
 from grader.judging.processes.messages import JudgeGone, Messages, TimeIsUp
 from grader.judging.processes.plain import records, unpacked
 from grader.judging.processes.workers import ASKED
-from grader.judging.suite import criterion_of, kind_of, name_of
+from grader.judging.suite import criterion_of, name_of
 from grader.judging.task import OVERTIME_SECONDS, Death, Findings
 from grader.outcome import Call, Diagnosis, Gradient, Outcome, Status, Where
 from grader.submission.source import Problem
@@ -152,8 +152,7 @@ class Watchdog:
                 self._on_test(outcome)
 
     def _base(self, place: int) -> Outcome:
-        test, criterion, hidden = _described(self._charge, self._items[place])
-        return Outcome(test, criterion, hidden, "failed", kind=kind_of(self._items[place]))
+        return self._charge.suite.unjudged(self._items[place])
 
     def _of_doubt(self, place: int, fault: str | None) -> Outcome:
         """Return the outcome of a test that a judge died in, now that it is known what the reference does there."""
@@ -201,7 +200,9 @@ class Watchdog:
         done = frozenset(self._outcomes)
         left = [place for place in range(len(self._items)) if place not in done]  # some before this one may have waited
         first = next((place for place in left if place >= first), *left[:1]) if left else first
-        self._charge = replace(self._charge, first=first, doubted=doubted, slow_rows=frozenset(slow), done=done)
+        self._charge = replace(
+            self._charge, first=first, doubted=doubted, slow_rows=frozenset(slow), done=done, marks=None
+        )
         hunted = self._charge.task.hunt is not None and any(o.status != "passed" for o in self._outcomes.values())
         return bool(left) and not hunted
 

@@ -24,6 +24,10 @@ class RemoteModule(types.SimpleNamespace):
         super().__init__()
         self.__dict__.update(_connection=connection, _title=title, _asked=asked)
 
+    def __repr__(self) -> str:
+        """Name the module: pytest shows it where a plain assertion fails."""
+        return f"<{self.__dict__['_title']}>"
+
     def __getattr__(self, name: str) -> Any:
         connection: Connection = self.__dict__["_connection"]
         found = connection.names.get(name)

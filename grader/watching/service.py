@@ -46,6 +46,7 @@ class Service:
         self._workspace = replace(workspace, grade=self._grade)
         self._tell = tell
         self._kept: Grader | None = None
+        self._options: Options | None = None  # of the last grading
         self.busy = False
 
     def check(self, ticket: int, name: str, row: str | None = None) -> None:
@@ -73,6 +74,7 @@ class Service:
             verdict = actions.check(self._workspace, stage, request, on_test)
             self.busy = False
             self._tell("judged", ticket, _shown(stage, verdict))
+            self._prepare()
         except KeyboardInterrupt:
             self.close()  # a grader that was stopped anywhere is not relied on
         except GraderError as error:
@@ -106,8 +108,15 @@ class Service:
     ) -> Verdict:
         if self._kept is None or self._kept.stage is not stage:
             self.close()
-            self._kept = Grader(course, stage, warm=True)
+            self._kept = Grader(course, stage, warm=True, hurried=True)
+        self._options = options
         return self._kept.grade(snapshot, options, on_test)
+
+    def _prepare(self) -> None:
+        """Start what the next check needs, while the learner reads what this one found."""
+        if self._kept is not None and self._options is not None:
+            with suppress(Exception):  # the next check tells what does not work
+                self._kept.prepare(self._options)
 
 
 def _shown(stage: Stage, verdict: Verdict) -> Verdict:

@@ -31,7 +31,8 @@ class Hunter(Grader):
         found: list[Outcome | None] = []
         while len(found) < len(quarries):
             if options.fork:
-                charge, own = self._charge(snapshot, options, self._tier(options.isolation)[0], ())
+                charge = self._charge(snapshot, options, self._tier(options.isolation)[0], ())
+                own = self._staff.workers(charge.tier, charge.fork)
                 found += [] if charge.suite.faults else caught(charge, quarries[len(found) :], own)
             if len(found) < len(quarries):
                 source = quarries[len(found)].source.encode()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import socket
 import struct
 import time
-from typing import Any
+from typing import Any, Protocol
 
 import msgpack
 
@@ -22,6 +22,20 @@ class JudgeGone(Exception):
 
 class TimeIsUp(Exception):
     """Nothing whole arrived before the deadline."""
+
+
+class Report(Protocol):
+    """Takes what a judge has to tell."""
+
+    def send(self, kind: str, *fields: Any) -> None:
+        """Tell one thing."""
+
+
+class Untold:
+    """Where nobody is to be told."""
+
+    def send(self, kind: str, *fields: Any) -> None:
+        """Tell nothing."""
 
 
 class Messages:

@@ -64,7 +64,7 @@ def test_nothing_piles_up(course: SmallCourse, kept: Grader) -> None:
 def test_a_worker_that_was_started_ahead_and_died_is_replaced(course: SmallCourse, kept: Grader) -> None:
     right = snapshot(course, SOLUTION)
     assert kept.grade(right, Options(1, "process")).passed
-    (own,) = kept._own.values()
+    (own,) = kept._staff._first.values()
     assert own._ahead is not None
     own._ahead.process.kill()
     own._ahead.process.wait()
@@ -115,7 +115,7 @@ def test_where_nothing_forks_one_process_stays_and_another_follows_it(course: Sm
     right = snapshot(course, SOLUTION)
     with Grader(course.course, course.stage) as grader:
         assert grader.grade(right, Options(1, "process", fork=False)).passed
-        standing = grader._standing
+        standing = grader._staff._standing
         assert isinstance(standing, Standing) and standing._process is not None
         first = standing._process.pid
         assert grader.grade(right, Options(2, "process", fork=False)).passed and standing._process.pid == first

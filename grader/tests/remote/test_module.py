@@ -40,6 +40,10 @@ def test_a_function_is_called(learner: Any) -> None:
     assert learner.double(4) == 8
 
 
+def test_it_is_shown_by_its_name_alone(learner: Any) -> None:
+    assert repr(learner) == "<stages/s90_small/small.py>"
+
+
 def test_a_value_is_copied(learner: Any) -> None:
     learner.SIZE.append(3)
     assert learner.SIZE == [1, 2]

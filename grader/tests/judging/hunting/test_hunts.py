@@ -31,7 +31,7 @@ def charged(small_course: SmallCourse) -> Iterator[tuple[Charge, tiers.Own]]:
     path.write_text(SOLUTION, encoding="utf-8")
     snapshot = take(small_course.stage, path, small_course.root)
     with Hunter(small_course.course, small_course.stage) as hunter:
-        yield hunter._charge(snapshot, Options(1, "process"), "process", ())
+        yield hunter._charge(snapshot, Options(1, "process"), "process", ()), hunter._staff.workers("process", True)
 
 
 def test_all_forms_are_told_of(charged: tuple[Charge, tiers.Own]) -> None:

@@ -1,0 +1,111 @@
+"""A second judge of one grading, where a core is idle: it goes through the tests from their end, with its own worker.
+
+It is an aid and decides nothing: the first judge skips what has passed there. Where anything has not passed, in either
+of them, the first runs every test itself, so that all that is told comes of what one judge saw.
+"""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from functools import partial
+
+from grader.errors import IsolationRefused
+from grader.isolation.tiers import Own
+from grader.isolation.workers import Worker, Workers
+from grader.judging.assessment import Assessor
+from grader.judging.judge import Charge
+from grader.judging.processes.forked import Forked
+from grader.judging.processes.marks import Marks
+from grader.judging.processes.messages import Messages
+from grader.judging.processes.slate import Slate
+from grader.judging.processes.workers import Lending
+from grader.judging.session import Session
+from grader.remote.processes.process import LearnerProcess
+
+FEWEST_TESTS = 24  # for which a second judge is worth its fork
+
+
+@contextmanager
+def beside(charge: Charge, own: Own | None) -> Iterator[Charge]:
+    """Give the charge of the first judge while a second one works from the other end, if own has workers for it."""
+    count = len(charge.suite.chosen(charge.task.only, charge.task.first))
+    if own is None or count < FEWEST_TESTS:
+        yield charge
+        return
+    marks = Marks(count)
+    lending = Lending(own)
+    second = Forked(lending)
+    others = lending.start().others()
+    try:
+        second.start(partial(_judge, charge, marks, others), charge.suite.stage.limits.judge_mb)
+        yield replace(charge, marks=marks)
+    finally:
+        marks.stop()
+        second.end(True)
+
+
+def _judge(charge: Charge, marks: Marks, others: int, messages: Messages, workers: Workers) -> None:
+    """Load the module and run the tests from the last one on; whatever goes wrong is left to the first judge."""
+    with suppress(Exception), charge.suite.in_place():
+        process = LearnerProcess(charge.job, charge.tier, _TheOne(workers, others), charge.fork)
+        assessor = Assessor(charge.suite.stage, charge.job, None)
+        session = Session(charge.suite, charge.task, process, assessor, Slate())
+        process.load()
+        session.begin()
+        _run(charge, session, marks)
+
+
+def _run(charge: Charge, session: Session, marks: Marks) -> None:
+    """Mark the tests that pass, from the last one on, until one does not, or the first judge is met."""
+    items = charge.suite.chosen(charge.task.only, charge.task.first)
+    for place in reversed(range(len(items))):
+        if marks.stopped or charge.slate.read().test >= place:
+            return
+        outcome = session.alone(items[place], items[place - 1], place)
+        if outcome.status != "passed":
+            marks.stop()
+        elif not (outcome.notes or outcome.calls):  # of which only the first judge tells
+            marks.passed(place, outcome.seconds)
+
+
+class _TheOne:
+    """The one worker of a judge that nobody listens to: where it ends, so does the judge."""
+
+    def __init__(self, workers: Workers, others: int) -> None:
+        self._workers = workers
+        self._others = others
+        self._is_given = False
+
+    def start(self) -> Worker:
+        if self._is_given:
+            raise IsolationRefused("a second judge has one worker only")
+        self._is_given = True
+        given = self._workers.start()
+        return _Unattended(given.connection, given, self._others)
+
+
+@dataclass
+class _Unattended:
+    """A worker of which nothing can be asked that the process which started it would have to answer."""
+
+    connection: socket.socket
+    given: Worker
+    counted: int  # of others, when it was started
+
+    def running(self) -> bool:
+        return self.given.running()
+
+    def excess(self) -> str | None:
+        return None
+
+    def others(self) -> int:
+        return self.counted
+
+    def own(self) -> int:
+        return 0
+
+    def kill(self) -> None:
+        self.connection.close()

@@ -1,0 +1,269 @@
+"""A second judge makes a verdict come sooner, and changes nothing of it."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from grader.isolation import tiers
+from grader.judging.grading import Grader, Options
+from grader.judging.judge import Charge
+from grader.judging.processes import second, staff
+from grader.judging.processes.marks import Marks
+from grader.judging.session import Session
+from grader.outcome import Outcome
+from grader.submission import take
+from grader.tests.conftest import Graded, SmallCourse
+from grader.tests.support import good_stage
+from grader.worker.process_tree import below
+
+pytestmark = pytest.mark.skipif(not tiers.FORKS, reason="needs forks")
+TESTS = 30
+MANIFEST = good_stage.MANIFEST.format(id="s90").replace("total", "double")
+RIGHT = """
+    def double(x):
+        return 2 * x
+
+    def half(x):
+        return x / 2
+"""
+HIDDEN = f"""
+    pytestmark = pytest.mark.values
+
+    @pytest.mark.criterion("double")
+    @pytest.mark.parametrize("n", range({TESTS // 2}))
+    def test_double(learner, n):
+        assert learner.double(n) == 2 * n
+
+    @pytest.mark.criterion("half")
+    @pytest.mark.parametrize("n", range({TESTS // 2}))
+    def test_half(learner, n):
+        assert learner.half(n) == n / 2
+"""
+PUBLIC = """
+    @pytest.mark.values
+    @pytest.mark.criterion("double")
+    def test_two(learner):
+        assert learner.double(1) == 2
+"""
+ELSEWHERE = 77.0  # seconds that no test here takes: those of a mark
+
+
+@pytest.fixture
+def course(small_course: SmallCourse) -> SmallCourse:
+    small_course.write(manifest=MANIFEST, solution=RIGHT, public=PUBLIC, hidden=HIDDEN)
+    return small_course
+
+
+@pytest.fixture
+def idle(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(staff, "has_idle_core", lambda: True)
+
+
+def plain(graded: Graded) -> tuple[Any, ...]:
+    """Return all that a grading says but the times that it took."""
+    rows = [(row.id, row.status) for row in graded.verdict.criteria]
+    return rows, graded.verdict.problem, {name: replace(each, seconds=0) for name, each in graded.outcomes.items()}
+
+
+class TestItsMarks:
+    def test_hold_the_seconds_of_what_has_passed(self) -> None:
+        marks = Marks(3)
+        marks.passed(1, 0.25)
+        marks.passed(2, 0.0)
+        assert marks.seconds_of(0) is None
+        assert marks.seconds_of(1) == 0.25
+        assert marks.seconds_of(2) is not None
+
+    def test_hold_no_longer_once_something_has_not_passed(self) -> None:
+        marks = Marks(3)
+        marks.passed(1, 0.25)
+        assert not marks.stopped
+        marks.stop()
+        assert marks.stopped
+        assert marks.seconds_of(1) is None
+
+    def test_are_seen_by_a_fork(self) -> None:
+        marks = Marks(2)
+        child = os.fork()
+        if child == 0:
+            marks.passed(1, 0.5)
+            os._exit(0)
+        os.waitpid(child, 0)
+        assert marks.seconds_of(1) == 0.5
+
+
+class TestAnIdleCore:
+    @pytest.mark.parametrize(("running", "cores", "idle"), [(1, 2, True), (2, 2, False), (3, 4, True), (1, 1, False)])
+    def test_is_there_where_fewer_processes_run_than_there_are_cores(
+        self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, running: int, cores: int, idle: bool
+    ) -> None:
+        (tmp_path / "loadavg").write_text(f"0.50 0.40 0.30 {running}/163 1234\n")
+        monkeypatch.setattr(staff, "RUNNING", tmp_path / "loadavg")
+        monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(cores)), raising=False)
+        assert staff.has_idle_core() is idle
+
+    @pytest.mark.parametrize(("load", "idle"), [(0.3, True), (1.6, False)])
+    def test_is_told_by_the_load_elsewhere(
+        self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, load: float, idle: bool
+    ) -> None:
+        monkeypatch.setattr(staff, "RUNNING", tmp_path / "missing")
+        monkeypatch.delattr(os, "sched_getaffinity", raising=False)
+        monkeypatch.setattr(os, "cpu_count", lambda: 2)
+        monkeypatch.setattr(os, "getloadavg", lambda: (load, 0.0, 0.0), raising=False)
+        assert staff.has_idle_core() is idle
+
+
+@contextmanager
+def charged(course: SmallCourse, source: str) -> Iterator[tuple[Charge, tiers.Own]]:
+    """Give the charge of a grading, and workers for a second judge, without a first one at work."""
+    path = course.root.parent / "handed_in.py"
+    course._put(path, source)
+    own = tiers.Own("process", course.root)
+    with Grader(course.course, course.stage) as grader:
+        charge = grader._charge(take(course.stage, path, course.root), Options(1, "process"), "process", None)
+        yield charge, own
+    own.close()
+
+
+def marked(marks: Marks) -> list[int]:
+    return [place for place in range(TESTS + 1) if marks.seconds_of(place) is not None]
+
+
+def seen(marks: Marks, count: int, seconds: float = 60) -> list[int]:
+    """Return the places of the tests that have passed, once there are so many, or one has not passed."""
+    ends_at = time.monotonic() + seconds
+    while len(marked(marks)) < count and not marks.stopped and time.monotonic() < ends_at:
+        time.sleep(0.01)
+    return marked(marks)
+
+
+class TestWhatItDoes:
+    def test_it_marks_from_the_end_up_to_where_the_first_is(self, course: SmallCourse) -> None:
+        with charged(course, RIGHT) as (charge, own):
+            charge.slate.at("test", 10)
+            with second.beside(charge, own) as shared:
+                assert shared.marks is not None
+                assert seen(shared.marks, TESTS - 10) == list(range(11, TESTS + 1))
+                assert not shared.marks.stopped
+
+    @pytest.mark.parametrize("wrong", ["return x / 2 + (x > 5)", "import os; os._exit(3)", "raise ValueError('no')"])
+    def test_it_stops_where_something_does_not_pass(self, course: SmallCourse, wrong: str) -> None:
+        with (
+            charged(course, RIGHT.replace("return x / 2", wrong)) as (charge, own),
+            second.beside(charge, own) as shared,
+        ):
+            assert shared.marks is not None
+            assert seen(shared.marks, TESTS) == []
+            assert shared.marks.stopped
+
+    def test_it_leaves_what_prints_to_the_first(self, course: SmallCourse) -> None:
+        source = RIGHT.replace("return x / 2", "print(x); return x / 2")
+        with charged(course, source) as (charge, own), second.beside(charge, own) as shared:
+            assert shared.marks is not None
+            assert len(seen(shared.marks, TESTS // 2)) == TESTS // 2
+            assert max(marked(shared.marks)) == TESTS // 2
+
+    def test_it_is_not_there_for_a_few_tests(self, course: SmallCourse, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(second, "FEWEST_TESTS", TESTS + 2)
+        with charged(course, RIGHT) as (charge, own), second.beside(charge, own) as shared:
+            assert shared is charge
+
+    def test_nothing_of_it_is_left(self, course: SmallCourse) -> None:
+        with charged(course, RIGHT.replace("return x / 2", "while True: pass")) as (charge, own):
+            before = below(os.getpid())
+            with second.beside(charge, own):
+                assert below(os.getpid()) - before
+            assert not below(os.getpid()) - before
+
+
+@pytest.mark.usefixtures("idle")
+class TestWhatTheFirstMakesOfIt:
+    @pytest.fixture
+    def marks(self, monkeypatch: pytest.MonkeyPatch) -> list[int]:
+        """Places whose tests have passed elsewhere, before the first judge begins."""
+        places: list[int] = []
+
+        @contextmanager
+        def beside(charge: Charge, own: object) -> Iterator[Charge]:
+            found = Marks(TESTS + 1)
+            for place in places:
+                found.passed(place, ELSEWHERE)
+            yield replace(charge, marks=found)
+
+        monkeypatch.setattr(second, "beside", beside)
+        return places
+
+    def test_what_has_passed_is_not_run_again(self, course: SmallCourse, marks: list[int]) -> None:
+        marks += [3, 7, TESTS]
+        found = course.grade(RIGHT)
+        assert found.verdict.passed
+        assert len(found.outcomes) == TESTS + 1
+        assert sum(outcome.seconds == ELSEWHERE for outcome in found.outcomes.values()) == 3
+
+    @pytest.mark.parametrize("wrong", [("return x / 2", "return x"), ("return 2 * x", "return 2 * x + (x == 9)")])
+    def test_where_something_fails_every_test_is_run(
+        self, course: SmallCourse, marks: list[int], wrong: tuple[str, str]
+    ) -> None:
+        marks += [0, 1, 2, 3]
+        found = course.grade(RIGHT.replace(*wrong))
+        assert not found.verdict.passed
+        assert len(found.outcomes) == TESTS + 1
+        assert not any(outcome.seconds == ELSEWHERE for outcome in found.outcomes.values())
+
+    def test_what_a_judge_that_died_had_put_off_is_run_by_the_next(
+        self, course: SmallCourse, marks: list[int], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        marks += list(range(TESTS))
+        judged = Session._judged
+
+        def dies(session: Session, *arguments: Any) -> Outcome:
+            if session.marks is not None:
+                os._exit(1)
+            return judged(session, *arguments)
+
+        monkeypatch.setattr(Session, "_judged", dies)
+        found = course.grade(RIGHT)
+        assert len(found.outcomes) == TESTS + 1
+        assert sum(outcome.seconds == ELSEWHERE for outcome in found.outcomes.values()) == 0
+        assert sum(outcome.status == "passed" for outcome in found.outcomes.values()) == TESTS
+
+
+@pytest.mark.usefixtures("idle")
+@pytest.mark.parametrize(
+    "source",
+    [
+        RIGHT,
+        RIGHT.replace("return x / 2", "return x * 2"),
+        RIGHT.replace("return 2 * x", "return 2 * x + (x == 9)"),
+        RIGHT.replace("return x / 2", "print('half of', x); return x / 2"),
+        RIGHT.replace("return x / 2", "raise NotImplementedError"),
+        RIGHT.replace("return x / 2", "import os; os._exit(3)"),
+        "\n    raise ValueError('no')\n",
+    ],
+)
+def test_the_verdict_is_that_of_one_judge(course: SmallCourse, source: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    together = course.grade(source)
+    monkeypatch.setattr(staff, "has_idle_core", lambda: False)
+    alone = course.grade(source)
+    assert plain(together) == plain(alone)
+
+
+@pytest.mark.usefixtures("idle")
+def test_a_kept_grader_has_both_workers_ready_for_the_next_time(course: SmallCourse) -> None:
+    path = course.root.parent / "handed_in.py"
+    course._put(path, RIGHT)
+    options = Options(1, "process")
+    with Grader(course.course, course.stage, warm=True, hurried=True) as grader:
+        for _ in range(2):
+            assert grader.grade(take(course.stage, path, course.root), options).passed
+            grader.prepare(options)
+            own = grader._staff._first["process", True], grader._staff._second["process"]
+            assert all(each._ahead is not None and each._ahead.running() for each in own)
