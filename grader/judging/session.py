@@ -178,7 +178,9 @@ class Session:
             return
         self.slate.at("settling", self._place)
         bounds.bound_time(bounds.TEST_SECONDS)
-        bench = self._bench()
+        ends_at, bench = min(self.task.ends_at, time.monotonic() + BENCH_SECONDS), None
+        if self.process.fork:  # elsewhere tests share a process, so that no changed form can run in one of its own
+            bench = RemoteBench(lambda: self.process.open("", ends_at), self.process.done, ends_at, self._passes)
         try:
             settled = self._assessor.settled(outcomes, self._evidence, bench)
         finally:
@@ -187,13 +189,6 @@ class Session:
         for before, after in zip(outcomes, settled, strict=True):
             if before.explains != after.explains:
                 report.send("settled", after)
-
-    def _bench(self) -> RemoteBench | None:
-        """Return where changed forms of the learner's module run; None where tests share a process."""
-        if not self.process.fork:
-            return None
-        ends_at = min(self.task.ends_at, time.monotonic() + BENCH_SECONDS)
-        return RemoteBench(lambda: self.process.open("", ends_at), self.process.done, ends_at, self._passes)
 
     def _passes(self, test: str, learner: Any, again: int = 0) -> bool:
         """Say whether a test passes with another module in the learner's place; no outcome comes of it.

@@ -152,6 +152,7 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> AuthorsCopy:
 
 
 class TestCommand:
+    @pytest.mark.full_matrix("grader/judging", "grader/course")
     def test_what_it_makes_has_no_shortfall_with_every_mutant_caught(self, copy: AuthorsCopy, is_full: bool) -> None:
         course = load_course(copy.root)
         plan = Plan(1, isolation="process", workers=0, mutants=is_full)

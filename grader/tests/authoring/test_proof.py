@@ -53,6 +53,7 @@ def found(stage: Stage, pool: Executor) -> dict[str, Result]:
 
 
 class TestResults:
+    @pytest.mark.full_matrix("grader/judging")
     def test_every_case_comes_back_once(self, found: dict[str, Result]) -> None:
         assert sorted(found) == ["mistakes/whole", "mutants/0", "mutants/1", "reference"]
 
@@ -88,6 +89,7 @@ class TestResults:
         }
         assert ended == {"mutants/0": [tests[0]], "mutants/1": [], "mutants/2": [tests[0]]}
 
+    @pytest.mark.full_matrix("grader/judging")
     @pytest.mark.parametrize(("seconds", "status"), [(2.0, []), (600.0, ["timed_out"])], ids=["slow", "hanging"])
     def test_a_mutant_that_ran_out_of_time_has_a_second_chance(
         self, stage: Stage, pool: Executor, seconds: float, status: list[str]

@@ -17,6 +17,9 @@ from grader.tests.conftest import need
 from grader.tests.support.authors_copy import AuthorsCopy
 from grader.tests.support.places import HIDDEN, ROOT
 
+ABOUT = "grader/course", "grader/setup", "grader/authoring", "hatch_build.py", "pyproject.toml"
+pytestmark = pytest.mark.full_matrix(*ABOUT)  # by default the walk through the installed wheel stands for it
+
 NAME = "s01_matrix_operations"
 REFERENCE = HIDDEN / NAME / "solution.py"
 RUN = "import sys; from grader.cli import main; sys.argv[0] = 'grader'; main()"
@@ -31,6 +34,7 @@ for path in sorted(pathlib.Path("grader").rglob("*.py")):
 SEVERAL = """
 import contextlib, io, json, sys
 from grader.cli import main
+
 ended = []
 for arguments in json.loads(sys.argv[1]):
     sys.argv = ["grader", *arguments]

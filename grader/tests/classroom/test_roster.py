@@ -99,6 +99,7 @@ def test_a_list_may_leave_the_student_to_the_repository() -> None:
     assert read_json(text) == one("Class/Ada.L", A) == (Student("class-ada-l", "Class/Ada.L", A),)
 
 
+@pytest.mark.full_matrix("grader/commands/classes")
 @given(st.lists(st.text(max_size=80), max_size=4))
 def test_whatever_a_student_is_called_the_output_is_two_plain_lines(names: list[str]) -> None:
     entries = [{"student": name, "repository": f"class/{at}", "revision": A} for at, name in enumerate(["ada", *names])]

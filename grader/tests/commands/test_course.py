@@ -101,6 +101,7 @@ class TestVerify:
         lines = " ".join(done.out.split())
         assert "stages/s23_topic/tests/: test_hidden_topic.py::test_more belongs to no row of the checklist" in lines
 
+    @pytest.mark.some_of(3, "grader/authoring")
     @pytest.mark.parametrize(
         ("options", "processes"),
         [([], [None]), (["--jobs", "3"], [3]), (["--jobs", "3", "--naming", "1"], [3, 3])],

@@ -21,6 +21,7 @@ def examined() -> list[Finding]:
     return list(examine(ROOT, "utf-8", 100, True))
 
 
+@pytest.mark.full_matrix("grader/isolation")
 def test_python_packages_and_tiers_are_all_looked_at(examined: list[Finding]) -> None:
     found = {finding.topic: finding for finding in examined}
     assert {

@@ -133,6 +133,7 @@ def graded(small_course: SmallCourse) -> Case:
     return grade
 
 
+@pytest.mark.some_of(3, "grader/protocol", "grader/remote")
 @pytest.mark.parametrize(
     ("row", "honest", "hostile"),
     [

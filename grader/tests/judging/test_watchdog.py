@@ -101,6 +101,7 @@ class TestOneTest:
         assert {found.outcomes[name].status for name in ("test_size", "test_after", "test_double")} == {"timed_out"}
         assert not found.verdict.grader_fault and found.row("size") == "timed_out"
 
+    @pytest.mark.full_matrix
     def test_that_takes_all_memory_with_the_reference_too_is_ours(self, graded: Use, fork: bool) -> None:
         found = graded(ALWAYS, fork=fork)
         outcome = found.outcomes["test_size"]
@@ -108,6 +109,7 @@ class TestOneTest:
         assert others_passed(found) and found.verdict.grader_fault
 
 
+@pytest.mark.full_matrix
 def test_the_reference_has_processor_time_of_its_own(graded: Use, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bounds, "TEST_SECONDS", 1.0)
     outcome = graded(BUSY).outcomes["test_size"]
@@ -154,6 +156,7 @@ def test_a_judge_that_dies_at_the_end_of_the_time_is_not_followed_by_others(
     assert found.outcomes["test_after"].status == "timed_out" and not found.verdict.grader_fault
 
 
+@pytest.mark.full_matrix
 def test_a_reference_that_lacks_the_memory_that_is_still_held_is_tried_again_alone(graded: Use) -> None:
     found = graded(HOLDS)
     assert found.outcomes["test_size"].status == "over_limit" and not found.verdict.grader_fault

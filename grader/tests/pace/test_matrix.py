@@ -95,6 +95,7 @@ def test_folders_are_worth_workers_and_files_are_not(arguments: list[str], worke
     assert options.pytest_xdist_auto_num_workers(config) == workers
 
 
+@pytest.mark.full_matrix("pyproject.toml")
 def test_pytest_takes_the_number_of_workers_from_here(tmp_path: Path) -> None:
     (tmp_path / "test_one.py").write_text("def test_one(): pass\n", encoding="utf-8")
     command = [
@@ -113,6 +114,7 @@ def test_pytest_takes_the_number_of_workers_from_here(tmp_path: Path) -> None:
     assert done.returncode == 0 and f"{MANY}/{MANY} workers" in done.stdout, done.stdout
 
 
+@pytest.mark.full_matrix("pyproject.toml")
 @pytest.mark.parametrize("arguments", [("--seeds", "2"), ("--all-tiers", "--seeds=2"), ("--changed-since", "HEAD")])
 def test_options_are_known_wherever_their_values_stand(arguments: tuple[str, ...]) -> None:
     command = [sys.executable, "-m", "pytest", *arguments, "--help", "-n", "0", "-p", "no:cacheprovider"]

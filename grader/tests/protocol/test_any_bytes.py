@@ -97,6 +97,7 @@ class TestAnyBytes:
         containers = 0 if pattern[0] >> 4 != 9 else count
         assert peak_of_decoding(body) < PLAIN_FACTOR * len(body) + CONTAINER_BYTES * containers
 
+    @pytest.mark.full_matrix
     def test_containers_are_counted_before_they_are_many(self) -> None:
         body = b"\x91\xdd" + (1 << 20).to_bytes(4, "big") + b"\x90" * (1 << 20)
         with pytest.raises(WireError, match="containers"):

@@ -18,6 +18,7 @@ LEAST_RIGHT, MOST_FALSE = 0.7, 0.08  # of the whole bank; false counts true sent
 LEAST_OF_A_SAMPLE = 0.5
 
 
+@pytest.mark.full_matrix("grader/diagnosis", "grader/judging")
 def test_causes_are_named(pytestconfig: pytest.Config) -> None:
     is_whole = pytestconfig.getoption("--all-tiers")
     stages = stages_with_slips()

@@ -59,6 +59,7 @@ def patched(data: bytes, signature: bytes, offset: int, new: bytes) -> bytes:
 CENTRAL, LOCAL, END = b"PK\x01\x02", b"PK\x03\x04", b"PK\x05\x06"
 
 
+@pytest.mark.full_matrix
 def test_more_members_than_a_zip_archive_holds_are_counted() -> None:
     names = [(str(number), b"") for number in range(0x10000)]
     assert refused(packed(*names)) == "ada.zip has 65,536 members: at most 20,000 are accepted"

@@ -149,6 +149,7 @@ def matmul(*given):
 """
 
 
+@pytest.mark.full_matrix(".github", "grader/classroom", "grader/commands/classes")
 @needs_git
 @needs_bash
 def test_a_hostile_module_moves_nothing_on_the_runner(classroom: Class) -> None:

@@ -187,7 +187,7 @@ def test_blocks_are_explored_with_a_seed(run: Grader) -> None:
 DRAWN = sorted(stage for stage in set(PLANS) & STAGES if not PLANS[stage].of_sentence)
 
 
-@pytest.mark.some_of(8, "drawings", "grader/explore", "stages", "hidden")
+@pytest.mark.some_of(22, "drawings", "grader/explore", "stages", "hidden")
 @pytest.mark.parametrize("stage", DRAWN)
 def test_what_a_stage_draws_is_in_its_document_and_in_its_pictures(run: Grader, tmp_path: Path, stage: str) -> None:
     png, svg = tmp_path / "a.png", tmp_path / "a.svg"
@@ -206,7 +206,7 @@ def test_what_a_stage_draws_is_in_its_document_and_in_its_pictures(run: Grader, 
         assert each["y_name"]
 
 
-@pytest.mark.some_of(3, "drawings", "grader/explore", "stages", "hidden")
+@pytest.mark.some_of(6, "drawings", "grader/explore", "stages", "hidden")
 @pytest.mark.parametrize("stage", DRAWN)
 def test_what_a_stage_draws_fits_into_80_columns(run: Grader, stage: str) -> None:
     done = run(stage, *PLAIN, submission=next(ROOT.glob(f"hidden/{stage}_*/solution.py")))

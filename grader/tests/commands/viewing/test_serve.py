@@ -71,6 +71,7 @@ def test_a_port_in_use_and_what_is_no_port_are_told(here: Here) -> None:
     assert here("serve", "s99").code == 2
 
 
+@pytest.mark.some_of(2, "grader/web")
 @pytest.mark.skipif(os.name != "posix", reason="signals are sent another way")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_it_answers_and_a_signal_ends_it_with_all_that_it_started(place: Place, number: signal.Signals) -> None:

@@ -9,6 +9,8 @@ import pytest
 
 from grader.tests.explore.exploring import broken, charts, explored, maps, parts, stubbed
 
+pytestmark = pytest.mark.full_matrix("stages", "hidden", "drawings")
+
 
 @pytest.mark.parametrize("seed", [0, 7])
 def test_the_reference_shows_fit_descent_and_errors(tmp_path: Path, seed: int) -> None:

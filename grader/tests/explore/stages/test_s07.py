@@ -9,6 +9,8 @@ import pytest
 
 from grader.tests.explore.exploring import broken, charts, explored, images, maps, parts, stubbed
 
+pytestmark = pytest.mark.full_matrix("stages", "hidden", "drawings")
+
 
 @pytest.mark.parametrize("seed", [0, 6])
 def test_the_reference_parts_the_clouds_by_lines(tmp_path: Path, seed: int) -> None:

@@ -9,6 +9,8 @@ import pytest
 
 from grader.tests.explore.exploring import broken, charts, explored, maps, parts, stubbed
 
+pytestmark = pytest.mark.full_matrix("stages", "hidden", "drawings")
+
 
 @pytest.mark.parametrize("seed", [0, 5])
 def test_the_reference_gathers_words_of_one_kind(tmp_path: Path, seed: int) -> None:

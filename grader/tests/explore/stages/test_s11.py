@@ -9,6 +9,8 @@ import pytest
 
 from grader.tests.explore.exploring import broken, charts, explored, maps, parts, stubbed
 
+pytestmark = pytest.mark.full_matrix("stages", "hidden", "drawings")
+
 
 def test_the_reference_shows_every_activation_its_slope_and_the_borders(tmp_path: Path) -> None:
     found = explored(tmp_path, "s11")

@@ -9,6 +9,8 @@ import pytest
 
 from grader.tests.explore.exploring import broken, charts, explored, maps, parts, reference, stubbed
 
+pytestmark = pytest.mark.full_matrix("stages", "hidden", "drawings")
+
 
 def test_the_reference_bends_the_border_into_the_spirals(tmp_path: Path) -> None:
     found = explored(tmp_path, "s12", seed=2)

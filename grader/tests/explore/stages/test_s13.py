@@ -9,6 +9,8 @@ import pytest
 
 from grader.tests.explore.exploring import broken, charts, explored, images, parts, stubbed
 
+pytestmark = pytest.mark.full_matrix("stages", "hidden", "drawings")
+
 
 def test_the_reference_shows_feature_maps_and_learns_the_filter(tmp_path: Path) -> None:
     found = explored(tmp_path, "s13", seed=1)

@@ -9,6 +9,8 @@ import pytest
 
 from grader.tests.explore.exploring import broken, charts, explored, images, parts, stubbed
 
+pytestmark = pytest.mark.full_matrix("stages", "hidden", "drawings")
+
 
 @pytest.mark.parametrize("seed", [0, 3])
 def test_the_reference_remembers_longer_with_gates_and_learns(tmp_path: Path, seed: int) -> None:

@@ -19,6 +19,8 @@ from grader.submission import take
 from grader.submission.earlier import used_modules
 from grader.tests.explore.exploring import COURSE, broken, charts, drawing, images, parts, reference
 
+pytestmark = pytest.mark.full_matrix("stages", "hidden", "drawings")
+
 WORDS = "one two three"
 
 

@@ -11,6 +11,8 @@ from drawings.s20 import steps as s20
 from grader.explore.model import Exploration
 from grader.tests.explore.exploring import broken, charts, explored, images, parts, reference, stubbed
 
+pytestmark = pytest.mark.full_matrix("stages", "hidden", "drawings")
+
 
 @pytest.fixture(scope="module")
 def right(tmp_path_factory: pytest.TempPathFactory) -> Exploration:

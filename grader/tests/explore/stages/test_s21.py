@@ -10,6 +10,8 @@ import pytest
 from drawings.s21 import steps as s21
 from grader.tests.explore.exploring import broken, charts, drawing, explored, parts, reference, stubbed
 
+pytestmark = pytest.mark.full_matrix("stages", "hidden", "drawings")
+
 TOKENS = 32
 
 

@@ -7,7 +7,6 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -71,54 +70,6 @@ def plain(graded: Graded) -> tuple[Any, ...]:
     """Return all that a grading says but the times that it took."""
     rows = [(row.id, row.status) for row in graded.verdict.criteria]
     return rows, graded.verdict.problem, {name: replace(each, seconds=0) for name, each in graded.outcomes.items()}
-
-
-class TestItsMarks:
-    def test_hold_the_seconds_of_what_has_passed(self) -> None:
-        marks = Marks(3)
-        marks.passed(1, 0.25)
-        marks.passed(2, 0.0)
-        assert marks.seconds_of(0) is None
-        assert marks.seconds_of(1) == 0.25
-        assert marks.seconds_of(2) is not None
-
-    def test_hold_no_longer_once_something_has_not_passed(self) -> None:
-        marks = Marks(3)
-        marks.passed(1, 0.25)
-        assert not marks.stopped
-        marks.stop()
-        assert marks.stopped
-        assert marks.seconds_of(1) is None
-
-    def test_are_seen_by_a_fork(self) -> None:
-        marks = Marks(2)
-        child = os.fork()
-        if child == 0:
-            marks.passed(1, 0.5)
-            os._exit(0)
-        os.waitpid(child, 0)
-        assert marks.seconds_of(1) == 0.5
-
-
-class TestAnIdleCore:
-    @pytest.mark.parametrize(("running", "cores", "idle"), [(1, 2, True), (2, 2, False), (3, 4, True), (1, 1, False)])
-    def test_is_there_where_fewer_processes_run_than_there_are_cores(
-        self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, running: int, cores: int, idle: bool
-    ) -> None:
-        (tmp_path / "loadavg").write_text(f"0.50 0.40 0.30 {running}/163 1234\n")
-        monkeypatch.setattr(staff, "RUNNING", tmp_path / "loadavg")
-        monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(cores)), raising=False)
-        assert staff.has_idle_core() is idle
-
-    @pytest.mark.parametrize(("load", "idle"), [(0.3, True), (1.6, False)])
-    def test_is_told_by_the_load_elsewhere(
-        self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, load: float, idle: bool
-    ) -> None:
-        monkeypatch.setattr(staff, "RUNNING", tmp_path / "missing")
-        monkeypatch.delattr(os, "sched_getaffinity", raising=False)
-        monkeypatch.setattr(os, "cpu_count", lambda: 2)
-        monkeypatch.setattr(os, "getloadavg", lambda: (load, 0.0, 0.0), raising=False)
-        assert staff.has_idle_core() is idle
 
 
 @contextmanager

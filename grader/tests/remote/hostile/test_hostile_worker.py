@@ -41,7 +41,7 @@ class TestOneAnswer:
     def test_it_crashes_its_own_test_and_nothing_else(self, attack: str) -> None:
         tracemalloc.start()
         try:
-            with playing(CRASHES[attack]) as (learner, connection):
+            with playing(CRASHES[attack], seconds=30) as (learner, connection):
                 started = time.monotonic()
                 with pytest.raises(WorkerFailed) as caught:
                     learner.f(np.zeros(2), [1])

@@ -93,7 +93,7 @@ class TestTheWorstThatIsPlain:
             ends = [" " * n + "except a: pass" for n in reversed(range(depth)) if heads[n] == "try:"]
             expect_quick("\n".join([*lines, " " * depth + last, *ends, ""]))
 
-    @pytest.mark.some_of(3)
+    @pytest.mark.some_of(8)
     @pytest.mark.parametrize("unit", UNITS.values(), ids=UNITS)
     def test_as_much_as_there_may_be(self, unit: str) -> None:
         expect_quick(unit * (ROOM // len(unit)))
