@@ -20,6 +20,7 @@ from grader.diagnosis.explanation import explained
 from grader.diagnosis.repairs.bench import Bench
 from grader.errors import IsolationRefused
 from grader.judging.attempt import PHASES, Attempt
+from grader.judging.task import EXPLAINED
 from grader.outcome import Outcome, Status, Where
 from grader.protocol.codec import Unsendable
 from grader.remote.connection import Connection
@@ -30,7 +31,6 @@ from grader.remote.record import Frame, Record
 
 TEXT_LIMIT = 1500
 MOST_WARNINGS = 3  # of different ones, that are told of a test
-EXPLAINED: tuple[Status, ...] = ("failed", "crashed", "timed_out", "over_limit")
 
 
 class Assessor:

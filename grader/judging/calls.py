@@ -6,12 +6,12 @@ last, so that the time of the stage is there for all that have nothing to do wit
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import partial
 
 from grader.course.stage import Stage
 from grader.judging.processes.repeated import timed
-from grader.judging.task import Task
+from grader.judging.task import EXPLAINED, Task
 from grader.outcome import Call, Outcome
 from grader.remote.connection import Connection
 from grader.remote.processes.process import LearnerProcess
@@ -19,6 +19,7 @@ from grader.submission.source import plain_text
 from grader.submission.source.reaching import reaches
 
 ASKED = ("call", "traced", "op")
+BITS = 64
 
 
 def called(stage: Stage, connection: Connection | None) -> tuple[str, ...]:
@@ -39,6 +40,37 @@ def times(
         return timed(stage, connection, start, process.done)
     except Exception:  # of values that a learner's process chose, or its end; the result stands without times
         return ()
+
+
+class Involved:
+    """Which of a stage's functions a test involves: those that it calls, and what these lead to by the module's text.
+
+    Each function is a bit; of more than there are bits, all that are over share the last.
+    """
+
+    def __init__(self, stage: Stage, source: bytes) -> None:
+        self._stage = stage
+        self._source = source
+        names = dict.fromkeys(name.partition(".")[0] for row in stage.criteria for name in row.functions)
+        self._bits = {name: 1 << min(place, BITS - 1) for place, name in enumerate(names)}
+        self._reaches: Mapping[str, frozenset[str]] | None = None
+
+    def by(self, labels: Iterable[str]) -> int:
+        """Return the bits of what calls with these labels involve."""
+        if self._reaches is None:
+            self._reaches = reaches(self._stage, plain_text(self._source))
+        found = 0
+        for name in {label.partition(".")[0] for label in labels}:
+            for each in (name, *self._reaches.get(name, ())):
+                found |= self._bits.get(each.partition(".")[0], 0)
+        return found
+
+    def by_failures(self, outcomes: Iterable[Outcome]) -> int:
+        """Return the bits of what explains a failure may be held against: what the tests that failed involve."""
+        labels = {label for each in outcomes if each.status in EXPLAINED for label in each.called}
+        rows = {each.criterion for each in outcomes if each.status in EXPLAINED}
+        labels.update(name for row in self._stage.criteria if row.id in rows for name in row.functions)
+        return self.by(labels) if labels else 0
 
 
 class Late:

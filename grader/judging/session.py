@@ -14,16 +14,16 @@ from grader.course.stage import public_names
 from grader.diagnosis.evidence import Evidence
 from grader.diagnosis.repairs.bench import RemoteBench
 from grader.judging import phases, plugin
-from grader.judging.assessment import EXPLAINED, Assessor
+from grader.judging.assessment import Assessor
 from grader.judging.attempt import Attempt
-from grader.judging.calls import Late, called, times
+from grader.judging.calls import Involved, Late, called, times
 from grader.judging.processes import bounds
 from grader.judging.processes.marks import Marks
 from grader.judging.processes.messages import Report, Untold
 from grader.judging.processes.slate import Slate
 from grader.judging.sharing import Sharing
 from grader.judging.suite import Suite, criterion_of, name_of
-from grader.judging.task import Task, expect_memory
+from grader.judging.task import EXPLAINED, Task, expect_memory
 from grader.outcome import Outcome
 from grader.remote.exceptions import WorkerFailed
 from grader.remote.module import RemoteModule
@@ -50,6 +50,8 @@ class Session:
         self._evidence = Evidence()
         self._left_out = ""
         self._late = Late(suite.stage, process.job.source)
+        self.involved = Involved(suite.stage, process.job.source)
+        self.tells_calls = False  # of tests that pass, too
         self._items: list[pytest.Item] = []
         self._place = 0
         self._sharing = Sharing(process)
@@ -69,24 +71,25 @@ class Session:
         self._items = items
         places = [place for place in (*range(first, len(items)), *range(first)) if place not in done]
         outcomes: list[Outcome] = []
-        waiting = self._run(places, report, outcomes, True)
-        self._run(waiting, report, outcomes, False)
+        waiting = self._run(places, report, outcomes, None)
+        self._run(waiting, report, outcomes, self.involved.by_failures(outcomes) if self.marks is not None else 0)
         self._settle(outcomes, report)
 
-    def _run(self, places: list[int], report: Report, outcomes: list[Outcome], is_first: bool) -> list[int]:
+    def _run(self, places: list[int], report: Report, outcomes: list[Outcome], needed: int | None) -> list[int]:
         """Judge tests in turn; return those that wait, the first time: for one that is late, or since they have passed.
 
-        What has passed in a second judge is told at the end, or run where something has not passed meanwhile.
+        What has passed in a second judge is told the second time, or run where it involves what is needed: a cause of
+        a failure is held against it.
         """
         waiting: list[int] = []
         for place, then in zip(places, [*places[1:], None], strict=False):
             item, following = self._items[place], None if then is None else self._items[then]
-            seconds = self.marks.seconds_of(place) if self.marks is not None else None
-            if not is_first and seconds is not None:
-                outcomes.append(replace(self.suite.unjudged(item), status="passed", seconds=seconds))
+            mark = self.marks.of(place) if self.marks is not None else None
+            if needed is not None and mark is not None and not mark.involved & needed:
+                outcomes.append(replace(self.suite.unjudged(item), status="passed", seconds=mark.seconds))
                 report.send("outcome", place, outcomes[-1], False)
                 continue
-            if is_first and (seconds is not None or self._late.leads_here(criterion_of(item))):
+            if needed is None and (mark is not None or self._late.leads_here(criterion_of(item))):
                 self.slate.at("test", place)
                 self._attempted(item, following, "it waits")  # pytest takes down what the test before it had set up
                 waiting.append(place)
@@ -94,8 +97,6 @@ class Session:
             self._place = place
             bounds.bound_time(bounds.TEST_SECONDS)
             outcomes.append(self._judged(report, item, following))
-            if self.marks is not None and outcomes[-1].status != "passed":
-                self.marks.stop()
             if self.task.hunt is not None and outcomes[-1].status != "passed":
                 return []
         return waiting
@@ -128,7 +129,7 @@ class Session:
             return self._with_reference(item, following)
 
         outcome = self._assessor.outcome(base, attempt, ended, reference)
-        asked = called(self.suite.stage, attempt.connection) if outcome.status == "failed" else ()
+        asked = called(self.suite.stage, attempt.connection) if outcome.status == "failed" or self.tells_calls else ()
         timed = times(self.suite.stage, self.task, self.process, outcome, attempt.connection)
         outcome = replace(outcome, seconds=time.perf_counter() - started, called=asked, calls=timed)
         self._late.note(outcome, attempt.connection)

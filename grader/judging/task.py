@@ -8,6 +8,7 @@ from grader.judging.processes.slate import At
 from grader.outcome import Outcome, Status
 from grader.submission.source import Problem
 
+EXPLAINED: tuple[Status, ...] = ("failed", "crashed", "timed_out", "over_limit")  # for which a cause is looked for
 OVERTIME_SECONDS = 3.0  # after a stage's time, for what a judge is at to end: a verdict comes within 5 s of it
 
 

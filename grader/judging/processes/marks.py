@@ -4,34 +4,40 @@ from __future__ import annotations
 
 import mmap
 import struct
+from dataclasses import dataclass
 
-SECONDS = struct.Struct("<d")
+MARK = struct.Struct("<dQ")  # seconds, 0 where there is no mark; functions that are involved, as bits
+
+
+@dataclass(frozen=True)
+class Mark:
+    """What is known of a test that passed: the seconds that it took, and the functions that it involves, as bits."""
+
+    seconds: float
+    involved: int
 
 
 class Marks:
-    """The seconds of each test that passed in the other judge; they hold until one that does not pass is met.
-
-    Then every test belongs to the first judge, since what explains a failure is held against all that it saw.
-    """
+    """A mark for each test that has passed in the second judge, and whether that one is to end."""
 
     def __init__(self, count: int) -> None:
-        self._memory = mmap.mmap(-1, SECONDS.size * count + 1)
-        self._stop = SECONDS.size * count
+        self._memory = mmap.mmap(-1, MARK.size * count + 1)
+        self._stop = MARK.size * count
 
     @property
     def stopped(self) -> bool:
-        """Whether a test has not passed, in either judge."""
+        """Whether the second judge is to end."""
         return bool(self._memory[self._stop])
 
     def stop(self) -> None:
-        """Let no mark hold any longer, and the second judge end."""
+        """Let the second judge end."""
         self._memory[self._stop] = 1
 
-    def passed(self, place: int, seconds: float) -> None:
-        """Note that a test has passed, and how long it took."""
-        SECONDS.pack_into(self._memory, SECONDS.size * place, max(seconds, 1e-9))  # 0 is no mark
+    def passed(self, place: int, mark: Mark) -> None:
+        """Note that a test has passed."""
+        MARK.pack_into(self._memory, MARK.size * place, max(mark.seconds, 1e-9), mark.involved)
 
-    def seconds_of(self, place: int) -> float | None:
-        """Return how long a test took that has passed over there; None where it is still to be run."""
-        (seconds,) = SECONDS.unpack_from(self._memory, SECONDS.size * place)
-        return None if self.stopped or seconds <= 0 else seconds
+    def of(self, place: int) -> Mark | None:
+        """Return the mark of a test; None where it is still to be run."""
+        found = Mark(*MARK.unpack_from(self._memory, MARK.size * place))
+        return found if found.seconds > 0 else None

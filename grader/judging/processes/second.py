@@ -1,7 +1,7 @@
 """A second judge of one grading, where a core is idle: it goes through the tests from their end, with its own worker.
 
-It is an aid and decides nothing: the first judge skips what has passed there. Where anything has not passed, in either
-of them, the first runs every test itself, so that all that is told comes of what one judge saw.
+It is an aid and decides nothing: the first judge skips what has passed there, and runs itself what has not. Where a
+test fails, the first also runs those that have passed and involve the same functions: a cause is held against them.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from grader.isolation.workers import Worker, Workers
 from grader.judging.assessment import Assessor
 from grader.judging.judge import Charge
 from grader.judging.processes.forked import Forked
-from grader.judging.processes.marks import Marks
+from grader.judging.processes.marks import Mark, Marks
 from grader.judging.processes.messages import Messages
 from grader.judging.processes.slate import Slate
 from grader.judging.processes.workers import Lending
@@ -59,16 +59,15 @@ def _judge(charge: Charge, marks: Marks, others: int, messages: Messages, worker
 
 
 def _run(charge: Charge, session: Session, marks: Marks) -> None:
-    """Mark the tests that pass, from the last one on, until one does not, or the first judge is met."""
+    """Mark the tests that pass, from the last one on, until the first judge is met."""
     items = charge.suite.chosen(charge.task.only, charge.task.first)
+    session.tells_calls = True
     for place in reversed(range(len(items))):
         if marks.stopped or charge.slate.read().test >= place:
             return
         outcome = session.alone(items[place], items[place - 1], place)
-        if outcome.status != "passed":
-            marks.stop()
-        elif not (outcome.notes or outcome.calls):  # of which only the first judge tells
-            marks.passed(place, outcome.seconds)
+        if outcome.status == "passed" and not outcome.notes:  # of which only the first judge tells
+            marks.passed(place, Mark(outcome.seconds, session.involved.by(outcome.called)))
 
 
 class _TheOne:

@@ -1,39 +1,40 @@
-"""The marks of a second judge: seconds of tests that passed, which hold until one does not."""
+"""The marks of a second judge, in memory that both judges share."""
 
 from __future__ import annotations
 
 import os
+import time
 
 import pytest
 
 from grader.isolation import tiers
-from grader.judging.processes.marks import Marks
+from grader.judging.processes.marks import Mark, Marks
 
 pytestmark = pytest.mark.skipif(not tiers.FORKS, reason="needs forks")
 
 
-class TestMarks:
-    def test_hold_the_seconds_of_what_has_passed(self) -> None:
-        marks = Marks(3)
-        marks.passed(1, 0.25)
-        marks.passed(2, 0.0)
-        assert marks.seconds_of(0) is None
-        assert marks.seconds_of(1) == 0.25
-        assert marks.seconds_of(2) is not None
+def test_they_hold_what_has_passed() -> None:
+    marks = Marks(3)
+    marks.passed(1, Mark(0.25, 5))
+    assert marks.of(0) is None
+    assert marks.of(1) == Mark(0.25, 5)
 
-    def test_hold_no_longer_once_something_has_not_passed(self) -> None:
-        marks = Marks(3)
-        marks.passed(1, 0.25)
-        assert not marks.stopped
-        marks.stop()
-        assert marks.stopped
-        assert marks.seconds_of(1) is None
 
-    def test_are_seen_by_a_fork(self) -> None:
-        marks = Marks(2)
-        child = os.fork()
-        if child == 0:
-            marks.passed(1, 0.5)
-            os._exit(0)
-        os.waitpid(child, 0)
-        assert marks.seconds_of(1) == 0.5
+def test_a_test_that_took_no_time_has_passed_all_the_same() -> None:
+    marks = Marks(1)
+    marks.passed(0, Mark(0.0, 1 << 63))
+    found = marks.of(0)
+    assert found is not None and found.involved == 1 << 63
+
+
+def test_they_are_seen_by_a_fork_and_from_one() -> None:
+    marks = Marks(2)
+    child = os.fork()
+    if child == 0:
+        marks.passed(1, Mark(0.5, 1))
+        while not marks.stopped:
+            time.sleep(0.001)
+        os._exit(0)
+    marks.stop()
+    assert os.waitpid(child, 0)[1] == 0
+    assert marks.of(1) == Mark(0.5, 1)

@@ -12,10 +12,11 @@ from typing import Any
 import pytest
 
 from grader.isolation import tiers
+from grader.judging.calls import Involved
 from grader.judging.grading import Grader, Options
 from grader.judging.judge import Charge
 from grader.judging.processes import second, staff
-from grader.judging.processes.marks import Marks
+from grader.judging.processes.marks import Mark, Marks
 from grader.judging.session import Session
 from grader.outcome import Outcome
 from grader.submission import take
@@ -85,13 +86,13 @@ def charged(course: SmallCourse, source: str) -> Iterator[tuple[Charge, tiers.Ow
 
 
 def marked(marks: Marks) -> list[int]:
-    return [place for place in range(TESTS + 1) if marks.seconds_of(place) is not None]
+    return [place for place in range(TESTS + 1) if marks.of(place) is not None]
 
 
 def seen(marks: Marks, count: int, seconds: float = 60) -> list[int]:
     """Return the places of the tests that have passed, once there are so many, or one has not passed."""
     ends_at = time.monotonic() + seconds
-    while len(marked(marks)) < count and not marks.stopped and time.monotonic() < ends_at:
+    while len(marked(marks)) < count and time.monotonic() < ends_at:
         time.sleep(0.01)
     return marked(marks)
 
@@ -103,17 +104,24 @@ class TestWhatItDoes:
             with second.beside(charge, own) as shared:
                 assert shared.marks is not None
                 assert seen(shared.marks, TESTS - 10) == list(range(11, TESTS + 1))
-                assert not shared.marks.stopped
 
     @pytest.mark.parametrize("wrong", ["return x / 2 + (x > 5)", "import os; os._exit(3)", "raise ValueError('no')"])
-    def test_it_stops_where_something_does_not_pass(self, course: SmallCourse, wrong: str) -> None:
+    def test_it_leaves_what_does_not_pass_to_the_first(self, course: SmallCourse, wrong: str) -> None:
         with (
             charged(course, RIGHT.replace("return x / 2", wrong)) as (charge, own),
             second.beside(charge, own) as shared,
         ):
             assert shared.marks is not None
-            assert seen(shared.marks, TESTS) == []
-            assert shared.marks.stopped
+            right = range(1, TESTS // 2 + (7 if "5" in wrong else 1))
+            assert seen(shared.marks, len(right)) == list(right)
+
+    def test_it_tells_which_functions_a_test_involves(self, course: SmallCourse) -> None:
+        source = RIGHT.replace("return x / 2", "return double(x) / 4")
+        with charged(course, source) as (charge, own), second.beside(charge, own) as shared:
+            assert shared.marks is not None
+            seen(shared.marks, TESTS)
+            found = shared.marks.of(1), shared.marks.of(TESTS)
+            assert [each and each.involved for each in found] == [0b01, 0b11]
 
     def test_it_leaves_what_prints_to_the_first(self, course: SmallCourse) -> None:
         source = RIGHT.replace("return x / 2", "print(x); return x / 2")
@@ -145,8 +153,9 @@ class TestWhatTheFirstMakesOfIt:
         @contextmanager
         def beside(charge: Charge, own: object) -> Iterator[Charge]:
             found = Marks(TESTS + 1)
+            involved = [Involved(charge.suite.stage, charge.job.source).by([name]) for name in ("double", "half")]
             for place in places:
-                found.passed(place, ELSEWHERE)
+                found.passed(place, Mark(ELSEWHERE, involved[place > TESTS // 2]))
             yield replace(charge, marks=found)
 
         monkeypatch.setattr(second, "beside", beside)
@@ -159,15 +168,17 @@ class TestWhatTheFirstMakesOfIt:
         assert len(found.outcomes) == TESTS + 1
         assert sum(outcome.seconds == ELSEWHERE for outcome in found.outcomes.values()) == 3
 
-    @pytest.mark.parametrize("wrong", [("return x / 2", "return x"), ("return 2 * x", "return 2 * x + (x == 9)")])
-    def test_where_something_fails_every_test_is_run(
-        self, course: SmallCourse, marks: list[int], wrong: tuple[str, str]
+    @pytest.mark.parametrize(
+        ("half", "again"), [("return x", 1), ("return double(x)", 5), ("raise NotImplementedError", 0)]
+    )
+    def test_where_something_fails_what_involves_the_same_functions_is_run(
+        self, course: SmallCourse, marks: list[int], half: str, again: int
     ) -> None:
-        marks += [0, 1, 2, 3]
-        found = course.grade(RIGHT.replace(*wrong))
+        marks += [0, 1, 2, 3, TESTS // 2 + 1]
+        found = course.grade(RIGHT.replace("return x / 2", half))
         assert not found.verdict.passed
         assert len(found.outcomes) == TESTS + 1
-        assert not any(outcome.seconds == ELSEWHERE for outcome in found.outcomes.values())
+        assert sum(outcome.seconds == ELSEWHERE for outcome in found.outcomes.values()) == len(marks) - again
 
     def test_what_a_judge_that_died_had_put_off_is_run_by_the_next(
         self, course: SmallCourse, marks: list[int], monkeypatch: pytest.MonkeyPatch
