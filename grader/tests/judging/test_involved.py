@@ -1,0 +1,86 @@
+"""Which functions a test involves: those that it calls, and what these lead to."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from grader.course.stage import Criterion, Stage
+from grader.judging.calls import BITS, Involved
+from grader.outcome import Outcome, Status
+
+SOURCE = b"""
+def one(x):
+    return x
+
+def two(x):
+    return one(x)
+
+class Layer:
+    def forward(self, x):
+        return two(x)
+
+def other(x):
+    return x
+"""
+ONE, TWO, LAYER, OTHER = 1, 2, 4, 8
+
+
+def stage(*names: str) -> Stage:
+    rows = tuple(Criterion(f"row-{name}", name, (name,), (), ("a", "b", "c")) for name in names)
+    return Stage("s90", Path("s90"), "Small", "small.py", (), rows)
+
+
+@pytest.fixture(scope="module")
+def involved() -> Involved:
+    return Involved(stage("one", "two", "Layer", "other"), SOURCE)
+
+
+def outcome(row: str, status: Status = "failed", *called: str) -> Outcome:
+    return Outcome(f"test_{row}", f"row-{row}", True, status, called=called)
+
+
+@pytest.mark.parametrize(
+    ("labels", "bits"),
+    [
+        ([], 0),
+        (["one"], ONE),
+        (["two"], ONE | TWO),
+        (["Layer.forward"], ONE | TWO | LAYER),
+        (["one", "other"], ONE | OTHER),
+        (["unknown"], 0),
+    ],
+)
+def test_calls_involve_what_they_lead_to(involved: Involved, labels: list[str], bits: int) -> None:
+    assert involved.by(labels) == bits
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "bits"),
+    [
+        ([], 0),
+        ([outcome("two", "passed", "two")], 0),
+        ([outcome("two", "not_started"), outcome("two", "blocked")], 0),
+        ([outcome("one")], ONE),
+        ([outcome("one", "failed", "other")], ONE | OTHER),
+        ([outcome("two", "crashed")], ONE | TWO),
+        ([outcome("one"), outcome("other", "timed_out")], ONE | OTHER),
+    ],
+)
+def test_a_failure_involves_its_row_its_calls_and_what_these_lead_to(
+    involved: Involved, outcomes: list[Outcome], bits: int
+) -> None:
+    assert involved.by_failures(outcomes) == bits
+
+
+def test_of_a_module_that_cannot_be_read_calls_alone_are_known() -> None:
+    assert Involved(stage("one", "two"), b"def one(:").by(["two"]) == TWO
+
+
+def test_more_functions_than_bits_share_the_last() -> None:
+    names = [f"f{place}" for place in range(BITS + 3)]
+    found: Any = Involved(stage(*names), b"")
+    assert found.by(["f0"]) == 1
+    assert found.by([names[-1]]) == found.by([names[-2]]) == 1 << (BITS - 1)
