@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from dataclasses import astuple
+from dataclasses import astuple, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -124,7 +124,9 @@ class Gradebook(Database):
         return tuple(Override(row[0], row[1], row[2], row[3], row[4], datetime.fromisoformat(row[5])) for row in rows)
 
     def keep_override(self, override: Override) -> None:
-        """Replace the points that a person gave for a student's stage."""
+        """Replace the points that a person gave for a student's stage; the same again, by the same person, is none."""
+        if any(replace(each, at=override.at) == override for each in self.overrides()):
+            return
         changed = _excluded(_OVERRIDE.split(", ")[2:])
         self._run(
             f"INSERT INTO overrides ({_OVERRIDE}) VALUES (?, ?, ?, ?, ?, ?) "

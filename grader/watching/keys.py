@@ -123,5 +123,6 @@ class Keys:
 def told(error: GraderError | OSError) -> str:
     """Return an error as one text: what, and what to do."""
     if isinstance(error, GraderError):
-        return f"{error.message}. {error.hint}" if error.hint else f"{error.message}."
+        said = error.message[:1].upper() + error.message[1:]
+        return f"{said}. {error.hint}" if error.hint else f"{said}."
     return f"{error.filename or 'a file'}: {error.strerror or error}."

@@ -133,7 +133,10 @@ class Session:
         """
         stage = self.board.stage.id
         if not self._explore(stage):
-            return f"{stage} has nothing to draw."
+            from grader.explore.plans import may_draw  # it needs NumPy
+
+            drawn = [each.id for each in self.workspace.course.stages if may_draw(self.workspace.course, each.id)]
+            return f"{stage} has nothing to draw." + (f" These stages have: {', '.join(drawn)}." if drawn else "")
         self._becomes(drawn="", asked=True)
         return EXPLORES
 

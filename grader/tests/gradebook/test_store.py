@@ -77,6 +77,14 @@ def test_every_change_stands_in_the_history_which_refuses_changes(book: Gradeboo
             book._run(statement)
 
 
+def test_the_same_points_by_hand_stand_in_the_history_once(book: Gradebook) -> None:
+    filled(book)
+    given = Override("ada", "s15", 10.0, "oral exam", "prof", NOW)
+    for each in (given, replace(given, at=NOW + timedelta(days=1)), replace(given, reason="a second oral exam")):
+        book.keep_override(each)
+    assert [each.why for each in book.history() if each.what == "override"] == ["oral exam", "a second oral exam"]
+
+
 def test_of_two_times_of_an_attempt_the_better_clocks_counts_and_then_the_earlier(book: Gradebook) -> None:
     later = NOW + timedelta(days=3)
     for attempt in (ATTEMPT, replace(ATTEMPT, submitted=later), replace(ATTEMPT, submitted=later, clock="unknown")):

@@ -87,7 +87,7 @@ def test_keys_help_and_show(plain: Plain) -> None:
     assert plain.told("l") == "s01 Numbers: you are here\ns02 Sums: locked, waits for s01\n"
     assert plain.told("/ sum") == "s02 Sums: locked, waits for s01\n"
     assert plain.told("/nothing") == "No stage has 'nothing' in its name.\n"
-    assert plain.told("d").startswith("the solution of s01 is shown once s01 has passed.")
+    assert plain.told("d").startswith("The solution of s01 is shown once s01 has passed.")
     plain.told(plain.judged(verdict(plain.first, "failed", "blocked")))
     assert plain.told("h") == "s01 · double is right · hint 1 of 3, a question\n    double: a nudge\n"
     assert plain.told("h quadruple").endswith("hint 1 of 3, a question\n    quadruple: a nudge\n")
@@ -108,7 +108,7 @@ def test_the_failing_line_opens_in_an_editor_with_a_window(plain: Plain, monkeyp
     monkeypatch.setenv("EDITOR", shlex.quote(sys.executable))
     assert "In another terminal: " in plain.told("o")
     monkeypatch.delenv("EDITOR")
-    assert plain.told("o").startswith("no editor is known")
+    assert plain.told("o").startswith("No editor is known")
 
 
 def test_the_end_of_stdin_ends_no_watching() -> None:
