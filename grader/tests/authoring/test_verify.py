@@ -110,6 +110,7 @@ def broken(tmp_path_factory: pytest.TempPathFactory) -> Proven:
 
 
 class TestWholeStage:
+    @pytest.mark.full_matrix("grader/judging", "grader/diagnosis")
     def test_it_has_no_shortfall(self, whole: Proven) -> None:
         assert whole.shortfalls("good") == []
 
@@ -162,6 +163,7 @@ class TestWeakenedTest:
         assert (proof.reference, proof.stub, proof.alternatives) == (Tally(1, 1), Tally(2, 2), Tally(1, 1))
 
 
+@pytest.mark.full_matrix("grader/diagnosis")
 def test_mistakes_that_no_test_tells_apart_are_ambiguous(mistaken: Proven) -> None:
     messages = [message for _, message in mistaken.shortfalls("ambiguous") if " is " in message]
     assert messages == [

@@ -60,6 +60,7 @@ def ended(place: Place, small: Small, by: signal.Signals) -> tuple[int, str]:
     return process.returncode, said
 
 
+@pytest.mark.full_matrix("grader/capstone")
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="Windows has no such end")
 def test_a_training_that_was_killed_ends_with_the_same_bits(place: Place, small: Small, here: Here) -> None:
     small.change(small.manifest, "pause = 0.0", "pause = 0.04")

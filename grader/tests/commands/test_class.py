@@ -114,6 +114,7 @@ def test_a_run_that_is_killed_at_any_moment_loses_nothing_and_grades_nothing_twi
     }  # fmt: skip
 
 
+@pytest.mark.full_matrix("grader/gradebook", "grader/commands/classes")
 def test_points_by_hand_survive_a_regrade_and_the_history_tells_all(graded: tuple[Place, Path], here: Here) -> None:
     out = ("--out", str(graded[1] / "out"))
     assert here("class", "override", "bob", "s01", *out, "--points", "1.5", "--reason", "oral exam").code == 0

@@ -13,6 +13,7 @@ def broken(function: str, body: str, arguments: str = "*args, **kwargs") -> str:
     return f"{REFERENCE}\n_right = {function}\n\n\ndef {function}({arguments}):\n    {body}\n"
 
 
+@pytest.mark.some_of(4)
 @pytest.mark.parametrize(
     ("body", "status", "message"),
     [
@@ -129,6 +130,7 @@ def test_a_fault_of_the_grader_is_not_a_learners(walk: Explore, monkeypatch: pyt
         walk(REFERENCE)
 
 
+@pytest.mark.full_matrix
 def test_a_value_that_is_too_much_to_look_at_costs_its_step(walk: Explore, monkeypatch: pytest.MonkeyPatch) -> None:
     def greedy(*_: object) -> None:
         [np.ones(1 << 22) for _ in range(100)]

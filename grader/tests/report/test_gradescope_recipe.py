@@ -86,6 +86,7 @@ class TestRecipe:
         assert "apt-get install -y -qq bubblewrap libseccomp2 python3-venv" in noted
         assert noted.index("pip install --quiet uv") < noted.index("uv sync --quiet --no-dev")
 
+    @pytest.mark.full_matrix("docs/gradescope", "grader/course")
     def test_a_right_module_has_every_point(self, autograder: Autograder) -> None:
         done, document = autograder.grade({"matrices.py": RIGHT})
         assert done.returncode == 0, done.stderr

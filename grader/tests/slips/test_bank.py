@@ -49,6 +49,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
             metafunc.parametrize(name, STAGES if is_whole else STAGES[first::EVERY] or STAGES[:1])
 
 
+@pytest.mark.full_matrix("stages", "hidden")
 @pytest.mark.parametrize(("stage", "file"), FILES)
 def test_slips_are_of_rows_of_their_stage(stage: str, file: str) -> None:
     slips = slips_of(stage, file=file)
@@ -62,12 +63,14 @@ def test_names_tell_more_than_nothing(stage: str, file: str) -> None:
     assert not [slip.id for slip in slips_of(stage, file=file) if slip.is_named_by("")]
 
 
+@pytest.mark.full_matrix("stages", "hidden")
 @pytest.mark.parametrize("stage", stages_with_slips(file=HOLDOUT))
 def test_a_holdout_has_slips_of_its_own(stage: str) -> None:
     known = {slip.source for slip in slips_of(stage)}
     assert not [slip.id for slip in slips_of(stage, file=HOLDOUT) if slip.source in known]
 
 
+@pytest.mark.full_matrix("stages", "hidden")
 def test_a_solution_passes(right: str, executor: Executor, pytestconfig: pytest.Config) -> None:
     seeds = range(pytestconfig.getoption("--seeds"))
     cases = [Case("slips/solution", right, solution_of(right), seed) for seed in seeds]

@@ -72,6 +72,7 @@ def test_what_is_damaged_is_refused(name: str) -> None:
     assert refused(bytes(data)).startswith("ada.tar cannot be unpacked: ")
 
 
+@pytest.mark.some_of(3)
 @pytest.mark.parametrize("name", ["gzip", "bzip2", "xz"])
 def test_a_bomb_is_refused_with_little_memory(name: str) -> None:
     bomb = PACKERS[name](bytes(30 << 20))

@@ -172,6 +172,7 @@ def test_a_page_whose_updates_were_refused_asks_for_them_again(page: Page, cours
         assert page.run("document.querySelector('#connection').hidden")
 
 
+@pytest.mark.full_matrix
 def test_that_an_example_runs_is_taken_back_once_it_has(page: Page, course: Place) -> None:
     (course.root / "drawings").mkdir()
     plans = "PLANS = dict()\n"  # known only once it has run

@@ -53,10 +53,10 @@ def graded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Class, di
 
 @needs_git
 @needs_bash
+@pytest.mark.full_matrix(".github", "grader/classroom", "grader/commands/classes", "grader/report")
 class TestAClass:
     """What a run leaves, seen from each side."""
 
-    @pytest.mark.full_matrix(".github", "grader/classroom", "grader/commands/classes", "grader/report")
     def test_each_student_is_graded_in_jobs_of_their_own(self, graded: tuple[Class, dict[str, Played]]) -> None:
         codes = {name: job.code for name, job in graded[1].items()}
         assert codes == {

@@ -97,6 +97,7 @@ def test_the_scale_may_be_in_the_queries_and_the_gradient_before_the_scale(tmp_p
     assert walked(tmp_path, before).fine
 
 
+@pytest.mark.some_of(4)
 @pytest.mark.parametrize(
     ("old", "new", "part", "row", "message"),
     [

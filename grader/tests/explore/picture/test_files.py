@@ -66,6 +66,7 @@ def test_an_svg_holds_words_weights_and_titles_as_text(tmp_path: Path) -> None:
     assert "“The cat sat down” · 4 words, 6 features, 2 heads" in found
 
 
+@pytest.mark.full_matrix
 def test_the_same_exploration_gives_the_same_file() -> None:
     assert files.drawn(exploration(), "svg") == files.drawn(exploration(), "svg")
     assert files.drawn(exploration(), "png") == files.drawn(exploration(), "png")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from xml.etree import ElementTree
 
+import pytest
+
 from grader.explore.model import Exploration, Ran
 from grader.explore.picture import files
 from grader.explore.picture.panels import WIDTH, arranged, drawn_panels
@@ -13,6 +15,7 @@ RAN = Ran("module.py", "0" * 64, "process", None, 3)
 FOUND = Exploration("s11", "Activations", None, RAN, given="some data", drawings=ALL)
 
 
+@pytest.mark.full_matrix
 def test_a_png_and_an_svg_are_drawn_of_every_kind() -> None:
     assert files.drawn(FOUND, "png").startswith(b"\x89PNG")
     root = ElementTree.fromstring(files.drawn(FOUND, "svg"))
