@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from grader.outcome import Outcome
 
 RUNNING = Path("/proc/loadavg")
+FEWEST_ROWS = 6  # of a checklist for whose tests, not yet loaded, a second worker is worth its start
 
 
 class Staff:
@@ -42,7 +43,8 @@ class Staff:
         if not fork:
             self._stands().prepare()
             return
-        self._has_room = self._hurried and not alone and has_idle_core()
+        is_long = len(self._stage.criteria) >= FEWEST_ROWS
+        self._has_room = self._hurried and not alone and is_long and has_idle_core()
         self.workers(tier, fork).prepare()
         if self._has_room:
             self._second.setdefault(tier, self._new(tier)).prepare()

@@ -22,6 +22,7 @@ from grader.outcome import Outcome
 from grader.submission import take
 from grader.tests.conftest import Graded, SmallCourse
 from grader.tests.support import good_stage
+from grader.verdict import Verdict
 from grader.worker.process_tree import below
 
 pytestmark = pytest.mark.skipif(not tiers.FORKS, reason="needs forks")
@@ -65,6 +66,7 @@ def course(small_course: SmallCourse) -> SmallCourse:
 @pytest.fixture
 def idle(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(staff, "has_idle_core", lambda: True)
+    monkeypatch.setattr(staff, "FEWEST_ROWS", 2)
 
 
 def plain(graded: Graded) -> tuple[Any, ...]:
@@ -219,13 +221,30 @@ def test_the_verdict_is_that_of_one_judge(course: SmallCourse, source: str, monk
 
 
 @pytest.mark.usefixtures("idle")
+@pytest.mark.parametrize("why_not", ["alone", "timed", "hunt", "few rows"])
+def test_no_worker_is_started_where_one_judge_works(
+    course: SmallCourse, monkeypatch: pytest.MonkeyPatch, why_not: str
+) -> None:
+    path = course.root.parent / "handed_in.py"
+    course._put(path, RIGHT)
+    if why_not == "few rows":
+        monkeypatch.setattr(staff, "FEWEST_ROWS", 3)
+    with Grader(course.course, course.stage, hurried=why_not != "alone") as grader:
+        options = Options(1, "process", timed=why_not == "timed")
+        snapshot = take(course.stage, path, course.root)
+        found = grader.hunt(snapshot, options, ()) if why_not == "hunt" else grader.grade(snapshot, options)
+        assert found is None or (isinstance(found, Verdict) and found.passed)
+        assert not grader._staff._second
+
+
+@pytest.mark.usefixtures("idle")
 def test_a_kept_grader_has_both_workers_ready_for_the_next_time(course: SmallCourse) -> None:
     path = course.root.parent / "handed_in.py"
     course._put(path, RIGHT)
-    options = Options(1, "process")
+    options, snapshot = Options(1, "process"), take(course.stage, path, course.root)
     with Grader(course.course, course.stage, warm=True, hurried=True) as grader:
         for _ in range(2):
-            assert grader.grade(take(course.stage, path, course.root), options).passed
+            assert grader.grade(snapshot, options).passed
             grader.prepare(options)
             own = grader._staff._first["process", True], grader._staff._second["process"]
             assert all(each._ahead is not None and each._ahead.running() for each in own)
