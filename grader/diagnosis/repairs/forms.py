@@ -195,7 +195,8 @@ class Forms:
         label, relevance = trial.right[-1].label, Relevance(ran)
         found = relevance.depths(label, parts)
         found |= {id(each): SUSPECT for node in ran.values() for each in walk(node) if keeps_nothing(each)}
-        vouched = {helper for name in fine for helper in written.reached(name)}
+        whole = [name for name in fine if "." not in name]  # of a class with other methods nothing is known
+        vouched = {helper for name in whole for helper in written.reached(name)}
         asked = {name.partition(".")[0] for name in public_names(self.stage)}
         doubted = [name for name in ran if name not in vouched or name.partition(".")[0] in asked]
         wrong = suspects(written, self._rights.noted(trial, fine, 1), doubted, relevance.lines, label)

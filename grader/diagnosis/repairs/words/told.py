@@ -76,8 +76,7 @@ def _aligned(change: Change, say: Vocabulary) -> Clause | None:
             return clause
         is_call = isinstance(one.new, ast.Call) and isinstance(one.old, LEAVES)
         is_short = isinstance(one.new, LEAVES) or (is_call and len(walk(one.new)) <= MOST_NODES)
-        said = taking_part(one, say) or (quoted(one.old, one.new) if is_short else None)
-        return said or taking_part(change, say)
+        return taking_part(one, say) or (quoted(one.old, one.new) if is_short else taking_part(change, say))
     clauses = [told(replace(each, kind=""), say) for each in found or ()]
     known = [each for each in clauses if each is not None]
     if known and len(known) == len(clauses) and not any("another value" in each.said for each in known):
