@@ -17,6 +17,7 @@ from grader.diagnosis.repairs.trial import Trial
 from grader.diagnosis.repairs.written import Written
 from grader.diagnosis.slips.probes import Failing
 from grader.diagnosis.slips.telling import distance, is_fine
+from grader.diagnosis.slips.wording.phrases import called
 from grader.diagnosis.trees import walk
 
 AT_ONCE = 16  # changes that are tried in one exchange
@@ -112,7 +113,9 @@ class Candidates:
         places = {name: _place(name, written, label, self.row.own) for name in doubted}
         nearest = [name for name in doubted if places[name] == places[doubted[0]]]
         tried = [(FIRST, QUICK, name) for name in (*late, *early)]
-        tried += [(FIRST, level, name) for level in (*LEVELS, TERMS) for name in nearest]
+        inner = [name for name in doubted if not _calls(written.definitions[name], doubted)]
+        tried += [(FIRST, level, name) for level in LEVELS for name in (*nearest, *inner)]
+        tried += [(FIRST, TERMS, name) for name in (*inner, *nearest)]
         tried += [(REACHED, QUICK, name) for name in (*late, *early)]
         tried += [(FIRST, level, name) for name in (*late, *early) for level in LEVELS]
         tried += [(ring, level, name) for ring, level in ORDER for each in (late, early) for name in each]
@@ -165,6 +168,12 @@ class Candidates:
 def _is_suspect(definition: ast.FunctionDef, depths: Mapping[int, int]) -> bool:
     """Say whether a value first goes wrong in a function."""
     return any(depths.get(id(each)) == SUSPECT for each in walk(definition))
+
+
+def _calls(definition: ast.FunctionDef, names: Iterable[str]) -> bool:
+    """Say whether a function calls one of some: what it gives may be wrong because theirs is."""
+    wanted = {name.rpartition(".")[2] for name in names}
+    return any(called(each) in wanted for each in walk(definition) if isinstance(each, ast.Call))
 
 
 def _place(name: str, written: Written, label: str, own: frozenset[str]) -> tuple[object, ...]:

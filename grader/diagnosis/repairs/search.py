@@ -90,13 +90,13 @@ class Repairs:
                 self.forms.place(each)
                 some = sorted(row.failing, key=size_of)[:MOST_RUN_AGAIN]
                 trials = [trial for test in some if (trial := self.answers.whole(test)) is not None]
-                if not trials and (passing := self.passing.known(each, some, row)) is not None:
-                    return [passing]
                 right = (trial for trial in trials if trial.is_right(trial.score(each.numbers)))
                 probe = next(right, None)
                 slips = self.confirmer.confirmed([each], probe.failing, row) if probe is not None else []
                 if slips:
                     return [slips[0][0]]
+                if probe is None and (passing := self.passing.known(each, some, row)) is not None:
+                    return [passing]
         except BenchGone:
             pass
         finally:
