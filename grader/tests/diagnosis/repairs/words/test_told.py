@@ -8,8 +8,7 @@ from grader.diagnosis.repairs.words.told import told
 from grader.diagnosis.slips.schema import Change
 from grader.diagnosis.slips.wording.phrases import Vocabulary
 
-NAMES = frozenset({"rows", "rate", "x"})
-SAY = Vocabulary(NAMES, NAMES, {}, {}, {}, is_own=True)
+SAY = Vocabulary(frozenset({"rows", "rate", "x"}), is_own=True)
 
 
 def said(line: str, right: str) -> str | None:
