@@ -9,6 +9,7 @@ from functools import cached_property
 from functools import partial as bound
 
 from grader.course.stage import Stage, public_names
+from grader.diagnosis.repairs.asked import is_drawn
 from grader.diagnosis.repairs.bench import Bench
 from grader.diagnosis.repairs.held.scale import scales
 from grader.diagnosis.repairs.held.seen import Seen, numbers_in
@@ -199,5 +200,6 @@ class Forms:
         vouched = {helper for name in whole for helper in written.reached(name)}
         asked = {name.partition(".")[0] for name in public_names(self.stage)}
         doubted = [name for name in ran if name not in vouched or name.partition(".")[0] in asked]
-        wrong = suspects(written, self._rights.noted(trial, fine, 1), doubted, relevance.lines, label)
+        rights, draws = self._rights.noted(trial, fine, 1), is_drawn(trial.right)
+        wrong = suspects(written, rights, doubted, relevance.lines, label, draws)
         return found | dict.fromkeys(wrong, SUSPECT)

@@ -21,12 +21,18 @@ MADE = (ast.BinOp, ast.Call, ast.UnaryOp, ast.Subscript, ast.Compare, ast.IfExp,
 
 
 def suspects(
-    learners: Written, rights: Sequence[Written], functions: Sequence[str], lines: Sequence[Line], asked: str
+    learners: Written,
+    rights: Sequence[Written],
+    functions: Sequence[str],
+    lines: Sequence[Line],
+    asked: str,
+    draws: bool = False,
 ) -> frozenset[int]:
     """Return the ids of the statements in which a value of the learner's is wrong and all that it is made of is right.
 
     Those that set what it is made of are suspect, too. A value is wrong that no right module has in the same test, if
-    not all that is made of it is right; nothing is suspect where no right module was noted. asked is what is wrong.
+    not all that is made of it is right; nothing is suspect where no right module was noted. asked is what is wrong;
+    draws says that this is made of draws, which else tell nothing: right modules draw others.
     """
     if not rights:
         return frozenset()
@@ -40,7 +46,9 @@ def suspects(
     for name in functions:
         statements = list(statements_of(learners.definitions[name].body))
         unlike = [each for each in statements if not is_right(learners, each, right)]
-        wrong[name] = [each for each in unlike if any(_goes_wrong(learners, head, right) for head in head_of(each))]
+        wrong[name] = [
+            each for each in unlike if any(_goes_wrong(learners, head, right, draws) for head in head_of(each))
+        ]
         wrong[name] += [each for each in statements if _keeps_another(learners, each, kept, right)]
         wrong[name] += [each for each in statements if _stores_another(learners, each, name, right)]
     fine = cleared(learners, lines, [each for own in wrong.values() for each in own], right, asked)
@@ -88,11 +96,12 @@ def _changed_by(statement: ast.Assign | ast.AugAssign) -> list[str]:
     return [target.id] if isinstance(target, ast.Name) and not is_whole else []
 
 
-def _goes_wrong(learners: Written, head: ast.AST, right: Prints) -> bool:
+def _goes_wrong(learners: Written, head: ast.AST, right: Prints, draws: bool) -> bool:
     """Say whether an expression has a part that is wrong, or raises, of which each part is right."""
-    drawn = {id(each) for node in walk(head) if _is_drawn(learners, node) for each in walk(node)}
+    calls = [] if draws else [node for node in walk(head) if _is_drawn(learners, node)]
+    drawn = {id(each) for node in calls for each in walk(node)}  # with factors of their own
     for node in walk(head):
-        if id(node) in drawn:  # right modules draw others, with factors of their own
+        if id(node) in drawn:
             continue
         known = print_of(learners, node) if isinstance(node, MADE) else None
         if known in right if known is not None else not _raises(learners, node):

@@ -12,11 +12,11 @@ RIGHT = "def f(x, w):\n    a = x * 3\n    b = a + w\n    return b * 2"
 CALL = "f(np.array([1.0, 2.5]), np.array([0.3, -4.0]))"
 
 
-def found(ours: str, right: str, call: str = CALL, asked: str = "f") -> list[int]:
+def found(ours: str, right: str, call: str = CALL, draws: bool = False) -> list[int]:
     """Return the lines of the last function that are suspect, beside what a right module holds."""
     learners, theirs = written(ours, call), written(right, call)
     lines = Relevance(learners.definitions).lines
-    wrong = suspects(learners, [theirs], list(learners.definitions), lines, asked)
+    wrong = suspects(learners, [theirs], list(learners.definitions), lines, "f", draws)
     body = statements_of(list(learners.definitions.values())[-1].body)
     return [each.lineno for each in body if id(each) in wrong]
 
@@ -54,10 +54,12 @@ def test_what_raises_is_suspect() -> None:
     assert found(ours, right) == [3, 5]
 
 
-def test_what_is_drawn_is_not_suspect() -> None:
+def test_what_is_drawn_is_suspect_where_draws_are_asked_for() -> None:
     right = "def f(x, rng):\n    noise = rng.normal(0, 1, 2)\n    return x * 2"
     ours = "def f(x, rng):\n    noise = rng.normal(0, 1 / np.sqrt(7), 2)\n    return x / 2"
-    assert found(ours, right, "f(np.array([1.0, 2.5]), np.random.default_rng(0))") == [4]
+    call = "f(np.array([1.0, 2.5]), np.random.default_rng(0))"
+    assert found(ours, right, call) == [4]
+    assert found(ours, right, call, draws=True) == [3, 4]
 
 
 def test_nothing_is_suspect_without_a_right_module() -> None:
