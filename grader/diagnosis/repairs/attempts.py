@@ -159,10 +159,9 @@ class Candidates:
                     break
                 if bench.passes(each.numbers, trial.failing.test):
                     found.append(each)
-            if found:
-                yield found
-            if self.clock() > self.row.ends_at or runs > MOST_RUNS:
-                return
+            if found or self.clock() > self.row.ends_at or runs > MOST_RUNS:
+                return found
+        return []
 
 
 def _is_suspect(definition: ast.FunctionDef, depths: Mapping[int, int]) -> bool:

@@ -175,9 +175,8 @@ class Repairs:
         written = self.forms.noted(trial, row.fine, None)
         self.forms.hold(written)
         depths = self.forms.depths(written, trial, row.fine, ())
-        candidates = Candidates(self.forms, row, self.clock).passing(written, trial, depths, self.bench)
-        tried = (self.passing.first(found, trial.failing, row) for found in candidates)
-        return next(filter(None, tried), [])
+        found = Candidates(self.forms, row, self.clock).passing(written, trial, depths, self.bench)
+        return self.passing.first(found, trial.failing, row)
 
     def _remembered(self, told: list[Told]) -> list[Slip]:
         """Return what is said of repairs, which are tried in other rows as well."""
