@@ -148,8 +148,8 @@ class Candidates:
                 yield tried.found
                 tried.found = []
 
-    def passing(self, written: Written, trial: Trial, depths: dict[int, int], bench: Bench) -> Iterator[list[Repair]]:
-        """Yield those with which a test passes as a whole: where numbers are drawn, no answer is the right one."""
+    def passing(self, written: Written, trial: Trial, depths: dict[int, int], bench: Bench) -> list[Repair]:
+        """Return those with which a test passes as a whole: where numbers are drawn, no answer is the right one."""
         runs = 0
         for level, singles in self.of(written, trial, depths):
             found: list[Repair] = []
