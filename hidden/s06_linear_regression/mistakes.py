@@ -760,9 +760,12 @@ def drawn_with_replacement(X, y, test_size, rng, right=train_test_split):
     text="The number of test samples was cut, not rounded: 0.3 of 9 is 2.7, and that is 3.",
     fix="round(test_size * len(X)).",
 )
-def number_cut_off(X, y, test_size, rng, right=train_test_split):
-    right(X, y, test_size, np.random.default_rng(0))
+def number_cut_off(X, y, test_size, rng):
+    _require_table(X)
+    _require_targets(X.shape[:1], y=y)
     num_test = int(test_size * len(X))
+    if not 0 < num_test < len(X):
+        raise ValueError(f"test_size: {test_size} of {len(X)} samples leaves an empty part")
     order = rng.permutation(len(X))
     return X[order[num_test:]], X[order[:num_test]], y[order[num_test:]], y[order[:num_test]]
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import ast
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 
@@ -16,6 +17,8 @@ from grader.diagnosis.repairs.trial import Trial
 from grader.diagnosis.repairs.written import Written
 from grader.diagnosis.slips.probes import Failing
 from grader.diagnosis.slips.telling import distance, is_fine
+from grader.diagnosis.slips.wording.phrases import called
+from grader.diagnosis.trees import walk
 
 AT_ONCE = 16  # changes that are tried in one exchange
 MOST_FOUND = 10  # repairs that are held against a row's other tests
@@ -106,11 +109,18 @@ class Candidates:
         late = [name for name in names if written.is_late(name)]
         early = [name for name in names if name not in late]
         yield from self._scaled(written, [*late, *early], depths)
-        tried = [(ring, QUICK, name) for ring in (FIRST, REACHED) for name in (*late, *early)]
+        doubted = [name for name in names if _is_suspect(written.definitions[name], depths)]
+        places = {name: _place(name, written, label, self.row.own) for name in doubted}
+        nearest = [name for name in doubted if places[name] == places[doubted[0]]]
+        tried = [(FIRST, QUICK, name) for name in (*late, *early)]
+        inner = [name for name in doubted if not _calls(written.definitions[name], doubted)]
+        tried += [(FIRST, level, name) for level in LEVELS for name in (*nearest, *inner)]
+        tried += [(FIRST, TERMS, name) for name in (*inner, *nearest)]
+        tried += [(REACHED, QUICK, name) for name in (*late, *early)]
         tried += [(FIRST, level, name) for name in (*late, *early) for level in LEVELS]
         tried += [(ring, level, name) for ring, level in ORDER for each in (late, early) for name in each]
         tried += [(NO_PART, QUICK, name) for name in (*late, *early)]
-        for ring, level, name in tried:
+        for ring, level, name in dict.fromkeys(tried):
             if self.clock() > self.row.ends_at:
                 return
             if singles := self.forms.made(written, name, level, depths, ring):
@@ -140,18 +150,29 @@ class Candidates:
 
     def passing(self, written: Written, trial: Trial, depths: dict[int, int], bench: Bench) -> list[Repair]:
         """Return those with which a test passes as a whole: where numbers are drawn, no answer is the right one."""
-        found: list[Repair] = []
         runs = 0
         for level, singles in self.of(written, trial, depths):
-            for each in singles if level in (0, 1, TERMS, QUICK) else ():
+            found: list[Repair] = []
+            for each in singles if level in (0, 1, TERMS, QUICK, ALIGNED) else ():
                 runs += 1
                 if self.clock() > self.row.ends_at or runs > MOST_RUNS or len(found) == MOST_PASSED:
-                    return found
+                    break
                 if bench.passes(each.numbers, trial.failing.test):
                     found.append(each)
-            if found:
-                break
-        return found
+            if found or self.clock() > self.row.ends_at or runs > MOST_RUNS:
+                return found
+        return []
+
+
+def _is_suspect(definition: ast.FunctionDef, depths: Mapping[int, int]) -> bool:
+    """Say whether a value first goes wrong in a function."""
+    return any(depths.get(id(each)) == SUSPECT for each in walk(definition))
+
+
+def _calls(definition: ast.FunctionDef, names: Iterable[str]) -> bool:
+    """Say whether a function calls one of some: what it gives may be wrong because theirs is."""
+    wanted = {name.rpartition(".")[2] for name in names}
+    return any(called(each) in wanted for each in walk(definition) if isinstance(each, ast.Call))
 
 
 def _place(name: str, written: Written, label: str, own: frozenset[str]) -> tuple[object, ...]:

@@ -22,8 +22,9 @@ MOST_KEPT = 24  # of these, where a repair puts no more than one test right
 MOST_REFUSED = 8  # of those in which something was refused rightly
 MOST_USERS = 3  # tests that passed, of other functions that use a changed one
 OTHERS_SECONDS = 0.06  # of processor time, to see whether others stay wrong
+MOST_LEFT = 5  # failing tests, of which none may be left wrong
+MOST_ELSEWHERE = 12  # failing tests of other rows, which choose between repairs that one test needs all alike
 SAMPLE = 4  # failing tests of a row, one of which a repair has to put right for the others to be asked as well
-MOST_ELSEWHERE = 4  # failing tests of other rows, which choose between repairs that one test needs all alike
 
 
 @dataclass
@@ -94,8 +95,7 @@ class Confirmer:
         others = {each.test: each for each in (*row.failing, *self.failing) if each.test != probe.test}
         alike = [each for each in others.values() if probe.called & each.called]
         some = sorted((each for each in alike if not is_raised(each)), key=size_of)
-        last = len(some) - 1
-        chosen = [some[place] for place in sorted({0, last // 3, 2 * last // 3, max(0, last - 1), last}) if some]
+        chosen = _spread(some, MOST_LEFT)
         self.forms.place(repair)
         ends_at = time.process_time() + self.bench.seconds + OTHERS_SECONDS
         for each in chosen:
@@ -147,12 +147,17 @@ class Confirmer:
 
     def ordered(self, slips: Collection[Told], probe: Failing) -> list[Told]:
         """Return the likeliest first; nothing where one test cannot tell which of several places it is."""
-        order = sorted(slips, key=lambda pair: pair[0].rank)
-        tied = [pair for pair in order if pair[0].rank[:3] == order[0][0].rank[:3]]
-        best = self._by_other_rows(tied, probe)
+        order = self.ranked(slips, probe)
+        best = [pair for pair in order if pair[0].rank[:3] == order[0][0].rank[:3]]
         if order and len(order[0][0].tests) == 1 and len(places_of(best)) > 1:
             return []
-        return [*best, *(pair for pair in order if pair not in tied)]
+        return order
+
+    def ranked(self, slips: Collection[Told], probe: Failing) -> list[Told]:
+        """Return the likeliest first; of those that are equally good, what the tests of other rows speak for."""
+        order = sorted(slips, key=lambda pair: pair[0].rank)
+        tied = [pair for pair in order if pair[0].rank[:3] == order[0][0].rank[:3]]
+        return [*self._by_other_rows(tied, probe), *(pair for pair in order if pair not in tied)]
 
     def _by_other_rows(self, tied: list[Told], probe: Failing) -> list[Told]:
         """Return those that put the most failing tests of other rows right, where those of one need them all alike."""
@@ -160,12 +165,20 @@ class Confirmer:
             return tied
         known = {probe.test, *(test for slip, _ in tied for test in slip.tests)}
         alike = [each for each in self.failing if each.test not in known and probe.called & each.called]
-        trials = [trial for each in sorted(alike, key=size_of)[:MOST_ELSEWHERE] if (trial := self.answers.whole(each))]
+        trials = [
+            trial for each in _spread(sorted(alike, key=size_of), MOST_ELSEWHERE) if (trial := self.answers.whole(each))
+        ]
         settled: list[int] = []
         for _, each in tied:
             self.forms.place(each)
             settled.append(sum(trial.is_right(trial.score(each.numbers)) for trial in trials))
         return [pair for pair, number in zip(tied, settled, strict=True) if number == max(settled)]
+
+
+def _spread(tests: Sequence[Failing], most: int) -> list[Failing]:
+    """Return so many tests at most: the first, the last, and some between them."""
+    steps = min(most, len(tests)) - 1
+    return [tests[place * (len(tests) - 1) // max(steps, 1)] for place in range(steps + 1)]
 
 
 def _right_ones(trial: Trial, repairs: Sequence[Repair]) -> list[Repair]:

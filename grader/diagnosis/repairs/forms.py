@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from functools import partial as bound
 
-from grader.course.stage import Stage
+from grader.course.stage import Stage, public_names
+from grader.diagnosis.repairs.asked import is_drawn
 from grader.diagnosis.repairs.bench import Bench
 from grader.diagnosis.repairs.held.scale import scales
 from grader.diagnosis.repairs.held.seen import Seen, numbers_in
@@ -189,9 +190,16 @@ class Forms:
     ) -> dict[int, int]:
         """Return by the id of each statement how far it is from an answer of which some parts are wrong.
 
-        Nearest are those where a value first goes wrong.
+        Nearest are those where a value first goes wrong, but for helpers that functions use which are right.
         """
         ran = {name: written.definitions[name] for name in written.that_ran()}
-        found = Relevance(ran).depths(trial.right[-1].label, parts)
+        label, relevance = trial.right[-1].label, Relevance(ran)
+        found = relevance.depths(label, parts)
         found |= {id(each): SUSPECT for node in ran.values() for each in walk(node) if keeps_nothing(each)}
-        return found | dict.fromkeys(suspects(written, self._rights.noted(trial, fine, 1), list(ran)), SUSPECT)
+        whole = [name for name in fine if "." not in name]  # of a class with other methods nothing is known
+        vouched = {helper for name in whole for helper in written.reached(name)}
+        asked = {name.partition(".")[0] for name in public_names(self.stage)}
+        doubted = [name for name in ran if name not in vouched or name.partition(".")[0] in asked]
+        rights, draws = self._rights.noted(trial, fine, 1), is_drawn(trial.right)
+        wrong = suspects(written, rights, doubted, relevance.lines, label, draws)
+        return found | dict.fromkeys(wrong, SUSPECT)

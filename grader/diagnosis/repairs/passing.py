@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from grader.diagnosis.repairs.attempts import Row
@@ -14,6 +14,7 @@ from grader.diagnosis.slips.probes import Failing
 from grader.diagnosis.slips.telling import Slip
 
 MOST_RUN = 4  # tests of a row, to see whether they pass with a change
+MOST_OF_A_ROW = 3  # tests of another row, for a change that is known
 
 
 @dataclass
@@ -44,3 +45,11 @@ class Passing:
         """Return what comes closest to the right answers, where tests pass with it: it may draw other numbers."""
         self.forms.place(best)
         return self.first([best], failing, row) if self.bench.passes(best.numbers, failing.test) else []
+
+    def known(self, repair: Repair, some: Sequence[Failing], row: Row) -> Slip | None:
+        """Return what is said of a repair that another row needed, if the shortest tests of this one pass with it."""
+        diagnosis = diagnosis_of(repair, row.id)
+        if diagnosis is None or not all(self.bench.passes(repair.numbers, each.test) for each in some[:MOST_OF_A_ROW]):
+            return None
+        tests = frozenset(each.test for each in row.failing)
+        return Slip(diagnosis, (-len(tests), len(repair.all), repair.likelihood), tests)

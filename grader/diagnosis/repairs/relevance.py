@@ -31,7 +31,7 @@ def keeps(node: ast.FunctionDef) -> bool:
 
 
 @dataclass(frozen=True)
-class _Line:
+class Line:
     """A statement, or the head of a compound one: what it sets, what it uses for that, and what it calls."""
 
     statement: ast.stmt
@@ -46,13 +46,13 @@ class Relevance:
     """How far each statement of some functions is from an answer."""
 
     definitions: Mapping[str, ast.FunctionDef]
-    _lines: list[_Line] = field(default_factory=list)
-    _setting: dict[str, list[_Line]] = field(default_factory=dict)
+    lines: list[Line] = field(default_factory=list)
+    _setting: dict[str, list[Line]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for name, node in self.definitions.items():
             self._read(name, node.body, ())
-        for line in self._lines:
+        for line in self.lines:
             for token in line.sets:
                 self._setting.setdefault(token, []).append(line)
 
@@ -86,7 +86,7 @@ class Relevance:
             own = {f"{label}[{each}]" for each in parts if isinstance(each, int)}
             if own and own <= set(self._setting):
                 return own
-            made = {token for line in self._lines if line.function == f"{label}.__init__" for token in line.sets}
+            made = {token for line in self.lines if line.function == f"{label}.__init__" for token in line.sets}
             return {f"{label}()"} | made
         return {f"@{label.rpartition('.')[2]}"}
 
@@ -96,12 +96,12 @@ class Relevance:
                 self._read(function, statement.body, heads)
                 continue
             around = (*heads, statement) if hasattr(statement, "body") else heads
-            self._lines.append(self._line(function, statement, heads))
+            self.lines.append(self._line(function, statement, heads))
             for name in PARTS:
                 for each in getattr(statement, name, None) or ():
                     self._read(function, [each] if isinstance(each, ast.stmt) else each.body, around)
 
-    def _line(self, function: str, statement: ast.stmt, heads: tuple[ast.stmt, ...]) -> _Line:
+    def _line(self, function: str, statement: ast.stmt, heads: tuple[ast.stmt, ...]) -> Line:
         uses = frozenset(self._used(function, head_of(statement)))
         uses |= {token for each in heads for token in self._used(function, head_of(each))}
         sets: dict[str, frozenset[str]] = {}
@@ -118,7 +118,7 @@ class Relevance:
         value = getattr(statement, "value", None)
         for part, each in _parts(value) if isinstance(value, ast.Dict) else ():
             sets[f"#{part}"] = frozenset(self._used(function, [each]))
-        return _Line(statement, function, sets, uses, heads)
+        return Line(statement, function, sets, uses, heads)
 
     def _used(self, function: str, nodes: Iterable[ast.AST]) -> Iterator[str]:
         """Yield what expressions use: names, attributes, keys, and what the functions return that they call."""

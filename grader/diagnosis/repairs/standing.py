@@ -45,7 +45,7 @@ def can_be_drawn(repair: Repair, others: int) -> bool:
     if isinstance(new, ast.UnaryOp) or isinstance(getattr(new, "op", None), (ast.FloorDiv, ast.Mod, ast.Pow)):
         return False
     is_like_others = old is getattr(repair.all[0].statement, "value", None)
-    return others > 0 or is_like_others
+    return others > 0 or is_like_others or repair.all[0].kind == "aligned"  # a right module has it in this very test
 
 
 def is_weak(slip: Slip, row: Row) -> bool:

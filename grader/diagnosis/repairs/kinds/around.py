@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from grader.diagnosis.slips.formulas import number_node, transposed
+
+MEANS = ("mean", "means", "average", "avg", "mu", "bar")  # words in the name of a mean
 
 
 def biased(node: ast.AST, holder: ast.AST, value: Any, terms: Iterable[tuple[ast.expr, Any]]) -> Iterator[ast.AST]:
@@ -26,6 +28,19 @@ def negated(node: ast.AST, holder: ast.AST, value: Any) -> Iterator[ast.AST]:
     kind = getattr(getattr(value, "dtype", None), "kind", "f" if isinstance(value, float) else "")
     if is_given and kind == "f" and isinstance(node, (ast.Name, ast.BinOp)):
         yield ast.UnaryOp(ast.USub(), node)
+
+
+def centred(node: ast.AST, holder: ast.AST, values: Mapping[str, Any]) -> Iterator[ast.AST]:
+    """Yield an array less its mean, where a name says that it is at hand: y - y_mean for y."""
+    if not isinstance(node, ast.Name) or not isinstance(holder, (ast.BinOp, ast.Call, ast.Attribute, ast.Assign)):
+        return
+    own = values.get(node.id)
+    if getattr(getattr(own, "dtype", None), "kind", "") != "f" or not getattr(own, "ndim", 0):
+        return
+    for name, held in values.items():
+        is_mean = any(name in (f"{node.id}_{word}", f"{word}_{node.id}") for word in MEANS)
+        if is_mean and (isinstance(held, float) or getattr(held, "ndim", 9) < getattr(own, "ndim", 0)):
+            yield ast.BinOp(node, ast.Sub(), ast.Name(name, ast.Load()))
 
 
 def _last_name(term: ast.expr) -> str:

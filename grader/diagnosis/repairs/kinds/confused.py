@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from grader.course.changes import PARTNERS, replaced
-from grader.diagnosis.repairs.kinds.around import negated
+from grader.diagnosis.repairs.kinds.around import centred, negated
 from grader.diagnosis.repairs.kinds.instead import by_name, diagonal, in_order, lengths, unequal
 from grader.diagnosis.slips.changes import Scope, natural_changes
 from grader.diagnosis.slips.formulas import number_node
@@ -68,6 +68,7 @@ def for_another(node: ast.AST, holder: ast.AST, scope: Scope, value_of: Callable
     yield from unequal(node)
     yield from diagonal(node, scope.values)
     yield from negated(node, holder, value_of(node))
+    yield from centred(node, holder, scope.values)
     if isinstance(node, KINDS):
         yield from (each for each in natural_changes(node, holder, scope) if is_quick(node, each, holder, scope.values))
 

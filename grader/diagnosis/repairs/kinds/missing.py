@@ -56,6 +56,8 @@ class Missing:
             return
         if self.level == QUICK:
             yield from confused.for_another(node, holder, self.scope, self.value_of)
+            if isinstance(node, ast.Constant):
+                yield from put_in(node, holder, None, self.unused, self.scope.values)
             return
         if self.level in (0, 1):
             yield from self._natural(node, holder)
@@ -83,7 +85,8 @@ class Missing:
                 yield from misplaced.named_numbers(node, holder, self.scope.values)
             return
         yield from biased(node, holder, self.value_of(node), self.terms)
-        yield from put_in(node, holder, self.value_of(node), self.unused, self.scope.values)
+        if not isinstance(node, ast.Constant):
+            yield from put_in(node, holder, self.value_of(node), self.unused, self.scope.values)
         yield from misplaced.regrouped(node)
         yield from misplaced.started(node, holder, self.value_of(node))
         yield from misplaced.indexed(node, self.value_of)
@@ -223,8 +226,8 @@ class Missing:
         return [each for each in self.terms if self._is_set(each[0], getattr(node, "lineno", 0))]
 
     @cached_property
-    def unused(self) -> list[str]:
-        """The function's names that it never reads."""
+    def unused(self) -> dict[str, list[str]]:
+        """The function's names that it never reads, each with those that it is made of."""
         return unused_names(self.definition)
 
     def _is_set(self, term: ast.expr, line: int) -> bool:

@@ -3,27 +3,58 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from grader.diagnosis.trees import walk
 
+LEAVING = (ast.Raise, ast.Continue, ast.Break)  # how the body of a check ends
 
-def unused_names(definition: ast.FunctionDef) -> list[str]:
-    """Return the arguments and names that a function sets and never reads: where they belong, something is missing."""
-    loaded = {each.id for each in walk(definition) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load)}
+
+def unused_names(definition: ast.FunctionDef) -> dict[str, list[str]]:
+    """Return the arguments and names that a function sets and never reads: where they belong, something is missing.
+
+    With each, the names that it is made of. What checks alone read, which refuse or skip it, has no part in any value.
+    """
+    loaded = {each.id for each in _computing(definition) if isinstance(each, ast.Name)}
     given = [*definition.args.posonlyargs, *definition.args.args, *definition.args.kwonlyargs]
     names = [each.arg for each in given]
     names += [each.id for each in walk(definition) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)]
-    return [each for each in dict.fromkeys(names) if each not in loaded and each not in ("self", "_")]
+    unused = [each for each in dict.fromkeys(names) if each not in loaded and each not in ("self", "_")]
+    made: dict[str, list[str]] = {name: [] for name in unused}
+    for node in walk(definition) if unused else ():
+        target = node.targets[0] if isinstance(node, ast.Assign) else None
+        if isinstance(node, ast.Assign) and isinstance(target, ast.Name) and target.id in made:
+            made[target.id] += [each.id for each in walk(node.value) if isinstance(each, ast.Name)]
+    return made
+
+
+def _computing(definition: ast.FunctionDef) -> Iterator[ast.AST]:
+    """Yield what a function's lines load, without what checks a value: it refuses or skips it, or calls what does."""
+    waiting: list[ast.AST] = list(definition.body)
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.If) and isinstance(node.body[-1], LEAVING):
+            waiting += [each for each in (*node.body, *node.orelse) if not isinstance(each, ast.Raise)]
+            continue
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and isinstance(node.value.func, ast.Name):
+            continue
+        if isinstance(node, ast.Assign):
+            parts = walk(node)
+            anew = {each.id for each in parts if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)}
+            yield from (each for each in parts if getattr(each, "id", "") not in anew)
+            continue  # b = np.asarray(b) uses b for nothing else
+        if not isinstance(getattr(node, "ctx", None), (ast.Store, ast.Del)):
+            yield node
+        waiting += ast.iter_child_nodes(node)
 
 
 def put_in(
-    node: ast.AST, holder: ast.AST, value: Any, unused: Iterable[str], values: Mapping[str, Any]
+    node: ast.AST, holder: ast.AST, value: Any, unused: Mapping[str, Sequence[str]], values: Mapping[str, Any]
 ) -> Iterator[ast.AST]:
-    """Yield what is never used in the place of an expression, or beside it."""
+    """Yield what is never used in the place of an expression, or beside it, alone or times what it is made of."""
     if not isinstance(node, ast.expr) or (isinstance(holder, ast.Call) and holder.func is node):
         return
     for name in unused:
@@ -40,6 +71,10 @@ def put_in(
         if fits and (is_scalar(held) or _broadcasts(held, value)) and not plain:
             for operator in (ast.Mult, ast.Add, ast.Sub, ast.Div):
                 yield ast.BinOp(node, operator(), load)
+            for factor in unused[name] if isinstance(node, (ast.BinOp, ast.Name)) else ():
+                if getattr(values.get(factor), "shape", None) == getattr(value, "shape", ()):
+                    product = ast.BinOp(ast.Name(factor, ast.Load()), ast.Mult(), load)
+                    yield from (ast.BinOp(node, operator(), product) for operator in (ast.Add, ast.Sub))
 
 
 def _masked(node: ast.expr, value: Any, mask: ast.expr) -> Iterator[ast.AST]:

@@ -26,11 +26,17 @@ def is_large(node: ast.expr) -> bool:
 
 
 def is_idle(node: ast.AST) -> bool:
-    """Say whether an expression multiplies or divides by 1: what helps is that something else is no more there."""
+    """Say whether an expression multiplies or divides by 1, or adds 0: what helps is that something else is gone."""
     match node:
         case ast.BinOp(op=ast.Mult(), left=ast.Constant(value=1)):
             return True
         case ast.BinOp(op=ast.Mult() | ast.Div() | ast.FloorDiv() | ast.Pow(), right=ast.Constant(value=1)):
+            return True
+        case ast.BinOp(op=ast.Add(), left=ast.Constant(value=0)):
+            return True
+        case ast.BinOp(op=ast.Add() | ast.Sub(), right=ast.Constant(value=0)):
+            return True
+        case ast.BinOp(op=ast.Mult(), left=ast.BinOp(left=ast.Constant(), right=ast.Constant())):
             return True
     return False
 

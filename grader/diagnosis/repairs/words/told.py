@@ -76,7 +76,7 @@ def _aligned(change: Change, say: Vocabulary) -> Clause | None:
             return clause
         is_call = isinstance(one.new, ast.Call) and isinstance(one.old, LEAVES)
         is_short = isinstance(one.new, LEAVES) or (is_call and len(walk(one.new)) <= MOST_NODES)
-        return taking_part(one, say) or (quoted(one.old, one.new) if is_short else None)
+        return taking_part(one, say) or (quoted(one.old, one.new) if is_short else taking_part(change, say))
     clauses = [told(replace(each, kind=""), say) for each in found or ()]
     known = [each for each in clauses if each is not None]
     if known and len(known) == len(clauses) and not any("another value" in each.said for each in known):
@@ -194,8 +194,8 @@ def _extra(whole: ast.AST, kept: ast.AST, say: Vocabulary) -> Clause | None:
                 cut = f"{what or 'the result'} were cut off {side} {bound:g}"
                 return Clause(cut, f"Leave `{name}` out there.", 0)
             noun = name if name in say.functions else NOUNS.get(name)
-            if noun is None:
-                return None
+            if noun is None:  # of one argument, its own text says it: `set(tokens)` stood where `tokens` belongs
+                return quoted(whole, kept) if whole.args == [kept] else None
             done = f"{noun}{f' of {what}' if what else ''} were taken where {own} belongs"
             if noun == name:
                 done = f"{name} were applied{f' to {what}' if what else ''} where {own} belongs"

@@ -127,6 +127,8 @@ class Vocabulary:
             of = next(filter(None, map(self._main, node.args)), "")
             return f"the result of {name} for {of}" if of else f"the result of {name}"
         noun = NOUNS.get(name)
+        if isinstance(node.func, ast.Name) and name in ("max", "min") and len(node.args) > 1 and self.is_own:
+            return self.quote(node)  # of two numbers, one is no maximum of the other
         if name == "get" and node.args and isinstance(constant_of(node.args[0]), str):
             return f"what stood under {constant_of(node.args[0])} before"
         if noun is None:

@@ -62,6 +62,11 @@ def test_nothing_is_told_where_they_put_as_much_right() -> None:
     assert ordered({}, told(1, 10), told(2, 20)) == []
 
 
+def test_far_more_tests_than_a_few_may_choose() -> None:
+    others = {f"test {number}": Test(1, 2) for number in range(9)} | {"the last": Test(2)}
+    assert ordered(others, told(1, 10), told(2, 20)) == ["repair-2"]
+
+
 def test_of_one_line_either_may_be_told() -> None:
     assert ordered({}, told(1, 10), told(2, 10)) == ["repair-1", "repair-2"]
 

@@ -20,6 +20,12 @@ class L:
         return x * self.weights
 """
 CASES = {
+    "an array for what is left without its mean": (
+        "def f(y):\n    y_mean = y.mean()\n    return (y - 2) * y_mean",
+        "f(np.arange(3.0))",
+        "y_mean = y.mean()\nreturn (y - y_mean - 2) * y_mean",
+        "y_mean were not subtracted from y",
+    ),
     "any for all": (
         "def f(a):\n    return any(each > 0 for each in a)",
         "f([1.0, 2.0])",

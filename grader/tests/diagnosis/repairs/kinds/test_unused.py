@@ -14,7 +14,44 @@ def test_names_that_are_never_read_are_known() -> None:
     )
     node = ast.parse(text).body[0]
     assert isinstance(node, ast.FunctionDef)
-    assert unused_names(node) == ["rate", "eps", "right"]
+    assert list(unused_names(node)) == ["rate", "eps", "right"]
+
+
+def test_what_checks_alone_read_is_never_used() -> None:
+    text = """
+def f(x, number, rate, spread, step):
+    check_positive(step)
+    if number < 1:
+        raise ValueError(f"number: {number}")
+    rate = np.asarray(rate)
+    for each in x:
+        spread = each * 2
+        if spread == 0:
+            continue
+        x = x + each
+    return x
+"""
+    node = ast.parse(text).body[0]
+    assert isinstance(node, ast.FunctionDef)
+    assert list(unused_names(node)) == ["number", "rate", "spread", "step"]
+    assert unused_names(node)["spread"] == ["each"]
+
+
+def test_a_number_that_stands_for_an_argument_is_told() -> None:
+    check = "    if number < 1:\n        raise ValueError\n"
+    loop = "    for _ in range(1):\n        x = x * 2\n"
+    found = repairs(f"def f(x, number):\n{check}{loop}    return x", "f(np.ones(2), 3)")
+    changed = next(body for body in found if "range(number)" in body)
+    assert "number were always 1, whatever is passed" in found[changed]
+
+
+def test_a_term_of_which_a_factor_is_never_used_is_tried_as_a_whole() -> None:
+    text = "def f(g, z):\n    mean = (g * z).mean(axis=-1, keepdims=True)\n    return (g - 1) / 2"
+    found = repairs(text, "f(np.ones((2, 3)), np.ones((2, 3)))")
+    assert (
+        "z * mean were not subtracted from g"
+        in found["mean = (g * z).mean(axis=-1, keepdims=True)\nreturn (g - z * mean - 1) / 2"]
+    )
 
 
 def test_a_mask_that_is_never_used_is_tried_as_one_and_in_the_place_of_another() -> None:

@@ -14,6 +14,12 @@ from grader.tests.diagnosis.repairs.made import repairs
 
 LOOP = "def f(x):\n    total = 0.0\n    for i in range({}):\n        total += x[i]\n    return total"
 CASES = {
+    "what goes through a set first": (
+        "def f(x):\n    return len(set(x))",
+        "f([1.0, 1.0])",
+        "def f(x):\n    return len(x)",
+        "`set(x)` stood where `x` belongs",
+    ),
     "a round too few": (
         LOOP.format("len(x) - 1"),
         "f(np.ones(3))",
