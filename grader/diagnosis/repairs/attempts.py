@@ -17,7 +17,7 @@ from grader.diagnosis.repairs.written import Written
 from grader.diagnosis.slips.probes import Failing
 from grader.diagnosis.slips.telling import distance, is_fine
 
-AT_ONCE = 16  # changes that are tried in one exchange
+AT_ONCE = 64  # changes that are handed over in one exchange; it ends after some of them where they take long
 MOST_FOUND = 10  # repairs that are held against a row's other tests
 MOST_RUNS = 120  # of a test, with one change after the other
 MOST_PASSED = 3  # changes with which it passes
@@ -77,12 +77,13 @@ class Tried:
             while waiting:
                 if self.clock() > self.ends_at or len(self.found) >= MOST_FOUND:
                     return
-                some, waiting = waiting[:AT_ONCE], waiting[AT_ONCE:]
-                for each, score in zip(some, self.trial.scores([each.numbers for each in some], late), strict=True):
+                scores = self.trial.first_scores([each.numbers for each in waiting[:AT_ONCE]], late)
+                for each, score in zip(waiting, scores, strict=False):
                     if self.trial.is_right(score):
                         self.found.append(each)
                     elif score > self.most:
                         self.most, self.best = score, each
+                waiting = waiting[len(scores) :]
 
 
 def _is_late(repair: Repair) -> bool:
@@ -131,9 +132,9 @@ class Candidates:
         for level, singles in self.of(written, tried.trial, depths):
             if self.clock() > tried.ends_at:
                 return
-            tried.all(singles)
-            if not tried.found and level in (0, QUICK):
-                tried.all(together(singles))
+            tried.all([*singles, *together(singles)] if level in (0, QUICK) else singles)
+            alone = [each for each in tried.found if len(each.changes) == 1]
+            tried.found = alone or tried.found
             if tried.found:
                 yield tried.found
                 tried.found = []

@@ -12,7 +12,7 @@ from typing import Any
 
 from grader.course.changes import replaced
 from grader.diagnosis.repairs.batch import DRIVER, PUT
-from grader.diagnosis.repairs.held.seen import CLOCK, PRELUDE, Seen, noting, numbered
+from grader.diagnosis.repairs.held.seen import PRELUDE, Seen, noting, numbered
 from grader.diagnosis.repairs.kinds.analogy import defaults
 from grader.diagnosis.repairs.kinds.missing import ALIGNED, OTHERS, QUICK, Missing
 from grader.diagnosis.repairs.kinds.setting import lines_of, other_targets
@@ -227,7 +227,7 @@ def prelude() -> bytes:
 
     Changes may need libraries that the learner's text does not import; its own names come after these.
     """
-    text = f"import math, numpy as np\n{SWITCH} = []\nfrom time import process_time as {CLOCK}\n{DRIVER}{PRELUDE}"
+    text = f"import math, numpy as np\n{SWITCH} = []\n{DRIVER}{PRELUDE}"
     return marshal.dumps(compile(text, "<prelude>", "exec", dont_inherit=True))
 
 

@@ -156,10 +156,12 @@ class Schema:
             if name in UNCHANGED:
                 continue
             if isinstance(value, list):
-                fields[name] = [self._child(item, node, statement) for item in value]
-            else:
-                fields[name] = self._child(value, node, statement)
-        return replaced(node, **fields)
+                items = [self._child(item, node, statement) for item in value]
+                if any(a is not b for a, b in zip(items, value, strict=True)):
+                    fields[name] = items
+            elif (other := self._child(value, node, statement)) is not value:
+                fields[name] = other
+        return replaced(node, **fields) if fields else node
 
     def _child(self, value: Any, holder: ast.AST, statement: ast.stmt) -> Any:
         if isinstance(value, WITHIN) or (isinstance(value, ast.Tuple) and _holds_slices(value)):
