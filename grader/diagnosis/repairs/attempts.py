@@ -25,6 +25,12 @@ FIRST = range(SUSPECT, SUSPECT + 1)  # how far statements are from what is wrong
 NEAR, DEEP, NO_PART = range(3), range(3, FAR), range(FAR, FAR + 1)
 REACHED = range(FAR)  # whatever an answer can come from
 LEVELS = (0, ALIGNED)  # of changes where a value first goes wrong: all of one function's, then the next
+OF_FAILING = (
+    (NEAR, 0),
+    (NEAR, ALIGNED),
+    (FIRST, TERMS),
+    (NEAR, TERMS),
+)  # before those of functions of which all rows pass
 ORDER = (
     *(
         (NEAR, 0),
@@ -46,8 +52,9 @@ ORDER = (
 class Row:
     """What a row's search is about: its id, its tests that fail and those that passed, and whose lines are asked.
 
-    fine are the functions of which all rows pass, own those of this row. refused are the tests that passed and in
-    which something had to be refused; the search ends at a time of the clock.
+    fine are the functions that are left alone, own those of this row. refused are the tests that passed and in which
+    something had to be refused; the search ends at a time of the clock. Of what is asked, passing are the functions of
+    which all rows pass: they come after the others.
     """
 
     id: str
@@ -57,6 +64,7 @@ class Row:
     own: frozenset[str]
     refused: Sequence[Failing] = ()
     ends_at: float = 0.0
+    passing: frozenset[str] = frozenset()
 
 
 @dataclass
@@ -105,13 +113,17 @@ class Candidates:
         names = [name for name in written.that_ran() if not is_fine(name, self.row.fine)]
         names.sort(key=lambda name: _place(name, written, label, self.row.own))
         late = [name for name in names if written.is_late(name)]
-        early = [name for name in names if name not in late]
-        yield from self._scaled(written, [*late, *early], depths)
-        tried = [(ring, QUICK, name) for ring in (FIRST, REACHED) for name in (*late, *early)]
-        tried += [(FIRST, level, name) for name in (*late, *early) for level in LEVELS]
-        tried += [(ring, level, name) for ring, level in ORDER for each in (late, early) for name in each]
-        tried += [(NO_PART, QUICK, name) for name in (*late, *early)]
-        for ring, level, name in tried:
+        names = [*late, *(name for name in names if name not in late)]
+        yield from self._scaled(written, names, depths)
+        asked = written.leading(self.row.own, self.row.passing)
+        failing = [name for name in names if name in asked]
+        tried: list[tuple[range, int, str]] = []
+        for some, order in ((failing if len(failing) < len(names) else [], OF_FAILING), (names, ORDER)):
+            tried += [(ring, QUICK, name) for ring in (FIRST, REACHED) for name in some]
+            tried += [(FIRST, level, name) for name in some for level in LEVELS]
+            tried += [(ring, level, name) for ring, level in order for name in some]
+        tried += [(NO_PART, QUICK, name) for name in names]
+        for ring, level, name in dict.fromkeys(tried):
             if self.clock() > self.row.ends_at:
                 return
             if singles := self.forms.made(written, name, level, depths, ring):
