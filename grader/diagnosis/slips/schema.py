@@ -107,7 +107,7 @@ class Schema:
         orders = (*(natural_orders(holder) if self.statements else ()), *self.inserted(holder))
         for kind, where, place, changed in orders:
             statement = body[place] if where == name else None
-            if statement is None or not self.wanted(statement):
+            if statement is None or not (kind == "missing" or self.wanted(statement)):
                 continue
             number = self._add(statement, changed, holder, statement, kind)
             first, last, instead = _differing(body, changed)
