@@ -6,7 +6,7 @@ import time
 import types
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import islice
+from itertools import islice, takewhile
 
 from grader.course.stage import Stage
 from grader.diagnosis.repairs.asked import is_drawn, is_of_nothing, is_raised
@@ -28,7 +28,7 @@ SECONDS = 0.5  # of processor time, here and on the bench
 RECALL_SECONDS = 0.1  # of processor time, for what one row needed to be tried on the others
 ROW_SHARE = 0.85  # of what is left, for one row
 DOUBT_SECONDS = 0.15  # of processor time, to look for what puts right other rows as well
-ALONE_SHARE = 0.35  # of what is left, to explain by one cause alone what a repair of other tests leaves wrong
+ALONE_SHARE = 0.35  # of what is left, to look for one cause where a repair of few tests may be the first of two
 LEAST = 0.03  # seconds, below which nothing is begun
 MOST_BATCHES = 4  # of changes that put a test right and do not stand
 MOST_RUN_AGAIN = 4  # tests of a row, to see whether they pass with a change
@@ -187,11 +187,11 @@ class Repairs:
         return [slip for slip, _ in told]
 
     def _counted(self, slip: Slip, repair: Repair, row: Row) -> Slip:
-        """Return a slip with all failing tests that pass with its repair: an answer may be right and another one."""
-        left = [each.test for each in row.failing if each.test not in slip.tests]
+        """Return a slip with the failing tests that pass with its repair, up to one that fails: answers may differ."""
+        left = [each.test for each in sorted(row.failing, key=size_of) if each.test not in slip.tests]
         if 2 * len(slip.tests) > len(row.failing):
             return slip
-        more = {test for test in left[:MOST_RUN_AGAIN] if self.bench.passes(repair.numbers, test)}
+        more = set(takewhile(lambda test: self.bench.passes(repair.numbers, test), left[:MOST_RUN_AGAIN]))
         tests = slip.tests | more
         return Slip(slip.diagnosis, (-len(tests), *slip.rank[1:]), tests)
 
@@ -236,7 +236,7 @@ class Repairs:
             if is_first and partial is None and left_wrong(slips, row.failing, row):
                 if not is_weak(slips[0][0], row):
                     return slips, None
-                tried.ends_at = min(tried.ends_at, (self.clock() + row.ends_at) / 2)
+                tried.ends_at = min(tried.ends_at, self.clock() + ALONE_SHARE * (row.ends_at - self.clock()))
             if slips and not is_weak(slips[0][0], row):
                 if partial is not None or not self._is_doubted(slips[0][1], trial, row):
                     return slips, None

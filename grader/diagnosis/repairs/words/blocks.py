@@ -16,16 +16,38 @@ def block(change: Change) -> Clause | None:
     old, new = change.old, change.new
     if not isinstance(old, ast.expr) or not isinstance(new, ast.expr):
         return None
-    stood, belongs = ast.unparse(old), ast.unparse(new)
-    if max(len(stood), len(belongs)) > MOST_QUOTED:
-        return None
+    stood, belongs = _quoted(old, new)
     if begins_later(old, new):
-        said = f"`{stood}` were taken, the corner where the array begins, where `{belongs}` belongs"
-        return Clause(said, f"Take `{belongs}`: the border lies on all sides.", 0)
+        said = f"{stood} were taken, the corner where the array begins, where {belongs} belongs"
+        return Clause(said, f"Take {belongs}: the border lies on all sides.", 0)
     if isinstance(new, ast.Attribute) and new.attr == "T" and called(old) == called(new.value) == "reshape":
-        said = f"`{stood}` were taken, which cuts the numbers into rows in another order, where a transpose belongs"
-        return Clause(said, f"Write `{belongs}`.", 0)
-    return _late(old, new)
+        said = f"{stood} were taken, which cuts the numbers into rows in another order, where a transpose belongs"
+        return Clause(said, f"Write {belongs}.", 0)
+    return _late(old, new, belongs) or _another_name(change)
+
+
+def _quoted(*nodes: ast.expr) -> list[str]:
+    """Return expressions as they are quoted: of long ones what is cut out of them, or only that they are others."""
+    whole = [ast.unparse(each) for each in nodes]
+    parts = [f"[{ast.unparse(each.slice).strip('()')}]" for each in nodes if isinstance(each, ast.Subscript)]
+    for texts in (whole, parts):
+        if len(texts) == len(nodes) and max(map(len, texts)) <= MOST_QUOTED:
+            return [f"`{each}`" for each in texts]
+    return ["this", "another"][: len(nodes)]
+
+
+def _another_name(change: Change) -> Clause | None:
+    """Return the clause of a name that belongs where a line sets, or compares with, a number."""
+    old, new, holder = change.old, change.new, change.holder
+    if not isinstance(old, ast.Constant) or not isinstance(new, ast.Name):
+        return None
+    if isinstance(holder, ast.Assign) and isinstance(holder.targets[0], ast.Name):
+        said = f"{holder.targets[0].id} were set to {old.value!r}, where {new.id} belongs"
+        return Clause(said, f"Use {new.id}.", 0)
+    if isinstance(holder, ast.Compare) and old in holder.comparators and len(ast.unparse(holder.left)) <= MOST_QUOTED:
+        said = f"{ast.unparse(holder.left)} were compared with {old.value!r}, where {new.id} belongs"
+        return Clause(said, f"Compare it with {new.id}.", 0)
+    return None
 
 
 def begins_later(old: ast.expr, new: ast.expr) -> bool:
@@ -37,7 +59,7 @@ def begins_later(old: ast.expr, new: ast.expr) -> bool:
     return len(later) > 1 and all(each.lower is None for each in later)
 
 
-def _late(old: ast.expr, new: ast.expr) -> Clause | None:
+def _late(old: ast.expr, new: ast.expr, belongs: str) -> Clause | None:
     """Return the clause of a term that is added to a quotient, or subtracted, and belongs to what is divided."""
     inner = new.args[0] if isinstance(new, ast.Call) and len(new.args) == 1 else new
     if not isinstance(old, ast.BinOp) or not isinstance(inner, ast.BinOp) or not isinstance(inner.left, ast.BinOp):
@@ -45,5 +67,5 @@ def _late(old: ast.expr, new: ast.expr) -> Clause | None:
     if not isinstance(inner.op, (ast.Div, ast.FloorDiv)) or inner.left.right is not old.right:
         return None
     done = "subtracted" if isinstance(old.op, ast.Sub) else "added"
-    term = ast.unparse(old.right)
-    return Clause(f"{term} were {done} after the division, where it belongs before", f"Write `{ast.unparse(new)}`.", 0)
+    [term] = _quoted(old.right)
+    return Clause(f"{term} were {done} after the division, where it belongs before", f"Write {belongs}.", 0)

@@ -16,6 +16,13 @@ CASES = {
         "return y[:, p:p + h, p:p + w]",
         "`y[:, :h, :w]` were taken, the corner where the array begins, where `y[:, p:p + h, p:p + w]` belongs",
     ),
+    "a corner of something long": (
+        "def f(images, height, width, border):\n    return np.add(images, 0).astype(images.dtype)[:height, :width]",
+        "f(np.ones((4, 5)), 2, 3, 1)",
+        "return np.add(images, 0).astype(images.dtype)[border:border + height, border:border + width]",
+        "`[:height, :width]` were taken, the corner where the array begins, where "
+        "`[border:border + height, border:border + width]` belongs",
+    ),
     "a reshape for a transpose": (
         "def f(x, n):\n    return x.reshape(-1, n)",
         "f(np.ones((2, 3)), 2)",

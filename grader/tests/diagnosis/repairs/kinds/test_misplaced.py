@@ -78,13 +78,19 @@ CASES = {
         "def f(n, k, step):\n    return int(n // step) - k",
         "8, 2, 3",
         "return int((n - k) // step)",
-        "k were subtracted after the division, where it belongs before",
+        "`k` were subtracted after the division, where it belongs before",
     ),
     "a number that a value is held against": (
         "def f(x, most):\n    return x if x > 0 else 1.0",
         "3.0, 2.0",
         "return x if x > most else 1.0",
-        "most were always 0, whatever is passed",
+        "x were compared with 0, where most belongs",
+    ),
+    "a number that a name is set to": (
+        "def f(x, size, step):\n    if step is None:\n        step = 1\n    return x[::step]",
+        "np.ones(4), 2, None",
+        "if step is None:\n    step = size\nreturn x[::step]",
+        "step were set to 1, where size belongs",
     ),
     "a row for a column": (
         "def f(x, j):\n    return x[j]",
