@@ -34,6 +34,7 @@ from grader.diagnosis.weighing import (
     with_problems,
     with_told,
     without_callers,
+    without_effects,
 )
 from grader.outcome import Diagnosis, Outcome
 from grader.remote.connection import Connection
@@ -94,7 +95,7 @@ class Evidence:
             known = with_problems(known, self.problems)
             added = [with_told(slips, each) for each in known]
             left = chosen(self._standing(added, answers, ends_at), slips) if slips else known
-            left = without_callers(one_cause(left), answers.stage, answers.about, answers.reached)
+            left = without_callers(without_effects(one_cause(left)), answers.stage, answers.about, answers.reached)
             return self._located(left, answers)
 
     def _located(self, outcomes: list[Outcome], answers: Diagnostician) -> list[Outcome]:

@@ -17,7 +17,8 @@ from grader.diagnosis.replay import Replay, raised_by_hand, same_array
 from grader.outcome import Diagnosis
 from grader.remote.record import Name, Record
 
-OBVIOUS = REFUSED | {"argument-changed", "refusal-missing", "refusal-by-accident", "another-dtype", "another-container"}
+MISSING = "refusal-missing"
+OBVIOUS = REFUSED | {MISSING, "argument-changed", "refusal-by-accident", "another-dtype", "another-container"}
 LONGEST = 200  # characters of a docstring's sentence, and of what the reference says
 
 
@@ -85,7 +86,7 @@ def _not_refused(seen: _Seen, module: types.ModuleType, row: str, learner: bytes
     )
     if record.error is None:
         text = f"{record.label} accepts a call that it has to refuse with {wanted}{reason}."
-        return Diagnosis("refusal-missing", row, text, fix)
+        return Diagnosis(MISSING, row, text, fix)
     found = getattr(record.error, "learner_type", type(record.error).__name__)
     text = f"{record.label} does not check its arguments. This call has to be refused with {wanted}{reason}"
     text += "." if found == wanted else f"; it ends in {found} by accident."

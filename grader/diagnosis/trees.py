@@ -14,16 +14,29 @@ from typing import Any, TypeVar
 from grader.course.changes import replaced
 
 Node = TypeVar("Node", bound=ast.AST)
-_FIELDS: dict[type[ast.AST], tuple[str, ...]] = {}
 PLAIN = ("ctx", "id", "attr", "level", "module", "type_comment")  # fields that hold no node, or none to look at
+
+
+class _Holding(dict[type[ast.AST], tuple[str, ...]]):
+    """The fields of a kind of node in which other nodes may be; the kinds are few."""
+
+    def __missing__(self, kind: type[ast.AST]) -> tuple[str, ...]:
+        self[kind] = found = () if kind is ast.Constant else tuple(name for name in kind._fields if name not in PLAIN)
+        return found
+
+
+_HOLDING = _Holding()
 
 
 def walk(root: ast.AST) -> list[ast.AST]:
     """Return a node and all below it, those nearer to it first; without whether names are read or set."""
     found = [root]
     for node in found:
+        fields = _HOLDING[node.__class__]
+        if not fields:
+            continue
         own = node.__dict__
-        for name in _holding(node.__class__):
+        for name in fields:
             value = own.get(name)
             if value.__class__ is list:
                 found += [each for each in value if isinstance(each, ast.AST)]
@@ -32,11 +45,17 @@ def walk(root: ast.AST) -> list[ast.AST]:
     return found
 
 
-def _holding(kind: type[ast.AST]) -> tuple[str, ...]:
-    """Return the fields of a kind of node in which other nodes may be; the kinds are few."""
-    if kind not in _FIELDS:
-        _FIELDS[kind] = () if kind is ast.Constant else tuple(name for name in kind._fields if name not in PLAIN)
-    return _FIELDS[kind]
+def below(node: ast.AST) -> list[ast.AST]:
+    """Return the nodes that one holds, in the order of the text; without whether names are read or set."""
+    found: list[ast.AST] = []
+    own = node.__dict__
+    for name in _HOLDING[node.__class__]:
+        value = own.get(name)
+        if value.__class__ is list:
+            found += [each for each in value if isinstance(each, ast.AST)]
+        elif isinstance(value, ast.AST):
+            found.append(value)
+    return found
 
 
 def placed(root: Node) -> Node:
@@ -53,7 +72,7 @@ def placed(root: Node) -> Node:
             line = own["lineno"]
         elif "lineno" in node._attributes:
             own.update(lineno=line, end_lineno=line, col_offset=0, end_col_offset=0)
-        for name in _holding(node.__class__):
+        for name in _HOLDING[node.__class__]:
             value = own.get(name)
             if value.__class__ is list:
                 waiting += [(each, line) for each in value if isinstance(each, ast.AST)]

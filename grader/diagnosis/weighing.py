@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from grader.course.stage import Stage
-from grader.diagnosis.obvious import OBVIOUS
+from grader.diagnosis.obvious import MISSING, OBVIOUS
 from grader.diagnosis.refused import REFUSED
 from grader.diagnosis.replay import usable
 from grader.diagnosis.slips.probes import Failing
@@ -130,6 +130,25 @@ def one_cause(outcomes: list[Outcome]) -> list[Outcome]:
             beaten |= {(row, mistake) for mistake, number in counts.items() if number == 1}
     return [
         replace(each, explains=tuple(found for found in each.explains if (each.criterion, found.mistake) not in beaten))
+        for each in outcomes
+    ]
+
+
+def without_effects(outcomes: list[Outcome]) -> list[Outcome]:
+    """Return outcomes without refusals that are missing in rows whose wrong values a known mistake explains.
+
+    Where a step is left out, what that step would have refused is let through, too.
+    """
+    rows = {
+        each.criterion
+        for each in outcomes
+        for found in each.explains
+        if found.declared and each.kind in ("", "values") and found.criterion == each.criterion
+    }
+    return [
+        replace(each, explains=tuple(found for found in each.explains if found.mistake != MISSING))
+        if each.criterion in rows
+        else each
         for each in outcomes
     ]
 

@@ -20,7 +20,7 @@ from grader.diagnosis.slips.telling import distance, is_fine
 from grader.diagnosis.slips.wording.phrases import called
 from grader.diagnosis.trees import walk
 
-AT_ONCE = 16  # changes that are tried in one exchange
+AT_ONCE = 64  # changes that are handed over in one exchange; it ends after some of them where they take long
 MOST_FOUND = 10  # repairs that are held against a row's other tests
 MOST_RUNS = 120  # of a test, with one change after the other
 MOST_PASSED = 3  # changes with which it passes
@@ -28,6 +28,12 @@ FIRST = range(SUSPECT, SUSPECT + 1)  # how far statements are from what is wrong
 NEAR, DEEP, NO_PART = range(3), range(3, FAR), range(FAR, FAR + 1)
 REACHED = range(FAR)  # whatever an answer can come from
 LEVELS = (0, ALIGNED)  # of changes where a value first goes wrong: all of one function's, then the next
+OF_FAILING = (
+    (NEAR, 0),
+    (NEAR, ALIGNED),
+    (FIRST, TERMS),
+    (NEAR, TERMS),
+)  # before those of functions of which all rows pass
 ORDER = (
     *(
         (NEAR, 0),
@@ -49,8 +55,9 @@ ORDER = (
 class Row:
     """What a row's search is about: its id, its tests that fail and those that passed, and whose lines are asked.
 
-    fine are the functions of which all rows pass, own those of this row. refused are the tests that passed and in
-    which something had to be refused; the search ends at a time of the clock.
+    fine are the functions that are left alone, own those of this row. refused are the tests that passed and in which
+    something had to be refused; the search ends at a time of the clock. Of what is asked, passing are the functions of
+    which all rows pass: they come after the others.
     """
 
     id: str
@@ -60,6 +67,7 @@ class Row:
     own: frozenset[str]
     refused: Sequence[Failing] = ()
     ends_at: float = 0.0
+    passing: frozenset[str] = frozenset()
 
 
 @dataclass
@@ -80,12 +88,13 @@ class Tried:
             while waiting:
                 if self.clock() > self.ends_at or len(self.found) >= MOST_FOUND:
                     return
-                some, waiting = waiting[:AT_ONCE], waiting[AT_ONCE:]
-                for each, score in zip(some, self.trial.scores([each.numbers for each in some], late), strict=True):
+                scores = self.trial.first_scores([each.numbers for each in waiting[:AT_ONCE]], late)
+                for each, score in zip(waiting, scores, strict=False):
                     if self.trial.is_right(score):
                         self.found.append(each)
                     elif score > self.most:
                         self.most, self.best = score, each
+                waiting = waiting[len(scores) :]
 
 
 def _is_late(repair: Repair) -> bool:
@@ -107,19 +116,17 @@ class Candidates:
         names = [name for name in written.that_ran() if not is_fine(name, self.row.fine)]
         names.sort(key=lambda name: _place(name, written, label, self.row.own))
         late = [name for name in names if written.is_late(name)]
-        early = [name for name in names if name not in late]
-        yield from self._scaled(written, [*late, *early], depths)
-        doubted = [name for name in names if _is_suspect(written.definitions[name], depths)]
-        places = {name: _place(name, written, label, self.row.own) for name in doubted}
-        nearest = [name for name in doubted if places[name] == places[doubted[0]]]
-        tried = [(FIRST, QUICK, name) for name in (*late, *early)]
-        inner = [name for name in doubted if not _calls(written.definitions[name], doubted)]
-        tried += [(FIRST, level, name) for level in LEVELS for name in (*nearest, *inner)]
-        tried += [(FIRST, TERMS, name) for name in (*inner, *nearest)]
-        tried += [(REACHED, QUICK, name) for name in (*late, *early)]
-        tried += [(FIRST, level, name) for name in (*late, *early) for level in LEVELS]
-        tried += [(ring, level, name) for ring, level in ORDER for each in (late, early) for name in each]
-        tried += [(NO_PART, QUICK, name) for name in (*late, *early)]
+        names = [*late, *(name for name in names if name not in late)]
+        yield from self._scaled(written, names, depths)
+        asked = written.leading(self.row.own, self.row.passing)
+        failing = [name for name in names if name in asked]
+        tried = [(FIRST, QUICK, name) for name in (*failing, *names)]
+        tried += _of_suspects(written, names, depths, self.row.own, label)
+        for some, order in ((failing if len(failing) < len(names) else [], OF_FAILING), (names, ORDER)):
+            tried += [(REACHED, QUICK, name) for name in some]
+            tried += [(FIRST, level, name) for name in some for level in LEVELS]
+            tried += [(ring, level, name) for ring, level in order for name in some]
+        tried += [(NO_PART, QUICK, name) for name in names]
         for ring, level, name in dict.fromkeys(tried):
             if self.clock() > self.row.ends_at:
                 return
@@ -141,9 +148,9 @@ class Candidates:
         for level, singles in self.of(written, tried.trial, depths):
             if self.clock() > tried.ends_at:
                 return
-            tried.all(singles)
-            if not tried.found and level in (0, QUICK):
-                tried.all(together(singles))
+            tried.all([*singles, *together(singles)] if level in (0, QUICK) else singles)
+            alone = [each for each in tried.found if len(each.changes) == 1]
+            tried.found = alone or tried.found
             if tried.found:
                 yield tried.found
                 tried.found = []
@@ -173,6 +180,18 @@ def _calls(definition: ast.FunctionDef, names: Iterable[str]) -> bool:
     """Say whether a function calls one of some: what it gives may be wrong because theirs is."""
     wanted = {name.rpartition(".")[2] for name in names}
     return any(called(each) in wanted for each in walk(definition) if isinstance(each, ast.Call))
+
+
+def _of_suspects(
+    written: Written, names: list[str], depths: dict[int, int], own: frozenset[str], label: str
+) -> list[tuple[range, int, str]]:
+    """Return the changes of suspect lines: first in the nearest functions and in those that call no other suspect."""
+    doubted = [name for name in names if _is_suspect(written.definitions[name], depths)]
+    places = {name: _place(name, written, label, own) for name in doubted}
+    nearest = [name for name in doubted if places[name] == places[doubted[0]]]
+    inner = [name for name in doubted if not _calls(written.definitions[name], doubted)]
+    tried = [(FIRST, level, name) for level in LEVELS for name in (*nearest, *inner)]
+    return [*tried, *((FIRST, TERMS, name) for name in (*inner, *nearest))]
 
 
 def _place(name: str, written: Written, label: str, own: frozenset[str]) -> tuple[object, ...]:

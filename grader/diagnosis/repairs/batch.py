@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from grader.diagnosis.repairs.held.seen import CLOCK
 from grader.diagnosis.repairs.rounds import MOST_ROUNDS, STEP
 from grader.diagnosis.slips.schema import SWITCH
 from grader.remote.extended import Extended
@@ -17,7 +18,12 @@ from grader.remote.record import Record
 TRY = "_slips_try"  # the name, in a changed module, of what makes the requests
 MADE = "_slips_made"  # stands before the place of an earlier request, whose last result is passed on
 PUT = "_slips_put"  # of what gives a function other lines, so that every name and table that holds it has them
+EXCHANGE_SECONDS = 0.008  # of processor time, after which an exchange ends: some changes may not have been tried
 DRIVER = f'''
+import marshal as _slips_marshal
+from time import process_time as {CLOCK}
+
+
 def _slips_plain(value):
     value = getattr(value, "__func__", getattr(value, "fget", value))
     return value if type(value).__name__ == "function" and value.__closure__ is None else None
@@ -86,7 +92,7 @@ def _slips_all(requests):
             own = [made[each[1]][-1] if isinstance(each, list) and each[:1] == ["{MADE}"] else each for each in own]
             before = _slips_bytes([own, named])
         try:
-            target = made[target] if isinstance(target, int) else target
+            target = made[target] if isinstance(target, int) else globals()[target] if type(target) is str else target
             if kind == "setattr":
                 result = setattr(target, name, own[0])
             elif kind == "getattr":
@@ -101,20 +107,25 @@ def _slips_all(requests):
     return told
 
 
-def {TRY}(groups, requests):
-    found = []
+def {TRY}(groups, requests, codes=()):
+    for each in codes:
+        exec(_slips_marshal.loads(each), globals())
+    found, ends_at = [], {CLOCK}() + {EXCHANGE_SECONDS}
     for numbers in groups:
         globals()["{SWITCH}"] = numbers
         found.append(_slips_one(requests))
+        if {CLOCK}() > ends_at:
+            break
     globals()["{SWITCH}"] = []
-    return found
+    return found, {CLOCK}()
 '''
 
 
 def requests_of(records: Sequence[Record], objects: Mapping[int, Any]) -> list[list[Any]] | None:
     """Return the requests of records as they go over; None where one has no such form.
 
-    objects are those that are there, by their numbers.
+    objects are those that are there, by their numbers: what stands for one, or its name in the module, which is looked
+    up there each time, since a function of other lines may have taken its place.
     """
     made: dict[int, int] = {}
     given: dict[int, int] = {}

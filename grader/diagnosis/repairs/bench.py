@@ -24,9 +24,10 @@ class BenchGone(Exception):
 
 
 class Bench(Protocol):
-    """Runs a module and hands out what stands for its names; loads counts the modules."""
+    """Runs a module and hands out what stands for its names; loads counts the codes that ran, modules the modules."""
 
     loads: int
+    modules: int
 
     @property
     def seconds(self) -> float:
@@ -45,7 +46,10 @@ class Bench(Protocol):
         """Put the changes of these numbers in force, and no others."""
 
     def attempt(self, groups: Sequence[Sequence[int]], requests: Sequence[Any]) -> Any:
-        """Make requests with each group of changes in force; None where one hung, ended the process, or was refused."""
+        """Make requests with each group of changes in force, or with the first groups where they take long.
+
+        None where one hung, ended the process, or was refused.
+        """
 
     def passes(self, numbers: Sequence[int], test: str, again: int = 0) -> bool:
         """Run a test of the suite with the changes of these numbers in force, and say whether it passes.
@@ -93,19 +97,25 @@ class RemoteBench:
         self._connection: Connection | None = None
         self._module = 0
         self._codes: list[bytes] = []
+        self._waiting: list[bytes] = []  # of these, what is to run before the next request
         self._starts = 0
-        self.loads = 0
+        self.loads = self.modules = 0
 
     def load(self, code: bytes) -> None:
         """Run a module's code, as marshal has it, in place of the one before; BenchGone where that fails."""
-        self._codes = []
+        self._codes, self._waiting = [code], []
         self._module = 0
-        self.extend(code)
+        self.modules += 1
+        self.loads += 1
+        self._ran(code)
 
     def extend(self, code: bytes) -> None:
-        """Run more code in the names of the module; BenchGone where that fails."""
+        """Run more code in the names of the module, before the next request; BenchGone then where that fails."""
         self._codes.append(code)
+        self._waiting.append(code)
         self.loads += 1
+
+    def _ran(self, code: bytes) -> None:
         try:
             made = self._opened().request("load", self._module, "", (code,), label="a changed form")
         except WorkerFailed as error:
@@ -118,9 +128,9 @@ class RemoteBench:
 
     def restart(self) -> None:
         """Run the module once more, in another process; BenchGone where none is left."""
-        codes = self._codes
-        self.load(codes[0])
-        for each in codes[1:]:
+        first, *more = self._codes
+        self.load(first)
+        for each in more:
             self.extend(each)
 
     @property
@@ -149,18 +159,26 @@ class RemoteBench:
 
     def _measure(self) -> None:
         """Ask the process, every few times, how much processor time it took."""
-        if self._chosen % ASKED_EVERY == 0:
-            told = self._asked("call", CLOCK)
-            if isinstance(told, float):
-                self._started = told if self._started is None else self._started
-                self._taken = max(0.0, told - self._started)
+        if self._chosen % ASKED_EVERY == 0 or self._started is None:
+            self._took(self._asked("call", CLOCK))
         self._chosen += 1
+
+    def _took(self, told: Any) -> None:
+        if isinstance(told, float):
+            self._started = told if self._started is None else self._started
+            self._taken = max(0.0, told - self._started)
 
     def attempt(self, groups: Sequence[Sequence[int]], requests: Sequence[Any]) -> Any:
         """Make requests with each group of changes in force; None where one hung, ended the process, or was refused."""
         try:
-            self._measure()
-            return self._asked("call", TRY, ([list(each) for each in groups], list(requests)))
+            if self._started is None:
+                self._measure()
+            codes = list(self._waiting)
+            args = ([list(each) for each in groups], list(requests), codes)
+            told, seconds = self._asked("call", TRY, args, len(codes))
+            self._waiting = self._waiting[len(codes) :]
+            self._took(seconds)
+            return told
         except BenchGone:
             return None
         except Exception:  # an answer that cannot be sent, or a lie
@@ -184,7 +202,10 @@ class RemoteBench:
         """Return what the functions of a module that takes notes held."""
         return self._asked("getattr", NOTED)
 
-    def _asked(self, kind: str, name: str, args: tuple[Any, ...] = ()) -> Any:
+    def _asked(self, kind: str, name: str, args: tuple[Any, ...] = (), waiting: int = 0) -> Any:
+        """Ask for one thing, after what waits has run; so much of it may go on waiting, as it goes over with this."""
+        while len(self._waiting) > waiting:
+            self._ran(self._waiting.pop(0))
         try:
             return self._opened().request(kind, self._module, name, args, label=name)
         except WorkerFailed as error:

@@ -133,11 +133,10 @@ class Forms:
         """
 
         def wanted(statement: ast.stmt) -> bool:
-            return depths.get(id(statement), FAR) in ring
+            return depths.get(id(statement), FAR) in ring and written.did_run(statement)
 
-        if sum(1 for _ in walk(written.definitions[name])) > MOST_NODES:
-            return []
-        if not any(isinstance(each, ast.stmt) and wanted(each) for each in walk(written.definitions[name])):
+        nodes = walk(written.definitions[name])
+        if len(nodes) > MOST_NODES or not any(isinstance(each, ast.stmt) and wanted(each) for each in nodes):
             return []
         try:
             definition, changes = written.schema(name, level, self._next, self.constants, wanted, SUSPECT in ring)
@@ -149,9 +148,8 @@ class Forms:
         self._next += len(changes)
         written.codes |= {each.number: code for each in changes}
         self._put(name, code)
-        ran = [each for each in changes if written.did_run(each.statement)]
         values = written.seen.names.get(name, {})
-        ran.sort(
+        changes.sort(
             key=lambda each: (
                 not scales(each, written.factor, written.value_of),
                 likelihood(each),
@@ -159,7 +157,7 @@ class Forms:
                 depths.get(id(each.statement), FAR),
             )
         )
-        return [Repair((change,), written) for change in ran]
+        return [Repair((change,), written) for change in changes]
 
     def hold(self, written: Written) -> None:
         """Have the bench hold a text, of which nothing is changed."""

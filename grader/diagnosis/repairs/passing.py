@@ -15,6 +15,7 @@ from grader.diagnosis.slips.telling import Slip
 
 MOST_RUN = 4  # tests of a row, to see whether they pass with a change
 MOST_OF_A_ROW = 3  # tests of another row, for a change that is known
+ANEW = 3  # times that a test which fails alone has to pass with other draws
 
 
 @dataclass
@@ -36,6 +37,8 @@ class Passing:
             if diagnosis is None or not all(self.bench.passes(each.numbers, test) for test in kept):
                 continue
             others = [other.test for other in row.failing if other is not failing][:MOST_RUN]
+            if not others and not all(self.bench.passes(each.numbers, failing.test, n) for n in range(1, ANEW + 1)):
+                continue
             if can_be_drawn(each, len(others)) and all(self.bench.passes(each.numbers, test) for test in others):
                 tests = frozenset(each.test for each in row.failing)
                 return [(Slip(diagnosis, (-1, 1, each.likelihood), tests), each)]

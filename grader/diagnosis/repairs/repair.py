@@ -53,7 +53,7 @@ def refuses(node: ast.FunctionDef) -> bool:
 
 def likelihood(change: Change) -> int:
     """Return how early a change is tried: what stands for something else first, then what is missing."""
-    if isinstance(change.new, list) or change.kind in ("aligned", "default"):
+    if isinstance(change.new, list) or change.kind in ("aligned", "default", "shifted"):
         return 1
     if isinstance(change.old, ast.Constant) or (
         isinstance(change.new, ast.AST) and is_made_finite(change.old, change.new)
@@ -114,9 +114,9 @@ def _name(node: ast.AST) -> str:
 
 
 def aside(repair: Repair) -> bool:
-    """Say whether a condition changes in a sum, or a bound by 1: what helps as well is the likelier slip.
+    """Say whether a condition changes in a sum, a bound by 1, or a number that stands alone to another number.
 
-    Helped by the comparison that is there, or by a name that has the value 1.
+    What helps as well is the likelier slip: the comparison that is there, or a name that has the value of the number.
     """
     return any(
         (
@@ -125,8 +125,14 @@ def aside(repair: Repair) -> bool:
             and isinstance(change.new, ast.BinOp)
         )
         or _moved_by_one(change.old, change.new)
+        or _is_number_alone(change)
         for change in repair.changes
     )
+
+
+def _is_number_alone(change: Change) -> bool:
+    both = isinstance(change.old, ast.Constant) and isinstance(change.new, ast.Constant)
+    return both and isinstance(change.holder, (ast.Assign, ast.Compare))
 
 
 def _moved_by_one(old: object, new: object) -> bool:

@@ -6,7 +6,7 @@ import time
 import types
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import islice
+from itertools import islice, takewhile
 
 from grader.course.stage import Stage
 from grader.diagnosis.repairs.asked import is_drawn, is_of_nothing, is_raised
@@ -17,8 +17,9 @@ from grader.diagnosis.repairs.forms import Forms
 from grader.diagnosis.repairs.passing import Passing
 from grader.diagnosis.repairs.repair import Repair
 from grader.diagnosis.repairs.rights.answers import Answers
-from grader.diagnosis.repairs.standing import Told, are_many, is_open, is_weak, left_wrong
+from grader.diagnosis.repairs.standing import Told, are_many, is_open, is_weak, left_wrong, ran_first
 from grader.diagnosis.repairs.trial import Trial
+from grader.diagnosis.repairs.written import Written
 from grader.diagnosis.slips.probes import Failing, size_of
 from grader.diagnosis.slips.telling import Slip
 
@@ -27,6 +28,7 @@ SECONDS = 0.5  # of processor time, here and on the bench
 RECALL_SECONDS = 0.1  # of processor time, for what one row needed to be tried on the others
 ROW_SHARE = 0.85  # of what is left, for one row
 DOUBT_SECONDS = 0.15  # of processor time, to look for what puts right other rows as well
+ALONE_SHARE = 0.35  # of what is left, to look for one cause where a repair of few tests may be the first of two
 LEAST = 0.03  # seconds, below which nothing is begun
 MOST_BATCHES = 4  # of changes that put a test right and do not stand
 MOST_RUN_AGAIN = 4  # tests of a row, to see whether they pass with a change
@@ -50,6 +52,8 @@ class Repairs:
     has_searched: bool = False  # a row: what it did not find there is seldom told rightly by a change of another module
     _known: list[Repair] = field(default_factory=list)
     _told: dict[str, Repair] = field(default_factory=dict)  # by the id of what is said of it
+
+    _noted: Written | None = None  # the learner's text, as it ran in the test that was looked at last
 
     def __post_init__(self) -> None:
         self.forms = Forms(self.stage, self.learner, self.reference_text, self.bench, self.alternatives)
@@ -131,14 +135,16 @@ class Repairs:
             trial = next((made for made in trials if made and made.right[-1].error is None), None)
             if trial is None or row.ends_at - self.clock() < LEAST:
                 break
-            slips, best = self._repaired(trial, partial, row, not coincidences)
+            share = ALONE_SHARE if coincidences and partial is None else 1.0
+            some = replace(row, ends_at=self.clock() + share * (row.ends_at - self.clock()))
+            slips, best = self._repaired(trial, partial, some, not coincidences)
             if slips and not coincidences and partial is None and (others := left_wrong(slips, left, row)):
                 coincidences, left = slips, others  # what is wrong shows better in a test that none of these puts right
                 continue
             is_alone = not (partial or chosen or is_raised(trial.failing))  # what avoids an error makes tests pass, too
             if best is not None and is_alone and (passing := self.passing.closest(best, trial.failing, row)):
                 return self._remembered(passing)
-            slips = slips or coincidences
+            slips = slips or ran_first(coincidences, self._noted)
             if not slips:
                 partial = best.after(partial) if best is not None else None
                 left = left if best is not None else [each for each in left if each is not trial.failing]
@@ -184,11 +190,11 @@ class Repairs:
         return [slip for slip, _ in told]
 
     def _counted(self, slip: Slip, repair: Repair, row: Row) -> Slip:
-        """Return a slip with all failing tests that pass with its repair: an answer may be right and another one."""
-        left = [each.test for each in row.failing if each.test not in slip.tests]
+        """Return a slip with the failing tests that pass with its repair, up to one that fails: answers may differ."""
+        left = [each.test for each in sorted(row.failing, key=size_of) if each.test not in slip.tests]
         if 2 * len(slip.tests) > len(row.failing):
             return slip
-        more = {test for test in left[:MOST_RUN_AGAIN] if self.bench.passes(repair.numbers, test)}
+        more = set(takewhile(lambda test: self.bench.passes(repair.numbers, test), left[:MOST_RUN_AGAIN]))
         tests = slip.tests | more
         return Slip(slip.diagnosis, (-len(tests), *slip.rank[1:]), tests)
 
@@ -213,7 +219,7 @@ class Repairs:
             if trial.is_right(trial.score(each.numbers)):
                 return self.confirmer.confirmed([each], trial.failing, row), None
         sure = self.forms.beyond_doubt(trial, row.fine)
-        written = self.forms.noted(trial, sure, partial)
+        self._noted = written = self.forms.noted(trial, sure, partial)
         self.forms.hold(written)
         if trial.is_right(trial.score(())):  # objects came back, and what is wrong with them shows later
             whole = self.answers.whole(trial.failing)
@@ -223,7 +229,7 @@ class Repairs:
             written = self.forms.noted(trial, sure, partial)
             self.forms.hold(written)
         depths = self.forms.depths(written, trial, sure, trial.wrong_parts() if partial is None else ())
-        row = replace(row, fine=self.forms.fine(written, depths, row.fine, sure))
+        row = replace(row, fine=self.forms.fine(written, depths, row.fine, sure), passing=row.fine)
         tried = Tried(trial, trial.score(()), row.ends_at, self.clock)
         batches = Candidates(self.forms, row, self.clock).right(written, tried, depths)
         weak: list[Told] = []  # of all that put little right the likeliest is told, if it is in one place
@@ -233,7 +239,7 @@ class Repairs:
             if is_first and partial is None and left_wrong(slips, row.failing, row):
                 if not is_weak(slips[0][0], row):
                     return slips, None
-                tried.ends_at = min(tried.ends_at, (self.clock() + row.ends_at) / 2)
+                tried.ends_at = min(tried.ends_at, self.clock() + ALONE_SHARE * (row.ends_at - self.clock()))
             if slips and not is_weak(slips[0][0], row):
                 if partial is not None or not self._is_doubted(slips[0][1], trial, row):
                     return slips, None

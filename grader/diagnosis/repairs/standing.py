@@ -9,8 +9,10 @@ from collections.abc import Collection, Sequence
 from grader.diagnosis.repairs.attempts import Row
 from grader.diagnosis.repairs.repair import Repair
 from grader.diagnosis.repairs.words.told import told
+from grader.diagnosis.repairs.written import Written
 from grader.diagnosis.slips.probes import Failing
 from grader.diagnosis.slips.telling import Slip
+from grader.diagnosis.trees import walk
 from grader.outcome import Diagnosis
 
 REPAIR = "repair-"  # how the id of what is told begins
@@ -44,7 +46,8 @@ def can_be_drawn(repair: Repair, others: int) -> bool:
     old, new = repair.all[0].old, repair.all[0].new
     if isinstance(new, ast.UnaryOp) or isinstance(getattr(new, "op", None), (ast.FloorDiv, ast.Mod, ast.Pow)):
         return False
-    is_like_others = old is getattr(repair.all[0].statement, "value", None)
+    is_less = isinstance(old, ast.AST) and any(each is new for each in walk(old))  # what is left out is no other line
+    is_like_others = old is getattr(repair.all[0].statement, "value", None) and not is_less
     return others > 0 or is_like_others or repair.all[0].kind == "aligned"  # a right module has it in this very test
 
 
@@ -93,6 +96,16 @@ def are_many(ordered: Sequence[Told], tests: Sequence[Failing], probe: Failing) 
     best = ordered[0][0]
     alike = {slip.diagnosis.text for slip, _ in ordered if slip.tests == best.tests and slip.rank[:3] == best.rank[:3]}
     return len(alike) >= MANY
+
+
+def ran_first(found: Sequence[Told], written: Written | None) -> list[Told]:
+    """Return repairs, of those that are equally good the ones first whose lines ran in another failing test as well."""
+
+    def order(pair: Told) -> tuple[object, ...]:
+        slip, repair = pair
+        return slip.rank[:3], not all(written is None or written.did_run(change.statement) for change in repair.changes)
+
+    return sorted(found, key=order)
 
 
 def left_wrong(slips: Sequence[Told], tests: Sequence[Failing], row: Row) -> list[Failing]:

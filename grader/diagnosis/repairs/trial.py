@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -16,10 +16,10 @@ from grader.diagnosis.repairs.held.scale import factor
 from grader.diagnosis.replay import Replay, frozen
 from grader.diagnosis.slips.probes import Failing
 from grader.remote.exceptions import WorkerFailed
-from grader.remote.proxies import RemoteValue
 from grader.remote.record import Record
 from grader.worker.operations import perform
 
+MOST_STEPWISE = 16  # groups that are tried one after the other before several are tried at once again
 NOISE = 1e-9  # two answers that are right may differ by this where 0 is expected
 
 
@@ -82,19 +82,29 @@ class Trial:
     others: Sequence[Sequence[Record]] = ()  # other answers that are right, as with free signs
     start: Remote | None = None
     before: Remote | None = None  # that has made all requests but the last
-    loads: int = 0  # how many texts the bench had loaded when the names were looked up
+    loads: int = 0  # how many codes the bench had run when the names were looked up
+    modules: int = 0  # how many modules when all requests but the last were made
 
     def begin(self) -> None:
         """Look the module's names up; once for each text that is loaded."""
         self.loads = self.bench.loads
-        replay = Remote(Module(self.bench), self.stage, {}, self.exact)  # type: ignore[arg-type]
-        replay.floor = NOISE
-        wanted = {record.target for record in self.right}
-        for name, entry in self.failing.names.items():
-            if entry.number in wanted and entry.number:
-                replay.objects[entry.number] = self.bench.named(name)
+        replay = self._unasked()
+        for number, name in self._names.items():
+            replay.objects[number] = self.bench.named(name)
         replay._named = frozenset(replay.objects)
         self.start, self.before = replay, None
+
+    def _unasked(self) -> Remote:
+        """Return a replay that has looked no name up."""
+        replay = Remote(Module(self.bench), self.stage, {}, self.exact)  # type: ignore[arg-type]
+        replay.floor = NOISE
+        return replay
+
+    @cached_property
+    def _names(self) -> dict[int, str]:
+        """The names of the module that are asked for, by their numbers."""
+        wanted = {record.target for record in self.right} - {0}
+        return {entry.number: name for name, entry in self.failing.names.items() if entry.number in wanted}
 
     @property
     def is_yes_or_no(self) -> bool:
@@ -164,12 +174,24 @@ class Trial:
         return replay.copied(), right[-1:] if last else right
 
     def scores(self, groups: Sequence[Sequence[int]], last: bool = False) -> list[tuple[int, int]]:
-        """Return the score of each of several groups of changes, in one exchange where the requests allow it."""
-        replay, records = self._ready(self.right, last)
-        requests = requests_of(records, {n: each for n, each in replay.objects.items() if n})
+        """Return the score of each of several groups of changes."""
+        found: list[tuple[int, int]] = []
+        while len(found) < len(groups):
+            found += self.first_scores(groups[len(found) :], last)
+        return found
+
+    def first_scores(self, groups: Sequence[Sequence[int]], last: bool = False) -> list[tuple[int, int]]:
+        """Return the scores of one or more of the first groups, in one exchange where the requests allow it."""
+        if self.bench.is_gone():
+            self.bench.restart()
+        if last and (self.before is None or self.modules != self.bench.modules):
+            self._ready(self.right, last)
+        replay = self.before if last and self.before is not None else self._unasked()
+        records = self.right[-1:] if last else self.right
+        requests = requests_of(records, {n: each for n, each in replay.objects.items() if n} | self._names)
         told = None if requests is None else self.bench.attempt(groups, requests)
-        if not isinstance(told, list) or len(told) != len(groups):
-            return [self._step_by_step(each, last) for each in groups]
+        if not isinstance(told, list) or not 0 < len(told) <= len(groups):
+            return [self._step_by_step(each, last) for each in groups[:MOST_STEPWISE]]
         done = len(self.right) - len(records)
         rights = [right[-len(records) :] for right in (self.right, *self.others)]
         with np.errstate(all="ignore"):
@@ -187,7 +209,7 @@ class Trial:
     def prepare(self) -> None:
         """Make all requests but the last, with no change in force."""
         assert self.start is not None
-        self.before = self.start.copied()
+        self.before, self.modules = self.start.copied(), self.bench.modules
         self.bench.choose(())
         with np.errstate(all="ignore"):
             self._answered(self.before, self.right[:-1])
@@ -209,28 +231,3 @@ class Trial:
     def is_right(self, score: tuple[int, int]) -> bool:
         """Say whether a score is that of a module that answers everything rightly."""
         return score[0] == len(self.right)
-
-
-def expected(replay: Replay, records: Sequence[Record]) -> list[Record] | None:
-    """Return the records with the answers of the module that a replay is on; None where it cannot repeat them."""
-    found = []
-    for record in records:
-        done = replay.perform(record)
-        if done is None:
-            return None
-        result, error, changed, _ = done
-        right = copy.copy(record)
-        right.error, right.changed, right.failed = error, changed, False
-        right.result = _expected(record, result)
-        found.append(right)
-    return found
-
-
-def _expected(record: Record, result: Any) -> Any:
-    """Return the right answer, with the learner's own objects where the right ones stay in their module."""
-    if isinstance(record.result, RemoteValue):
-        return record.result
-    several = isinstance(record.result, (list, tuple)) and isinstance(result, (list, tuple))
-    if several and any(isinstance(each, RemoteValue) for each in record.result):
-        return record.result
-    return result

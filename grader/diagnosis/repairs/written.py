@@ -8,14 +8,16 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property, lru_cache, partial
+from itertools import chain
 from typing import Any
 
 from grader.course.changes import replaced
 from grader.diagnosis.repairs.batch import DRIVER, PUT
-from grader.diagnosis.repairs.held.seen import CLOCK, PRELUDE, Seen, noting, numbered
+from grader.diagnosis.repairs.held.seen import PRELUDE, Seen, noting, numbered
 from grader.diagnosis.repairs.kinds.analogy import defaults
 from grader.diagnosis.repairs.kinds.missing import ALIGNED, OTHERS, QUICK, Missing
 from grader.diagnosis.repairs.kinds.setting import lines_of, other_targets
+from grader.diagnosis.repairs.kinds.silent import shifted
 from grader.diagnosis.repairs.rounds import counted
 from grader.diagnosis.slips.changes import Scope
 from grader.diagnosis.slips.schema import SWITCH, Change, Schema
@@ -167,8 +169,9 @@ class Written(Source):
         kind: Kind = "aligned" if level in (ALIGNED, OTHERS) else ""
         made = Schema(function, scope, first, repairs=missing, statements=level == 0, wanted=wanted, kind=kind)
         if level == 0:
-            made.inserted = partial(lines_of, definition=self.definitions[function], wanted=wanted)
-            made.arguments = partial(defaults, right=self.right.get(function))
+            own = self.definitions[function]
+            made.inserted = partial(lines_of, definition=own, wanted=wanted, values=scope.values)
+            made.arguments = lambda node: chain(defaults(node, self.right.get(function)), shifted(node, scope.values))
         elif level == QUICK:
             made.inserted = partial(other_targets, values=scope.values)
         return made.definition(self.definitions[function]), made.changes
@@ -227,7 +230,7 @@ def prelude() -> bytes:
 
     Changes may need libraries that the learner's text does not import; its own names come after these.
     """
-    text = f"import math, numpy as np\n{SWITCH} = []\nfrom time import process_time as {CLOCK}\n{DRIVER}{PRELUDE}"
+    text = f"import math, numpy as np\n{SWITCH} = []\n{DRIVER}{PRELUDE}"
     return marshal.dumps(compile(text, "<prelude>", "exec", dont_inherit=True))
 
 

@@ -107,7 +107,7 @@ class Schema:
         orders = (*(natural_orders(holder) if self.statements else ()), *self.inserted(holder))
         for kind, where, place, changed in orders:
             statement = body[place] if where == name else None
-            if statement is None or not self.wanted(statement):
+            if statement is None or not (kind == "missing" or self.wanted(statement)):
                 continue
             number = self._add(statement, changed, holder, statement, kind)
             first, last, instead = _differing(body, changed)
@@ -156,10 +156,12 @@ class Schema:
             if name in UNCHANGED:
                 continue
             if isinstance(value, list):
-                fields[name] = [self._child(item, node, statement) for item in value]
-            else:
-                fields[name] = self._child(value, node, statement)
-        return replaced(node, **fields)
+                items = [self._child(item, node, statement) for item in value]
+                if any(a is not b for a, b in zip(items, value, strict=True)):
+                    fields[name] = items
+            elif (other := self._child(value, node, statement)) is not value:
+                fields[name] = other
+        return replaced(node, **fields) if fields else node
 
     def _child(self, value: Any, holder: ast.AST, statement: ast.stmt) -> Any:
         if isinstance(value, WITHIN) or (isinstance(value, ast.Tuple) and _holds_slices(value)):

@@ -6,7 +6,7 @@ import ast
 import re
 import types
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -100,6 +100,21 @@ class Source:
             found |= dict.fromkeys(own)
             waiting += (each.id for name in own for each in walk(self.definitions[name]) if isinstance(each, ast.Name))
         return list(found)
+
+    def leading(self, functions: Iterable[str], fine: frozenset[str]) -> frozenset[str]:
+        """Return functions and all that they call by name, without those that are fine or called by these alone."""
+        waiting = [
+            name for name in self.definitions if any(each in (name, name.partition(".")[0]) for each in functions)
+        ]
+        found: set[str] = set()
+        while waiting:
+            name = waiting.pop()
+            if name in found or name in fine or name.partition(".")[0] in fine:
+                continue
+            found.add(name)
+            used = {each.id for each in walk(self.definitions[name]) if isinstance(each, ast.Name)}
+            waiting += [each for each in self.definitions if each.partition(".")[0] in used]
+        return frozenset(found)
 
     def is_plain(self, function: str) -> bool:
         """Say whether the text defines a function that does all it does when it is entered: it is no generator's."""

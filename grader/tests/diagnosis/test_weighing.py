@@ -9,9 +9,9 @@ from dataclasses import replace
 from typing import Any
 
 from grader.course.stage import Criterion
-from grader.diagnosis.obvious import OBVIOUS
+from grader.diagnosis.obvious import MISSING, OBVIOUS
 from grader.diagnosis.slips.telling import Slip
-from grader.diagnosis.weighing import chosen, one_cause, with_problems, without_callers
+from grader.diagnosis.weighing import chosen, one_cause, with_problems, without_callers, without_effects
 from grader.outcome import Diagnosis, Outcome
 
 KNOWN = Diagnosis("columns-for-rows", "forward", "a column was used", "use the row", declared=True)
@@ -135,3 +135,13 @@ def test_what_one_test_admits_gives_way_to_what_explains_most_of_the_row() -> No
     assert one_cause(shown) == shown  # what an answer shows is certain
     few = [failed("a", "forward", KNOWN), failed("b", "forward", KNOWN), failed("c", "forward", OTHER)]
     assert one_cause(few) == few
+
+
+def test_a_refusal_that_is_missing_beside_wrong_values_of_a_known_mistake_is_its_effect() -> None:
+    accepted = Diagnosis(MISSING, "forward", "it accepts a call", "check")
+    both = [failed("a", "forward", KNOWN), failed("b", "forward", accepted)]
+    assert names(without_effects(both)) == {"a": [KNOWN.mistake], "b": []}
+    elsewhere = [failed("a", "solve", KNOWN), failed("b", "forward", accepted)]
+    assert without_effects(elsewhere) == elsewhere
+    refused = [replace(failed("a", "forward", KNOWN), kind="refusals"), failed("b", "forward", accepted)]
+    assert without_effects(refused) == refused

@@ -21,9 +21,11 @@ class Print:
 
     def is_like(self, other: Print) -> bool:
         """Say whether both stand for one value, but for rounding."""
+        if self.shape != other.shape:
+            return False
         near = ROUNDING * max(self.size, other.size, 1e-300)
-        alike = all(abs(a - b) <= near for a, b in zip(self.sums, other.sums, strict=True))
-        return self.shape == other.shape and alike
+        (plain, weighted), (others_plain, others_weighted) = self.sums, other.sums
+        return abs(plain - others_plain) <= near and abs(weighted - others_weighted) <= near
 
 
 class Prints:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
+from types import MappingProxyType
+from typing import Any
 
 from grader.course.changes import replaced
 from grader.diagnosis.slips.statements import Kind
@@ -37,9 +39,16 @@ def alike(value: ast.AST, holder: ast.AST, definition: ast.FunctionDef) -> Itera
 
 
 def inserted(
-    holder: ast.AST, definition: ast.FunctionDef, wanted: Callable[[ast.stmt], bool] = lambda statement: True
+    holder: ast.AST,
+    definition: ast.FunctionDef,
+    wanted: Callable[[ast.stmt], bool] = lambda statement: True,
+    values: Mapping[str, Any] = MappingProxyType({}),
 ) -> Iterator[tuple[Kind, str, int, list[ast.stmt]]]:
-    """Yield a body with a line more, made as a wanted one that is there: the variance is updated as the mean is."""
+    """Yield a body with a line more, made as one that is there: the variance is updated as the mean is.
+
+    What the line is made as has to be wanted, or what uses the names that it sets.
+    """
+    uses = [each for each in walk(definition) if isinstance(each, (ast.Assign, ast.Return)) and wanted(each)]
     loaded = _names(definition, ast.Load)
     given = {each.arg for each in (*definition.args.args, *definition.args.kwonlyargs)}
     own = given | _names(definition, ast.Store)
@@ -49,12 +58,29 @@ def inserted(
         if not isinstance(body, list) or not body or not isinstance(body[0], ast.stmt):
             continue
         for place, statement in enumerate(body):
-            if not isinstance(statement, (ast.Assign, ast.AugAssign, ast.Expr)) or not wanted(statement):
+            if not isinstance(statement, (ast.Assign, ast.AugAssign, ast.Expr)):
                 continue
-            for other in _counterparts(statement, words, loaded | given):
-                if not _names(other, ast.Store) <= own:
+            for near in _counterparts(statement, words, loaded | given):
+                sets = _names(near, ast.Store)
+                if not sets <= own:
                     continue  # a name that a function sets is its own in all of its lines
-                yield "missing", name, place, [*body[: place + 1], other, *body[place + 1 :]]
+                if not wanted(statement) and not any(sets & _names(each, ast.Load) for each in uses):
+                    continue
+                for other in (near, *_of_others(near, statement, values)):
+                    yield "missing", name, place, [*body[: place + 1], other, *body[place + 1 :]]
+
+
+def _of_others(near: ast.stmt, statement: ast.stmt, values: Mapping[str, Any]) -> Iterator[ast.stmt]:
+    """Yield a counterpart in which a name that it shares with the statement is another one, of a value of its shape."""
+    shared = {each.id: each for each in walk(statement) if isinstance(each, ast.Name)}
+    known = {each.id for each in walk(near) if isinstance(each, ast.Name)}
+    for name in sorted(shared.keys() & known):
+        shape = getattr(values.get(name), "shape", None)
+        likes = [each for each, held in values.items() if each not in known and getattr(held, "shape", None) == shape]
+        for other in likes[:MOST_LIKE] if shape else ():
+            changed = _renamed(near, name, other, frozenset((other,)))
+            if isinstance(changed, ast.stmt):
+                yield changed
 
 
 def _counterparts(statement: ast.stmt, words: frozenset[str], known: frozenset[str]) -> Iterator[ast.stmt]:
@@ -136,7 +162,7 @@ def _words(definition: ast.FunctionDef) -> frozenset[str]:
     return frozenset(_WORD.findall(ast.unparse(definition)))
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=1 << 9)
 def _names(node: ast.AST, context: type[ast.expr_context]) -> frozenset[str]:
     walked = (each for each in walk(node) if isinstance(each, ast.Name))
     return frozenset(each.id for each in walked if isinstance(each.ctx, context))

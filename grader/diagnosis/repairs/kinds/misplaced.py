@@ -19,6 +19,8 @@ SUMS = (ast.Add, ast.Sub)
 PRODUCTS = (ast.Mult, ast.Div, ast.FloorDiv)
 SIZED = ("reshape", "zeros", "ones", "full", "empty", "arange", "range", "eye", "tile", "repeat", "broadcast_to")
 COUNTING = ("len", "shape", "ndim", "size")  # to which the numbers in an array are nothing
+DRAWN = ("uniform", "integers", "randint", "linspace")
+RANGES = ("range", "arange")
 MOST_SCALARS = 8
 MOST_PLACES = 20
 MOST_MATRICES = 6
@@ -61,6 +63,16 @@ def regrouped(node: ast.AST) -> Iterator[ast.AST]:
         if isinstance(right, ast.BinOp) and isinstance(right.op, PRODUCTS):
             yield replaced(right, left=replaced(node, right=right.left))
         yield from _drawn_in(node, left)
+        yield from _in_numerator(node, left)
+
+
+def _in_numerator(node: ast.BinOp, left: ast.expr) -> Iterator[ast.expr]:
+    """Yield a sum whose second term belongs to what is divided in the first: (n - k) // s for n // s - k."""
+    is_rounded = isinstance(left, ast.Call) and called(left) == "int" and len(left.args) == 1
+    inner = left.args[0] if is_rounded and isinstance(left, ast.Call) else left
+    if isinstance(inner, ast.BinOp) and isinstance(inner.op, (ast.Div, ast.FloorDiv)):
+        made = replaced(inner, left=replaced(node, left=inner.left))
+        yield replaced(left, args=[made]) if is_rounded else made
 
 
 def _drawn_in(node: ast.BinOp, left: ast.expr) -> Iterator[ast.BinOp]:
@@ -94,6 +106,31 @@ def indexed(node: ast.AST, value_of: Callable[[ast.AST], Any]) -> Iterator[ast.A
 
 def _is_everything(node: ast.expr) -> bool:
     return isinstance(node, ast.Slice) and node.lower is node.upper is node.step is None
+
+
+def whole_range(node: ast.AST, holder: ast.AST) -> Iterator[ast.AST]:
+    """Yield n for n - size + 1 where a range ends, or n - size + 1 for n: a last part is dropped, or taken."""
+    if not isinstance(holder, ast.Call) or called(holder) not in RANGES or len(holder.args) < 2:
+        return
+    if node is not holder.args[1]:
+        return
+    first: ast.AST = node
+    terms = 0
+    while isinstance(first, ast.BinOp) and isinstance(first.op, SUMS):
+        first, terms = first.left, terms + 1
+    if terms > 1:
+        yield first
+    if not terms and len(holder.args) == 3 and isinstance(node, ast.expr):
+        less = ast.BinOp(node, ast.Sub(), holder.args[2])
+        yield ast.BinOp(less, ast.Add(), ast.Constant(1))
+
+
+def both_ways(node: ast.AST, holder: ast.AST) -> Iterator[ast.AST]:
+    """Yield -limit for 0 where numbers are drawn between two bounds."""
+    if not isinstance(holder, ast.Call) or called(holder) not in DRAWN or len(holder.args) < 2:
+        return
+    if node is holder.args[0] and isinstance(node, ast.Constant) and node.value == 0:
+        yield ast.UnaryOp(ast.USub(), holder.args[1])
 
 
 def named_numbers(node: ast.Constant, holder: ast.AST, values: Mapping[str, Any]) -> Iterator[ast.AST]:

@@ -12,7 +12,7 @@ import numpy as np
 
 from grader.course.changes import replaced
 from grader.diagnosis.repairs.held.seen import EXPRESSIONS
-from grader.diagnosis.repairs.kinds import confused, misplaced
+from grader.diagnosis.repairs.kinds import blocks, confused, misplaced
 from grader.diagnosis.repairs.kinds.analogy import alike
 from grader.diagnosis.repairs.kinds.around import biased, wrapped
 from grader.diagnosis.repairs.kinds.instead import counts, parts
@@ -58,6 +58,10 @@ class Missing:
             yield from confused.for_another(node, holder, self.scope, self.value_of)
             if isinstance(node, ast.Constant):
                 yield from put_in(node, holder, None, self.unused, self.scope.values)
+            yield from misplaced.whole_range(node, holder)
+            yield from misplaced.both_ways(node, holder)
+            yield from blocks.shifted(node, self.scope.values)
+            yield from blocks.turned(node)
             return
         if self.level in (0, 1):
             yield from self._natural(node, holder)
@@ -81,7 +85,7 @@ class Missing:
             yield from alike(node, holder, self.definition)
         if self.level:
             yield from misplaced.with_entry(node)
-            if isinstance(node, ast.Constant):
+            if isinstance(node, ast.Constant) and not isinstance(holder, (ast.Compare, ast.Assign)):
                 yield from misplaced.named_numbers(node, holder, self.scope.values)
             return
         yield from biased(node, holder, self.value_of(node), self.terms)
@@ -93,6 +97,8 @@ class Missing:
         yield from misplaced.exchanged(node)
         yield from silent(node, self.scope.values)
         if isinstance(node, ast.Constant):
+            if isinstance(holder, (ast.Compare, ast.Assign)):  # where it stands alone
+                yield from misplaced.named_numbers(node, holder, self.scope.values)
             yield from self._numbers(node, holder)
             yield from misplaced.chosen_by(node, holder, self.scope.values)
         if isinstance(holder, ast.keyword) and constant_of(node) is not None:

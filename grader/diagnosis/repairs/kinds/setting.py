@@ -9,6 +9,8 @@ from typing import Any
 
 from grader.course.changes import replaced
 from grader.diagnosis.repairs.kinds.analogy import inserted
+from grader.diagnosis.repairs.kinds.blocks import other_blocks, shifted
+from grader.diagnosis.repairs.kinds.masks import masked
 from grader.diagnosis.repairs.kinds.silent import swapped_copies
 from grader.diagnosis.slips.statements import BODIES, Kind, repaired_orders
 from grader.diagnosis.trees import substituted, walk
@@ -27,9 +29,12 @@ def other_targets(holder: ast.AST, values: Mapping[str, Any]) -> Iterator[Line]:
                 yield kind, name, place, [*body[:place], other, *body[place + 1 :]]
 
 
-def lines_of(holder: ast.AST, definition: ast.FunctionDef, wanted: Callable[[ast.stmt], bool]) -> Iterator[Line]:
+def lines_of(
+    holder: ast.AST, definition: ast.FunctionDef, wanted: Callable[[ast.stmt], bool], values: Mapping[str, Any]
+) -> Iterator[Line]:
     """Yield what belongs in the place of a body that a node holds: a line more, or one before a loop or behind it."""
-    yield from inserted(holder, definition, wanted)
+    yield from inserted(holder, definition, wanted, values)
+    yield from masked(holder, wanted, values)
     yield from repaired_orders(holder)
     stale = _stale(holder, definition)
     for name, body in _bodies(holder) if stale else ():
@@ -59,6 +64,8 @@ def _other(node: ast.stmt, values: Mapping[str, Any]) -> Iterator[tuple[Kind, as
         for key in _keys(target.slice, values):
             changed = replaced(target, slice=key)
             yield "elsewhere", _setting(node, changed)
+        for part in shifted(target, values):
+            yield "elsewhere", _setting(node, part)
         yield from _both(node, target)
     elif isinstance(node.value, ast.Name) and isinstance(values.get(node.value.id), dict):
         yield "copied", replaced(node, value=_copied(node.value))
@@ -113,6 +120,8 @@ def _keys(key: ast.expr, values: Mapping[str, Any]) -> Iterator[ast.expr]:
     elif isinstance(key, ast.Constant) and type(key.value) is int:
         places = [name for name, held in values.items() if _are_indices(held)]
         yield from (ast.Name(name, ast.Load()) for name in places[:MOST_KEPT])
+    elif isinstance(key, ast.Slice):
+        yield from other_blocks(key)
     elif isinstance(key, ast.UnaryOp) and isinstance(key.op, ast.Invert):
         yield key.operand
     elif isinstance(key, ast.Name) and str(getattr(values.get(key.id), "dtype", "")) == "bool":

@@ -6,7 +6,10 @@ import ast
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+import numpy as np
+
 from grader.course.changes import replaced
+from grader.diagnosis.slips.statements import Kind
 from grader.diagnosis.slips.wording.phrases import called
 from grader.diagnosis.trees import walk
 
@@ -54,6 +57,22 @@ def _together(node: ast.Subscript, values: Mapping[str, Any]) -> Iterator[ast.AS
     for name in others[:MOST_OTHERS] if own else ():
         other = replaced(node, value=replaced(node.value, value=ast.Name(name, ast.Load())))
         yield ast.Call(_numpy("broadcast_shapes"), [node, other], [])
+
+
+def shifted(node: ast.FunctionDef, values: Mapping[str, Any]) -> Iterator[tuple[Kind, ast.Assign]]:
+    """Yield an argument without its largest entry, in a function that takes exponentials: they grow past all bounds.
+
+    Where quotients of them are what is wanted, nothing else changes by it.
+    """
+    if not any(isinstance(each, ast.Call) and called(each) == "exp" for each in walk(node)):
+        return
+    for each in node.args.args:
+        held = values.get(each.arg)
+        if isinstance(held, np.ndarray) and held.ndim and held.dtype.kind == "f":
+            name = ast.Name(each.arg, ast.Load())
+            keywords = [ast.keyword("axis", ast.Constant(-1)), ast.keyword("keepdims", ast.Constant(True))]
+            largest = ast.Call(ast.Attribute(name, "max", ast.Load()), [], keywords)
+            yield "shifted", ast.Assign([ast.Name(each.arg, ast.Store())], ast.BinOp(name, ast.Sub(), largest))
 
 
 def is_made_finite(old: ast.AST, new: ast.AST) -> bool:

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
 
 from grader.course.changes import replaced
 from grader.diagnosis.repairs.held.prints import Print, Prints
@@ -26,6 +26,7 @@ LARGEST = 25  # expressions of what may stand in a line
 DEEPEST = 3  # names that stand for one another, of which what they are made of is taken
 VALUES = (ast.BinOp, ast.Call, ast.UnaryOp, ast.Subscript, ast.Compare, ast.IfExp, ast.Attribute, ast.Name)
 LIBRARIES = ("np", "math")
+AtHand = tuple[str, ast.expr, Print]  # a name, as an expression, and what tells its value
 BUILT_IN = ("len", "range", "int", "float", "max", "min", "abs", "sum")
 
 
@@ -45,6 +46,7 @@ class Alignment:
 
     learners: Written
     rights: Sequence[Written]
+    _names: dict[tuple[str, int], list[AtHand]] = field(default_factory=dict)  # by function and line
 
     def of(
         self, function: str, wanted: Callable[[ast.stmt], bool] = lambda statement: True
@@ -65,6 +67,15 @@ class Alignment:
             found.setdefault(id(node), []).extend((*alone(node, made, differ), made))
         return found
 
+    def at_hand(self, function: str, line: int) -> list[AtHand]:
+        """Return the names of a function that have a value where a line begins, with their attributes and entries."""
+        if (function, line) not in self._names:
+            first = _first_lines(self.learners.definitions[function])
+            held = self.learners.seen.held.get(function, {})
+            some = ((path, known) for path, known in held.items() if first.get(path[0], 0) < line)
+            self._names[function, line] = [(path[-1], _loaded(path), known) for path, known in some]
+        return self._names[function, line]
+
     @cached_property
     def _missing(self) -> list[Right]:
         """The right modules' expressions whose values the learner's never has, few of one value of each module."""
@@ -82,12 +93,9 @@ class Alignment:
         """The right modules' expressions with their values, the smallest first."""
         found = []
         for module, name, node in ((each, *own) for each in self.rights for own in each.definitions.items()):
-            if name not in module.seen.held:
-                continue
-            made = _made(node)
-            for each in walk(node):
-                known = print_of(module, each)
-                if known is not None and isinstance(each, VALUES):
+            made = _made(node) if name in module.seen.held else {}
+            for each in walk(node) if name in module.seen.held else ():
+                if isinstance(each, VALUES) and (known := print_of(module, each)) is not None:
                     found.append(Right(module, each, known, made))
         return sorted(found, key=lambda each: _size(each.node))
 
@@ -143,17 +151,6 @@ class _Translation:
         found = [(each, known) for each in parts if (known := print_of(self.both.learners, each)) is not None]
         return sorted(found, key=lambda pair: -_size(pair[0]))
 
-    @cached_property
-    def _at_hand(self) -> list[tuple[str, ast.expr, Print]]:
-        """The names of the function that have a value where the line begins, with their attributes and entries."""
-        first = _first_lines(self.both.learners.definitions[self.function])
-        held = self.both.learners.seen.held.get(self.function, {})
-        found = []
-        for path, known in held.items():
-            if first.get(path[0], 0) < self.line:
-                found.append((path[-1], _loaded(path), known))
-        return found
-
     def _made(self, node: ast.expr, depth: int) -> ast.expr | None:
         known = print_of(self.right.module, node)
         if known is not None and not isinstance(node, ast.Constant) and (found := self._like(node, known)) is not None:
@@ -170,10 +167,11 @@ class _Translation:
     def _like(self, node: ast.expr, known: Print) -> ast.expr | None:
         """Return what has the value of an expression: a part of the wrong one, or a name, the one alike first."""
         name = _name_of(node)
-        found = [each for own, each, print_ in self._at_hand if print_.is_like(known) and own == name]
-        found += [each for each, print_ in self._own if print_.is_like(known)]
-        if known.shape or not isinstance(node, ast.Name):  # a number that is equal may well be another
-            found += [each for _, each, print_ in self._at_hand if print_.is_like(known)]
+        alike = [pair for pair in self.both.at_hand(self.function, self.line) if pair[2].is_like(known)]
+        found = [each for own, each, _ in alike if own == name]
+        found = found or [each for each, one in self._own if one.is_like(known)]
+        if not found and (known.shape or not isinstance(node, ast.Name)):  # a number that is equal may well be another
+            found = [each for _, each, _ in alike]
         return found[0] if found else None
 
     def _name(self, node: ast.Name, depth: int) -> ast.expr | None:
@@ -241,6 +239,7 @@ def _made(node: ast.FunctionDef) -> dict[str, ast.expr]:
     return {name: value for name, value in found.items() if times[name] == 1 and name not in given}
 
 
+@lru_cache(maxsize=1 << 9)
 def _first_lines(node: ast.FunctionDef) -> dict[str, int]:
     """Return where each local name gets its first value."""
     found: dict[str, int] = {}

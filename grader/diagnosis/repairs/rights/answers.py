@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import copy
 import time
 import types
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from grader.course.stage import Stage
 from grader.diagnosis.repairs.bench import Bench
-from grader.diagnosis.repairs.trial import Trial, expected
+from grader.diagnosis.repairs.trial import Trial
 from grader.diagnosis.replay import Replay
 from grader.diagnosis.slips.patch import TooLong, bounded
 from grader.diagnosis.slips.probes import Failing
+from grader.remote.proxies import RemoteValue
 from grader.remote.record import Record
 
 SECONDS = 0.05  # of processor time, for what one right module answers
@@ -139,3 +141,28 @@ class Answers:
 
     def _replay(self, module: types.ModuleType, failing: Failing, exact: bool) -> Replay:
         return Replay(module, self.stage, failing.names, exact, self.learner)
+
+
+def expected(replay: Replay, records: Sequence[Record]) -> list[Record] | None:
+    """Return the records with the answers of the module that a replay is on; None where it cannot repeat them."""
+    found = []
+    for record in records:
+        done = replay.perform(record)
+        if done is None:
+            return None
+        result, error, changed, _ = done
+        right = copy.copy(record)
+        right.error, right.changed, right.failed = error, changed, False
+        right.result = _expected(record, result)
+        found.append(right)
+    return found
+
+
+def _expected(record: Record, result: Any) -> Any:
+    """Return the right answer, with the learner's own objects where the right ones stay in their module."""
+    if isinstance(record.result, RemoteValue):
+        return record.result
+    several = isinstance(record.result, (list, tuple)) and isinstance(result, (list, tuple))
+    if several and any(isinstance(each, RemoteValue) for each in record.result):
+        return record.result
+    return result

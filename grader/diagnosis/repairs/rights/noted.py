@@ -9,10 +9,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from grader.course.stage import Stage
-from grader.diagnosis.ran import traced
 from grader.diagnosis.repairs.held.seen import NOTED, Seen
 from grader.diagnosis.repairs.trial import Trial
-from grader.diagnosis.repairs.written import CHANGED, Written
+from grader.diagnosis.repairs.written import Written
 from grader.diagnosis.replay import Replay
 from grader.diagnosis.slips.likeness import likeness, manner_of
 from grader.diagnosis.slips.patch import TooLong, bounded
@@ -58,11 +57,9 @@ class Rights:
         right = self.written(text).anew()
         try:
             with bounded(SECONDS):
-                plain = self._loaded(right.whole())
-                _, ran = traced(lambda: self._repeat(plain, trial), CHANGED)
-                module = self._loaded(
-                    right.taking_notes([name for name in right.definitions if name in ran and not is_fine(name, fine)])
-                )
+                labels = dict.fromkeys(record.label for record in trial.right)
+                reached = dict.fromkeys(name for label in labels for name in right.reached(label))
+                module = self._loaded(right.taking_notes([name for name in reached if not is_fine(name, fine)]))
                 self._repeat(module, trial)
         except (TooLong, Exception):  # what a right module does beside its functions may not stand notes
             return None

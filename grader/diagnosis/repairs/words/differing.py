@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from grader.course.changes import PARTNERS, replaced
 from grader.diagnosis.slips.changes import KIN
 from grader.diagnosis.slips.schema import Change
-from grader.diagnosis.trees import substituted, walk
+from grader.diagnosis.trees import below, substituted, walk
 
 Pair = tuple[ast.AST, ast.AST, ast.AST]
 FARTHEST = 7  # nodes that are changed: what is further away is another formula
@@ -70,6 +70,7 @@ class Differ:
     _texts: dict[int, str] = field(default_factory=dict)
     _found: dict[tuple[int, int], list[Pair]] = field(default_factory=dict)
     _costs: dict[tuple[int, int], int] = field(default_factory=dict)
+    _inside: dict[int, frozenset[int]] = field(default_factory=dict)  # the ids of all nodes of one
     _kept: list[ast.AST] = field(default_factory=list)  # whose ids are known here
 
     def between(self, old: ast.AST, new: ast.AST, holder: ast.AST) -> list[Pair]:
@@ -110,9 +111,11 @@ class Differ:
             less = self.between(part, new, holder)
             if len(less) < MOST:
                 options.append([(old, part, holder), *less])
-        least = min(map(self.cost, options))
-        best = [pairs for pairs in options if self.cost(pairs) == least]
-        return best[0] if len(best) == 1 else min(best, key=lambda pairs: (not all(map(_is_step, pairs)), len(pairs)))
+        costs = [self.cost(pairs) for pairs in options]
+        best = [pairs for pairs, cost in zip(options, costs, strict=True) if cost == min(costs)]
+        if len(best) == 1:
+            return best[0]
+        return min(best, key=lambda pairs: (not all(map(self._is_step, pairs)), len(pairs)))
 
     def _changed(self, old: ast.AST, new: ast.AST) -> int:
         key = id(old), id(new)
@@ -126,11 +129,22 @@ class Differ:
         ours, theirs = _parts(old), _parts(new)
         if type(old) is type(new) and len(ours) == len(theirs) and all(map(self._is_one, ours, theirs)):
             return 1  # an operator, a name, a number
-        if b > a and any(each is old for each in walk(new)):
+        if b > a and self._is_in(old, new):
             return b - a + 1
-        if a > b and any(each is new for each in walk(old)):
+        if a > b and self._is_in(new, old):
             return a - b + 1
         return a + b
+
+    def _is_in(self, part: ast.AST, whole: ast.AST) -> bool:
+        if id(whole) not in self._inside:
+            self._kept.append(whole)
+            self._inside[id(whole)] = frozenset(map(id, walk(whole)))
+        return id(part) in self._inside[id(whole)]
+
+    def _is_step(self, pair: Pair) -> bool:
+        """Say whether something is more or less around an expression: that can be told by itself."""
+        old, new, _ = pair
+        return self._is_in(old, new) or self._is_in(new, old)
 
     def _is_one(self, one: ast.AST, other: ast.AST) -> bool:
         return self._text(one) == self._text(other)
@@ -154,12 +168,6 @@ class Differ:
         return self._text(value) if isinstance(value, ast.AST) else repr(value)
 
 
-def _is_step(pair: Pair) -> bool:
-    """Say whether something is more or less around an expression: that can be told by itself."""
-    old, new, _ = pair
-    return any(each is old for each in walk(new)) or any(each is new for each in walk(old))
-
-
 def _are_confused(one: str, other: str) -> bool:
     """Say whether two functions are easily taken for each other: sum for mean, not std for sqrt."""
     return other in (*KIN.get(one, ()), PARTNERS.get(one)) or one in KIN.get(other, ())
@@ -178,7 +186,7 @@ def is_same(one: ast.AST, other: ast.AST) -> bool:
 
 def _parts(node: ast.AST) -> list[ast.AST]:
     kept = (ast.expr, ast.keyword)
-    return [each for each in ast.iter_child_nodes(node) if isinstance(each, kept)]
+    return [each for each in below(node) if isinstance(each, kept)]
 
 
 def _holder(old: ast.AST, part: ast.AST) -> ast.AST:
@@ -188,7 +196,7 @@ def _holder(old: ast.AST, part: ast.AST) -> ast.AST:
 def _unlike(old: ast.AST, new: ast.AST) -> list[tuple[ast.AST, ast.AST]]:
     """Return the operators in which two expressions of one kind differ."""
     kinds = (ast.operator, ast.cmpop, ast.unaryop, ast.boolop)
-    ours, theirs = ([each for each in ast.iter_child_nodes(node) if isinstance(each, kinds)] for node in (old, new))
+    ours, theirs = ([each for each in below(node) if isinstance(each, kinds)] for node in (old, new))
     return [(a, b) for a, b in zip(ours, theirs, strict=False) if type(a) is not type(b)]
 
 

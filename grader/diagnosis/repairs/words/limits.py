@@ -11,6 +11,7 @@ from grader.diagnosis.slips.wording.calls import call
 from grader.diagnosis.slips.wording.clause import Clause
 from grader.diagnosis.slips.wording.nouns import NOUNS
 from grader.diagnosis.slips.wording.phrases import Vocabulary, called, constant_of
+from grader.diagnosis.trees import walk
 
 MOST_QUOTED = 60  # characters
 
@@ -22,11 +23,22 @@ def rounds(change: Change) -> Clause | None:
         return None
     whole = next((each for each in (old, new) if isinstance(each, ast.BinOp) and constant_of(each.right) == 1), None)
     if not isinstance(whole, ast.BinOp) or not any(whole.left is each for each in (old, new)):
-        return None
+        longer, shorter = (old, new) if isinstance(old, ast.BinOp) else (new, old)
+        is_part = isinstance(longer, ast.BinOp) and any(each is shorter for each in walk(longer))
+        return _last_part(holder, old, new) if is_part else None
     right = replaced(holder, args=[new if each is old else each for each in holder.args])
     place = next(n for n, each in enumerate(holder.args) if each is old)
     is_end = place == (0 if len(holder.args) == 1 else 1)
     return call(right, holder, Vocabulary(frozenset())) if is_end else None
+
+
+def _last_part(holder: ast.Call, old: ast.AST, new: ast.AST) -> Clause | None:
+    """Return the clause of a range in steps that ends a step earlier, or later, than it should."""
+    stood, belongs = ast.unparse(old), ast.unparse(new)
+    if len(holder.args) < 3 or holder.args[1] is not old or max(len(stood), len(belongs)) > MOST_QUOTED:
+        return None
+    said = "the last part were dropped where it is shorter" if belongs in stood else "a last, shorter part were taken"
+    return Clause(f"{said}: the range ends at `{stood}`, where `{belongs}` belongs", f"Write `{belongs}`.", 0)
 
 
 def limits(change: Change, say: Vocabulary) -> Clause | None:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import ast
 
+from grader.diagnosis.repairs.words.blocks import begins_later
 from grader.diagnosis.slips.schema import Change
 from grader.diagnosis.slips.wording.clause import Clause
 from grader.diagnosis.slips.wording.phrases import Vocabulary, called
 from grader.diagnosis.slips.wording.sentences import targets
+from grader.diagnosis.trees import walk
 
 MOST_QUOTED = 90  # characters
 
@@ -24,6 +26,8 @@ def setting(change: Change, say: Vocabulary) -> Clause | None:
             return None
         said = f"{name} kept its first value, where it has to be set again beside `{beside}`"
         return Clause(said, f"Write `{name} = {value}` there.", 1)
+    if change.kind == "masked" and isinstance(new, ast.Assign):
+        return _masked(new.targets[0])
     if not isinstance(new, (ast.Assign, ast.AugAssign)) or not isinstance(old, (ast.Assign, ast.AugAssign)):
         return None
     if change.kind == "copied":
@@ -40,9 +44,37 @@ def setting(change: Change, say: Vocabulary) -> Clause | None:
     if change.kind == "unpacked":
         said = f"the results of {called(old.value) or 'a call'} were taken apart as `{stood}`, not as `{belongs}`"
         return Clause(said, "Their order is that of the `return`: write the names in the same order.", 1)
+    parts = _target(old), _target(new)
+    if change.kind == "elsewhere" and begins_later(*parts):
+        said = f"`{stood}` were set, the corner where the array begins, where `{belongs}` belongs"
+        return Clause(said, f"Set `{belongs}`: the border lies on all sides.", 1)
     if change.kind == "elsewhere":
         return Clause(f"`{stood}` were set, where `{belongs}` belongs", f"Set `{belongs}`.", 1)
     return None
+
+
+def _target(node: ast.Assign | ast.AugAssign) -> ast.expr:
+    return node.targets[0] if isinstance(node, ast.Assign) else node.target
+
+
+def _masked(part: ast.expr) -> Clause | None:
+    """Return the clause of an array of which a mask leaves nothing out."""
+    if not isinstance(part, ast.Subscript) or not isinstance(part.slice, ast.UnaryOp):
+        return None
+    name, mask = ast.unparse(part.value), ast.unparse(part.slice.operand)
+    if max(len(name), len(mask)) > MOST_QUOTED:
+        return None
+    said = f"{name} were not set to 0 where the mask {mask} is False"
+    return Clause(said, f"Set `{ast.unparse(part)} = 0`.", 1)
+
+
+def named_entry(change: Change) -> str:
+    """Return under which key of a table a value stands that is another, as " for bias"; else nothing."""
+    tables = [each for each in walk(change.statement) if isinstance(each, ast.Dict)]
+    pairs = (pair for each in tables for pair in zip(each.keys, each.values, strict=True))
+    key = next((key for key, value in pairs if value is change.old or value is change.holder), None)
+    name = key.value if isinstance(key, ast.Constant) else None
+    return f" for {name}" if isinstance(name, str) and name.isidentifier() and len(name) <= MOST_QUOTED else ""
 
 
 def _viewed(parts: ast.Tuple) -> Clause | None:
@@ -58,5 +90,5 @@ def _viewed(parts: ast.Tuple) -> Clause | None:
 
 def _set(node: ast.Assign | ast.AugAssign) -> str:
     """Return what a line sets, as a text."""
-    target = node.targets[0] if isinstance(node, ast.Assign) else node.target
+    target = _target(node)
     return ", ".join(map(ast.unparse, target.elts)) if isinstance(target, ast.Tuple) else ast.unparse(target)

@@ -59,7 +59,8 @@ def line(change: Change, say: Vocabulary) -> Clause | None:
     if what is None:
         return None
     like = targets(change.statement, say) or "the line before"
-    return Clause(f"{what} had no line like that of {like}", f"Write for {what} the line that {like} has.", 1)
+    fix = f"Write for {what} the line that {like} has: it is missing."
+    return Clause(f"{what} had no line like that of {like}", fix, 1)
 
 
 def assignment(change: Change, say: Vocabulary) -> Clause | None:

@@ -6,10 +6,11 @@ import ast
 from dataclasses import replace
 
 from grader.course.changes import replaced
+from grader.diagnosis.repairs.words.blocks import block
 from grader.diagnosis.repairs.words.differing import is_small, places
 from grader.diagnosis.repairs.words.limits import limits, mirrored, one_case, rounds
 from grader.diagnosis.repairs.words.moved import moved, narrowed, quoted, taking_part
-from grader.diagnosis.repairs.words.setting import setting
+from grader.diagnosis.repairs.words.setting import named_entry, setting
 from grader.diagnosis.repairs.words.steps import assignment, line, order
 from grader.diagnosis.slips.schema import Change
 from grader.diagnosis.slips.wording.clause import Clause
@@ -32,6 +33,10 @@ def told(change: Change, say: Vocabulary) -> Clause | None:
     if change.kind == "default" and isinstance(change.new, ast.Assign) and isinstance(change.new.value, ast.IfExp):
         name, belongs = ast.unparse(change.old), ast.unparse(change.new.value.body)
         return Clause(f"the default of {name} were another than {belongs}", f"Give {name} the default {belongs}.", 0)
+    if change.kind == "shifted":
+        name = ast.unparse(change.old)
+        largest = f"the largest entry of {name} were not subtracted before the exponential, which overflows"
+        return Clause(largest, f"Subtract the largest of {name} first: quotients of exponentials stay the same.", 0)
     if change.kind in ("accumulates", "overwrites"):
         return assignment(change, say)
     if change.kind == "thrown_away" and isinstance(change.old, ast.Expr):
@@ -46,13 +51,15 @@ def told(change: Change, say: Vocabulary) -> Clause | None:
         return clause
     if _holds(change.old, change.new) and not _holds(change.new, change.old):
         return _extra(change.old, change.new, say)
-    if (special := limits(change, say) or _special(change, say)) is not None:
+    if (special := block(change) or limits(change, say) or _special(change, say)) is not None:
         return special
     if change.old is getattr(change.statement, "value", None):  # made anew as the lines that are like it
         old, new, holder = narrowed(change.old, change.new, change.holder)
         if old is not change.old:
             return told(replace(change, old=old, new=new, holder=holder), say) or quoted(change.old, change.new)
     said = expression(change.new, change.old, change.holder, say)
+    if said is not None and " taken instead of " in said.said:
+        said = replace(said, said=said.said + named_entry(change))
     if said is None or "another value" in said.said:
         said = quoted(change.old, change.new) or said
     return said or quoted(*narrowed(change.old, change.new, change.holder)[:2])  # of a long one, its part

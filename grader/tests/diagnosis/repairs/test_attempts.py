@@ -1,4 +1,4 @@
-"""Lines in which a value first goes wrong are changed before others, those of the innermost functions in every way."""
+"""In which order changes are tried: of suspect lines first, of functions whose rows fail before those that pass."""
 
 from __future__ import annotations
 
@@ -48,3 +48,41 @@ def test_terms_are_missing_in_the_innermost_function_first() -> None:
 def test_nothing_is_asked_for_twice() -> None:
     found = order("f", "helper")
     assert len(found) == len(set(found))
+
+
+CALLING = """
+def helper(x):
+    return x + 1
+
+def of_others(x):
+    return helper(x)
+
+def own(x):
+    return of_others(x) + near(x)
+
+def near(x):
+    return x * 2
+"""
+
+
+def functions(own: set[str], passing: set[str]) -> list[str]:
+    """Return the functions in the order in which their changes are made."""
+    asked: list[str] = []
+    text = written(CALLING, "own(1.0)")
+    row = Row("row", [], [], frozenset(), frozenset(own), ends_at=1.0, passing=frozenset(passing))
+    forms: Any = SimpleNamespace(made=lambda written, name, *_: asked.append(name))
+    trial: Any = SimpleNamespace(right=[SimpleNamespace(label="own")])
+    assert not list(Candidates(forms, row, lambda: 0.0).of(text, trial, {}))
+    return list(dict.fromkeys(asked))
+
+
+def test_what_passes_and_what_it_alone_calls_come_last() -> None:
+    assert set(functions({"own"}, {"of_others"})[:2]) == {"own", "near"}
+
+
+def test_of_functions_that_fail_each_has_its_turn() -> None:
+    assert set(functions({"own"}, set())) == {"own", "near", "of_others", "helper"}
+
+
+def test_where_nobody_knows_whose_row_it_is_all_are_asked_alike() -> None:
+    assert set(functions(set(), {"of_others"})) == {"own", "near", "of_others", "helper"}

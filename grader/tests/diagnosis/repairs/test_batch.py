@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import marshal
 from typing import Any
 
 import numpy as np
@@ -14,11 +15,11 @@ from grader.remote.record import Record
 
 
 def attempted(groups: list[list[int]], *requests: list[Any]) -> Any:
-    names: dict[str, Any] = {"SWITCH": SWITCH}
+    names: dict[str, Any] = {"SWITCH": SWITCH, "twice": lambda x: 2 * x}
     exec(DRIVER, names)
     names["chosen"] = lambda: names[SWITCH]
     made = [[names["chosen"] if each == "chosen" else each for each in request] for request in requests]
-    return names[TRY](groups, made)
+    return names[TRY](groups, made)[0]
 
 
 def record(target: int, *args: Any, result: Any = None, kind: str = "call") -> Record:
@@ -52,6 +53,26 @@ def test_what_raises_ends_its_group_and_is_told_by_its_classes() -> None:
 @pytest.mark.parametrize("names", [None, [], ["Learners", 3], "ValueError", ["SystemExit"]])
 def test_names_that_are_no_exception_are_none(names: Any) -> None:
     assert error_of(names) is None
+
+
+def test_a_name_of_the_module_is_looked_up_each_time() -> None:
+    assert attempted([[]], ["call", "twice", "", [4], {}, True]) == [[[8, [], False]]]
+
+
+def test_code_that_goes_over_with_the_requests_runs_before_them() -> None:
+    names: dict[str, Any] = {}
+    exec(DRIVER, names)
+    code = marshal.dumps(compile("def thrice(x): return 3 * x", "<code>", "exec"))
+    told, _ = names[TRY]([[]], [["call", "thrice", "", [5], {}, True]], [code])
+    assert told == [[[15, [], False]]]
+
+
+def test_an_exchange_that_takes_long_ends_after_some_groups() -> None:
+    def counts() -> int:
+        return sum(range(1_000_000))  # more than the time that an exchange may take
+
+    told = attempted([[1], [2], [3]], ["call", counts, "", [], {}, True])
+    assert 0 < len(told) < 3
 
 
 def test_functions_and_operators_do_not_go_over_this_way() -> None:

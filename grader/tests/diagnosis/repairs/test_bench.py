@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
+from grader.diagnosis.repairs.batch import TRY
+from grader.diagnosis.repairs.bench import RemoteBench
+from grader.remote.proxies import RemoteValue
 from grader.tests.conftest import SmallCourse
 from grader.tests.diagnosis.repairs.layers import LEARNERS, told
 
@@ -66,3 +71,50 @@ def test_a_change_that_hangs_is_given_up(course: SmallCourse, monkeypatch: pytes
 """
     verdict = course.grade(LEARNERS[: LEARNERS.index("    def spread")] + hanging).verdict
     assert [row.status for row in verdict.criteria] == ["passed", "failed"]
+
+
+class Connection:
+    """Stands for a connection: keeps what it was asked, and answers as a changed module does."""
+
+    failure = None
+    call_seconds = 1.0
+    on_request = None
+
+    def __init__(self) -> None:
+        self.records: list[Any] = []
+        self.asked: list[tuple[str, str, Any]] = []
+        self.module: Any = object.__new__(RemoteValue)
+        self.module.__dict__.update(_connection=None, _number=7, _kind="module", _shown="", _classes=())
+
+    def request(self, kind: str, target: int, name: str, args: Any = (), label: str = "") -> Any:
+        self.asked.append((kind, name, args))
+        if kind == "load":
+            return self.module
+        return ([["told"]], 0.5) if name == TRY else 0.25
+
+
+def bench() -> tuple[RemoteBench, Connection]:
+    connection: Any = Connection()
+    made = RemoteBench(lambda: connection, lambda each: None)
+    made.load(b"module")
+    return made, connection
+
+
+def test_more_code_goes_over_with_what_is_tried_next() -> None:
+    made, connection = bench()
+    made.choose(())
+    made.extend(b"changes")
+    assert made.attempt([[1]], []) == [["told"]]
+    assert [kind for kind, _, _ in connection.asked].count("load") == 1
+    assert connection.asked[-1][2][-1] == [b"changes"]
+    made.attempt([[2]], [])
+    assert connection.asked[-1][2][-1] == []
+    assert made.seconds == 0.25  # of which a module told each time how much it took
+
+
+def test_more_code_runs_before_anything_else_is_asked() -> None:
+    made, connection = bench()
+    made.extend(b"changes")
+    made.named("f")
+    assert [kind for kind, _, _ in connection.asked] == ["load", "load", "getattr"]
+    assert (made.loads, made.modules) == (2, 1)

@@ -17,7 +17,8 @@ from grader.diagnosis.repairs.standing import is_weak
 def change(statement: str, old: str, new: str) -> Any:
     parsed = (ast.parse(text, mode="eval").body for text in (old, new))
     before, after = (getattr(each, "slice", each) for each in parsed)
-    return SimpleNamespace(statement=ast.parse(statement).body[0], old=before, new=after)
+    whole = ast.parse(statement).body[0]
+    return SimpleNamespace(statement=whole, old=before, new=after, holder=whole)
 
 
 @pytest.mark.parametrize(
@@ -38,6 +39,17 @@ def test_a_sum_in_a_condition_yields_to_its_comparison_and_a_bound_moved_by_1_to
 ) -> None:
     repair: Any = SimpleNamespace(changes=(change(statement, old, new),))
     assert aside(repair) is is_aside
+
+
+@pytest.mark.parametrize(("holder", "is_aside"), [("step = 1", True), ("step > 1", True), ("step * 1", False)])
+def test_a_number_that_stands_alone_yields_to_a_name_that_has_its_value(holder: str, is_aside: bool) -> None:
+    """Where all windows that are tried have two entries, 2 is as good as their size."""
+    one, two, statement = ast.Constant(1), ast.Constant(2), ast.parse(holder).body[0]
+    around = statement if isinstance(statement, ast.Assign) else statement.value  # type: ignore[attr-defined]
+    number = SimpleNamespace(statement=statement, old=one, new=two, holder=around)
+    name = SimpleNamespace(statement=statement, old=one, new=ast.Name("size"), holder=around)
+    made: list[Any] = [SimpleNamespace(changes=(each,)) for each in (number, name)]
+    assert [aside(each) for each in made] == [is_aside, False]
 
 
 def test_the_right_default_is_as_likely_as_another_number() -> None:

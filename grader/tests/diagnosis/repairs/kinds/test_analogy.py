@@ -41,6 +41,24 @@ def test_a_line_that_is_missing_beside_its_like_is_put_in() -> None:
     assert "var had no line like that of mean" in found[body]
 
 
+def test_a_missing_line_may_take_another_value_of_the_same_shape() -> None:
+    head = "def f(run_mean, run_var, x):\n    mu, spread = x.mean(0), x.var(0)\n"
+    text = f"{head}    run_mean = 0.9 * run_mean + mu\n    return run_mean, run_var"
+    found = _found(text, "f(np.ones(3), np.ones(3), np.ones((2, 3)))")
+    [body] = [each for each in found if "run_var = 0.9 * run_var + spread" in each]
+    assert "run_var had no line like that of run_mean" in found[body]
+
+
+def test_a_line_is_missing_where_what_it_sets_is_used_be_its_like_right_or_not() -> None:
+    text = "def f(mean, var, new_mean, new_var):\n    mean = mean + new_mean\n    return mean, var"
+    source = written(text, "f(1.0, 1.0, 2.0, 2.0)")
+    definition = source.definitions["f"]
+    _, changes = source.schema("f", 0, 1, frozenset(), lambda each: each is definition.body[-1])
+    assert [each for each in changes if each.kind == "missing"]
+    _, changes = source.schema("f", 0, 1, frozenset(), lambda each: False)
+    assert not [each for each in changes if each.kind == "missing"]
+
+
 def test_no_line_makes_a_function_of_the_module_a_name_of_its_own() -> None:
     helpers = "def check_input(v):\n    return v\n\ndef pair(v):\n    return v, v\n\n"
     body = "x = check_input(x)\n    output, weights = pair(x)\n    return output, weights"

@@ -56,6 +56,42 @@ CASES = {
         "return scale * x + shift",
         "scale and shift were in each other's places",
     ),
+    "a last part that is shorter": (
+        "def f(n, size):\n    return list(range(0, n - size + 1, size))",
+        "8, 2",
+        "return list(range(0, n, size))",
+        "the last part were dropped where it is shorter: the range ends at `n - size + 1`, where `n` belongs",
+    ),
+    "a last part that is taken": (
+        "def f(n, size):\n    return list(range(0, n, size))",
+        "8, 2",
+        "return list(range(0, n - size + 1, size))",
+        "a last, shorter part were taken: the range ends at `n`, where `n - size + 1` belongs",
+    ),
+    "draws on one side": (
+        "def f(rng, limit):\n    return rng.uniform(0, limit)",
+        "np.random.default_rng(1), 2.0",
+        "return rng.uniform(-limit, limit)",
+        "the sign of limit were the other way round",
+    ),
+    "a late division": (
+        "def f(n, k, step):\n    return int(n // step) - k",
+        "8, 2, 3",
+        "return int((n - k) // step)",
+        "`k` were subtracted after the division, where it belongs before",
+    ),
+    "a number that a value is held against": (
+        "def f(x, most):\n    return x if x > 0 else 1.0",
+        "3.0, 2.0",
+        "return x if x > most else 1.0",
+        "x were compared with 0, where most belongs",
+    ),
+    "a number that a name is set to": (
+        "def f(x, size, step):\n    if step is None:\n        step = 1\n    return x[::step]",
+        "np.ones(4), 2, None",
+        "if step is None:\n    step = size\nreturn x[::step]",
+        "step were set to 1, where size belongs",
+    ),
     "a row for a column": (
         "def f(x, j):\n    return x[j]",
         "np.ones((3, 3)), 1",

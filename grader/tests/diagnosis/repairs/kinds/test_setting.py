@@ -41,6 +41,30 @@ CASES = {
         "x[np.arange(len(at)), at] = 1.0\nreturn x",
         "`x[np.arange(len(at)), 0]` were set, where `x[np.arange(len(at)), at]` belongs",
     ),
+    "another block": (
+        "def f(n):\n    x = np.zeros(4 * n)\n    x[:n] = 1.0\n    return x",
+        "f(2)",
+        "x = np.zeros(4 * n)\nx[n:2 * n] = 1.0\nreturn x",
+        "`x[:n]` were set, where `x[n:2 * n]` belongs",
+    ),
+    "the first block": (
+        "def f(n):\n    x = np.zeros(4 * n)\n    x[n : 2 * n] = 1.0\n    return x",
+        "f(2)",
+        "x = np.zeros(4 * n)\nx[:n] = 1.0\nreturn x",
+        "`x[n:2 * n]` were set, where `x[:n]` belongs",
+    ),
+    "a corner for the middle": (
+        "def f(x, h, w, p):\n    y = np.zeros((h + 2 * p, w + 2 * p))\n    y[:h, :w] = x\n    return y",
+        "f(np.ones((2, 3)), 2, 3, 1)",
+        "y = np.zeros((h + 2 * p, w + 2 * p))\ny[p:p + h, p:p + w] = x\nreturn y",
+        "`y[:h, :w]` were set, the corner where the array begins, where `y[p:p + h, p:p + w]` belongs",
+    ),
+    "what a mask leaves out": (
+        "def f(x, real):\n    y = x * 2\n    return y",
+        "f(np.ones((2, 3)), np.array([True, False]))",
+        "y = x * 2\ny[~real] = 0\nreturn y",
+        "y were not set to 0 where the mask real is False",
+    ),
     "a row for a column": (
         "def f(x):\n    for i in range(2):\n        for j in range(2):\n            x[j, i] = i\n    return x",
         "f(np.ones((2, 2)))",

@@ -46,6 +46,12 @@ CASES = {
         "return np.where(np.isfinite(p * np.log(p)), p * np.log(p), 0)",
         "`p * np.log(p)` were taken at 0, too, where 0 times the logarithm of 0 is no number and 0 belongs",
     ),
+    "exponentials that overflow": (
+        "def f(x):\n    y = np.exp(x)\n    return y / y.sum()",
+        "f(np.ones(3))",
+        "x = x - x.max(axis=-1, keepdims=True)\ny = np.exp(x)\nreturn y / y.sum()",
+        "the largest entry of x were not subtracted before the exponential, which overflows",
+    ),
     "rows that are views": (
         "def f(x, i, k):\n    x[i], x[k] = x[k], x[i]\n    return x",
         "f(np.ones((2, 2)), 0, 1)",

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from grader.diagnosis.repairs.standing import are_many, is_open, left_wrong
+from grader.diagnosis.repairs.standing import are_many, can_be_drawn, is_open, left_wrong, ran_first
 from grader.tests.conftest import SmallCourse
 from grader.tests.diagnosis.repairs.layers import told
 
@@ -105,3 +106,22 @@ def test_what_many_changes_do_as_well_is_a_coincidence_if_a_test_stays_wrong() -
     assert not are_many([*alike[:2], of("three", "a", "b", rank=1)], row, row[0])
     assert not are_many([of(text, *"abc") for text in ("one", "two", "three")], row, row[0])
     assert not are_many([], row, row[0])
+
+
+def test_of_repairs_that_are_equally_good_one_that_ran_in_the_other_test_too_comes_first() -> None:
+    def of(line: str, *rank: int) -> Any:
+        return SimpleNamespace(rank=rank), SimpleNamespace(changes=[SimpleNamespace(statement=line)])
+
+    written: Any = SimpleNamespace(did_run=lambda statement: statement == "shared")
+    found = [of("branch", -3, 1, 1, 0), of("shared", -3, 1, 1, 9), of("shared", -2, 1, 0)]
+    assert ran_first(found, written) == [found[1], found[0], found[2]]
+
+
+def test_what_is_left_out_of_a_line_is_no_cause_where_one_test_alone_draws() -> None:
+    whole = ast.parse("std = np.sqrt(2 / n)").body[0]
+    assert isinstance(whole, ast.Assign) and isinstance(whole.value, ast.Call)
+    less = SimpleNamespace(old=whole.value, new=whole.value.args[0], statement=whole)
+    other = SimpleNamespace(old=whole.value, new=ast.Name("spread"), statement=whole)
+    repairs: list[Any] = [SimpleNamespace(all=[each]) for each in (less, other)]
+    assert [can_be_drawn(each, 0) for each in repairs] == [False, True]
+    assert can_be_drawn(repairs[0], 1)

@@ -89,3 +89,9 @@ def test_an_index_is_no_part_of_what_it_is_an_index_of() -> None:
     clause = told(change, say)
     assert clause is None or "only a part" not in clause.said
     assert "only a part of x" in str(told(replace(change, new=old.value), say))
+
+
+def test_a_value_of_a_table_is_told_by_its_key() -> None:
+    found = repairs("def f(n):\n    table = {'bias': np.ones(n)}\n    return table", "f(3)")
+    said = found["table = {'bias': np.zeros(n)}\nreturn table"]
+    assert "an array of ones were taken instead of an array of zeros for bias" in said

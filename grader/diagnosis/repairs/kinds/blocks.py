@@ -1,0 +1,75 @@
+"""Which part of an array is meant: another block of several, one further inside, rows that have to become columns."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from grader.course.changes import replaced
+from grader.diagnosis.slips.wording.phrases import called
+
+MOST_BLOCKS = 4  # of one size, in an array of which one is taken
+MOST_OFFSETS = 6  # names of numbers by which slices may have to begin later
+
+
+def shifted(node: ast.AST, values: Mapping[str, Any]) -> Iterator[ast.expr]:
+    """Yield a part that begins further inside along each axis that it cuts: [p : p + h, p : p + w] for [:h, :w]."""
+    if not isinstance(node, ast.Subscript) or not isinstance(node.slice, ast.Tuple):
+        return
+    cut = [each for each in node.slice.elts if _is_at_start(each)]
+    if len(cut) < 2:
+        return
+    whole = [name for name, held in values.items() if type(held) is int and held > 0]
+    for name in whole[:MOST_OFFSETS]:
+        offset = ast.Name(name, ast.Load())
+        parts = [_later(each, offset) if each in cut else each for each in node.slice.elts]
+        yield replaced(node, slice=replaced(node.slice, elts=parts))
+
+
+def _is_at_start(node: ast.expr) -> bool:
+    return isinstance(node, ast.Slice) and node.lower is None and node.step is None and isinstance(node.upper, ast.Name)
+
+
+def _later(node: ast.expr, offset: ast.Name) -> ast.expr:
+    assert isinstance(node, ast.Slice) and node.upper is not None
+    return ast.Slice(offset, ast.BinOp(offset, ast.Add(), node.upper))
+
+
+def turned(node: ast.AST) -> Iterator[ast.expr]:
+    """Yield a transpose where an array was reshaped to the same two axes: x.reshape(f, -1).T for x.reshape(-1, f)."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and called(node) == "reshape":
+        sizes = node.args[0].elts if len(node.args) == 1 and isinstance(node.args[0], ast.Tuple) else node.args
+        if len(sizes) == 2 and not node.keywords:
+            yield ast.Attribute(replaced(node, args=[sizes[1], sizes[0]]), "T", ast.Load())
+
+
+def other_blocks(key: ast.Slice) -> Iterator[ast.Slice]:
+    """Yield the other blocks of n entries where one of several is set: [n : 2 * n] for [:n]."""
+    ends = [_times(each) for each in (key.lower or ast.Constant(0), key.upper)]
+    names = {name for name, number in ends if number}
+    if key.step is not None or len(names) != 1 or ends[1][1] - ends[0][1] != 1:
+        return
+    name = ast.Name(names.pop(), ast.Load())
+    for block in range(MOST_BLOCKS):
+        if block != ends[0][1]:
+            lower, upper = (_multiple(number, name) for number in (block, block + 1))
+            yield ast.Slice(lower if block else None, upper)
+
+
+def _times(node: ast.expr | None) -> tuple[str, int]:
+    """Return the name and the number of a bound such as 2 * n; no name and -1 for another."""
+    match node:
+        case ast.Constant(value=0):
+            return "", 0
+        case ast.Name(id=name):
+            return name, 1
+        case ast.BinOp(left=ast.Constant(value=int() as number), op=ast.Mult(), right=ast.Name(id=name)):
+            return name, number
+        case ast.BinOp(left=ast.Name(id=name), op=ast.Mult(), right=ast.Constant(value=int() as number)):
+            return name, number
+    return "?", -1
+
+
+def _multiple(number: int, name: ast.expr) -> ast.expr:
+    return name if number == 1 else ast.BinOp(ast.Constant(number), ast.Mult(), name)
