@@ -120,8 +120,8 @@ def test_of_repairs_that_are_equally_good_one_that_ran_in_the_other_test_too_com
 def test_what_is_left_out_of_a_line_is_no_cause_where_one_test_alone_draws() -> None:
     whole = ast.parse("std = np.sqrt(2 / n)").body[0]
     assert isinstance(whole, ast.Assign) and isinstance(whole.value, ast.Call)
-    less = SimpleNamespace(old=whole.value, new=whole.value.args[0], statement=whole)
-    other = SimpleNamespace(old=whole.value, new=ast.Name("spread"), statement=whole)
+    less = SimpleNamespace(kind="", old=whole.value, new=whole.value.args[0], statement=whole)
+    other = SimpleNamespace(kind="", old=whole.value, new=ast.Name("spread"), statement=whole)
     repairs: list[Any] = [SimpleNamespace(all=[each]) for each in (less, other)]
     assert [can_be_drawn(each, 0) for each in repairs] == [False, True]
     assert can_be_drawn(repairs[0], 1)
