@@ -51,7 +51,7 @@ def judge(charge: Charge, messages: Messages, workers: Workers) -> None:
         assessor = Assessor(charge.suite.stage, charge.job, charge.answers)
         session = Session(charge.suite, charge.task, process, assessor, charge.slate)
         session.slow_rows.update(charge.slow_rows)
-        session.marks = charge.marks
+        session.marks = charge.marks or Marks()
         with charge.suite.in_place():
             _hear(charge, session, messages)
         messages.send("done")

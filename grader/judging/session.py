@@ -42,7 +42,7 @@ class Session:
         process.on_request = slate.call
         self.seed = task.seed
         self.slate = slate
-        self.marks: Marks | None = None  # of the tests that a second judge has seen pass
+        self.marks = Marks()  # of the tests that a second judge has seen pass
         self.slow_rows: set[str] = set()  # rows of which a test did not end in time: their others are left out
         self._assessor = assessor
         self._attempt: Attempt | None = None
@@ -71,25 +71,22 @@ class Session:
         self._items = items
         places = [place for place in (*range(first, len(items)), *range(first)) if place not in done]
         outcomes: list[Outcome] = []
-        waiting = self._run(places, report, outcomes, None)
-        self._run(waiting, report, outcomes, self.involved.by_failures(outcomes) if self.marks is not None else 0)
+        waiting = self._run(places, report, outcomes, True)
+        passed, left = self.marks.parted(
+            waiting, self.involved.by_failures(outcomes)
+        )  # held against a cause: run again
+        for place, mark in passed.items():
+            outcomes.append(replace(self.suite.unjudged(items[place]), status="passed", seconds=mark.seconds))
+            report.send("outcome", place, outcomes[-1], False)
+        self._run(left, report, outcomes, False)
         self._settle(outcomes, report)
 
-    def _run(self, places: list[int], report: Report, outcomes: list[Outcome], needed: int | None) -> list[int]:
-        """Judge tests in turn; return those that wait, the first time: for one that is late, or since they have passed.
-
-        What has passed in a second judge is told the second time, or run where it involves what is needed: a cause of
-        a failure is held against it.
-        """
+    def _run(self, places: list[int], report: Report, outcomes: list[Outcome], is_first: bool) -> list[int]:
+        """Judge tests in turn; return those that wait, the first time: for one that is late, or as they have passed."""
         waiting: list[int] = []
         for place, then in zip(places, [*places[1:], None], strict=False):
             item, following = self._items[place], None if then is None else self._items[then]
-            mark = self.marks.of(place) if self.marks is not None else None
-            if needed is not None and mark is not None and not mark.involved & needed:
-                outcomes.append(replace(self.suite.unjudged(item), status="passed", seconds=mark.seconds))
-                report.send("outcome", place, outcomes[-1], False)
-                continue
-            if needed is None and (mark is not None or self._late.leads_here(criterion_of(item))):
+            if is_first and (self.marks.of(place) or self._late.leads_here(criterion_of(item))):
                 self.slate.at("test", place)
                 self._attempted(item, following, "it waits")  # pytest takes down what the test before it had set up
                 waiting.append(place)

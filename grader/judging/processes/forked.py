@@ -72,12 +72,16 @@ class Forked:
         self._lending.answer(what, self._messages.socket)
 
     def end(self, done: bool) -> tuple[Status, str]:
-        """End the judge and its worker."""
+        """End the judge and its worker; where none was forked, its worker alone."""
         if self._messages is not None:
             self._messages.close()
+        if not self._process:  # a signal to process 0 would reach the whole group
+            self._lending.end()
+            return "crashed", "no process"
         with suppress(OSError):
             os.kill(self._process, signal.SIGKILL)
         _, status, used = os.wait4(self._process, 0)
+        self._process = 0
         self.peak_mb = max(self.peak_mb, used.ru_maxrss / 1024)
         self._lending.end()
         if (bound := bounds.why_ended(status)) is not None:

@@ -20,7 +20,8 @@ class Mark:
 class Marks:
     """A mark for each test that has passed in the second judge, and whether that one is to end."""
 
-    def __init__(self, count: int) -> None:
+    def __init__(self, count: int = 0) -> None:
+        self._count = count
         self._memory = mmap.mmap(-1, MARK.size * count + 1)
         self._stop = MARK.size * count
 
@@ -35,9 +36,23 @@ class Marks:
 
     def passed(self, place: int, mark: Mark) -> None:
         """Note that a test has passed."""
-        MARK.pack_into(self._memory, MARK.size * place, max(mark.seconds, 1e-9), mark.involved)
+        packed = MARK.pack(max(mark.seconds, 1e-9), mark.involved)
+        start, half = MARK.size * place, MARK.size // 2
+        self._memory[start + half : start + MARK.size] = packed[half:]
+        self._memory[start : start + half] = packed[:half]  # last: with its seconds a mark is there
 
     def of(self, place: int) -> Mark | None:
         """Return the mark of a test; None where it is still to be run."""
+        if place >= self._count:
+            return None
         found = Mark(*MARK.unpack_from(self._memory, MARK.size * place))
         return found if found.seconds > 0 else None
+
+    def parted(self, places: list[int], needed: int) -> tuple[dict[int, Mark], list[int]]:
+        """Return the marks of tests that have passed, and the places of those to be run.
+
+        What has passed is run again where it involves one of the functions that are needed, as bits.
+        """
+        marks = {place: mark for place in places if (mark := self.of(place)) is not None}
+        passed = {place: mark for place, mark in marks.items() if not mark.involved & needed}
+        return passed, [place for place in places if place not in passed]

@@ -29,8 +29,11 @@ FEWEST_TESTS = 24  # for which a second judge is worth its fork
 
 
 @contextmanager
-def beside(charge: Charge, own: Own | None) -> Iterator[Charge]:
-    """Give the charge of the first judge while a second one works from the other end, if own has workers for it."""
+def beside(charge: Charge, own: Own | None, first: Lending) -> Iterator[Charge]:
+    """Give the charge of the first judge while a second one works from the other end, if own has workers for it.
+
+    first has the worker of the first judge. Where the second cannot be started, the first works alone.
+    """
     count = len(charge.suite.chosen(charge.task.only, charge.task.first))
     if own is None or count < FEWEST_TESTS:
         yield charge
@@ -38,17 +41,26 @@ def beside(charge: Charge, own: Own | None) -> Iterator[Charge]:
     marks = Marks(count)
     lending = Lending(own)
     second = Forked(lending)
-    others = lending.start().others()
     try:
-        second.start(partial(_judge, charge, marks, others), charge.suite.stage.limits.judge_mb)
-        yield replace(charge, marks=marks)
+        yield replace(charge, marks=marks) if _is_begun(second, lending, charge, marks, first) else charge
     finally:
         marks.stop()
         second.end(True)
 
 
-def _judge(charge: Charge, marks: Marks, others: int, messages: Messages, workers: Workers) -> None:
+def _is_begun(second: Forked, lending: Lending, charge: Charge, marks: Marks, first: Lending) -> bool:
+    """Start the second judge; say whether that was possible."""
+    try:
+        others = lending.start().others()
+        second.start(partial(_judge, charge, marks, others, first), charge.suite.stage.limits.judge_mb)
+    except (IsolationRefused, OSError):
+        return False
+    return True
+
+
+def _judge(charge: Charge, marks: Marks, others: int, first: Lending, messages: Messages, workers: Workers) -> None:
     """Load the module and run the tests from the last one on; whatever goes wrong is left to the first judge."""
+    first.current.connection.close()  # this copy would keep the first judge's worker from noticing its end
     with suppress(Exception), charge.suite.in_place():
         process = LearnerProcess(charge.job, charge.tier, _TheOne(workers, others), charge.fork)
         assessor = Assessor(charge.suite.stage, charge.job, None)

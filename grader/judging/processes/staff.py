@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from grader.course.stage import Course, Stage
+from grader.errors import IsolationRefused
 from grader.isolation import tiers
 
 if TYPE_CHECKING:
@@ -47,7 +48,10 @@ class Staff:
         self._has_room = self._hurried and not alone and is_long and has_idle_core()
         self.workers(tier, fork).prepare()
         if self._has_room:
-            self._second.setdefault(tier, self._new(tier)).prepare()
+            try:
+                self._second.setdefault(tier, self._new(tier)).prepare()
+            except (IsolationRefused, OSError):  # it is an aid
+                self._has_room = False
 
     def workers(self, tier: tiers.Tier, fork: bool) -> tiers.Own:
         """Return the workers of the first judge."""
@@ -73,7 +77,7 @@ class Staff:
             lending.start()
             if self._warm and not self._hurried:
                 own.prepare()
-            with beside(charge, self._second.get(charge.tier) if self._has_room else None) as shared:
+            with beside(charge, self._second.get(charge.tier) if self._has_room else None, lending) as shared:
                 return Watchdog(shared, ForkedJudges(lending), on_test).run()
         finally:
             lending.end()

@@ -7,7 +7,26 @@ from pathlib import Path
 
 import pytest
 
+from grader.isolation import tiers
+from grader.judging.grading import Grader, Options
 from grader.judging.processes import staff
+from grader.submission import take
+from grader.tests.conftest import SmallCourse
+from grader.tests.judging.processes.doubles import RIGHT, write
+from grader.verdict import Verdict
+
+pytestmark = pytest.mark.skipif(not tiers.FORKS, reason="needs forks")
+
+
+@pytest.fixture
+def course(small_course: SmallCourse) -> SmallCourse:
+    return write(small_course)
+
+
+@pytest.fixture
+def idle(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(staff, "has_idle_core", lambda: True)
+    monkeypatch.setattr(staff, "FEWEST_ROWS", 2)
 
 
 class TestAnIdleCore:
@@ -29,3 +48,33 @@ class TestAnIdleCore:
         monkeypatch.setattr(os, "cpu_count", lambda: 2)
         monkeypatch.setattr(os, "getloadavg", lambda: (load, 0.0, 0.0), raising=False)
         assert staff.has_idle_core() is idle
+
+
+@pytest.mark.usefixtures("idle")
+@pytest.mark.parametrize("why_not", ["alone", "timed", "hunt", "few rows"])
+def test_no_worker_is_started_where_one_judge_works(
+    course: SmallCourse, monkeypatch: pytest.MonkeyPatch, why_not: str
+) -> None:
+    path = course.root.parent / "handed_in.py"
+    course._put(path, RIGHT)
+    if why_not == "few rows":
+        monkeypatch.setattr(staff, "FEWEST_ROWS", 3)
+    with Grader(course.course, course.stage, hurried=why_not != "alone") as grader:
+        options = Options(1, "process", timed=why_not == "timed")
+        snapshot = take(course.stage, path, course.root)
+        found = grader.hunt(snapshot, options, ()) if why_not == "hunt" else grader.grade(snapshot, options)
+        assert found is None or (isinstance(found, Verdict) and found.passed)
+        assert not grader._staff._second
+
+
+@pytest.mark.usefixtures("idle")
+def test_a_kept_grader_has_both_workers_ready_for_the_next_time(course: SmallCourse) -> None:
+    path = course.root.parent / "handed_in.py"
+    course._put(path, RIGHT)
+    options, snapshot = Options(1, "process"), take(course.stage, path, course.root)
+    with Grader(course.course, course.stage, warm=True, hurried=True) as grader:
+        for _ in range(2):
+            assert grader.grade(snapshot, options).passed
+            grader.prepare(options)
+            own = grader._staff._first["process", True], grader._staff._second["process"]
+            assert all(each._ahead is not None and each._ahead.running() for each in own)

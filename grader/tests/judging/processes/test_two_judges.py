@@ -1,0 +1,138 @@
+"""What the first judge makes of marks: a verdict comes sooner, and is that of one judge."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from grader.isolation import tiers
+from grader.judging.calls import Involved
+from grader.judging.judge import Charge
+from grader.judging.processes import second, staff
+from grader.judging.processes.marks import Mark, Marks
+from grader.judging.session import Session
+from grader.judging.suite import criterion_of
+from grader.outcome import Outcome
+from grader.tests.conftest import Graded, SmallCourse
+from grader.tests.judging.processes.doubles import MANIFEST, PUBLIC, RIGHT, TESTS, write
+
+pytestmark = pytest.mark.skipif(not tiers.FORKS, reason="needs forks")
+ELSEWHERE = 77.0  # seconds that no test here takes: those of a mark
+
+
+@pytest.fixture
+def course(small_course: SmallCourse) -> SmallCourse:
+    return write(small_course)
+
+
+@pytest.fixture
+def idle(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(staff, "has_idle_core", lambda: True)
+    monkeypatch.setattr(staff, "FEWEST_ROWS", 2)
+
+
+def plain(graded: Graded) -> tuple[Any, ...]:
+    """Return all that a grading says but the times that it took."""
+    rows = [(row.id, row.status) for row in graded.verdict.criteria]
+    return rows, graded.verdict.problem, {name: replace(each, seconds=0) for name, each in graded.outcomes.items()}
+
+
+@pytest.mark.usefixtures("idle")
+class TestWhatTheFirstMakesOfIt:
+    @pytest.fixture
+    def marks(self, monkeypatch: pytest.MonkeyPatch) -> list[int]:
+        """Places whose tests have passed elsewhere, before the first judge begins."""
+        places: list[int] = []
+
+        @contextmanager
+        def beside(charge: Charge, own: object, first: object) -> Iterator[Charge]:
+            found = Marks(TESTS + 1)
+            by = Involved(charge.suite.stage, charge.job.source).by
+            for place in places:
+                found.passed(place, Mark(ELSEWHERE, by([criterion_of(charge.suite.items[place])])))
+            yield replace(charge, marks=found)
+
+        monkeypatch.setattr(second, "beside", beside)
+        return places
+
+    def test_what_has_passed_is_not_run_again(self, course: SmallCourse, marks: list[int]) -> None:
+        marks += [3, 7, TESTS]
+        found = course.grade(RIGHT)
+        assert found.verdict.passed
+        assert len(found.outcomes) == TESTS + 1
+        assert sum(outcome.seconds == ELSEWHERE for outcome in found.outcomes.values()) == 3
+
+    @pytest.mark.parametrize(
+        ("half", "again"), [("return x", 1), ("return double(x)", 5), ("raise NotImplementedError", 0)]
+    )
+    def test_where_something_fails_what_involves_the_same_functions_is_run(
+        self, course: SmallCourse, marks: list[int], half: str, again: int
+    ) -> None:
+        marks += [0, 1, 2, 3, TESTS // 2 + 1]
+        found = course.grade(RIGHT.replace("return x / 2", half))
+        assert not found.verdict.passed
+        assert len(found.outcomes) == TESTS + 1
+        assert sum(outcome.seconds == ELSEWHERE for outcome in found.outcomes.values()) == len(marks) - again
+
+    def test_what_is_skipped_between_two_classes_takes_nothing_from_the_next(
+        self, course: SmallCourse, marks: list[int]
+    ) -> None:
+        classes = "".join(
+            f"""
+    @pytest.mark.values
+    @pytest.mark.criterion("{name}")
+    class Test{title}:
+        @pytest.mark.parametrize("n", range(10))
+        def test_{title.lower()}(self, learner, n):
+            assert learner.{name}(n + 1) == (n + 1) * {factor}
+            """
+            for title, name, factor in (("A", "double", 2), ("B", "half", 0.5), ("C", "double", 2))
+        )
+        course.write(manifest=MANIFEST, solution=RIGHT, public=PUBLIC, hidden=classes)
+        marks += [*range(5, 11), *range(15, 31)]
+        found = course.grade(RIGHT.replace("return 2 * x", "return 2 * x + (x == 3)"))
+        failed = {name for name, outcome in found.outcomes.items() if outcome.status != "passed"}
+        assert failed == {"test_a[2]", "test_c[2]"}
+        assert len(found.outcomes) == 31
+
+    def test_what_a_judge_that_died_had_put_off_is_run_by_the_next(
+        self, course: SmallCourse, marks: list[int], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        marks += list(range(TESTS))
+        judged = Session._judged
+
+        def dies(session: Session, *arguments: Any) -> Outcome:
+            if session.marks.of(0) is not None:
+                os._exit(1)
+            return judged(session, *arguments)
+
+        monkeypatch.setattr(Session, "_judged", dies)
+        found = course.grade(RIGHT)
+        assert len(found.outcomes) == TESTS + 1
+        assert sum(outcome.seconds == ELSEWHERE for outcome in found.outcomes.values()) == 0
+        assert sum(outcome.status == "passed" for outcome in found.outcomes.values()) == TESTS
+
+
+@pytest.mark.usefixtures("idle")
+@pytest.mark.parametrize(
+    "source",
+    [
+        RIGHT,
+        RIGHT.replace("return x / 2", "return x * 2"),
+        RIGHT.replace("return 2 * x", "return 2 * x + (x == 9)"),
+        RIGHT.replace("return x / 2", "print('half of', x); return x / 2"),
+        RIGHT.replace("return x / 2", "raise NotImplementedError"),
+        RIGHT.replace("return x / 2", "import os; os._exit(3)"),
+        "\n    raise ValueError('no')\n",
+    ],
+)
+def test_the_verdict_is_that_of_one_judge(course: SmallCourse, source: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    together = course.grade(source)
+    monkeypatch.setattr(staff, "has_idle_core", lambda: False)
+    alone = course.grade(source)
+    assert plain(together) == plain(alone)
