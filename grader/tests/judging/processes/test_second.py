@@ -126,10 +126,13 @@ class TestWhatItDoes:
             with second.beside(charge, own, first) as shared:
                 assert shared is charge
 
-    def test_the_worker_of_the_first_notices_the_end_of_its_judge(self, course: SmallCourse) -> None:
-        with charged(course, RIGHT.replace("return x / 2", "while True: pass")) as (charge, own, first):
+    def test_the_worker_of_the_first_notices_the_end_of_its_judge(
+        self, course: SmallCourse, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(second, "_run", lambda *_: time.sleep(600))
+        with charged(course, RIGHT) as (charge, own, first):
             process = first.current.process
             with second.beside(charge, own, first) as shared:
                 assert shared is not charge
                 first.current.connection.close()
-                process.wait(20)  # with a copy of the connection in the second judge it stays
+                process.wait(30)  # with a copy of the connection in the second judge it would stay
