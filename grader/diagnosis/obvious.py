@@ -1,7 +1,8 @@
-"""What one answer shows by itself: a refusal that is missing, a changed argument, another dtype."""
+"""What one answer shows by itself: a refusal that is missing, a changed argument, another dtype, no value at all."""
 
 from __future__ import annotations
 
+import ast
 import inspect
 import re
 import types
@@ -16,9 +17,11 @@ from grader.diagnosis.refused import REFUSED, refused
 from grader.diagnosis.replay import Replay, raised_by_hand, same_array
 from grader.outcome import Diagnosis
 from grader.remote.record import Name, Record
+from grader.submission.source import plain_text
 
 MISSING = "refusal-missing"
-OBVIOUS = REFUSED | {MISSING, "argument-changed", "refusal-by-accident", "another-dtype", "another-container"}
+NOTHING = "nothing-returned"
+OBVIOUS = REFUSED | {MISSING, "argument-changed", "refusal-by-accident", "another-dtype", "another-container", NOTHING}
 LONGEST = 200  # characters of a docstring's sentence, and of what the reference says
 
 
@@ -62,10 +65,38 @@ def _shown(seen: _Seen, stage: Stage, module: types.ModuleType, row: str, learne
         return _not_refused(seen, module, row, learner) if raised_by_hand(seen.error) else None
     if record.error is not None or record.failed:
         return None
+    if record.result is None and seen.local is not None and record.kind == "call":
+        return _nothing_returned(label, row, learner)
     if record.changed and not seen.changed and _same(record.result, seen.local, stage):
         text = f"The answer of {label} is right, and an argument came back changed."
         return Diagnosis("argument-changed", row, text, CHANGED)
     return _another_type(seen, stage, row)
+
+
+def _nothing_returned(label: str, row: str, learner: bytes) -> Diagnosis:
+    """Say whether a function that gave None returns a value anywhere."""
+    does = any(
+        isinstance(each, ast.Return) and not (each.value is None or getattr(each.value, "value", each) is None)
+        for definition in _definitions(plain_text(learner) or "", label)
+        for each in ast.walk(definition)
+    )
+    text = "one way through it ends without a `return`" if does else "it has no `return` with a value"
+    return Diagnosis(
+        NOTHING, row, f"{label} gave None: {text}.", "Let every way through it end with `return` and the result."
+    )
+
+
+def _definitions(text: str, label: str) -> list[ast.stmt]:
+    """Return what defines a function, or a method as Class.method, in a text; the last definition is what counts."""
+    try:
+        body: list[ast.stmt] = ast.parse(text).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return []
+    found: list[ast.stmt] = []
+    for name in label.split("."):
+        found = [each for each in body if getattr(each, "name", None) == name][-1:]
+        body = [inner for each in found for inner in getattr(each, "body", ())]
+    return found
 
 
 CHANGED = (

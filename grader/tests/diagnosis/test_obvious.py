@@ -79,6 +79,11 @@ CASES = {
         "halves refuses this call with TypeError; ValueError is asked for (x is empty)",
     ),
     "refusal-of-no-exception": ('raise ValueError("x is empty")', 'raise "x is empty"', "`raise` takes an exception"),
+    "nothing-returned": (
+        "return x / np.float32(2), len(x)",
+        "x / np.float32(2), len(x)",
+        "halves gave None: it has no `return` with a value.",
+    ),
     "argument-changed": (
         "return x / np.float32(2)",
         "x[...] = x / np.float32(2)\n        return x",
@@ -112,6 +117,19 @@ def test_it_is_told(course: SmallCourse, kind: str) -> None:
     (found,) = explained(course, SOLUTION.replace(was, now))
     assert (found.mistake, found.criterion, found.declared) == (kind, "halves", False)
     assert said in found.text and found.fix.endswith(".")
+
+
+@pytest.mark.parametrize(
+    ("now", "said"),
+    [
+        ("if x[0] > 5:\n            return x, 0", "one way through it ends without a `return`"),
+        ("for _ in x:\n            return None", "it has no `return` with a value"),
+        ("return\n\n\n    def other():\n        return 1", "it has no `return` with a value"),
+    ],
+)
+def test_where_the_value_got_lost_is_told_by_the_text(course: SmallCourse, now: str, said: str) -> None:
+    (found,) = explained(course, SOLUTION.replace("return x / np.float32(2), len(x)", now))
+    assert found.text == f"halves gave None: {said}."
 
 
 @pytest.mark.parametrize(
