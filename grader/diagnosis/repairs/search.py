@@ -17,7 +17,7 @@ from grader.diagnosis.repairs.forms import Forms
 from grader.diagnosis.repairs.passing import Passing
 from grader.diagnosis.repairs.repair import Repair
 from grader.diagnosis.repairs.rights.answers import Answers
-from grader.diagnosis.repairs.standing import Told, are_many, is_open, is_weak, left_wrong, ran_first
+from grader.diagnosis.repairs.standing import Told, is_chance, is_weak, left_wrong, ran_first
 from grader.diagnosis.repairs.trial import Trial
 from grader.diagnosis.repairs.written import Written
 from grader.diagnosis.slips.probes import Failing, size_of
@@ -247,8 +247,7 @@ class Repairs:
                 doubted += slips
             weak += slips
         doubted = self.confirmer.ranked(doubted, trial.failing)
-        is_chance = (trial.is_yes_or_no and is_open(doubted)) or are_many(doubted, row.failing, trial.failing)
-        if is_chance or (doubted and is_raised(trial.failing)):
+        if is_chance(doubted, trial, row.failing):
             return [], None
         weak = doubted or self.confirmer.ordered(weak, trial.failing)
         return weak, None if weak else tried.best

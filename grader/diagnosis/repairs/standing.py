@@ -6,8 +6,10 @@ import ast
 import hashlib
 from collections.abc import Collection, Sequence
 
+from grader.diagnosis.repairs.asked import is_raised
 from grader.diagnosis.repairs.attempts import Row
 from grader.diagnosis.repairs.repair import Repair
+from grader.diagnosis.repairs.trial import Trial
 from grader.diagnosis.repairs.words.told import told
 from grader.diagnosis.repairs.written import Written
 from grader.diagnosis.slips.probes import Failing
@@ -78,6 +80,12 @@ def diagnosis_of(repair: Repair, row: str) -> Diagnosis | None:
 def places_of(slips: Sequence[Told]) -> set[int]:
     """Return the lines that repairs change."""
     return {change.statement.lineno for _, each in slips for change in each.changes}
+
+
+def is_chance(doubted: Sequence[Told], trial: Trial, failing: Sequence[Failing]) -> bool:
+    """Say whether what puts right a test, and is doubted, does so by chance: it is one of many, or avoids an error."""
+    is_one_of_many = (trial.is_yes_or_no and is_open(doubted)) or are_many(doubted, failing, trial.failing)
+    return is_one_of_many or bool(doubted and is_raised(trial.failing))
 
 
 def is_open(ordered: Sequence[Told]) -> bool:
