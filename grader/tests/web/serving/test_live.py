@@ -71,7 +71,7 @@ def test_a_wish_that_fails_is_told_and_the_watch_goes_on(served: Served) -> None
     def breaks() -> str:
         raise ValueError("a fault")
 
-    assert served.live.ask(fails) == "no hint. Try later."
+    assert served.live.ask(fails) == "No hint. Try later."
     with pytest.raises(ValueError, match="a fault"):
         served.live.ask(breaks)
     assert served.live.ask(lambda: "still there") == "still there"
