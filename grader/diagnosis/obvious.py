@@ -61,25 +61,40 @@ def obvious(
 
 def _shown(seen: _Seen, stage: Stage, module: types.ModuleType, row: str, learner: bytes) -> Diagnosis | None:
     record, label = seen.record, seen.record.label
+    gave_nothing = record.error is None and not record.failed and record.kind == "call" and record.result is None
+    if gave_nothing and _has_to_give(seen, module) and (seen.error is None or not _returns(label, learner)):
+        return _nothing_returned(label, row, learner)
     if seen.error is not None:
         return _not_refused(seen, module, row, learner) if raised_by_hand(seen.error) else None
     if record.error is not None or record.failed:
         return None
-    if record.result is None and seen.local is not None and record.kind == "call":
-        return _nothing_returned(label, row, learner)
     if record.changed and not seen.changed and _same(record.result, seen.local, stage):
         text = f"The answer of {label} is right, and an argument came back changed."
         return Diagnosis("argument-changed", row, text, CHANGED)
     return _another_type(seen, stage, row)
 
 
-def _nothing_returned(label: str, row: str, learner: bytes) -> Diagnosis:
-    """Say whether a function that gave None returns a value anywhere."""
-    does = any(
+def _has_to_give(seen: _Seen, module: types.ModuleType) -> bool:
+    """Say whether the right function gives a value: here, or, where it refuses this call, by its annotation."""
+    if seen.error is None:
+        return seen.local is not None
+    target: Any = module
+    for part in seen.record.label.split("."):
+        target = getattr(target, part, None)
+    return getattr(target, "__annotations__", {}).get("return", "None") not in (None, "None")
+
+
+def _returns(label: str, learner: bytes) -> bool:
+    """Say whether a function of a learner's returns a value anywhere."""
+    return any(
         isinstance(each, ast.Return) and not (each.value is None or getattr(each.value, "value", each) is None)
         for definition in _definitions(plain_text(learner) or "", label)
         for each in ast.walk(definition)
     )
+
+
+def _nothing_returned(label: str, row: str, learner: bytes) -> Diagnosis:
+    does = _returns(label, learner)
     text = "one way through it ends without a `return`" if does else "it has no `return` with a value"
     return Diagnosis(
         NOTHING, row, f"{label} gave None: {text}.", "Let every way through it end with `return` and the result."

@@ -132,6 +132,17 @@ def test_where_the_value_got_lost_is_told_by_the_text(course: SmallCourse, now: 
     assert found.text == f"halves gave None: {said}."
 
 
+@pytest.mark.parametrize(("annotation", "kind"), [("tuple", "nothing-returned"), ("None", "refusal-missing")])
+def test_what_gives_nothing_anywhere_is_not_told_to_refuse(course: SmallCourse, annotation: str, kind: str) -> None:
+    solution = SOLUTION.replace("def halves(x):", f"def halves(x) -> {annotation}:")
+    if annotation == "None":
+        solution = solution.replace("return x / np.float32(2), len(x)", "x * 2")
+    refusal = PUBLIC[PUBLIC.index('    @pytest.mark.criterion("halves")\n    def test_refusal') :]
+    course.write(manifest=MANIFEST, solution=solution, public=refusal, hidden="", mistakes="")
+    (found,) = explained(course, "def halves(x):\n        pass\n")
+    assert found.mistake == kind
+
+
 @pytest.mark.parametrize(
     "now", ["x / np.float64(3)", "(x.__imul__(2)) / 3"], ids=["another dtype, wrong values", "changed, wrong values"]
 )
