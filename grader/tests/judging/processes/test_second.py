@@ -20,15 +20,10 @@ from grader.judging.processes.marks import Marks
 from grader.judging.processes.workers import Lending
 from grader.submission import take
 from grader.tests.conftest import SmallCourse
-from grader.tests.judging.processes.doubles import RIGHT, TESTS, write
+from grader.tests.judging.processes.doubles import RIGHT, TESTS
 from grader.worker.process_tree import below
 
 pytestmark = pytest.mark.skipif(not tiers.FORKS, reason="needs forks")
-
-
-@pytest.fixture
-def course(small_course: SmallCourse) -> SmallCourse:
-    return write(small_course)
 
 
 @contextmanager

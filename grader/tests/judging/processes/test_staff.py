@@ -12,21 +12,10 @@ from grader.judging.grading import Grader, Options
 from grader.judging.processes import staff
 from grader.submission import take
 from grader.tests.conftest import SmallCourse
-from grader.tests.judging.processes.doubles import RIGHT, write
+from grader.tests.judging.processes.doubles import RIGHT
 from grader.verdict import Verdict
 
 pytestmark = pytest.mark.skipif(not tiers.FORKS, reason="needs forks")
-
-
-@pytest.fixture
-def course(small_course: SmallCourse) -> SmallCourse:
-    return write(small_course)
-
-
-@pytest.fixture
-def idle(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(staff, "has_idle_core", lambda: True)
-    monkeypatch.setattr(staff, "FEWEST_ROWS", 2)
 
 
 class TestAnIdleCore:

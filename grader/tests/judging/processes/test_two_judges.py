@@ -19,21 +19,10 @@ from grader.judging.session import Session
 from grader.judging.suite import criterion_of
 from grader.outcome import Outcome
 from grader.tests.conftest import Graded, SmallCourse
-from grader.tests.judging.processes.doubles import MANIFEST, PUBLIC, RIGHT, TESTS, write
+from grader.tests.judging.processes.doubles import MANIFEST, PUBLIC, RIGHT, TESTS
 
 pytestmark = pytest.mark.skipif(not tiers.FORKS, reason="needs forks")
 ELSEWHERE = 77.0  # seconds that no test here takes: those of a mark
-
-
-@pytest.fixture
-def course(small_course: SmallCourse) -> SmallCourse:
-    return write(small_course)
-
-
-@pytest.fixture
-def idle(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(staff, "has_idle_core", lambda: True)
-    monkeypatch.setattr(staff, "FEWEST_ROWS", 2)
 
 
 def plain(graded: Graded) -> tuple[Any, ...]:
