@@ -2,63 +2,138 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import sys
-from dataclasses import replace
+from collections.abc import Callable, Iterator, MutableMapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, ClassVar
 
 import typer
+import typer.core
+import typer.main
 
 from grader import __version__
-from grader.commands import ci, class_, classroom, course, learning, setup, verifying
-from grader.commands.capstone import commands as capstone
-from grader.commands.desk.editor import editor
-from grader.commands.desk.notebook import notebook
-from grader.commands.learning import open_here
-from grader.commands.options import (
-    AnyStage,
-    BegunStages,
-    EveryStage,
-    FeedbackLevel,
-    Formats,
-    GradedFiles,
-    Isolation,
-    Json,
-    KeyFile,
-    OnlyRow,
-    Receipt,
-    RequireIsolation,
-    Seed,
-    ShownRow,
-    SigningKey,
-    Student,
-    Verbose,
-)
-from grader.commands.viewing import exploring, report, serve, watching
-from grader.course.sealed import in_copy
 from grader.errors import GraderError, GraderFault
 from grader.parsing import is_refusal, refusal
-from grader.setup.edition import is_shipped
 from grader.stopping import STOPPED, stopped
 
 EPILOG = (
     "Data goes to stdout, messages to stderr. Exit codes: 0 all criteria pass, 1 some do not, 2 usage, 3 stage locked, "
     "4 grader fault or isolation refused, 5 nothing that can be graded was handed in, 130 stopped with Ctrl-C."
 )
-_IN_COPY = in_copy(Path())  # which lacks what only an author's copy can do
+
+
+def _in_copy() -> bool:
+    """Say whether the course here is a copy, which lacks what only an author's can do."""
+    from grader.course.sealed import in_copy
+
+    return in_copy(Path())
+
+
+def _not_shipped() -> bool:
+    """Say whether this grader holds no course to give away."""
+    from grader.setup.edition import is_shipped
+
+    return not is_shipped()
+
+
+@dataclass(frozen=True)
+class Entry:
+    """Where a command stands: a module of `grader/commands`, and a function or a group in it. hidden: from the help."""
+
+    module: str
+    attribute: str
+    hidden: Callable[[], bool] = bool
+
+    def command(self, name: str) -> Any:
+        """Import the command and have it built."""
+        found = getattr(importlib.import_module(f"grader.commands.{self.module}"), self.attribute)
+        builder = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+        if isinstance(found, typer.Typer):
+            builder.add_typer(found, name=name, hidden=self.hidden())
+        else:
+            builder.command(name, hidden=self.hidden())(found)
+        return typer.main.get_group(builder).commands[name]
+
+
+class Lazily(MutableMapping[str, Any]):
+    """The commands by name; one is imported when it is asked for, since all of them take a tenth of a second."""
+
+    def __init__(self, entries: dict[str, Entry]) -> None:
+        self._entries: dict[str, Any] = dict(entries)
+
+    def __getitem__(self, name: str) -> Any:
+        found = self._entries[name]
+        if isinstance(found, Entry):
+            found = self._entries[name] = found.command(name)
+        return found
+
+    def __setitem__(self, name: str, command: Any) -> None:
+        self._entries[name] = command
+
+    def __delitem__(self, name: str) -> None:
+        del self._entries[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._entries)
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._entries
+
+
+class Group(typer.core.TyperGroup):
+    """The command line as a group of commands, in the order of its help."""
+
+    entries: ClassVar = {
+        "status": Entry("overview", "status"),
+        "check": Entry("checking", "check"),
+        "watch": Entry("viewing.watching", "watch"),
+        "explore": Entry("viewing.exploring", "explore"),
+        "report": Entry("viewing.report", "report"),
+        "serve": Entry("viewing.serve", "serve"),
+        "release": Entry("classroom", "release", _in_copy),
+        "verify": Entry("verifying", "verify"),
+        "init": Entry("setup", "init", _not_shipped),
+        "update": Entry("setup", "update", _not_shipped),
+        "next": Entry("learning", "next_step"),
+        "hint": Entry("learning", "hint"),
+        "show": Entry("learning", "show"),
+        "start": Entry("learning", "start"),
+        "reset": Entry("learning", "reset"),
+        "solution": Entry("learning", "solution"),
+        "editor": Entry("desk.editor", "editor"),
+        "notebook": Entry("desk.notebook", "notebook"),
+        "doctor": Entry("health", "doctor"),
+        "demo": Entry("checking", "demo", _in_copy),
+        "course": Entry("course", "app", _in_copy),
+        "keys": Entry("classroom", "keys"),
+        "capstone": Entry("capstone.commands", "app"),
+        "ci": Entry("ci", "app", _in_copy),
+        "class": Entry("classes.commands", "app", _in_copy),
+    }
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**{**settings, "commands": None})
+        self.commands = Lazily(self.entries)
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Return the names of the commands, none of which is imported."""
+        return list(self.commands)
+
+
 app = typer.Typer(
+    cls=Group,
     name="grader",
     epilog=EPILOG,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
-app.add_typer(course.app, name="course", hidden=_IN_COPY)
-app.add_typer(classroom.keys, name="keys")
-app.add_typer(capstone.app, name="capstone")
-app.add_typer(ci.app, name="ci", hidden=_IN_COPY)
-app.add_typer(class_.app, name="class", hidden=_IN_COPY)
 
 
 def _version(requested: bool) -> None:
@@ -78,115 +153,10 @@ def home(
 
     Without a command: where you are, and what comes next.
     """
-    if context.invoked_subcommand is not None:
-        return
-    from grader.progress.actions import standings
-    from grader.report.terminal.overview import home_lines
-    from grader.report.terminal.screen import look, show
+    if context.invoked_subcommand is None:
+        from grader.commands.overview import greet
 
-    workspace = open_here()
-    progress = workspace.store.read()
-    show(home_lines(workspace.course, standings(workspace, progress), progress.last, look()))
-    setup.tell_newer_course(workspace.course)
-
-
-@app.command()
-def status(as_json: Json = False) -> None:
-    """List the stages: passed, skipped, open, or locked."""
-    from grader.progress.actions import standings
-    from grader.report.document import dumps
-    from grader.report.terminal.overview import status_document, status_lines
-    from grader.report.terminal.screen import look, show, write
-
-    workspace = open_here()
-    progress = workspace.store.read()
-    found = standings(workspace, progress)
-    if as_json:
-        write(dumps(status_document(found, progress, __version__)))
-    else:
-        show(status_lines(workspace.course, found, look()))
-        setup.tell_newer_course(workspace.course)
-
-
-@app.command()
-def check(
-    stage: AnyStage = None,
-    as_json: Json = False,
-    seed: Seed = None,
-    isolation: Isolation = "auto",
-    require_isolation: RequireIsolation = "auto",
-    submission: GradedFiles = None,
-    student: Student = None,
-    only: OnlyRow = None,
-    row: ShownRow = None,
-    every: EveryStage = False,
-    begun: BegunStages = False,
-    formats: Formats = "",
-    feedback: FeedbackLevel = "full",
-    key_file: KeyFile = None,
-    receipt: Receipt = None,
-    signing_key: SigningKey = None,
-    verbose: Verbose = False,
-) -> None:
-    """Grade a stage and show its checklist.
-
-    When all its criteria pass, that is recorded, and the stages that waited for it open.
-    """
-    from grader.commands import choices, grading
-    from grader.progress.actions import GradingRequest
-    from grader.progress.naming import stage_and_row
-
-    request = GradingRequest(submission, only, seed, isolation, require_isolation, student)
-    several = choices.several(every, begun, stage, request, row)
-    telling = grading.telling(formats, as_json, feedback, verbose)
-    telling = replace(telling, signing=classroom.signing(receipt, signing_key, only, several is not None))
-    workspace = open_here(key_file)
-    if several is not None:
-        raise typer.Exit(grading.check_all(workspace, request, telling, several))
-    target, row = stage_and_row(workspace, stage, row)
-    shown = None if row is None else target.asked(row).id
-    raise typer.Exit(grading.check(workspace, target, request, replace(telling, row=shown)))
-
-
-app.command()(watching.watch)
-app.command()(exploring.explore)
-app.command()(report.report)
-app.command()(serve.serve)
-app.command(hidden=_IN_COPY)(classroom.release)
-app.command()(verifying.verify)
-app.command(hidden=not is_shipped())(setup.init)
-app.command(hidden=not is_shipped())(setup.update)
-app.command("next")(learning.next_step)
-for _command in (learning.hint, learning.show, learning.start, learning.reset, learning.solution, editor, notebook):
-    app.command()(_command)
-
-
-@app.command()
-def doctor(
-    as_json: Json = False,
-    every_tier: Annotated[
-        bool, typer.Option("--every-tier", help="Try out every tier of isolation, not only the one that checks use.")
-    ] = False,
-) -> None:
-    """Check what works on this machine, why something does not, and which command mends it.
-
-    Looks at Python, packages, isolation, the terminal, the course and the progress file.
-    """
-    from grader.commands.health import report
-
-    raise typer.Exit(report(Path.cwd(), as_json, every_tier))
-
-
-@app.command(hidden=_IN_COPY)
-def demo(seed: Seed = None, isolation: Isolation = "auto", row: ShownRow = None, verbose: Verbose = False) -> None:
-    """Grade a half-finished example, to show what a check looks like.
-
-    The example comes with the grader, is graded like any other module, and nothing is recorded.
-    """
-    from grader.commands import grading
-    from grader.progress.actions import GradingRequest
-
-    raise typer.Exit(grading.demo(GradingRequest(None, None, seed, isolation), row, verbose))
+        greet()
 
 
 def main() -> None:

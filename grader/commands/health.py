@@ -5,13 +5,30 @@ from __future__ import annotations
 import sys
 from dataclasses import asdict
 from pathlib import Path
+from typing import Annotated
+
+import typer
 
 from grader import __version__
+from grader.commands.options import Json
 from grader.doctor import health
 from grader.errors import GraderFault
 from grader.report.document import dumps
 from grader.report.terminal import screen
 from grader.report.terminal.overview import SCHEMA, finding_lines
+
+
+def doctor(
+    as_json: Json = False,
+    every_tier: Annotated[
+        bool, typer.Option("--every-tier", help="Try out every tier of isolation, not only the one that checks use.")
+    ] = False,
+) -> None:
+    """Check what works on this machine, why something does not, and which command mends it.
+
+    Looks at Python, packages, isolation, the terminal, the course and the progress file.
+    """
+    raise typer.Exit(report(Path.cwd(), as_json, every_tier))
 
 
 def report(start: Path, as_json: bool, every_tier: bool = False) -> int:

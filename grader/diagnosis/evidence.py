@@ -6,7 +6,7 @@ import time
 import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -37,9 +37,8 @@ from grader.diagnosis.weighing import (
     without_effects,
 )
 from grader.outcome import Diagnosis, Outcome
-from grader.remote.connection import Connection
+from grader.remote.heard import Heard
 
-KEPT_BYTES = 128 << 20  # of what tests that passed sent and were given; past that they are no evidence
 SECONDS = 1.0  # of processor time, beyond that of the explanations themselves
 SEARCH_SECONDS = 0.1  # of processor time, for changes of right modules that explain what no repair does
 PROBLEM = 300  # characters
@@ -47,38 +46,24 @@ LOCATING = 0.05  # of processor time, for where an answer goes wrong that nothin
 ROW_SHARE = 0.6  # of what is left of it, for one row: the first that fails is the one that is shown whole
 
 
-@dataclass
 class Evidence:
-    """What the tests of one run saw, to question explanations with when all have ended."""
+    """What the tests of one run asked and were answered, to question explanations with when all have ended."""
 
-    _passed: Passed = field(default_factory=Passed)
-    _called: dict[str, set[str]] = field(default_factory=dict)  # by failed test that was replayed: what it called
-    _failed: dict[str, list[Failing]] = field(default_factory=dict)  # by row: what can be replayed of failed tests
-    problems: dict[str, str] = field(default_factory=dict)  # by row: why no change of a right module was found
-    _left: int = KEPT_BYTES
-    _contradicted: dict[tuple[str, str], bool] = field(default_factory=dict)  # by mistake and row
-
-    def keep(self, outcome: Outcome, connection: Connection, asked: bool) -> None:
-        """Remember one test; asked says whether its answers were held against every known mistake."""
-        records = connection.records
-        if outcome.status == "failed" and asked:
-            failing = Failing(outcome.test, records, connection.names)
-            self._called[outcome.test] = failing.called
-            if connection.limits.held <= self._left:
-                self._left -= connection.limits.held
-                self._failed.setdefault(outcome.criterion, []).append(failing)
-        elif outcome.status == "passed" and usable(records) and connection.limits.held <= self._left:
-            self._left -= connection.limits.held
-            self._passed.add(outcome.criterion, Seen(outcome.test, records, connection.names))
+    def __init__(self, heard: Heard) -> None:
+        self.problems: dict[str, str] = {}  # by row: why no change of a right module was found
+        self._called = heard.called
+        self._passed = Passed()
+        self._failed: dict[str, list[Failing]] = {}  # by row: what can be replayed of failed tests
+        self._contradicted: dict[tuple[str, str], bool] = {}  # by mistake and row
+        for outcome, records, names in heard.failed:
+            self._failed.setdefault(outcome.criterion, []).append(Failing(outcome.test, records, names))
+        for outcome, records, names in heard.passed:
+            if usable(records):
+                self._passed.add(outcome.criterion, Seen(outcome.test, records, names))
 
     @property
     def _all_failed(self) -> list[Failing]:
         return [each for row in self._failed.values() for each in row]
-
-    @property
-    def is_asked(self) -> bool:
-        """Whether any test failed in a way that can be explained."""
-        return bool(self._called)
 
     def settled(self, outcomes: Iterable[Outcome], answers: Diagnostician, bench: Bench | None = None) -> list[Outcome]:
         """Return the outcomes with the explanations that stand against all that the tests saw.

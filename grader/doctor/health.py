@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from grader.isolation.tiers import Tier
 
 Level = Literal["ok", "warning", "broken"]
-PACKAGES = ("numpy", "pytest", "msgpack", "rich", "typer", "filelock", "watchfiles")
+PACKAGES = ("numpy", "pytest", "msgpack", "rich", "typer", "filelock", "tomli", "watchfiles")
 LEAST_PYTHON = (3, 11)
 _PARTS = {False: "README, stub, tests and solution", True: "README, stub, public tests and sealed ones"}
 

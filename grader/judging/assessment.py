@@ -6,18 +6,14 @@ import re
 import types
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 import pytest
 
 from grader.course.stage import Stage
 from grader.diagnosis import arguments, calls
 from grader.diagnosis.comparison import Difference, describe, name_axes
-from grader.diagnosis.diagnostician import Diagnostician
-from grader.diagnosis.evidence import Evidence
-from grader.diagnosis.exceptions import help_with, is_of_a_call
-from grader.diagnosis.exceptions.memory import too_much
-from grader.diagnosis.explanation import explained
-from grader.diagnosis.repairs.bench import Bench
 from grader.errors import IsolationRefused
 from grader.judging.attempt import PHASES, Attempt
 from grader.judging.task import EXPLAINED
@@ -25,9 +21,14 @@ from grader.outcome import Outcome, Status, Where
 from grader.protocol.codec import Unsendable
 from grader.remote.connection import Connection
 from grader.remote.exceptions import LearnerExit, WorkerFailed, deeper
+from grader.remote.heard import Heard
 from grader.remote.module import MissingName
 from grader.remote.processes.loading import Job, LoadFailed
 from grader.remote.record import Frame, Record
+
+if TYPE_CHECKING:  # what explains is imported when something fails
+    from grader.diagnosis.diagnostician import Diagnostician
+    from grader.diagnosis.repairs.bench import Bench
 
 TEXT_LIMIT = 1500
 MOST_WARNINGS = 3  # of different ones, that are told of a test
@@ -41,7 +42,10 @@ class Assessor:
         self.job = job
         self._answers = answers
         self._made: Diagnostician | None = None
-        self._lines = calls.definition_lines(job.source)
+
+    @cached_property
+    def _lines(self) -> dict[str, int]:
+        return calls.definition_lines(self.job.source)
 
     @property
     def explains(self) -> bool:
@@ -91,7 +95,10 @@ class Assessor:
             status, message = self._judged(attempt, error)
         where = Where(self.job.label, _frames(error)[-1].line) if _frames(error) and status != "passed" else None
         own = status == "failed" and deeper(error) is None  # what is told of a line is about this module's own
-        base = replace(base, help=help_with(error, self.job.source, self.stage) if own else "")
+        if own and error is not None:
+            from grader.diagnosis.exceptions import help_with
+
+            base = replace(base, help=help_with(error, self.job.source, self.stage))
         return replace(base, status=status, message=message[:TEXT_LIMIT], where=where, notes=_notes(connection))
 
     def explained(self, outcome: Outcome, attempt: Attempt) -> Outcome:
@@ -104,6 +111,8 @@ class Assessor:
         answers, actual = self.answers, getattr(attempt.error, "actual", None)
         if answers is None:
             return outcome
+        from grader.diagnosis.explanation import explained
+
         told = explained(answers, attempt.connection, actual, outcome.status == "failed", outcome.criterion)
         line = self._lines.get(told.function)
         where = outcome.where or (Where(self.job.label, line) if line else None)
@@ -112,12 +121,14 @@ class Assessor:
         told_of = replace(outcome, call=told.call, where=where, explains=found, unexplained=told.failure)
         return replace(told_of, gradients=told.gradients)
 
-    def settled(self, outcomes: list[Outcome], evidence: Evidence, bench: Bench | None = None) -> list[Outcome]:
+    def settled(self, outcomes: list[Outcome], heard: Heard, bench: Bench | None = None) -> list[Outcome]:
         """Return the outcomes of a whole run, without explanations that some of them speak against."""
         if self._made is None:
             return outcomes
         try:
-            return evidence.settled(outcomes, self._made, bench)
+            from grader.diagnosis.evidence import Evidence
+
+            return Evidence(heard).settled(outcomes, self._made, bench)
         except Exception as error:
             said = f"{type(error).__name__}: {error}"[:TEXT_LIMIT]
             return [replace(each, explains=(), unexplained=said) if each.explains else each for each in outcomes]
@@ -140,6 +151,8 @@ class Assessor:
     def _said(self, attempt: Attempt, error: BaseException | None) -> tuple[Status, str]:
         if _frames(error) or isinstance(error, (MissingName, LearnerExit)):
             return self._raised(error)
+        from grader.diagnosis.exceptions import is_of_a_call
+
         if attempt.connection is not None and is_of_a_call(attempt.connection.records, error):
             return self._raised(error)
         if isinstance(error, (AssertionError, pytest.fail.Exception)):
@@ -194,6 +207,8 @@ class Assessor:
         said = str(error.args[0] if isinstance(error, KeyError) and error.args else error)
         message = getattr(error, "learner_type", type(error).__name__) + (f": {said}" if said else "")
         if isinstance(error, MemoryError):
+            from grader.diagnosis.exceptions.memory import too_much
+
             message = too_much(str(error), self.stage.limits.memory_mb)
         elif wanted := getattr(error, "expected_instead", ""):
             message = f"{wanted} was expected, but the call raised {message}"

@@ -10,7 +10,6 @@ from collections.abc import Iterable, Mapping
 from functools import partial
 
 from grader.course.stage import Stage
-from grader.judging.processes.repeated import timed
 from grader.judging.task import EXPLAINED, Task
 from grader.outcome import Call, Outcome
 from grader.remote.connection import Connection
@@ -35,6 +34,8 @@ def times(
     """Return the calls of a test that passed, with their times, where these are asked for and known."""
     if not task.timed or outcome.status != "passed" or connection is None:
         return ()
+    from grader.judging.processes.repeated import timed
+
     start = partial(process.open, "", task.ends_at) if process.fork else None
     try:
         return timed(stage, connection, start, process.done)

@@ -74,6 +74,7 @@ class Grader:
         self.course = course
         self.stage = stage
         self._suite: Suite | None = None
+        self._warm = warm
         self._staff = Staff(course, stage, warm, hurried)
         self._chosen: dict[tuple[str, str], tuple[tiers.Tier, str | None]] = {}
         self.peak_mb = 0.0  # the most memory that a judge had, in any grading so far
@@ -198,6 +199,10 @@ class Grader:
         if self._suite is None:
             self._suite = Suite(self.stage, test_files(self.stage))
             PTRACE_GUARD.hold()
+            if self._warm:  # else a judge imports it when a test fails
+                import grader.diagnosis.evidence
+                import grader.diagnosis.explanation
+                import grader.diagnosis.repairs.bench  # noqa: F401
         return self._suite
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from grader.diagnosis.diagnostician import Diagnostician
 from grader.errors import CourseError, IsolationRefused
 from grader.isolation.tiers import Tier
 from grader.isolation.workers import Workers
@@ -20,6 +20,9 @@ from grader.judging.suite import Suite
 from grader.judging.task import Swelled, Task
 from grader.remote.processes.loading import Job, LoadFailed
 from grader.remote.processes.process import LearnerProcess
+
+if TYPE_CHECKING:
+    from grader.diagnosis.diagnostician import Diagnostician
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,6 @@ import pytest
 
 from grader.course.data import named
 from grader.course.stage import public_names
-from grader.diagnosis.evidence import Evidence
-from grader.diagnosis.repairs.bench import RemoteBench
 from grader.judging import phases, plugin
 from grader.judging.assessment import Assessor
 from grader.judging.attempt import Attempt
@@ -26,6 +24,7 @@ from grader.judging.suite import Suite, criterion_of, name_of
 from grader.judging.task import EXPLAINED, Task, expect_memory
 from grader.outcome import Outcome
 from grader.remote.exceptions import WorkerFailed
+from grader.remote.heard import Heard
 from grader.remote.module import RemoteModule
 from grader.remote.processes.process import LearnerProcess
 
@@ -47,7 +46,7 @@ class Session:
         self._assessor = assessor
         self._attempt: Attempt | None = None
         self._reference: Any = None  # where set, what `learner` is instead of the module that was handed in
-        self._evidence = Evidence()
+        self._heard = Heard()
         self._left_out = ""
         self._late = Late(suite.stage, process.job.source)
         self.involved = Involved(suite.stage, process.job.source)
@@ -140,7 +139,7 @@ class Session:
             outcome = self._assessor.explained(outcome, attempt)
             report.send("explained", self._place, outcome)
         if attempt.connection is not None and self._assessor.explains:
-            self._evidence.keep(outcome, attempt.connection, attempt.asked)
+            self._heard.keep(outcome, attempt.connection, attempt.asked)
         return outcome
 
     def _attempted(self, item: pytest.Item, following: pytest.Item | None, left_out: str = "") -> Attempt:
@@ -172,15 +171,17 @@ class Session:
 
     def _settle(self, outcomes: list[Outcome], report: Report) -> None:
         """Tell which explanations stand against everything that the tests saw."""
-        if not self._evidence.is_asked:
+        if not self._heard.is_asked:
             return
+        from grader.diagnosis.repairs.bench import RemoteBench
+
         self.slate.at("settling", self._place)
         bounds.bound_time(bounds.TEST_SECONDS)
         ends_at, bench = min(self.task.ends_at, time.monotonic() + BENCH_SECONDS), None
         if self.process.fork:  # elsewhere tests share a process, so that no changed form can run in one of its own
             bench = RemoteBench(lambda: self.process.open("", ends_at), self.process.done, ends_at, self._passes)
         try:
-            settled = self._assessor.settled(outcomes, self._evidence, bench)
+            settled = self._assessor.settled(outcomes, self._heard, bench)
         finally:
             if bench is not None:
                 bench.close()

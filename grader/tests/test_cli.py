@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import grader
+from grader.cli import Group
 from grader.tests.support.command import (
     RUN,
     Here,
@@ -163,6 +164,26 @@ def test_light_commands_import_neither_numpy_nor_pytest(place: Place, arguments:
     assert done.code == 0
     assert {"grader.cli", "typer"} <= loaded
     assert loaded.isdisjoint({"numpy", "pytest", "msgpack", "grader.judging.grading"})
+
+
+def test_a_command_imports_none_of_the_others(place: Place) -> None:
+    code = f"import atexit, sys; atexit.register(lambda: print(*sorted(sys.modules), file=sys.stderr)); {RUN}"
+    loaded = set(place.process("status", code=code).err.split())
+    assert "grader.commands.overview" in loaded
+    assert loaded.isdisjoint({"grader.commands.checking", "grader.commands.classes.commands", "grader.commands.ci"})
+
+
+def test_a_command_that_does_not_exist_is_answered_with_one_that_does(here: Here) -> None:
+    done = here("chekc")
+    assert done.code == 2
+    assert "Did you mean 'check'" in done.err
+
+
+@pytest.mark.parametrize("name", Group.entries)
+def test_each_command_is_where_the_table_says(name: str) -> None:
+    command = Group.entries[name].command(name)
+    assert command.name == name
+    assert command.help
 
 
 @pytest.mark.parametrize(

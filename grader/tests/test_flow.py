@@ -159,7 +159,7 @@ def test_only_pictures_need_matplotlib() -> None:
 
 
 def test_only_the_manifest_reads_toml() -> None:
-    assert [own_name(path) for path in modules() if "tomllib" in imports(path)] == ["course.manifest"]
+    assert [own_name(path) for path in modules() if {"tomli", "tomllib"} & set(imports(path))] == ["course.manifest"]
 
 
 def loaded(module: str) -> set[str]:
@@ -187,3 +187,11 @@ def test_what_starts_often_imports_neither_numpy_nor_pytest(module: str) -> None
 
 def test_the_plugin_that_every_pytest_run_loads_imports_no_numpy() -> None:
     assert "numpy" not in loaded("grader.judging.plugin")
+
+
+def test_what_explains_is_imported_when_something_fails_and_not_before() -> None:
+    code = "import sys, grader.judging.judge, grader.judging.suite; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=HOUSE.parent)
+    found = {name for name in done.stdout.split() if name.startswith("grader.diagnosis")}
+    assert found
+    assert not {f"grader.diagnosis.{name}" for name in ("evidence", "diagnostician", "repairs", "slips")} & found

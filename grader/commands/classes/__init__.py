@@ -1,4 +1,4 @@
 """What the commands of `grader class` do with their options: parse, call, print, and set the exit code.
 
-Only `class_.py` enters. Begin with `grading.py`.
+Only the command line imports it. `commands.py` names them; begin with `grading.py`.
 """

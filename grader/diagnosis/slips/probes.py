@@ -11,6 +11,7 @@ import numpy as np
 from grader.diagnosis.replay import Replay
 from grader.diagnosis.slips.state import State
 from grader.diagnosis.slips.trace import Trace
+from grader.remote.heard import called_by
 from grader.remote.proxies import RemoteValue
 from grader.remote.record import Name, Record
 
@@ -27,12 +28,8 @@ class Failing:
 
     @property
     def called(self) -> set[str]:
-        """What the test called; an object that it made counts where it called nothing else: all of a class make one."""
-        found = {record.label for record in self.records if record.kind == "call"}
-        return {label for label in found if not self._is_class(label)} or found
-
-    def _is_class(self, label: str) -> bool:
-        return label in self.names and self.names[label].kind == "class"
+        """What the test called; an object that it made counts where it called nothing else."""
+        return called_by(self.records, self.names)
 
 
 @dataclass

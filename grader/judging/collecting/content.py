@@ -6,13 +6,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from grader.course import sealed
 from grader.course.answers import ALTERNATIVES, alternative_sources, hidden_folder, load_mistakes, reference_source
 from grader.course.data import data_files
 from grader.course.sealed import Content, public_only
 from grader.course.stage import Stage
-from grader.diagnosis.diagnostician import Diagnostician
+
+if TYPE_CHECKING:
+    from grader.diagnosis.diagnostician import Diagnostician
 
 
 @dataclass(frozen=True)
@@ -61,6 +64,8 @@ def answers(stage: Stage, source: bytes) -> Diagnostician:
 
     source is the text of the module whose answers are explained.
     """
+    from grader.diagnosis.diagnostician import Diagnostician
+
     if public_only(stage):
         return Diagnostician(stage, sealed.stub(stage), (), is_stub=True)
     others = partial(alternative_sources, stage)

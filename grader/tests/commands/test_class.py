@@ -247,4 +247,4 @@ def test_a_report_that_cannot_be_made_says_why_and_leaves_nothing(
 
 
 def test_help_loads_no_numpy_pytest_or_database() -> None:
-    assert not {"numpy", "pytest", "_pytest", "sqlite3", "filelock"} & loaded("grader.commands.class_")
+    assert not {"numpy", "pytest", "_pytest", "sqlite3", "filelock"} & loaded("grader.commands.classes.commands")

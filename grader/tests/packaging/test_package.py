@@ -132,7 +132,7 @@ def test_the_metadata_says_what_there_is_to_say(described: Message) -> None:
     assert not described.get_all("Project-URL") and not described["Home-page"]
     assert described["Description-Content-Type"] == "text/markdown" and described.get_payload()
     needed = {re.split("[<>=]", word)[0] for word in described.get_all("Requires-Dist", []) if ";" not in word}
-    assert needed == {"cryptography", "filelock", "msgpack", "numpy", "pytest", "rich", "typer", "watchfiles"}
+    assert needed == {"cryptography", "filelock", "msgpack", "numpy", "pytest", "rich", "tomli", "typer", "watchfiles"}
 
 
 class Installed:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.commands import similar
+from grader.commands.classes import similar
 from grader.tests.similarity.test_compare import program
 from grader.tests.support.command import Here
 

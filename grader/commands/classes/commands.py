@@ -1,11 +1,11 @@
-"""`grader class`: the group of commands that grade a class and keep its marks; most stand in `classes/`."""
+"""`grader class`: the group of commands that grade a class and keep its marks; each stands in a module beside."""
 
 from __future__ import annotations
 
 import typer
 
 from grader.commands.classes import grading, marks, reporting
-from grader.commands.similar import similar
+from grader.commands.classes.similar import similar
 
 app = typer.Typer(
     help="For instructors: grade a class, and keep its marks (docs/class.md).",

@@ -1,0 +1,79 @@
+"""`grader check` and `grader demo`: what they take, and what follows from it; `grading.py` does it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import typer
+
+from grader.commands.learning import open_here
+from grader.commands.options import (
+    AnyStage,
+    BegunStages,
+    EveryStage,
+    FeedbackLevel,
+    Formats,
+    GradedFiles,
+    Isolation,
+    Json,
+    KeyFile,
+    OnlyRow,
+    Receipt,
+    RequireIsolation,
+    Seed,
+    ShownRow,
+    SigningKey,
+    Student,
+    Verbose,
+)
+
+
+def check(
+    stage: AnyStage = None,
+    as_json: Json = False,
+    seed: Seed = None,
+    isolation: Isolation = "auto",
+    require_isolation: RequireIsolation = "auto",
+    submission: GradedFiles = None,
+    student: Student = None,
+    only: OnlyRow = None,
+    row: ShownRow = None,
+    every: EveryStage = False,
+    begun: BegunStages = False,
+    formats: Formats = "",
+    feedback: FeedbackLevel = "full",
+    key_file: KeyFile = None,
+    receipt: Receipt = None,
+    signing_key: SigningKey = None,
+    verbose: Verbose = False,
+) -> None:
+    """Grade a stage and show its checklist.
+
+    When all its criteria pass, that is recorded, and the stages that waited for it open.
+    """
+    from grader.commands import choices, grading
+    from grader.commands.classroom import signing
+    from grader.progress.actions import GradingRequest
+    from grader.progress.naming import stage_and_row
+
+    request = GradingRequest(submission, only, seed, isolation, require_isolation, student)
+    several = choices.several(every, begun, stage, request, row)
+    telling = grading.telling(formats, as_json, feedback, verbose)
+    telling = replace(telling, signing=signing(receipt, signing_key, only, several is not None))
+    workspace = open_here(key_file)
+    if several is not None:
+        raise typer.Exit(grading.check_all(workspace, request, telling, several))
+    target, row = stage_and_row(workspace, stage, row)
+    shown = None if row is None else target.asked(row).id
+    raise typer.Exit(grading.check(workspace, target, request, replace(telling, row=shown)))
+
+
+def demo(seed: Seed = None, isolation: Isolation = "auto", row: ShownRow = None, verbose: Verbose = False) -> None:
+    """Grade a half-finished example, to show what a check looks like.
+
+    The example comes with the grader, is graded like any other module, and nothing is recorded.
+    """
+    from grader.commands import grading
+    from grader.progress.actions import GradingRequest
+
+    raise typer.Exit(grading.demo(GradingRequest(None, None, seed, isolation), row, verbose))

@@ -1,0 +1,57 @@
+"""What the tests of one run asked and were answered, kept until something has to be explained.
+
+Most runs end without that: what explains is imported when the first test fails, and not before.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from grader.outcome import Outcome
+from grader.remote.connection import Connection
+from grader.remote.record import Name, Record
+
+KEPT_BYTES = 128 << 20  # of what tests sent and were given; past that they are no evidence
+
+
+class Ended(NamedTuple):
+    """A test that ended, its requests, and the names of the module that it asked."""
+
+    outcome: Outcome
+    records: list[Record]
+    names: dict[str, Name]
+
+
+def called_by(records: list[Record], names: dict[str, Name]) -> set[str]:
+    """Return what a test called; an object that it made counts only if it called nothing: all of a class make one."""
+    found = {record.label for record in records if record.kind == "call"}
+    return {label for label in found if label not in names or names[label].kind != "class"} or found
+
+
+class Heard:
+    """What can be held against an explanation of a run's failures, within bounds."""
+
+    def __init__(self) -> None:
+        self.passed: list[Ended] = []
+        self.failed: list[Ended] = []
+        self.called: dict[str, set[str]] = {}  # by failed test that was replayed: what it called
+        self._left = KEPT_BYTES
+
+    def keep(self, outcome: Outcome, connection: Connection, asked: bool) -> None:
+        """Remember one test; asked says whether its answers were held against every known mistake."""
+        test = Ended(outcome, connection.records, connection.names)
+        if outcome.status == "failed" and asked:
+            self.called[outcome.test] = called_by(test.records, test.names)
+            self._add(test, self.failed, connection.limits.held)
+        elif outcome.status == "passed":
+            self._add(test, self.passed, connection.limits.held)
+
+    def _add(self, test: Ended, tests: list[Ended], held: int) -> None:
+        if held <= self._left:
+            self._left -= held
+            tests.append(test)
+
+    @property
+    def is_asked(self) -> bool:
+        """Whether any test failed in a way that can be explained."""
+        return bool(self.called)
