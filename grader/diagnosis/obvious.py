@@ -120,8 +120,10 @@ CHANGED = (
 )
 
 
-def _not_refused(seen: _Seen, module: types.ModuleType, row: str, learner: bytes) -> Diagnosis:
+def _not_refused(seen: _Seen, module: types.ModuleType, row: str, learner: bytes) -> Diagnosis | None:
     record, error = seen.record, seen.error
+    if isinstance(record.error, NameError):  # it ends before one can say what it checks: the name is what is wrong
+        return None
     wanted = type(error).__name__
     said, promise = str(error)[:LONGEST], _promise(module, record.label, wanted)
     reason = f" ({said})" if said else ""

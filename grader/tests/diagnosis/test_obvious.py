@@ -119,6 +119,10 @@ def test_it_is_told(course: SmallCourse, kind: str) -> None:
     assert said in found.text and found.fix.endswith(".")
 
 
+def test_a_check_that_names_what_is_not_there_is_not_called_missing(course: SmallCourse) -> None:
+    assert explained(course, SOLUTION.replace("if len(x) == 0:", "if is_empty(x):")) == []
+
+
 @pytest.mark.parametrize(
     ("now", "said"),
     [
