@@ -13,9 +13,15 @@ import zipfile
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
+import numpy as np
+
+Codes = np.ndarray[Any, np.dtype[np.uint64]]
 LEAST = 30  # characters of a fragment that can hardly stand in two places by chance
 BLOCK = 1 << 14  # places in a text that are looked at together
+HASH_BITS = 22  # of the table that says where a fragment may begin: few places of a text are looked at twice
+MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)  # odd, its bits well mixed (Knuth: the golden ratio)
 MOST_UNPACKED = 64 << 20
 DEPTH = 3  # of archives in archives
 _SILENCING = re.compile(r"with np\.errstate\(.*\):")  # says which of NumPy's warnings are expected, and nothing else
@@ -49,6 +55,9 @@ class Fragments:
         self._heads: dict[str, list[str]] = {}
         for fragment in self.origins:
             self._heads.setdefault(fragment[:LEAST], []).append(fragment)
+        self._known = np.zeros(1 << HASH_BITS, bool)
+        if self._heads:
+            self._known[_hashes(_codes("".join(self._heads)).reshape(-1, LEAST))] = True
 
     def found(self, text: str) -> Iterator[str]:
         """Yield the fragments that stand in a text, as they are or, in Python, written another way."""
@@ -58,22 +67,37 @@ class Fragments:
             yield from self._standing(whole)
 
     def _standing(self, text: str) -> Iterator[str]:
-        for first in range(0, len(text) - LEAST + 1, BLOCK):
-            places = range(first, min(first + BLOCK, len(text) - LEAST + 1))
-            if self._heads.keys().isdisjoint({text[start : start + LEAST] for start in places}):
-                continue
-            for start in places:
+        codes = _codes(text)
+        for first in range(0, len(codes) - LEAST + 1, BLOCK):
+            hashes = _hashes(codes[first : first + BLOCK + LEAST - 1])
+            for start in (first + np.flatnonzero(self._known[hashes])).tolist():
                 for fragment in self._heads.get(text[start : start + LEAST], ()):
                     if text.startswith(fragment, start):
                         yield fragment
 
 
+def _codes(text: str) -> Codes:
+    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4").astype(np.uint64)
+
+
+def _hashes(codes: Codes) -> Codes:
+    """Return a number of HASH_BITS for each LEAST codes in a row, along the last axis."""
+    count = codes.shape[-1] - LEAST + 1
+    found = np.zeros((*codes.shape[:-1], count), np.uint64)
+    for place in range(LEAST):
+        found *= MULTIPLIER
+        found += codes[..., place : place + count]
+    return found * MULTIPLIER >> np.uint64(64 - HASH_BITS)
+
+
 def leaks(files: Mapping[str, bytes], hidden: Mapping[str, str], public: Iterable[str]) -> list[Leak]:
     """Return each file that holds text of hidden files, given by name, which does not stand in public text as well."""
-    fragments = Fragments(hidden, public)
+    known = set(public)
+    fragments = Fragments(hidden, known)
     found: list[Leak] = []
     for name, data in files.items():
-        origins = {fragments.origins[each] for text in texts(data) for each in fragments.found(text)}
+        unknown = [text for text in texts(data) if text not in known]  # what stands in a public text is no fragment
+        origins = {fragments.origins[each] for text in unknown for each in fragments.found(text)}
         found += [Leak(name, origin) for origin in sorted(origins, key=_place)]
     return found
 
