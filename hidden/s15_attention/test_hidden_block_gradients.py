@@ -7,14 +7,8 @@ import pytest
 
 from grader.testing import assert_array, assert_gradient, assert_shape, unchanged
 from hidden.s15_attention import oracles
-from hidden.s15_attention.checks import OTHER_SHAPES, too_early
-from hidden.s15_attention.oracles import (
-    BLOCK_PARAMETERS,
-    PROJECTIONS,
-    assert_gradients,
-    numerical_gradients,
-    unpack,
-)
+from hidden.s15_attention.checks import OTHER_SHAPES, assert_gradients, numerical_gradients, too_early, unpack
+from hidden.s15_attention.oracles import BLOCK_PARAMETERS, PROJECTIONS
 
 pytestmark = pytest.mark.values
 

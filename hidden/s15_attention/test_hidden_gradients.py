@@ -4,13 +4,8 @@ import pytest
 
 from grader.testing import unchanged
 from hidden.s15_attention import oracles
-from hidden.s15_attention.checks import OTHER_SHAPES, too_early
-from hidden.s15_attention.oracles import (
-    PROJECTIONS,
-    assert_gradients,
-    numerical_gradients,
-    unpack,
-)
+from hidden.s15_attention.checks import OTHER_SHAPES, assert_gradients, numerical_gradients, too_early, unpack
+from hidden.s15_attention.oracles import PROJECTIONS
 
 pytestmark = pytest.mark.values
 

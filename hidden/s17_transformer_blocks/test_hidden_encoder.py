@@ -5,8 +5,14 @@ import pytest
 
 from grader.testing import assert_array, assert_equal, assert_shape
 from hidden.s17_transformer_blocks import oracles
-from hidden.s17_transformer_blocks.checks import REFUSED, check_backward, check_backward_refusals, check_block
-from hidden.s17_transformer_blocks.oracles import PARTS, assert_output
+from hidden.s17_transformer_blocks.checks import (
+    REFUSED,
+    assert_output,
+    check_backward,
+    check_backward_refusals,
+    check_block,
+)
+from hidden.s17_transformer_blocks.oracles import PARTS
 
 pytestmark = pytest.mark.values
 

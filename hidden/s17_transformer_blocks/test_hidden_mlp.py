@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from grader.testing import assert_array, assert_equal, assert_gradient, assert_shape, unchanged
-from hidden.s17_transformer_blocks import oracles
-from hidden.s17_transformer_blocks.checks import OTHER_SHAPES
-from hidden.s17_transformer_blocks.oracles import Variant, assert_output
+from hidden.s17_transformer_blocks import checks, oracles
+from hidden.s17_transformer_blocks.checks import OTHER_SHAPES, assert_output
+from hidden.s17_transformer_blocks.oracles import Variant
 
 pytestmark = pytest.mark.values
 
@@ -63,7 +63,7 @@ class TestMLP:
         x, p = rng.normal(size=(2, 3, 4)), oracles.draw_mlp(rng, 4, 7)
         mlp = new_mlp(learner, {name: value.astype(np.float32) for name, value in p.items()})
         result = mlp.forward(x.astype(np.float32))
-        variant = oracles.closest(np.asarray(result, dtype=np.float64), lambda variant: oracles.mlp(x, p, variant))
+        variant = checks.closest(np.asarray(result, dtype=np.float64), lambda variant: oracles.mlp(x, p, variant))
         assert_array(result, oracles.mlp(x, p, variant), dtype="float32", rtol=1e-4)
 
     @pytest.mark.refusals
@@ -148,9 +148,9 @@ def check_mlp_backward(mlp, x, p, training, kept):
     def output(x, p):
         return oracles.mlp(x, p, Variant(variant.tanh), kept)
 
-    of_x, of_p = oracles.numerical_gradients(output, grad_output, x, p)
+    of_x, of_p = checks.numerical_gradients(output, grad_output, x, p)
     assert_gradient(grad_x, of_x, name="grad_x")
-    oracles.assert_gradients(mlp.grads, of_p)
+    checks.assert_gradients(mlp.grads, of_p)
 
 
 @pytest.mark.criterion("mlp-gradients")
@@ -177,7 +177,7 @@ class TestMLPBackward:
         first.forward(x, True)
         once, grads = first.backward(x), first.grads
         assert_array(first.backward(x), once, name="second grad_x")
-        oracles.assert_gradients(first.grads, grads)
+        checks.assert_gradients(first.grads, grads)
         again.forward(x, True)
         assert_array(
             again.forward(x, True), first.forward(x, True), name="second result, with and without backward between"

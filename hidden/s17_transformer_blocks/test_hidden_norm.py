@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from grader.testing import assert_array, assert_equal, assert_gradient, unchanged
-from hidden.s17_transformer_blocks import oracles
-from hidden.s17_transformer_blocks.checks import OTHER_SHAPES
-from hidden.s17_transformer_blocks.oracles import assert_output
+from hidden.s17_transformer_blocks import checks, oracles
+from hidden.s17_transformer_blocks.checks import OTHER_SHAPES, assert_output
 
 pytestmark = pytest.mark.values
 
@@ -75,11 +74,11 @@ class TestLayerNormBackward:
             variant = assert_output(layer.forward(x), lambda variant, x=x: oracles.layer_norm(x, p, variant))
             with unchanged(grad_output):
                 grad_x = layer.backward(grad_output)
-            of_x, of_p = oracles.numerical_gradients(
+            of_x, of_p = checks.numerical_gradients(
                 lambda x, p, variant=variant: oracles.layer_norm(x, p, variant), grad_output, x, p
             )
             assert_gradient(grad_x, of_x, name="grad_x")
-            oracles.assert_gradients(layer.grads, of_p)
+            checks.assert_gradients(layer.grads, of_p)
 
     def test_eps_counts_in_the_gradient(self, learner, rng):
         x, grad_output = oracles.draw_rows(rng, (3, 4)), rng.normal(size=(3, 4))
@@ -87,9 +86,9 @@ class TestLayerNormBackward:
         layer = new_norm(learner, p, eps=0.5)
         variant = assert_output(layer.forward(x), lambda variant: oracles.layer_norm(x, p, variant, 0.5))
         grad_x = layer.backward(grad_output)
-        of_x, of_p = oracles.numerical_gradients(lambda x, p: oracles.layer_norm(x, p, variant, 0.5), grad_output, x, p)
+        of_x, of_p = checks.numerical_gradients(lambda x, p: oracles.layer_norm(x, p, variant, 0.5), grad_output, x, p)
         assert_gradient(grad_x, of_x, name="grad_x")
-        oracles.assert_gradients(layer.grads, of_p)
+        checks.assert_gradients(layer.grads, of_p)
 
     @pytest.mark.purity
     def test_twice_backward_is_as_good_as_once(self, learner, rng):
@@ -98,7 +97,7 @@ class TestLayerNormBackward:
         layer.forward(x)
         once, grads = layer.backward(grad_output), layer.grads
         assert_array(layer.backward(grad_output), once, name="second grad_x")
-        oracles.assert_gradients(layer.grads, grads)
+        checks.assert_gradients(layer.grads, grads)
 
     @pytest.mark.refusals
     def test_grad_output_of_another_shape_is_refused(self, learner, rng):
