@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import cmath
 import math
+import operator
 import time
 from collections.abc import Callable, Sequence
 from types import SimpleNamespace
@@ -15,7 +16,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from grader.testing import assert_array
+
 Array = npt.NDArray[Any]
+
+FOUR = {"+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv}
+FAST = 7e4  # sin(7e4 x) turns by 0.7 within a step of 1e-5, so that the quotient shows which step was taken
 Build = Callable[..., Any]  # (functions, *numbers) -> number, for numbers of any kind that has the operators
 
 COMPLEX_STEP = 1e-30
@@ -137,3 +143,19 @@ def takes_longer(one: Callable[[], object], other: Callable[[], object], times: 
         if time.perf_counter() - between <= times * (between - started) / 5:
             return False
     return True
+
+
+def check_variables(learner, build, numbers, name="f"):
+    """Compare value and grads of build(functions, *variables) with complex steps; return the variables and the result.
+
+    Rounding in a sum of gradients is of the size of the largest, hence the common absolute tolerance.
+    """
+    value, slopes = complex_step(build, numbers)
+    variables = [learner.Variable(number) for number in numbers]
+    result = build(learner, *variables)
+    assert_array(result.value, value, name=f"value of {name}", atol=1e-9, dtype="float64")
+    result.backward()
+    for place, (variable, slope) in enumerate(zip(variables, slopes, strict=True)):
+        assert_array(variable.grad, slope, name=f"grad of number {place} in {name}", atol=1e-8, dtype="float64")
+    assert_array(result.grad, 1.0, name=f"grad of {name} itself")
+    return variables, result

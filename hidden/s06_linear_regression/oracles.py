@@ -10,6 +10,8 @@ import numpy.typing as npt
 
 Array = npt.NDArray[Any]
 
+WRONG_SAMPLES = (((4,), (4,)), ((2, 4, 3), (2,)), ((0, 3), (0,)), ((4, 3), (3,)), ((4, 3), (4, 1)), ((4, 3), (1,)))
+
 
 def unpack(result: Any, *names: str) -> Any:
     """Return the values of a tuple; a failure that names them if it is none or has another length."""

@@ -4,6 +4,7 @@ import itertools
 import math
 
 import numpy as np
+import pytest
 
 WRONG_TABLES = ((4,), (2, 3, 2), (0, 3), ())
 
@@ -106,3 +107,10 @@ def gaps(strengths):
     """Return thresholds between the sizes that occur, each at least 1e-3 from the next of them."""
     values = sorted({0.0, 1.0, *(row[j] for i, row in enumerate(strengths) for j in range(i))})
     return [(low + high) / 2 for low, high in itertools.pairwise(values) if high - low > 2e-3]
+
+
+def refuses_tables(call, rng):
+    """See that call refuses whatever is no table with a sample."""
+    for shape in WRONG_TABLES:
+        with pytest.raises(ValueError):
+            call(rng.normal(size=shape))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from grader.testing import assert_array, assert_equal, assert_gradient, assert_shape, unchanged
-from hidden.s12_feedforward_networks import oracles
+from hidden.s12_feedforward_networks import checks, oracles
 from hidden.s12_feedforward_networks.oracles import ACTIVATIONS
 
 pytestmark = pytest.mark.values
@@ -183,9 +183,9 @@ class TestDenseBackward:
             layer.forward(x)
             with unchanged(grad_output):
                 grad_x = layer.backward(grad_output)
-            of_x, of_p = oracles.numerical_gradients(lambda x, p: oracles.dense(x, p, activation), grad_output, x, p)
+            of_x, of_p = checks.numerical_gradients(lambda x, p: oracles.dense(x, p, activation), grad_output, x, p)
             assert_gradient(grad_x, of_x, name="grad_x")
-            oracles.assert_gradients(layer.grads, of_p)
+            checks.assert_gradients(layer.grads, of_p)
 
     @pytest.mark.parametrize("activation", ["relu", "tanh", "sigmoid"])
     @pytest.mark.edges
@@ -209,7 +209,7 @@ class TestDenseBackward:
         layer.forward(rng.normal(size=(2, 3)))
         once, grads = layer.backward(grad_output), layer.grads
         assert_array(layer.backward(grad_output), once, name="second grad_x")
-        oracles.assert_params(layer.grads, grads, name="second grads")
+        checks.assert_params(layer.grads, grads, name="second grads")
 
     @pytest.mark.parametrize("activation", ACTIVATIONS)
     @pytest.mark.dtype

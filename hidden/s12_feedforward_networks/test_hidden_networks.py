@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from grader.testing import assert_array, assert_equal, assert_gradient, numerical_gradient, unchanged
-from hidden.s12_feedforward_networks import oracles
+from hidden.s12_feedforward_networks import checks, oracles
 
 pytestmark = pytest.mark.values
 
@@ -39,12 +39,12 @@ class TestNetworkForward:
 
     def test_params_are_live(self, learner, rng):
         network, p, names, x = draw(learner, rng, 3)
-        oracles.assert_params(network.params, p)
+        checks.assert_params(network.params, p)
         for number in (2, 0):
             own = oracles.draw_dense(rng, *p[f"layers.{number}.weights"].shape)
             network.layers[number].params = own
             p = {**p, **{f"layers.{number}.{key}": value for key, value in own.items()}}
-            oracles.assert_params(network.params, p)
+            checks.assert_params(network.params, p)
             assert_array(network.forward(x), oracles.network(x, p, names))
 
     @pytest.mark.refusals
@@ -63,9 +63,9 @@ class TestNetworkBackward:
         grad_output = rng.normal(size=result.shape)
         with unchanged(grad_output):
             grad_x = network.backward(grad_output)
-        of_x, of_p = oracles.numerical_gradients(lambda x, p: oracles.network(x, p, names), grad_output, x, p)
+        of_x, of_p = checks.numerical_gradients(lambda x, p: oracles.network(x, p, names), grad_output, x, p)
         assert_gradient(grad_x, of_x, name="grad_x")
-        oracles.assert_gradients(network.grads, of_p)
+        checks.assert_gradients(network.grads, of_p)
 
     def test_last_forward_and_last_backward_count(self, learner, rng):
         network, p, names, _ = draw(learner, rng, 3)
@@ -73,9 +73,9 @@ class TestNetworkBackward:
             x = oracles.draw_x(rng, batch, p, names)
             grad_output = rng.normal(size=network.forward(x).shape)
             grad_x = network.backward(grad_output)
-            of_x, of_p = oracles.numerical_gradients(lambda x, p: oracles.network(x, p, names), grad_output, x, p)
+            of_x, of_p = checks.numerical_gradients(lambda x, p: oracles.network(x, p, names), grad_output, x, p)
             assert_gradient(grad_x, of_x, name="grad_x")
-            oracles.assert_gradients(network.grads, of_p)
+            checks.assert_gradients(network.grads, of_p)
 
     def test_grads_come_from_the_layers_as_they_are(self, learner, rng):
         network, _, _, x = draw(learner, rng, 2)
@@ -83,7 +83,7 @@ class TestNetworkBackward:
         network.backward(rng.normal(size=network.forward(x).shape))
         layers = enumerate(network.layers)
         own = {f"layers.{i}.{key}": value for i, layer in layers for key, value in layer.grads.items()}
-        oracles.assert_params(network.grads, own, name="grads")
+        checks.assert_params(network.grads, own, name="grads")
 
     @pytest.mark.refusals
     def test_grad_output_of_another_shape_is_refused(self, learner, rng):

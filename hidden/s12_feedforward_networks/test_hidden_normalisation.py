@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from grader.testing import assert_array, assert_equal, assert_gradient, unchanged
-from hidden.s12_feedforward_networks import oracles
-from hidden.s12_feedforward_networks.oracles import assert_either
+from hidden.s12_feedforward_networks import checks, oracles
+from hidden.s12_feedforward_networks.checks import assert_either
 
 pytestmark = pytest.mark.values
 
@@ -129,7 +129,7 @@ def check_backward(learner, rng, x, p, fixed, training, eps=1e-5):
     variant = assert_either(output, lambda variant: oracles.batch_norm(x, p, used, variant, eps))
     with unchanged(grad_output):
         grad_x, grad_gamma, grad_beta = learner.batch_norm_backward(grad_output, cache)
-    of_x, of_p = oracles.numerical_gradients(
+    of_x, of_p = checks.numerical_gradients(
         lambda x, p: oracles.batch_norm(x, p, used, variant, eps), grad_output, x, p
     )
     assert_gradient(grad_x, of_x, name="grad_x")

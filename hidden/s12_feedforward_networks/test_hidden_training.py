@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from grader.testing import assert_array, assert_equal, unchanged
-from hidden.s12_feedforward_networks import oracles
+from hidden.s12_feedforward_networks import checks, oracles
 
 pytestmark = pytest.mark.values
 
@@ -44,18 +44,18 @@ class TestTrainStep:
                 result = learner.train_step(network, X, y, rate)
             expected, p = oracles.step(p, names, X, y, rate)
             assert_array(result, expected, name=f"loss of batch {number} before the step")
-            oracles.assert_params(network.params, p)
+            checks.assert_params(network.params, p)
 
     def test_the_step_follows_the_gradients_of_backward(self, learner, rng):
         p, X, y = draw_task(rng, 5)
         network = oracles.new_network(learner, p, NAMES, rng)
         network.backward(learner.compute_loss_gradient(network.forward(X), y))
         grads = network.grads
-        oracles.assert_keys(grads, p, "grads")
+        checks.assert_keys(grads, p, "grads")
         learner.train_step(network, X, y, 0.5)
         after = {key: value - 0.5 * np.asarray(grads[key]) for key, value in p.items()}
         assert_array(network.forward(X), oracles.network(X, after, NAMES), name="output after the step")
-        oracles.assert_params(network.params, after)
+        checks.assert_params(network.params, after)
 
     @pytest.mark.edges
     def test_a_rate_of_zero_changes_nothing(self, learner, rng):
@@ -63,7 +63,7 @@ class TestTrainStep:
         network = oracles.new_network(learner, p, NAMES, rng)
         result = learner.train_step(network, X, y, 0.0)
         assert_array(result, oracles.loss(oracles.network(X, p, NAMES), y))
-        oracles.assert_params(network.params, p)
+        checks.assert_params(network.params, p)
 
     @pytest.mark.refusals
     def test_what_the_loss_refuses_is_refused(self, learner, rng):
@@ -88,7 +88,7 @@ class TestTrain:
             losses.append(loss)
             accuracies.append(accuracy)
         check_history(history, losses, accuracies)
-        oracles.assert_params(network.params, p)
+        checks.assert_params(network.params, p)
 
     def test_three_samples_in_batches_of_two(self, learner, rng):
         """Each epoch is one of three: who is left for the last batch. All nine ways of two epochs are worked out."""
@@ -101,7 +101,7 @@ class TestTrain:
             *two, last = oracles.epoch(middle, NAMES, X, y, second, 0.7)
             ways.append((last, *zip(one, two, strict=True)))
         after, losses, accuracies = min(ways, key=lambda way: distance(network.params, way[0]))
-        oracles.assert_params(network.params, after)
+        checks.assert_params(network.params, after)
         check_history(history, list(losses), list(accuracies))
 
     def test_every_sample_counts_once_an_epoch_and_keeps_its_class(self, learner, rng):
@@ -110,7 +110,7 @@ class TestTrain:
         history = learner.train(network, X, y, 3, 4, 0.0, rng)
         logits = oracles.network(X, p, NAMES)
         check_history(history, [oracles.loss(logits, y)] * 3, [float((logits.argmax(axis=1) == y).mean())] * 3)
-        oracles.assert_params(network.params, p)
+        checks.assert_params(network.params, p)
 
     def test_each_epoch_shuffles_anew(self, learner, rng):
         """Of 12 runs over two epochs one at least is in no order repeated: all are with probability 6^-12 < 1e-9."""
@@ -137,7 +137,7 @@ class TestTrain:
             history = learner.train(network, X, y, 3, 2, 0.5, np.random.default_rng(seed))
             runs.append((np.array(list(history["loss"])), network.params))
         assert_array(runs[1][0], runs[0][0], name="history['loss'] of the second run")
-        oracles.assert_params(runs[1][1], runs[0][1], name="params of the second run")
+        checks.assert_params(runs[1][1], runs[0][1], name="params of the second run")
 
     @pytest.mark.refusals
     def test_what_makes_no_batches_is_refused(self, learner, rng):
@@ -194,4 +194,4 @@ class TestTwoSpirals:
             losses.append(loss)
             accuracies.append(accuracy)
         check_history(history, losses, accuracies)
-        oracles.assert_params(network.params, p)
+        checks.assert_params(network.params, p)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from grader.testing import assert_array, assert_gradient, numerical_gradient, unchanged
-from hidden.s13_convolution import oracles
+from hidden.s13_convolution import oracles, speed
 from hidden.s13_convolution.oracles import SETTINGS, unpack
 
 pytestmark = pytest.mark.values
@@ -171,8 +171,8 @@ class TestConv2dSpeed:
     @pytest.mark.speed
     def test_forward_is_no_loop(self, learner, rng):
         x, W, b = rng.normal(size=(1, 1, 400, 400)), rng.normal(size=(1, 1, 3, 3)), rng.normal(size=1)
-        oracles.assert_fast(
-            lambda: forward(learner, x, W, b), lambda: oracles.seconds_of_forward_loop(x, W), "conv2d_forward"
+        speed.assert_fast(
+            lambda: forward(learner, x, W, b), lambda: speed.seconds_of_forward_loop(x, W), "conv2d_forward"
         )
 
     @pytest.mark.speed
@@ -180,8 +180,8 @@ class TestConv2dSpeed:
         x, W, b = rng.normal(size=(1, 1, 400, 400)), rng.normal(size=(1, 1, 3, 3)), rng.normal(size=1)
         _, cache = forward(learner, x, W, b)
         grad_output = rng.normal(size=(1, 1, 398, 398))
-        oracles.assert_fast(
+        speed.assert_fast(
             lambda: backward(learner, grad_output, cache),
-            lambda: oracles.seconds_of_backward_loop(x, W),
+            lambda: speed.seconds_of_backward_loop(x, W),
             "conv2d_backward",
         )

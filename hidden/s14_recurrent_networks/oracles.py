@@ -203,3 +203,8 @@ def loss_and_gradient(logits: Array, targets: Array, mask: Array | None) -> tupl
         for k, score in enumerate(row):
             gradient[(*place, k)] = (math.exp(score - log_total) - (k == target)) / len(places)
     return math.fsum(losses) / max(len(places), 1), gradient
+
+
+def double(arrays):
+    """Return the arrays of a dict as float64."""
+    return {name: value.astype(np.float64) for name, value in arrays.items()}

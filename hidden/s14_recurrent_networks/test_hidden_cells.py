@@ -5,7 +5,7 @@ import pytest
 
 from grader.testing import assert_array, assert_gradient, unchanged
 from hidden.s14_recurrent_networks import oracles
-from hidden.s14_recurrent_networks.oracles import STATES, assert_gradients, named_gradients, unpack
+from hidden.s14_recurrent_networks.oracles import STATES, assert_gradients, double, named_gradients, unpack
 
 pytestmark = pytest.mark.values
 
@@ -36,11 +36,6 @@ def draw_grads(rng, kind, inputs):
 def single(arrays):
     """Return the arrays of a dict as float32."""
     return {name: value.astype(np.float32) for name, value in arrays.items()}
-
-
-def double(arrays):
-    """Return the arrays of a dict as float64."""
-    return {name: value.astype(np.float64) for name, value in arrays.items()}
 
 
 def assert_states(states, kind, inputs, weights, dtype=None):

@@ -10,6 +10,7 @@ from hidden.s14_recurrent_networks.oracles import (
     GATES,
     STATES,
     assert_gradients,
+    double,
     named_gradients,
     unpack,
 )
@@ -40,11 +41,6 @@ def draw_grads(rng, kind, inputs):
     """Return a gradient for each kind of state at each step."""
     (batch, time, _), (_, hidden) = inputs["x"].shape, inputs["h0"].shape
     return tuple(rng.normal(size=(batch, time, hidden)) for _ in STATES[kind])
-
-
-def double(arrays):
-    """Return the arrays of a dict as float64."""
-    return {name: value.astype(np.float64) for name, value in arrays.items()}
 
 
 def check_any_sizes(learner, rng, kind):

@@ -4,15 +4,8 @@ import numpy as np
 import pytest
 
 from grader.testing import assert_array, assert_equal, assert_shape, unchanged
-from hidden.s15_attention.oracles import (
-    PROJECTIONS,
-    draw_mask,
-    draw_projections,
-    draw_sizes,
-    multi_head,
-    split,
-    unpack,
-)
+from hidden.s15_attention.checks import unpack
+from hidden.s15_attention.oracles import PROJECTIONS, draw_mask, draw_projections, draw_sizes, multi_head, split
 
 pytestmark = pytest.mark.values
 

@@ -18,6 +18,8 @@ from grader.testing import assert_shape
 
 Array = npt.NDArray[Any]
 
+SIZES = ({}, {"batch": 1}, {"heads": 1}, {"heads": 5, "head_dimension": 1}, {"lengths": (1, 1)})
+
 WEIGHTS = ("query_weights", "key_weights", "value_weights", "output_weights")
 INPUTS = ("query_input", "key_input", "value_input")
 STEP = 1e-30  # of the imaginary part: its square vanishes next to any number
@@ -217,3 +219,9 @@ def as_float64(case: Case) -> Case:
     """Return the case with its weights and inputs in float64, as rounded."""
     arrays = {name: value.astype(np.float64) for name, value in case.arrays.items()}
     return Case(case.heads, arrays, case.given, case.causal, case.padding_mask, case.options)
+
+
+def draw_both(rng, **sizes):
+    """Return a case and a gradient of its output."""
+    case = draw_case(rng, **sizes)
+    return case, rng.normal(size=case.output_shape)

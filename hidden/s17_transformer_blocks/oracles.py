@@ -1,4 +1,4 @@
-"""What the layers of this stage should return, worked out part by part and head by head, and central differences.
+"""What the layers of this stage should return, worked out part by part and head by head.
 
 Everything here takes arrays with one more leading axis too, so that numerical_gradients can make all its steps at once.
 """
@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from grader.testing import assert_array, assert_gradient
+from grader.testing import assert_array
 
 Array = npt.NDArray[Any]
 Params = dict[str, Array]
@@ -220,54 +220,6 @@ def load_encoder(encoder: Any, p: Mapping[str, Array]) -> None:
     for number, block in enumerate(encoder.blocks):
         load_block(block, below(p, f"blocks.{number}"))
     encoder.norm.params = below(p, "norm")
-
-
-def closest(result: object, output: Callable[[Variant], Array], variants: list[Variant] = VARIANTS) -> Variant:
-    """Return the accepted convention whose output comes closest to the result; the first where none can be compared."""
-    expected = {variant: output(variant) for variant in variants}
-    array = result if isinstance(result, np.ndarray) else np.zeros(0)
-    if array.shape != expected[EXACT].shape or array.dtype.kind != "f":
-        return EXACT
-    return min(variants, key=lambda variant: float(np.nan_to_num(np.abs(array - expected[variant]), nan=np.inf).max()))
-
-
-def assert_output(
-    result: object, output: Callable[[Variant], Array], *, name: str = "result", axes: str | None = None
-) -> Variant:
-    """Assert that the result is the output by one of the accepted conventions; return which."""
-    __tracebackhide__ = True
-    variant = closest(result, output)
-    assert_array(result, output(variant), name=name, axes=axes)
-    return variant
-
-
-def assert_gradients(actual: Any, numerical: Params) -> None:
-    """Assert that a dict of gradients has these keys and agrees with finite differences."""
-    if not isinstance(actual, Mapping) or set(actual) != set(numerical):
-        got = sorted(map(str, actual)) if isinstance(actual, Mapping) else type(actual).__name__
-        raise AssertionError(f"expected grads to be a dict with the keys {sorted(numerical)}, got {got}")
-    for name, expected in numerical.items():
-        assert_gradient(actual[name], expected, name=f"grads[{name!r}]")
-
-
-def numerical_gradients(
-    output: Callable[[Array, Params], Array], grad_output: Array, x: Array, p: Params, step: float = 1e-6
-) -> tuple[Array, Params]:
-    """Return the gradients of sum(output(x, p) * grad_output) with respect to x and each of p by central differences.
-
-    All steps of one array are taken in one call, on a leading axis that every array then has.
-    """
-    arrays = {"": x, **p}
-    rank = max(value.ndim for value in (grad_output, *arrays.values()))
-    stacked = {name: value.reshape(1, *[1] * (rank - value.ndim), *value.shape) for name, value in arrays.items()}
-    gradients = {}
-    for name, value in stacked.items():
-        steps = step * np.eye(value.size).reshape(value.size, *value.shape[1:])
-        changed = {**stacked, name: np.concatenate([value + steps, value - steps])}
-        outputs = output(changed.pop(""), changed)
-        above, below_ = (outputs * grad_output).reshape(2, value.size, -1).sum(axis=-1)
-        gradients[name] = ((above - below_) / (2 * step)).reshape(arrays[name].shape)
-    return gradients.pop(""), gradients
 
 
 def what_dropout_keeps(mlp: Any, shape: tuple[int, ...], hidden_dim: int, dropout: float) -> tuple[Array, Array]:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from grader.testing import assert_array, assert_equal, assert_gradient, assert_shape, unchanged
-from hidden.s17_transformer_blocks import oracles
+from hidden.s17_transformer_blocks import checks, oracles
 
 pytestmark = pytest.mark.values
 
@@ -144,9 +144,9 @@ def check_backward(layer, x, p, grad_output, mask=None):
     def output(x, p):
         return oracles.self_attention(x, p, mask)[0]
 
-    of_x, of_p = oracles.numerical_gradients(output, grad_output, x, p)
+    of_x, of_p = checks.numerical_gradients(output, grad_output, x, p)
     assert_gradient(grad_x, of_x, name="grad_x")
-    oracles.assert_gradients(layer.grads, of_p)
+    checks.assert_gradients(layer.grads, of_p)
 
 
 @pytest.mark.criterion("self-attention-gradients")
@@ -179,7 +179,7 @@ class TestBackward:
         layer.forward(x)
         once, grads = layer.backward(grad_output), layer.grads
         assert_array(layer.backward(grad_output), once, name="second grad_x")
-        oracles.assert_gradients(layer.grads, grads)
+        checks.assert_gradients(layer.grads, grads)
 
     @pytest.mark.purity
     def test_layers_share_nothing(self, learner, rng):

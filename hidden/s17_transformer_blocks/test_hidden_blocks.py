@@ -1,17 +1,19 @@
-"""Hidden tests of stage s17: pre-LN and post-LN blocks and the encoder, forward and backward."""
+"""Hidden tests of stage s17: pre-LN and post-LN blocks, forward and backward."""
 
 import numpy as np
 import pytest
 
-from grader.testing import assert_array, assert_equal, assert_gradient, assert_shape, unchanged
+from grader.testing import assert_array, assert_equal, assert_shape
 from hidden.s17_transformer_blocks import oracles
-from hidden.s17_transformer_blocks.oracles import PARTS, assert_output
+from hidden.s17_transformer_blocks.checks import (
+    REFUSED,
+    assert_output,
+    check_backward,
+    check_backward_refusals,
+    check_block,
+)
 
 pytestmark = pytest.mark.values
-
-# Shapes of x where (batch, seq, 4) is expected, and of grad_output where (2, 3, 4) is.
-REFUSED = [(4,), (3, 4), (1, 2, 3, 4), (2, 3, 1, 4), (2, 3, 5), (2, 3, 1)]
-OTHER_SHAPES = [(3, 4), (6, 4), (1, 3, 4), (3, 2, 4), (2, 4, 3), (2, 3, 1), (1, 2, 3, 4), (2, 3, 1, 4)]
 
 
 def new_block(cls, p, num_heads, *, dropout=0.0, rng=None):
@@ -20,13 +22,6 @@ def new_block(cls, p, num_heads, *, dropout=0.0, rng=None):
     block = cls(dim, num_heads, mlp_ratio=hidden_dim / dim, dropout=dropout, rng=rng)
     oracles.load_block(block, p)
     return block
-
-
-def check_block(block, x, p, num_heads, oracle, mask=None):
-    """Compare the output of a block with the oracle's."""
-    with unchanged(x):
-        result = block.forward(x) if mask is None else block.forward(x, mask)
-    assert_output(result, lambda variant: oracle(x, p, num_heads, mask, variant))
 
 
 def check_dropping(cls, rng, seed, oracle):
@@ -103,34 +98,6 @@ def check_refusals(cls, rng):
     for options in ({"num_heads": 3}, {"num_heads": 0}, {"num_heads": 2, "dropout": 1.0}):
         with pytest.raises(ValueError):
             cls(4, **options)
-
-
-def check_backward(layer, x, p, num_heads, grad_output, oracle, mask=None, training=False, kept=None):
-    """Compare the gradients after forward and backward with numerical ones."""
-    more = (kept,) if kept else ()
-    result = layer.forward(x, mask, training)
-    variant = assert_output(result, lambda variant: oracle(x, p, num_heads, mask, variant, *more))
-    with unchanged(grad_output):
-        grad_x = layer.backward(grad_output)
-
-    def output(x, p):
-        return oracle(x, p, num_heads, mask, variant, *more)
-
-    of_x, of_p = oracles.numerical_gradients(output, grad_output, x, p)
-    assert_gradient(grad_x, of_x, name="grad_x")
-    oracles.assert_gradients(layer.grads, of_p)
-
-
-def check_backward_refusals(layer, rng):
-    """Check the errors of the backward pass of a layer of four features."""
-    with pytest.raises(RuntimeError) as caught:
-        layer.backward(rng.normal(size=(2, 3, 4)))
-    if isinstance(caught.value, NotImplementedError):  # a RuntimeError too, but the stub's
-        raise caught.value
-    layer.forward(rng.normal(size=(2, 3, 4)))
-    for shape in OTHER_SHAPES:
-        with pytest.raises(ValueError):
-            layer.backward(rng.normal(size=shape))
 
 
 @pytest.mark.criterion("pre-norm-block")
@@ -235,101 +202,3 @@ class TestPostNormBlockBackward:
     @pytest.mark.refusals
     def test_wrong_backward_calls_are_refused(self, learner, rng):
         check_backward_refusals(learner.PostNormBlock(4, 2, rng=rng), rng)
-
-
-def new_encoder(learner, p, depth, num_heads, *, dropout=0.0, rng=None):
-    """Return a learner's encoder with these parameters."""
-    dim, hidden_dim = p["blocks.0.mlp.W1"].shape
-    encoder = learner.Encoder(depth, dim, num_heads, mlp_ratio=hidden_dim / dim, dropout=dropout, rng=rng)
-    assert_equal(len(encoder.blocks), depth, name="number of blocks")
-    oracles.load_encoder(encoder, p)
-    return encoder
-
-
-def dropping_pair(learner, seed, p, shape):
-    """Return an encoder that drops, and what its first training pass will keep, as told by another's MLPs in turn."""
-    other, encoder = (new_encoder(learner, p, 2, 2, dropout=0.5, rng=np.random.default_rng(seed)) for _ in range(2))
-    return encoder, [oracles.what_dropout_keeps(block.mlp, shape, 6, 0.5) for block in other.blocks]
-
-
-@pytest.mark.criterion("encoder")
-class TestEncoder:
-    @pytest.mark.parametrize("depth", [1, 2, 3])
-    def test_any_depth(self, learner, rng, depth):
-        p = oracles.draw_encoder(rng, depth, 6, 9)
-        x, encoder = oracles.draw_rows(rng, (2, 4, 6)), new_encoder(learner, p, depth, 2)
-        check_block(encoder, x, p, 2, oracles.encoder)
-
-    @pytest.mark.parametrize("empty_row", [False, pytest.param(True, marks=pytest.mark.edges)], ids=["", "empty"])
-    @pytest.mark.parametrize("shape", [(4, 4), (3, 1, 1, 4)], ids=str)
-    def test_every_block_takes_the_mask(self, learner, rng, shape, empty_row):
-        x, p = oracles.draw_rows(rng, (3, 4, 6)), oracles.draw_encoder(rng, 3, 6, 5)
-        mask = oracles.draw_mask(rng, shape, empty_row=empty_row)
-        check_block(new_encoder(learner, p, 3, 3), x, p, 3, oracles.encoder, mask)
-
-    def test_every_block_drops_in_training(self, learner, rng, seed):
-        x, p = oracles.draw_rows(rng, (2, 3, 4)), oracles.draw_encoder(rng, 2, 4, 6)
-        encoder, kept = dropping_pair(learner, seed, p, x.shape)
-        result = encoder.forward(x, None, True)
-        assert_output(result, lambda variant: oracles.encoder(x, p, 2, None, variant, kept), name="result in training")
-        assert_output(encoder.forward(x), lambda variant: oracles.encoder(x, p, 2, None, variant))
-        encoder = learner.Encoder(2, 4, 2, rng=rng)
-        assert_array(
-            encoder.forward(x, training=True), encoder.forward(x), name="result in training at the default rate"
-        )
-
-    def test_new_parameters(self, learner, seed):
-        first, again = (learner.Encoder(2, 6, 3, rng=np.random.default_rng(seed)) for _ in range(2))
-        params = first.params
-        names = [f"{part}.{key}" for part in PARTS for key in getattr(first.blocks[0], part).params]
-        expected = [*(f"blocks.{i}.{name}" for i in range(2) for name in names), "norm.gamma", "norm.beta"]
-        assert_equal(sorted(params), sorted(expected), name="names of params")
-        assert_shape(params["blocks.1.mlp.W1"], (6, 24), name="blocks.1.mlp.W1")
-        assert_array(params["norm.gamma"], np.ones(6), name="norm.gamma")
-        for name, value in again.params.items():
-            assert_array(value, params[name], name=f"{name} of a second encoder from an equal generator")
-        for name in ("attention.qkv_weights", "mlp.W1"):
-            one, other = (params[f"blocks.{i}.{name}"] for i in range(2))
-            assert_equal(bool(np.any(one != other)), True, name=f"whether {name} of the two blocks differ")
-        one, other = (learner.Encoder(1, 6, 3).params["blocks.0.mlp.W1"] for _ in range(2))
-        assert_equal(bool(np.any(one != other)), True, name="whether two encoders without a generator differ")
-        assert_shape(learner.Encoder(1, 6, 3, 1.45).blocks[0].mlp.params["b1"], (8,), name="b1 of an MLP of ratio 1.45")
-
-    def test_params_show_what_the_parts_hold(self, learner, rng):
-        encoder = learner.Encoder(2, 4, 2, mlp_ratio=1.5, rng=rng)
-        assert_equal(encoder.grads, {}, name="grads before backward")
-        for p in (oracles.draw_encoder(rng, 2, 4, 6), oracles.draw_encoder(rng, 2, 4, 6)):
-            oracles.load_encoder(encoder, p)
-            for name, value in encoder.params.items():
-                assert_array(value, p[name], name=f"params[{name!r}]")
-
-    @pytest.mark.refusals
-    def test_wrong_arguments_are_refused(self, learner, rng):
-        encoder = learner.Encoder(2, 4, 2, rng=rng)
-        for shape in REFUSED:
-            with pytest.raises(ValueError):
-                encoder.forward(rng.normal(size=shape))
-        with pytest.raises(ValueError):
-            encoder.forward(rng.normal(size=(2, 3, 4)), np.ones((2, 2), dtype=bool))
-        for arguments in ((0, 4, 2), (-1, 4, 2), (1, 4, 3), (1, 4, 2, 4.0, 1.0)):
-            with pytest.raises(ValueError):
-                learner.Encoder(*arguments)
-
-
-@pytest.mark.criterion("encoder-gradients")
-class TestEncoderBackward:
-    def test_last_forward_and_last_backward_count(self, learner, rng):
-        p, mask = oracles.draw_encoder(rng, 3, 4, 3), oracles.draw_mask(rng, (3, 3))
-        encoder = new_encoder(learner, p, 3, 2)
-        for seq, given in ((2, None), (3, mask)):
-            x, grad_output = oracles.draw_rows(rng, (1, seq, 4)), rng.normal(size=(1, seq, 4))
-            check_backward(encoder, x, p, 2, grad_output, oracles.encoder, given)
-
-    def test_dropout(self, learner, rng, seed):
-        x, p = oracles.draw_rows(rng, (2, 3, 4)), oracles.draw_encoder(rng, 2, 4, 6)
-        encoder, kept = dropping_pair(learner, seed, p, x.shape)
-        check_backward(encoder, x, p, 2, rng.normal(size=x.shape), oracles.encoder, None, True, kept)
-
-    @pytest.mark.refusals
-    def test_wrong_backward_calls_are_refused(self, learner, rng):
-        check_backward_refusals(learner.Encoder(2, 4, 2, rng=rng), rng)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from grader.testing import assert_array, assert_equal, assert_gradient, assert_shape, unchanged
-from hidden.s19_encoder_decoder import oracles
+from hidden.s19_encoder_decoder import checks, oracles
 
 pytestmark = pytest.mark.values
 
@@ -161,10 +161,10 @@ def check_backward(layer, x, memory, p, num_heads, grad_output, mask=None):
     def output(arrays):
         return oracles.cross_attention(arrays["x"], arrays["memory"], arrays, num_heads, mask)[0]
 
-    expected = oracles.numerical_gradients(output, grad_output, {"x": x, "memory": memory, **p})
+    expected = checks.numerical_gradients(output, grad_output, {"x": x, "memory": memory, **p})
     assert_gradient(grad_x, expected.pop("x"), name="grad_x")
     assert_gradient(grad_memory, expected.pop("memory"), name="grad_memory")
-    oracles.assert_gradients(layer.grads, expected)
+    checks.assert_gradients(layer.grads, expected)
 
 
 @pytest.mark.criterion("cross-attention-gradients")
@@ -207,7 +207,7 @@ class TestBackward:
         with unchanged(x, memory):
             once, grads = layer.backward(x), layer.grads
         assert_array(layer.backward(x)[1], once[1], name="second grad_memory")
-        oracles.assert_gradients(layer.grads, grads)
+        checks.assert_gradients(layer.grads, grads)
 
     @pytest.mark.refusals
     def test_grad_output_of_another_shape_is_refused(self, learner, rng):

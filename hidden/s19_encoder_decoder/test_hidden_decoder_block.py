@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from grader.testing import assert_array, assert_equal, assert_gradient, assert_shape, unchanged
-from hidden.s19_encoder_decoder import oracles
-from hidden.s19_encoder_decoder.oracles import assert_output
+from hidden.s19_encoder_decoder import checks, oracles
+from hidden.s19_encoder_decoder.checks import assert_output
 
 pytestmark = pytest.mark.values
 
@@ -134,10 +134,10 @@ def check_backward(block, x, memory, p, num_heads, grad_output, mask=None):
     def output(arrays):
         return oracles.decoder_block(arrays["x"], arrays["memory"], arrays, num_heads, mask, variant)
 
-    expected = oracles.numerical_gradients(output, grad_output, {"x": x, "memory": memory, **p})
+    expected = checks.numerical_gradients(output, grad_output, {"x": x, "memory": memory, **p})
     assert_gradient(grad_x, expected.pop("x"), name="grad_x")
     assert_gradient(grad_memory, expected.pop("memory"), name="grad_memory")
-    oracles.assert_gradients(block.grads, expected)
+    checks.assert_gradients(block.grads, expected)
 
 
 @pytest.mark.criterion("decoder-block-gradients")
@@ -164,7 +164,7 @@ class TestBackward:
             once, grads = block.backward(x), block.grads
         for name, first, second in zip(("grad_x", "grad_memory"), once, block.backward(x), strict=True):
             assert_array(second, first, name=f"second {name}")
-        oracles.assert_gradients(block.grads, grads)
+        checks.assert_gradients(block.grads, grads)
 
     @pytest.mark.refusals
     def test_grad_output_of_another_shape_is_refused(self, learner, rng):

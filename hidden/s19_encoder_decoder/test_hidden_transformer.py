@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from grader.testing import assert_array, assert_equal, assert_shape, unchanged
-from hidden.s19_encoder_decoder import oracles
-from hidden.s19_encoder_decoder.oracles import assert_output
+from hidden.s19_encoder_decoder import checks, oracles
+from hidden.s19_encoder_decoder.checks import assert_output
 
 pytestmark = pytest.mark.values
 
@@ -161,7 +161,7 @@ def check_backward(model, p, source, target, grad_logits, mask=None, num_heads=2
     def output(arrays):
         return oracles.transformer(source, target, arrays, num_heads, mask, variant)
 
-    oracles.assert_gradients(model.grads, oracles.numerical_gradients(output, grad_logits, p))
+    checks.assert_gradients(model.grads, checks.numerical_gradients(output, grad_logits, p))
 
 
 @pytest.mark.criterion("transformer-gradients")
@@ -195,7 +195,7 @@ class TestBackward:
             model.backward(grad_logits)
         grads = model.grads
         model.backward(grad_logits)
-        oracles.assert_gradients(model.grads, grads)
+        checks.assert_gradients(model.grads, grads)
 
     @pytest.mark.refusals
     def test_grad_logits_of_another_shape_are_refused(self, learner, rng):

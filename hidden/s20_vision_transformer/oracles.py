@@ -19,6 +19,16 @@ from grader.testing import assert_array, assert_gradient
 Array = npt.NDArray[Any]
 Params = dict[str, Array]
 
+# (batch, channels, height, width) and the size of a patch.
+CUTS = [
+    ((2, 1, 4, 4), 2),
+    ((1, 3, 4, 6), 2),
+    ((3, 2, 6, 3), 3),
+    ((2, 2, 3, 5), 1),
+    ((1, 2, 4, 4), 4),
+    ((2, 3, 4, 12), 4),
+]
+
 
 class Variant(NamedTuple):
     """One of the conventions that are accepted: GELU by tanh or erf, eps added outside or inside the root."""

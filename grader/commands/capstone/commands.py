@@ -12,7 +12,7 @@ from grader.commands.options import Isolation, Json
 from grader.errors import UsageError
 
 if TYPE_CHECKING:
-    from grader.capstone.session import Setting
+    from grader.capstone.session import Outcome, Setting
     from grader.explore.terminal.heatmap import View
 
 MOST_TOKENS, MOST_PROMPT = 5000, 10_000
@@ -39,12 +39,25 @@ def capstone(
             raise UsageError("--fresh is about training", "`grader capstone --fresh` trains anew.")
         return
     from grader.capstone.document import training_document
-    from grader.capstone.session import kept, last, train
-    from grader.capstone.showing import outcome_lines, telling, whose
+    from grader.capstone.showing import outcome_lines
     from grader.report.document import dumps
     from grader.report.terminal import screen
 
     setting = _setting(isolation)
+    step, outcome = _trained(setting, fresh)
+    if as_json:
+        screen.write(dumps(training_document(setting, outcome, step)))
+        return
+    screen.show(outcome_lines(setting, outcome, _view()))
+    screen.say('`grader capstone generate "Your words"` continues a text of yours.')
+
+
+def _trained(setting: Setting, fresh: bool) -> tuple[int, Outcome]:
+    """Train to the end; return the step at which training went on, and what came of it."""
+    from grader.capstone.session import kept, last, train
+    from grader.capstone.showing import telling, whose
+    from grader.report.terminal import screen
+
     with setting.checkpoints.locked():
         screen.say(f"{whose(setting)}.")
         begun = last(setting, screen.say, fresh)
@@ -56,11 +69,7 @@ def capstone(
         except KeyboardInterrupt:
             screen.say(kept(setting))
             raise
-    if as_json:
-        screen.write(dumps(training_document(setting, outcome, begun.step if begun else 0)))
-        return
-    screen.show(outcome_lines(setting, outcome, _view()))
-    screen.say('`grader capstone generate "Your words"` continues a text of yours.')
+    return begun.step if begun else 0, outcome
 
 
 @app.command()

@@ -20,30 +20,37 @@ if TYPE_CHECKING:
     from grader.progress.actions import Workspace
 
 ALL_FINE, NOT_ALL = 0, 1
+Words = Annotated[
+    str | None, typer.Option("--words", metavar="TEXT", help="A sentence of your own, or the beginning of one.")
+]
+Arrays = Annotated[
+    Path | None,
+    typer.Option("--input", metavar="FILE.npz", help="Your own embeddings, or Q, K and V; and words."),
+]
+ExampleName = Annotated[
+    str | None,
+    typer.Option("--example", metavar="NAME", help="An example that comes along: lesson, identity or banks."),
+]
+Heads = Annotated[
+    int | None,
+    typer.Option("--heads", metavar="N", min=1, help="How many heads share the features; by default 2."),
+]
+OtherSeed = Annotated[
+    int | None, typer.Option("--seed", metavar="N", min=0, help="Draw weights or data from another seed.")
+]
+Png = Annotated[Path | None, typer.Option("--png", metavar="FILE", help="Draw into a PNG picture.")]
+Svg = Annotated[Path | None, typer.Option("--svg", metavar="FILE", help="Draw into an SVG picture.")]
 
 
 def explore(
     stage: AnyStage = None,
-    words: Annotated[
-        str | None, typer.Option("--words", metavar="TEXT", help="A sentence of your own, or the beginning of one.")
-    ] = None,
-    arrays: Annotated[
-        Path | None,
-        typer.Option("--input", metavar="FILE.npz", help="Your own embeddings, or Q, K and V; and words."),
-    ] = None,
-    name: Annotated[
-        str | None,
-        typer.Option("--example", metavar="NAME", help="An example that comes along: lesson, identity or banks."),
-    ] = None,
-    heads: Annotated[
-        int | None,
-        typer.Option("--heads", metavar="N", min=1, help="How many heads share the features; by default 2."),
-    ] = None,
-    seed: Annotated[
-        int | None, typer.Option("--seed", metavar="N", min=0, help="Draw weights or data from another seed.")
-    ] = None,
-    png: Annotated[Path | None, typer.Option("--png", metavar="FILE", help="Draw into a PNG picture.")] = None,
-    svg: Annotated[Path | None, typer.Option("--svg", metavar="FILE", help="Draw into an SVG picture.")] = None,
+    words: Words = None,
+    arrays: Arrays = None,
+    name: ExampleName = None,
+    heads: Heads = None,
+    seed: OtherSeed = None,
+    png: Png = None,
+    svg: Svg = None,
     as_json: Json = False,
     isolation: Isolation = "auto",
     submission: ExploredFiles = None,

@@ -59,14 +59,10 @@ def report(
     from grader.web.document import report_document
     from grader.web.page import Pages
     from grader.web.road import road
-    from grader.web.writing import expect_free, write
+    from grader.web.writing import write
 
-    target = output or (None if as_json else OUTPUT)
-    if open_it and target is None:
-        raise UsageError("--open shows a page, and --json alone writes none", "Name a file with --output.")
+    target = _target(output, open_it, as_json)
     pages = Pages(portable(here())) if target is not None else None
-    if target is not None:
-        expect_free(target)
     key = _key(signing_key)
     workspace = open_here()
     request = GradingRequest(None, None, None, isolation, require_isolation, student)
@@ -78,9 +74,19 @@ def report(
     if as_json:
         screen.write(dumps(report_document(found, certificate, drawn, str(target) if target else None)))
     if target is not None:
-        screen.say(f"Wrote {target}.", None if open_it else "--open shows it in your browser.")
-    if open_it and target is not None:
-        _show(target)
+        _tell(target, open_it)
+
+
+def _target(output: Path | None, open_it: bool, as_json: bool) -> Path | None:
+    """Return where the page goes, which replaces nothing; None where only a document is asked for."""
+    from grader.web.writing import expect_free
+
+    target = output or (None if as_json else OUTPUT)
+    if open_it and target is None:
+        raise UsageError("--open shows a page, and --json alone writes none", "Name a file with --output.")
+    if target is not None:
+        expect_free(target)
+    return target
 
 
 def _key(path: Path | None) -> Ed25519PrivateKey | None:
@@ -130,11 +136,12 @@ def _drawn(workspace: Workspace, isolation: str, wanted: bool) -> tuple[list[Pic
     return list(pictures.drawn(workspace, isolation, begin)), ""
 
 
-def _show(page: Path) -> None:
-    """Open a page in the browser; say so where none is found."""
+def _tell(page: Path, open_it: bool) -> None:
+    """Say where a page was written, or open it in the browser; say so where none is found."""
     import webbrowser
 
     from grader.report.terminal.screen import say
 
-    if not webbrowser.open(page.resolve().as_uri()):
+    say(f"Wrote {page}.", None if open_it else "--open shows it in your browser.")
+    if open_it and not webbrowser.open(page.resolve().as_uri()):
         say("No browser was found to open it with.", f"Open {page} yourself.", "yellow")

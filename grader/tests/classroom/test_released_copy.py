@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import importlib.util
 import json
-import os
 import shutil
 import subprocess
 import sys
@@ -13,40 +12,20 @@ from pathlib import Path
 
 import pytest
 
+from grader.tests.classroom.released import NAME, REFERENCE, Copy
 from grader.tests.conftest import need
 from grader.tests.support.authors_copy import AuthorsCopy
+from grader.tests.support.command import RUN
 from grader.tests.support.places import HIDDEN, ROOT
 
 ABOUT = "grader/course", "grader/setup", "grader/authoring", "hatch_build.py", "pyproject.toml"
 pytestmark = pytest.mark.full_matrix(*ABOUT)  # by default the walk through the installed wheel stands for it
-
-NAME = "s01_matrix_operations"
-REFERENCE = HIDDEN / NAME / "solution.py"
-RUN = "import sys; from grader.cli import main; sys.argv[0] = 'grader'; main()"
 IMPORTS = """
 import importlib, pathlib, sys
 for path in sorted(pathlib.Path("grader").rglob("*.py")):
     name = ".".join(path.with_suffix("").parts).removesuffix(".__init__")
     assert pathlib.Path(importlib.import_module(name).__file__).is_relative_to(pathlib.Path.cwd()), name
 """
-
-
-SEVERAL = """
-import contextlib, io, json, sys
-from grader.cli import main
-
-ended = []
-for arguments in json.loads(sys.argv[1]):
-    sys.argv = ["grader", *arguments]
-    with contextlib.redirect_stdout(io.StringIO()) as out, contextlib.redirect_stderr(io.StringIO()) as err:
-        try:
-            code = main()
-        except SystemExit as end:
-            code = end.code
-    ended.append([code or 0, out.getvalue(), err.getvalue()])
-print(json.dumps(ended))
-"""
-Ended = subprocess.CompletedProcess[str]
 
 
 def imported(path: Path) -> set[str]:
@@ -57,33 +36,6 @@ def imported(path: Path) -> set[str]:
         name.replace(".", "/") + end for name in names if name.startswith("grader.") for end in (".py", "/__init__.py")
     }
     return {path for path in paths if (ROOT / path).is_file()}
-
-
-class Copy:
-    """A learner's copy; what is run there imports the grader that lies in it."""
-
-    def __init__(self, root: Path) -> None:
-        self.root = root
-        self.module = root / "stages" / NAME / "matrices.py"
-        self.key = root / "hidden" / "tests.key"
-        self.bundle = root / "hidden" / f"{NAME}.sealed"
-
-    def python(self, *arguments: str) -> Ended:
-        environment = {name: value for name, value in os.environ.items() if not name.startswith(("GRADER", "PYTEST"))}
-        environment["PYTHONPATH"] = str(self.root)
-        command = [sys.executable, *arguments]
-        return subprocess.run(
-            command, cwd=self.root, env=environment, capture_output=True, text=True, check=False, timeout=120
-        )
-
-    def grader(self, *arguments: str) -> Ended:
-        return self.python("-c", RUN, *arguments)
-
-    def graders(self, *commands: tuple[str, ...]) -> list[Ended]:
-        """Return what comes of several commands, one after the other in one process."""
-        done = self.python("-c", SEVERAL, json.dumps(commands))
-        assert done.returncode == 0, done.stderr
-        return [Ended(list(each), *end) for each, end in zip(commands, json.loads(done.stdout), strict=True)]
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,4 @@
-"""`grader verify` tells receipts and certificates apart; test_classroom.py and viewing/ have the rest."""
+"""`grader verify` tells receipts and certificates apart; classroom/ and viewing/ have the rest."""
 
 from __future__ import annotations
 

@@ -47,6 +47,39 @@ def test_the_schema_is_a_schema() -> None:
     jsonschema.Draft202012Validator.check_schema(SCHEMA)
 
 
+SPLIT_HEADS = {
+    "id": "split-heads",
+    "text": "split_heads reshapes",
+    "status": "failed",
+    "tests_passed": 2,
+    "tests_total": 4,
+    "values_right": False,
+    "kinds": {},
+    "waits_for": [],
+    "failures": [
+        {
+            "test": "test_attention.py::TestHeads::test_split",
+            "hidden": True,
+            "status": "failed",
+            "kind": None,
+            "call": "split_heads(x: float64 (2, 6, 8), num_heads=2)",
+            "message": "72 of 96 values differ",
+            "diagnosis": {
+                "mistake": "reshape-without-transpose",
+                "criterion": "split-heads",
+                "text": "Tokens are mixed across heads.",
+                "fix": "Swap axes 1 and 2.",
+            },
+            "where": "stages/s15_attention/attention.py:142",
+            "notes": ["printed: hello"],
+            "unexplained": None,
+            "help": None,
+            "gradients": [],
+        }
+    ],
+}
+
+
 def test_a_verdict_has_the_keys_of_the_design_with_its_values() -> None:
     document = valid(verdict_document(VERDICT))
     assert {key: document[key] for key in ("schema", "stage", "passed", "locked", "seed", "isolation", "unlocked")} == {
@@ -59,37 +92,7 @@ def test_a_verdict_has_the_keys_of_the_design_with_its_values() -> None:
         "unlocked": [],
     }
     assert (document["duration_s"], document["course"], document["submission"]) == (0.612, "0.1.0", "ab" * 32)
-    assert document["criteria"][1] == {
-        "id": "split-heads",
-        "text": "split_heads reshapes",
-        "status": "failed",
-        "tests_passed": 2,
-        "tests_total": 4,
-        "values_right": False,
-        "kinds": {},
-        "waits_for": [],
-        "failures": [
-            {
-                "test": "test_attention.py::TestHeads::test_split",
-                "hidden": True,
-                "status": "failed",
-                "kind": None,
-                "call": "split_heads(x: float64 (2, 6, 8), num_heads=2)",
-                "message": "72 of 96 values differ",
-                "diagnosis": {
-                    "mistake": "reshape-without-transpose",
-                    "criterion": "split-heads",
-                    "text": "Tokens are mixed across heads.",
-                    "fix": "Swap axes 1 and 2.",
-                },
-                "where": "stages/s15_attention/attention.py:142",
-                "notes": ["printed: hello"],
-                "unexplained": None,
-                "help": None,
-                "gradients": [],
-            }
-        ],
-    }
+    assert document["criteria"][1] == SPLIT_HEADS
     assert document["criteria"][2]["waits_for"] == ["split_heads"]
 
 

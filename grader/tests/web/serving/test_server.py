@@ -1,69 +1,18 @@
-"""HTTP: on the loopback address alone, bounded in connections and time, and a browser that leaves costs nothing."""
+"""HTTP: on the loopback address alone, what is answered, and what is refused."""
 
 from __future__ import annotations
 
-import http.client
 import json
 import socket
 import threading
-import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
 
 import pytest
 
 from grader.errors import UsageError
-from grader.tests.support.command import Place
 from grader.tests.support.patience import SLACK
-from grader.tests.web.serving.made import Served
+from grader.tests.web.serving.asking import ask, raw
 from grader.web.serving import server as module
 from grader.web.serving.server import Server
-
-
-@contextmanager
-def answering(place: Place) -> Iterator[Server]:
-    """A server that answers, with a watch without processes behind it."""
-    with Server(0) as server:
-        served = Served(place, server.hub, server.guard)
-        thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
-        thread.start()
-        with served:
-            server.app = served.app
-            yield server
-        server.shutdown()
-        thread.join(SLACK)
-
-
-@pytest.fixture
-def server(place: Place) -> Iterator[Server]:
-    with answering(place) as found:
-        yield found
-
-
-def ask(server: Server, method: str, path: str, body: bytes | None = None, **headers: str) -> http.client.HTTPResponse:
-    connection = http.client.HTTPConnection("127.0.0.1", server.guard.port, timeout=SLACK)
-    named = {name.replace("_", "-"): value for name, value in headers.items()}
-    connection.request(method, path, body, named)
-    return connection.getresponse()
-
-
-def raw(server: Server, text: bytes) -> bytes:
-    """Return what is answered to bytes as they are."""
-    with socket.create_connection(("127.0.0.1", server.guard.port), SLACK) as connection:
-        connection.sendall(text)
-        connection.shutdown(socket.SHUT_WR)
-        found = b""
-        with suppress(OSError):
-            while piece := connection.recv(1 << 16):
-                found += piece
-        return found
-
-
-def until(holds: Callable[[], bool]) -> None:
-    end = time.monotonic() + SLACK
-    while not holds():
-        assert time.monotonic() < end
-        time.sleep(0.02)
 
 
 def test_it_listens_on_the_loopback_address_alone(server: Server) -> None:
@@ -116,92 +65,6 @@ def test_what_is_no_request_of_a_browser_is_refused_and_not_repeated(
     answer = raw(server, text)
     assert status in answer.split(b"\r\n")[0] and b"script" not in answer.split(b"\r\n\r\n", 1)[1]
     assert b"nosniff" in answer
-
-
-def test_frames_are_streamed(server: Server) -> None:
-    answer = ask(server, "GET", f"{server.guard.base}events")
-    assert answer.headers["Content-Type"] == "text/event-stream"
-    lines = [answer.readline() for _ in range(3)]
-    assert lines[0] == b"retry: 1000\n" and json.loads(lines[2].removeprefix(b"data: "))["stage"] == "s01"
-    answer.close()
-
-
-def test_a_browser_that_goes_away_is_forgotten(server: Server) -> None:
-    connection = socket.create_connection(("127.0.0.1", server.guard.port), SLACK)
-    request = f"GET {server.guard.base}events HTTP/1.1\r\nHost: 127.0.0.1:{server.guard.port}\r\n\r\n"
-    connection.sendall(request.encode())
-    until(lambda: len(server.hub) == 1)
-    connection.close()
-    until(lambda: len(server.hub) == 0)
-
-
-def test_an_idle_stream_is_kept_up(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "LOOK_SECONDS", 0.05)
-    monkeypatch.setattr(module, "BEAT_SECONDS", 0.1)
-    answer = ask(server, "GET", f"{server.guard.base}events")
-    until(lambda: answer.readline() == b":\n")
-    answer.close()
-
-
-def test_connections_beyond_the_bound_are_closed(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "MOST_CONNECTIONS", 2)
-    with answering(place) as server:
-        address = ("127.0.0.1", server.guard.port)
-        held = [streaming(server) for _ in range(2)]
-        until(lambda: is_full(server))
-        with socket.create_connection(address, SLACK) as one_more:
-            assert one_more.recv(1) == b""
-        for each in held:
-            each.close()
-        until(lambda: _answers(server))
-
-
-def test_a_connection_that_asks_for_nothing_yields_its_place(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "MOST_CONNECTIONS", 3)
-    with answering(place) as server:
-        address = ("127.0.0.1", server.guard.port)
-        stream = streaming(server)
-        silent = [socket.create_connection(address, SLACK) for _ in range(8)]
-        silent[-1].sendall(b"GET / HTTP/1.1\r\nHost: ")  # half a request is none
-        until(lambda: is_full(server))
-        assert _answers(server)
-        until(lambda: silent[0].recv(1) == b"")
-        stream.settimeout(0.1)
-        with suppress(TimeoutError):
-            while stream.recv(1 << 16):
-                pass
-            pytest.fail("the stream was ended for a silent connection")
-        for each in (stream, *silent):
-            each.close()
-
-
-def streaming(server: Server) -> socket.socket:
-    """Return a connection that asked for the stream of events, and was answered."""
-    connection = socket.create_connection(("127.0.0.1", server.guard.port), SLACK)
-    asked = f"GET {server.guard.base}events HTTP/1.1\r\nHost: 127.0.0.1:{server.guard.port}\r\n\r\n"
-    connection.sendall(asked.encode())
-    assert connection.recv(1 << 10).startswith(b"HTTP/1.1 200")
-    return connection
-
-
-def is_full(server: Server) -> bool:
-    if server._free.acquire(blocking=False):
-        server._free.release()
-        return False
-    return True
-
-
-def _answers(server: Server) -> bool:
-    with suppress(OSError, http.client.HTTPException):
-        return ask(server, "GET", f"{server.guard.base}road").status == 200
-    return False
-
-
-def test_a_request_that_never_ends_is_given_up(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module.Handler, "timeout", 0.1)
-    with socket.create_connection(("127.0.0.1", server.guard.port), SLACK) as connection:
-        connection.sendall(b"GET / HT")
-        assert connection.recv(1) == b""
 
 
 def test_a_body_that_does_not_arrive_is_the_requests_fault(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:

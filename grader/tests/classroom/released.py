@@ -1,0 +1,58 @@
+"""A learner's copy of the real course, and the grader that lies in it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from grader.tests.support.command import RUN
+from grader.tests.support.places import HIDDEN
+
+NAME = "s01_matrix_operations"
+REFERENCE = HIDDEN / NAME / "solution.py"
+SEVERAL = """
+import contextlib, io, json, sys
+from grader.cli import main
+
+ended = []
+for arguments in json.loads(sys.argv[1]):
+    sys.argv = ["grader", *arguments]
+    with contextlib.redirect_stdout(io.StringIO()) as out, contextlib.redirect_stderr(io.StringIO()) as err:
+        try:
+            code = main()
+        except SystemExit as end:
+            code = end.code
+    ended.append([code or 0, out.getvalue(), err.getvalue()])
+print(json.dumps(ended))
+"""
+Ended = subprocess.CompletedProcess[str]
+
+
+class Copy:
+    """A learner's copy; what is run there imports the grader that lies in it."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.module = root / "stages" / NAME / "matrices.py"
+        self.key = root / "hidden" / "tests.key"
+        self.bundle = root / "hidden" / f"{NAME}.sealed"
+
+    def python(self, *arguments: str) -> Ended:
+        environment = {name: value for name, value in os.environ.items() if not name.startswith(("GRADER", "PYTEST"))}
+        environment["PYTHONPATH"] = str(self.root)
+        command = [sys.executable, *arguments]
+        return subprocess.run(
+            command, cwd=self.root, env=environment, capture_output=True, text=True, check=False, timeout=120
+        )
+
+    def grader(self, *arguments: str) -> Ended:
+        return self.python("-c", RUN, *arguments)
+
+    def graders(self, *commands: tuple[str, ...]) -> list[Ended]:
+        """Return what comes of several commands, one after the other in one process."""
+        done = self.python("-c", SEVERAL, json.dumps(commands))
+        assert done.returncode == 0, done.stderr
+        return [Ended(list(each), *end) for each, end in zip(commands, json.loads(done.stdout), strict=True)]
