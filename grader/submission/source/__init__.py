@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import lru_cache
 
 from grader.course.stage import Stage, public_names
 from grader.submission import Snapshot
@@ -63,6 +64,7 @@ def plain_text(source: bytes) -> str | None:
     return text if isinstance(text, str) else None
 
 
+@lru_cache(8)  # of a module that is graded it is asked before a judge is forked, and in it again and again
 def _plain(source: bytes) -> str | Problem | None:
     """The text, or why it has none; nothing where it is not plain."""
     if not quick_to_decode(source):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 
 from grader.course.stage import Stage
 from grader.submission.source.forbidden import Layout
@@ -17,14 +18,19 @@ def reaches(stage: Stage, text: str | None) -> Mapping[str, frozenset[str]]:
     text is None where the module's is not one that Python reads at once: then nothing is known, and no function leads
     to any other.
     """
-    tree = None if text is None else parsed(text)
-    if tree is None or isinstance(tree, Problem):
+    names = dict.fromkeys(name for row in stage.criteria for name in row.functions)
+    return {} if text is None else _reaches(tuple(names), text)
+
+
+@lru_cache(8)
+def _reaches(names: tuple[str, ...], text: str) -> Mapping[str, frozenset[str]]:
+    tree = parsed(text)
+    if isinstance(tree, Problem):
         return {}
     try:
         layout = Layout(without_main_block(tree))
     except RecursionError:
         return {}
-    names = dict.fromkeys(name for row in stage.criteria for name in row.functions)
     keys = {name: key_of(layout, name) for name in names}
     leading = {name: reached(layout, [key]) for name, key in keys.items() if key in layout.owners}
     return {
