@@ -7,6 +7,7 @@ import sys
 import types
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import TypeVar
 
@@ -72,8 +73,7 @@ def alternative_sources(stage: Stage) -> dict[str, str]:
 
 def load_mistakes(stage: Stage) -> tuple[Mistake, ...]:
     """Return the known mistakes of a stage; CourseError names each declaration that is not one."""
-    text = _text(stage, "mistakes.py")
-    return tuple(_declared(text, f"{stage.name}/mistakes.py"))
+    return _known(_text(stage, "mistakes.py"), f"{stage.name}/mistakes.py")
 
 
 def _text(stage: Stage, name: str) -> str:
@@ -86,6 +86,11 @@ def _text(stage: Stage, name: str) -> str:
         raise CourseError(f"{stage.name}.sealed holds no {name}") from error
     except OSError as error:
         raise CourseError(f"{path.parent.name}/{path.name} cannot be read: {error.strerror}") from error
+
+
+@lru_cache(2)  # of the stage that is graded again and again
+def _known(text: str, file: str) -> tuple[Mistake, ...]:
+    return tuple(_declared(text, file))
 
 
 def _declared(text: str, file: str) -> Iterator[Mistake]:

@@ -6,7 +6,7 @@ import time
 import types
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from functools import lru_cache, partial
 
 import numpy as np
 
@@ -46,7 +46,7 @@ class Diagnostician:
         self.is_stub = is_stub  # the reference knows the signatures only, and proves nothing
         self.mistakes = mistakes
         self._by_id = {mistake.id: mistake for mistake in mistakes}
-        self._code = compile(reference_text, "<reference>", "exec")
+        self._code = _compiled(reference_text)
         self.reference = module_from(self._code, "reference")
         self._modules: dict[str, types.ModuleType] = {}
         self._left = SECONDS
@@ -179,6 +179,11 @@ class Diagnostician:
             exec(code, module.__dict__)
             self._modules[mistake.id] = module
         return self._modules[mistake.id]
+
+
+@lru_cache(2)  # of the stage that is graded again and again
+def _compiled(reference: str) -> types.CodeType:
+    return compile(reference, "<reference>", "exec")
 
 
 def _loaded(text: str, name: str) -> types.ModuleType:

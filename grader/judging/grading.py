@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Self
@@ -199,11 +200,20 @@ class Grader:
         if self._suite is None:
             self._suite = Suite(self.stage, test_files(self.stage))
             PTRACE_GUARD.hold()
-            if self._warm:  # else a judge imports it when a test fails
-                import grader.diagnosis.evidence
-                import grader.diagnosis.explanation
-                import grader.diagnosis.repairs.bench  # noqa: F401
+            if self._warm:  # else a judge does it when a test fails
+                _ready_to_explain(self.stage)
         return self._suite
+
+
+def _ready_to_explain(stage: Stage) -> None:
+    """Import what explains, and read and compile the answers of a stage: judges that are forked inherit all of it."""
+    import grader.diagnosis.evidence
+    import grader.diagnosis.explanation
+    import grader.diagnosis.repairs.bench  # noqa: F401
+    from grader.judging.collecting import content
+
+    with suppress(Exception):  # a judge meets it again, and tells it
+        content.answers(stage, b"")
 
 
 def _missing(stage: Stage, label: str) -> Problem:
