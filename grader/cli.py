@@ -15,8 +15,8 @@ import typer.core
 import typer.main
 
 from grader import __version__
-from grader.errors import GraderError, GraderFault
-from grader.parsing import is_refusal, refusal
+from grader.errors import GraderError, GraderFault, UsageError
+from grader.parsing import is_help, is_refusal, refusal
 from grader.stopping import STOPPED, stopped
 
 EPILOG = (
@@ -176,6 +176,9 @@ def main() -> None:
     except SystemExit as ended:
         sys.exit(stopped(has_recorded()) if ended.code == STOPPED else ended.code)  # typer has caught the interrupt
     except Exception as error:  # whatever it is, exit code 1 would say that a criterion does not pass
+        if is_refusal(error) and is_help(error):
+            typer.echo(error.format_message(), err=True)
+            sys.exit(UsageError.exit_code)
         if is_refusal(error):
             told: GraderError = refusal(error)
         elif isinstance(error, OSError) and _echoed(error):

@@ -32,6 +32,11 @@ def is_refusal(error: Exception) -> TypeGuard[Refusal]:
     return hasattr(error, "format_message") and hasattr(error, "ctx")
 
 
+def is_help(error: Refusal) -> bool:
+    """Say whether what is told is the help of a group that was named without a command."""
+    return type(error).__name__ == "NoArgsIsHelpError"
+
+
 def refusal(error: Refusal) -> UsageError:
     """Return what the parser refused, with the command that shows what it takes."""
     message = error.format_message().rstrip(".")

@@ -26,6 +26,13 @@ def test_a_refused_command_line_is_an_error_as_others_are(
     assert told.startswith(f"error: {message}") and told.endswith(f"hint: `{asks}` shows what it takes.")
 
 
+@pytest.mark.parametrize("group", ["class", "course", "keys", "ci"])
+def test_a_group_without_a_command_shows_its_help(place: Place, group: str) -> None:
+    done = place.run(group)
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith(f"Usage: grader {group} ") and "\nCommands:\n" in done.err
+
+
 def test_an_option_that_is_nearly_one_names_that(place: Place) -> None:
     assert "--verbose" in place.run("check", "--verbos").err
 
