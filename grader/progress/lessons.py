@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -94,7 +95,8 @@ def reset(workspace: Workspace, stage: Stage) -> Path | None:
         fresh.write_text(stub, encoding="utf-8", newline="\n")
         fresh.replace(path)
     except OSError as error:
-        fresh.unlink(missing_ok=True)
+        with suppress(OSError):  # a folder that is read-only refuses this as well
+            fresh.unlink(missing_ok=True)
         raise ProgressError(f"{path} cannot be written: {error.strerror}") from error
     workspace.store.forget(stage.id)
     return kept
