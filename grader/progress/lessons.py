@@ -31,13 +31,17 @@ _PICTURE_OR_CODE = re.compile(
 
 @dataclass(frozen=True)
 class Hint:
-    """One hint of a row: its text, which of how many it is, from 1, and what the last check found of the row."""
+    """One hint of a row: its text, which of how many it is, from 1, and what the last check found of the row.
+
+    unrecorded says why it is not recorded that it was shown, where that is so: it comes again next time.
+    """
 
     criterion: Criterion
     text: str
     number: int
     total: int
     about: RowCheck | None = None
+    unrecorded: str = ""
 
 
 def hint(workspace: Workspace, stage: Stage, criterion: str | None) -> Hint | None:
@@ -55,8 +59,13 @@ def hint(workspace: Workspace, stage: Stage, criterion: str | None) -> Hint | No
     if about is None and criterion is None:
         return None
     row = meant[0] if about is None else stage.criterion(about.id)
-    number = workspace.store.next_hint(stage.id, row.id, len(row.hints))
-    return Hint(row, row.hints[number], number + 1, len(row.hints), about)
+    total, unrecorded = len(row.hints), ""
+    try:
+        number = workspace.store.next_hint(stage.id, row.id, total)
+    except ProgressError as error:  # a disk that is full keeps nobody from a hint
+        number = min(workspace.store.read().hints.get(f"{stage.id}/{row.id}", 0), total - 1)
+        unrecorded = error.message
+    return Hint(row, row.hints[number], number + 1, total, about, unrecorded)
 
 
 @dataclass(frozen=True)

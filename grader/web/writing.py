@@ -45,5 +45,5 @@ def write(path: Path, text: str) -> None:
     except OSError as error:
         with suppress(OSError):  # a folder that is read-only refuses this as well, be there a file or not
             fresh.unlink(missing_ok=True)
-        hint = "Free some space, or name another file with --output. An earlier report stays as it was."
+        hint = "Put that right, or name another file with --output. An earlier report stays as it was."
         raise UsageError(f"{path} cannot be written: {error.strerror or error}", hint) from error
