@@ -1,14 +1,15 @@
-"""`grader` from its first moment: Ctrl-C while it still imports is told in one line, too."""
+"""`grader` from its first moment: Ctrl-C while it still imports is told in one line, too, and other signals end it."""
 
 from __future__ import annotations
 
 import sys
 
-from grader.stopping import stopped
+from grader.stopping import end_in_order, stopped
 
 
 def main() -> None:
     """Import the command line and run it."""
+    end_in_order()
     try:
         from grader.cli import main as run
 

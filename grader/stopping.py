@@ -1,4 +1,4 @@
-"""What is said when somebody stops a command with Ctrl-C, however early or late that comes."""
+"""What is said when somebody stops a command with Ctrl-C, however early or late, and an end in order by a signal."""
 
 from __future__ import annotations
 
@@ -8,6 +8,27 @@ import sys
 from contextlib import suppress
 
 STOPPED = 130  # as a shell says that SIGINT ended a command
+ENDING = ("SIGTERM", "SIGHUP")  # the second where a terminal is closed; not on Windows
+
+
+def end_in_order() -> None:
+    """Have these signals end this process by SystemExit, so that it takes its scratch folders and processes along.
+
+    One that is ignored, as nohup has it, stays ignored. A fork of this process ends at once, as before.
+    """
+    owner = os.getpid()
+    numbers = [getattr(signal, name) for name in ENDING if hasattr(signal, name)]
+    numbers = [number for number in numbers if signal.getsignal(number) is signal.SIG_DFL]
+
+    def end(number: int, frame: object) -> None:
+        for each in numbers:
+            signal.signal(each, signal.SIG_IGN if os.getpid() == owner else signal.SIG_DFL)
+        if os.getpid() != owner:
+            os.kill(os.getpid(), number)
+        raise SystemExit(128 + number)
+
+    for number in numbers:
+        signal.signal(number, end)
 
 
 def stopped(recorded: bool) -> int:

@@ -188,7 +188,7 @@ def _warn_of_record(verdicts: tuple[Verdict, ...]) -> None:
     """Say once, if it is so, that results stand but are not recorded, and why."""
     if why := next((verdict.unrecorded for verdict in verdicts if verdict.unrecorded), ""):
         message = f"warning: nothing is recorded: {why}"
-        screen.say(message, "The result counts for this run only; make the folder writable to keep it.", "yellow")
+        screen.say(message, "The result counts for this run only; put that right to keep it.", "yellow")
 
 
 def _what_next(workspace: Workspace, stage: Stage, request: GradingRequest, verdict: Verdict) -> None:

@@ -44,6 +44,8 @@ def hint(stage: AnyStage = None, criterion: RowName = None) -> None:
         say(f"Every row of {target.id} passes: no hint is needed.", f"`grader check {target.id}` records it.")
     else:
         show(hint_lines(target, found, look()))
+        if found.unrecorded:
+            say(f"warning: {found.unrecorded}", "The same hint comes next time.", "yellow")
 
 
 def show(stage: AnyStage = None, part: StepName = None) -> None:

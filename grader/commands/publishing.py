@@ -7,6 +7,7 @@ import secrets
 import stat
 import tempfile
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from dataclasses import replace as replaced
 from datetime import datetime
@@ -113,7 +114,8 @@ def replace(path: Path, content: str | bytes) -> None:
             file.write(content)
         os.replace(fresh, path)
     except OSError:
-        fresh.unlink(missing_ok=True)
+        with suppress(OSError):  # a folder that is read-only refuses this as well
+            fresh.unlink(missing_ok=True)
         raise
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import os
 import shutil
 import sys
 from bisect import bisect_left
@@ -234,6 +233,7 @@ def _covers(node: ast.AST, lines: list[int]) -> bool:
 
 
 def _progress(course: Course) -> Finding:
+    from grader.progress.file import refused
     from grader.progress.store import Store
 
     store = Store(course.root)
@@ -244,6 +244,6 @@ def _progress(course: Course) -> Finding:
         return Finding("progress", "broken", error.message, error.hint or "")
     if progress.notice:
         return Finding("progress", "warning", progress.notice)
-    if not os.access(folder, os.W_OK):
-        return Finding("progress", "broken", f"{folder} cannot be written", "No pass can be recorded there.")
+    if why := refused(folder):
+        return Finding("progress", "broken", f"{folder} cannot be written: {why}", "No pass can be recorded there.")
     return Finding("progress", "ok", f"{len(progress.passed)} passed, {len(progress.skipped)} skipped, in {store.file}")

@@ -86,6 +86,18 @@ def write(file: Path, text: str) -> None:
         raise ProgressError(f"{file} cannot be written: {error.strerror}") from error
 
 
+def refused(folder: Path) -> str:
+    """Return why a folder takes nothing, in the words of the system; nothing where it takes a few bytes, then gone."""
+    import tempfile
+
+    try:
+        with tempfile.TemporaryFile(dir=folder) as file:
+            file.write(bytes(4096))
+    except OSError as error:
+        return error.strerror or str(error)
+    return ""
+
+
 def free(folder: Path, stem: str, suffix: str) -> Path:
     """A path in folder that nothing has yet: stem, stem-1, stem-2 …"""
     names = (f"{stem}{suffix}" if n == 0 else f"{stem}-{n}{suffix}" for n in count())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -30,13 +31,17 @@ _PICTURE_OR_CODE = re.compile(
 
 @dataclass(frozen=True)
 class Hint:
-    """One hint of a row: its text, which of how many it is, from 1, and what the last check found of the row."""
+    """One hint of a row: its text, which of how many it is, from 1, and what the last check found of the row.
+
+    unrecorded says why it is not recorded that it was shown, where that is so: it comes again next time.
+    """
 
     criterion: Criterion
     text: str
     number: int
     total: int
     about: RowCheck | None = None
+    unrecorded: str = ""
 
 
 def hint(workspace: Workspace, stage: Stage, criterion: str | None) -> Hint | None:
@@ -54,8 +59,13 @@ def hint(workspace: Workspace, stage: Stage, criterion: str | None) -> Hint | No
     if about is None and criterion is None:
         return None
     row = meant[0] if about is None else stage.criterion(about.id)
-    number = workspace.store.next_hint(stage.id, row.id, len(row.hints))
-    return Hint(row, row.hints[number], number + 1, len(row.hints), about)
+    total, unrecorded = len(row.hints), ""
+    try:
+        number = workspace.store.next_hint(stage.id, row.id, total)
+    except ProgressError as error:  # a disk that is full keeps nobody from a hint
+        number = min(workspace.store.read().hints.get(f"{stage.id}/{row.id}", 0), total - 1)
+        unrecorded = error.message
+    return Hint(row, row.hints[number], number + 1, total, about, unrecorded)
 
 
 @dataclass(frozen=True)
@@ -94,7 +104,8 @@ def reset(workspace: Workspace, stage: Stage) -> Path | None:
         fresh.write_text(stub, encoding="utf-8", newline="\n")
         fresh.replace(path)
     except OSError as error:
-        fresh.unlink(missing_ok=True)
+        with suppress(OSError):  # a folder that is read-only refuses this as well
+            fresh.unlink(missing_ok=True)
         raise ProgressError(f"{path} cannot be written: {error.strerror}") from error
     workspace.store.forget(stage.id)
     return kept

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import os
 import signal
+import subprocess
 import sys
+import tempfile
+import time
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
 from grader.__main__ import main
 from grader.stopping import STOPPED, stopped
+from grader.tests.support.places import ROOT
 
 
 @pytest.fixture(autouse=True)
@@ -51,3 +57,23 @@ def test_an_interrupt_while_it_imports_has_no_traceback(
     with pytest.raises(SystemExit) as ended:
         main()
     assert (ended.value.code, capsys.readouterr().err) == (STOPPED, "stopped; nothing was recorded\n")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such signals")
+@pytest.mark.parametrize("name", ["SIGHUP", "SIGTERM"])
+def test_a_terminal_that_is_closed_leaves_nothing_behind(name: str, tmp_path: Path) -> None:
+    endless = tmp_path / "matrices.py"
+    endless.write_text("def dot_product(v, w):\n    while True:\n        pass\n", encoding="utf-8")
+    command = [sys.executable, "-m", "grader", "check", "s01", "--submission", str(endless)]
+    with tempfile.TemporaryDirectory() as scratch:
+        Path(scratch).chmod(0o755)  # a learner's process has another user
+        where = {**os.environ, "TMPDIR": scratch}
+        with subprocess.Popen(
+            command, cwd=ROOT, env=where, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        ) as process:
+            while process.poll() is None and not list(Path(scratch).iterdir()):
+                time.sleep(0.02)
+            time.sleep(0.5)  # it is at work, as one that is left alone is for five seconds
+            process.send_signal(getattr(signal, name))
+            assert process.wait(30) == 128 + getattr(signal, name)
+        assert list(Path(scratch).iterdir()) == []

@@ -25,6 +25,7 @@ from grader.judging.grading import Grader
 from grader.judging.processes.plain import packed
 from grader.progress import actions
 from grader.report import feedback
+from grader.stopping import end_in_order
 from grader.submission import take
 from grader.submission.source import check_source, refused_rows
 from grader.verdict import Run, decide
@@ -140,6 +141,7 @@ def main() -> None:
             raise KeyboardInterrupt
 
     signal.signal(signal.SIGINT, interrupt)
+    end_in_order()
     try:
         serve(service, lambda: os.read(0, PIECE))
     except BrokenPipeError:  # nobody watches any more

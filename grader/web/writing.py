@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
+from contextlib import suppress
 from pathlib import Path
 
 from grader.errors import UsageError
@@ -42,6 +43,7 @@ def write(path: Path, text: str) -> None:
             file.write(text)
         os.replace(fresh, path)
     except OSError as error:
-        fresh.unlink(missing_ok=True)
-        hint = "Free some space, or name another file with --output. An earlier report stays as it was."
+        with suppress(OSError):  # a folder that is read-only refuses this as well, be there a file or not
+            fresh.unlink(missing_ok=True)
+        hint = "Put that right, or name another file with --output. An earlier report stays as it was."
         raise UsageError(f"{path} cannot be written: {error.strerror or error}", hint) from error

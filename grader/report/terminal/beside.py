@@ -122,11 +122,14 @@ def _both(own: Piece, reference: Piece, look: Look) -> Iterator[Text]:
 
 
 def _folded(piece: Piece, width: int, look: Look) -> Iterator[str]:
-    """Yield a function's lines, a long one in pieces."""
+    """Yield a function's lines, a long one in pieces, broken within a word only where the word is as long."""
     from rich.cells import cell_len, chop_cells
 
+    from grader.report.terminal.pages import broken
+
     for line in look.clean(piece.text).split("\n"):
-        yield from chop_cells(line, width) if cell_len(line) > width else [line]
+        for part in broken(line, width):
+            yield from chop_cells(part, width) if cell_len(part) > width else [part]
 
 
 def _code(text: str, look: Look) -> Iterator[Text]:

@@ -14,8 +14,9 @@ SIGNS = str.maketrans({
     "▶": ">", "▲": "^", "▼": "v", "◀": "<", "┴": "+", "┼": "+", "█": "#", "▓": "%", "▒": "+", "░": ".",
 })  # fmt: skip
 _PRODUCT = re.compile(r"(?<=\S) ?·(?: ?(?=\S)|$)")
-_ABOVE = re.compile("[⁰¹²³⁴-⁹⁺⁻ⁿⁱ]+")
-_BELOW = re.compile("[₀-₉₊₋ᵢⱼₐ-ₜ]+")
+_ABOVE = re.compile(r"([⁰¹²³⁴-⁹⁺⁻ⁿⁱʰʲʳˡˢˣʷʸᴬ-ᵛᶜᶠᶻⱽ]+)(?=(\w)?)")
+_BELOW = re.compile(r"([₀-₉₊₋ᵢ-ᵥⱼₐ-ₜ]+(?:,[₀-₉₊₋ᵢ-ᵥⱼₐ-ₜ]+)*)(?=(\w)?)")
+_HAT = re.compile("(?<!\\w)(?:\\w\u0302|[âêîôûĉĝĥĵŝŵŷẑ])(?!\\w)")
 _GREEK = re.compile(r"GREEK (SMALL|CAPITAL) LETTER (?:FINAL )?(\w+)")
 _MINUS = str.maketrans("⁻₋⁺₊", "--++")  # which NFKD makes signs that are no ASCII either
 
@@ -25,15 +26,22 @@ def in_ascii(text: str) -> str:
 
     A middle dot parts what stands beside it; where it multiplies, products() comes first.
 
-    >>> in_ascii("Slopes · ∂L/∂wᵢⱼ = 10⁻³")
-    'Slopes - partial L/partial w_ij = 10^-3'
+    >>> in_ascii("Slopes · ∂L/∂wᵢⱼ = 10⁻³, QᵀQ, xⁿ⁻¹")
+    'Slopes - partial L/partial w_ij = 10^-3, Q^T Q, x^(n-1)'
     """
     if text.isascii():
         return text
-    text = _ABOVE.sub(lambda found: f"^{found[0].translate(_MINUS)}", text)
-    text = _BELOW.sub(lambda found: f"_{found[0].translate(_MINUS)}", text)
+    text = _HAT.sub(lambda found: f"{unicodedata.normalize('NFD', found[0])[0]}_hat", text)
+    text = _ABOVE.sub(_raised, text)
+    text = _BELOW.sub(lambda found: f"_{found[1].translate(_MINUS)}{' ' if found[2] else ''}", text)
     plain = unicodedata.normalize("NFKD", "".join(map(_named, text)).translate(SIGNS))
     return "".join(c for c in plain if not unicodedata.combining(c)).encode("ascii", "replace").decode()
+
+
+def _raised(found: re.Match[str]) -> str:
+    """Return an exponent or a T for a transpose: in parentheses where it is a sum, and parted from what follows."""
+    power = found[1].translate(_MINUS)
+    return f"^({power})" if {*power[1:]} & {*"+-"} else f"^{power}{' ' if found[2] else ''}"
 
 
 def products(text: str) -> str:

@@ -1,8 +1,8 @@
 """A README on a terminal: Markdown in so many columns, with nothing cut, and a pager for what is longer than a screen.
 
-Rich lays it out. What is other than its own way: a table that is too wide becomes a list of its rows, code breaks at
-wide gaps, else at spaces, and its rest is indented, and a link shows its address once, and only if it leads out of the
-course.
+Rich lays it out. What is other than its own way: a table that is too wide becomes a list of its rows; a drawing that is
+too wide comes closer together, column by column; code breaks at wide gaps, else at spaces, and its rest is indented; a
+link shows its address once, and only if it leads out of the course.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import subprocess
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, ClassVar
 
+from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.markdown import CodeBlock, Markdown, MarkdownElement, TableElement
 from rich.measure import Measurement
@@ -23,6 +24,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 INDENT = 4
+WIDEST = (1000, 8, 6, 5, 4, 3, 2)  # how wide a gap in a drawing may stay, until it fits
 _GAP = re.compile(r"(?<=\S)(?<!^\.\.\.)(?: {3,}(?=[^\s=])|  (?=# ))")  # before a second equation, or a comment
 FLAGS = "FRX"  # of less, as git sets them: quit where all fits on a screen, show colours, leave the screen as it is
 
@@ -54,7 +56,9 @@ class Code(CodeBlock):
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         width = options.max_width - 1
-        lines = [piece for line in str(self.text).rstrip().split("\n") for piece in broken(line, width)]
+        lines = str(self.text).rstrip().split("\n")
+        drawn = lines if self.lexer_name == "python" else narrowed(lines, width)
+        lines = [piece for line in drawn for piece in broken(line, width)]
         code = Text("\n".join(lines), "cyan", no_wrap=True, overflow="ignore")
         yield Padding(code, (1, 0, 0, 1), expand=False)
 
@@ -94,6 +98,36 @@ def _with_new_links(tokens: list[Any], known: set[str]) -> list[Any]:
             continue
         kept.append(token)
     return kept
+
+
+def narrowed(lines: list[str], width: int) -> list[str]:
+    """Return the lines of a drawing with the blank columns between its parts made fewer, as far as it takes to fit.
+
+    What stands below each other stays below each other. If all of it does not fit, its paragraphs are looked at one by
+    one, and what still does not fit is left with gaps at which its lines can be broken.
+
+    >>> narrowed(["a = b          (n, m)", "c = d + e      (n,)"], 18)
+    ['a = b       (n, m)', 'c = d + e   (n,)']
+    """
+    for gap in WIDEST if len(lines) > 1 else WIDEST[:1]:
+        closer = _closer(lines, gap)
+        if max(map(cell_len, closer), default=0) <= width:
+            return closer
+    if "" in lines:
+        place = lines.index("")
+        return [*narrowed(lines[:place], width), "", *narrowed(lines[place + 1 :], width)]
+    return lines if len(lines) < 2 else _closer(lines, 3)
+
+
+def _closer(lines: list[str], widest: int) -> list[str]:
+    """Return lines of which no column of blanks that they have in common, but for the first, is wider than that."""
+    grid = [re.findall(r".[\u0300-\u036f]*", line) for line in lines]
+    columns = range(max(map(len, grid), default=0))
+    blank = "".join(" " if all(row[c : c + 1] in ([], [" "]) for row in grid) else "x" for c in columns)
+    dropped: set[int] = set()
+    for found in re.finditer(r"(?<=x) +", blank):
+        dropped.update(range(found.start() + widest, found.end()))
+    return ["".join(row[c] for c in columns if c < len(row) and c not in dropped).rstrip() for row in grid]
 
 
 def broken(line: str, width: int) -> list[str]:

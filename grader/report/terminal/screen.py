@@ -205,6 +205,6 @@ class Ticker:
         self._put(self._look.clean(f"{self._name} · {what}"))
 
     def _put(self, text: str, end: str = "") -> None:
-        width = self._look.width - 1
+        width = self._look.width - 3  # room for the ^C that a terminal echoes
         self._stream.write(f"\r{text[:width]:<{width}}{end}")
         self._stream.flush()

@@ -92,6 +92,16 @@ def test_mistakes_that_cannot_be_read_are_broken(course: Path, text: str) -> Non
     assert broken(course)
 
 
+def test_a_disk_that_is_full_is_noticed(course: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(**_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("tempfile.TemporaryFile", full)
+    finding = of_course(course)[-1]
+    assert (finding.topic, finding.level) == ("progress", "broken")
+    assert finding.what == f"{course} cannot be written: No space left on device"
+
+
 def test_a_damaged_progress_file_is_a_warning(course: Path) -> None:
     (course / ".grader").mkdir()
     (course / ".grader" / "progress.json").write_text("{", encoding="utf-8")

@@ -146,6 +146,12 @@ def test_a_wide_terminal_has_both_texts_side_by_side() -> None:
     assert not any("comment of one's own" in line for line in lines)
 
 
+def test_side_by_side_a_long_line_is_broken_between_words_and_indented() -> None:
+    left = [line.split("│")[0].rstrip() for line in text_of(both(), 100).splitlines() if "│" in line]
+    assert "                out[i, j] = sum([A[i, k] * B[k, j]" in left
+    assert "                    for k in range(len(B))])" in left
+
+
 @pytest.mark.parametrize("width", [24, 80, 99, 100, 250])
 @pytest.mark.parametrize("ascii", [False, True])
 def test_it_fits_a_terminal_and_reads_in_ascii(width: int, ascii: bool) -> None:

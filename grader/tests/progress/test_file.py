@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from grader.errors import ProgressError
-from grader.progress.file import VERSION, DamagedError, free, fresh, loaded, stamp, write
+from grader.progress.file import VERSION, DamagedError, free, fresh, loaded, refused, stamp, write
 
 
 def test_no_file_is_a_fresh_start(tmp_path: Path) -> None:
@@ -44,3 +44,8 @@ def test_a_name_that_is_free_is_found(tmp_path: Path) -> None:
     when = stamp(datetime(2026, 11, 21, 8, 38, 2, tzinfo=UTC))
     (tmp_path / f"x-{when}.py").touch()
     assert free(tmp_path, f"x-{when}", ".py").name == "x-20261121T083802Z-1.py"
+
+
+def test_why_a_folder_takes_nothing_is_in_the_words_of_the_system(tmp_path: Path) -> None:
+    assert refused(tmp_path) == "" and list(tmp_path.iterdir()) == []
+    assert refused(tmp_path / "gone") == "No such file or directory"

@@ -41,6 +41,18 @@ def test_a_folder_and_a_link_are_left_alone(tmp_path: Path) -> None:
     assert not (tmp_path / "elsewhere.html").exists()
 
 
+def test_a_folder_that_is_mounted_read_only_is_no_fault_of_ours(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(*_: object, **__: object) -> None:
+        raise OSError(30, "Read-only file system")
+
+    for name in ("open", "unlink"):  # there the second fails, too, where there is no such file
+        monkeypatch.setattr(Path, name, refused)
+    with pytest.raises(UsageError, match="cannot be written: Read-only file system"):
+        write(tmp_path / "report.html", PAGE)
+
+
 def test_a_disk_that_takes_nothing_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write(tmp_path / "report.html", PAGE)
 

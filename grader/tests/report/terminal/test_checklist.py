@@ -113,7 +113,7 @@ def test_every_kind_of_row_has_marks_of_one_width() -> None:
 def test_without_unicode_all_is_ascii() -> None:
     text = shown(ascii=True, width=80)
     assert text.isascii()
-    assert "ok  compute_attention_scores gives QKT/sqrt d_k" in text
+    assert "ok  compute_attention_scores gives QK^T/sqrt d_k" in text
     assert "NO  split_heads" in text
     assert "[ ] merge_heads" in text
     assert " -  multi_head" in text

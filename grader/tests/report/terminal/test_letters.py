@@ -15,7 +15,11 @@ from grader.tests.support.places import ROOT
     [
         ("∂L/∂x, ω and δᵢⱼ", "partial L/partial x, omega and delta_ij"),
         ("Σᵢ wᵢ ≈ 10⁻³, 512²", "Sum_i w_i ~ 10^-3, 512^2"),
-        ("QKᵀ/√d_k ≤ ∞", "QKT/sqrt d_k <= inf"),
+        ("QKᵀ/√d_k ≤ ∞", "QK^T/sqrt d_k <= inf"),
+        ("AᵀA x = Aᵀb, v₁ᵀ, X_Qᵀ", "A^T A x = A^T b, v_1^T, X_Q^T"),
+        ("2ˣ, eˣ, n xⁿ⁻¹, 10⁻³, pᵗ", "2^x, e^x, n x^(n-1), 10^-3, p^t"),
+        ("m\u0302 / √ŝ, ŷ, rôle, Poincaré", "m_hat / sqrt s_hat, y_hat, role, Poincare"),
+        ("Lᵢ,ᵢ₋₁ xᵢ₋₁, nᵢnⱼ", "L_i,i-1 x_i-1, n_i n_j"),
         ("λ, µ, ς, Φ, é, “x”", 'lambda, mu, sigma, Phi, e, "x"'),
         ("⌈n/2⌉ ∘ ½ 行", "ceil(n/2) o 1/2 ?"),
         ("plain ~ text", "plain ~ text"),

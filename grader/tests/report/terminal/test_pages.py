@@ -7,10 +7,11 @@ import sys
 from pathlib import Path
 
 import pytest
+from rich.cells import cell_len
 from rich.console import Console
 
 from grader.report.terminal import screen
-from grader.report.terminal.pages import Page, broken, paged, pager
+from grader.report.terminal.pages import Page, broken, narrowed, paged, pager
 from grader.tests.support.places import ROOT
 
 SIGNATURE = "multi_head_attention_backward(grad_output, cache, another_argument, and_one_more)"
@@ -52,6 +53,26 @@ def test_code_breaks_between_two_equations_rather_than_within_one() -> None:
     assert broken("    a = b(c)  # why that is so", 24) == ["    a = b(c)", "        # why that is so"]
     assert broken("...     a = first(one, two)", 20)[0] == "...     a ="
     assert broken("arriving      = here + there", 20) == ["arriving      = here", "    + there"]
+
+
+def test_a_drawing_that_is_too_wide_comes_closer_together_and_stays_aligned() -> None:
+    drawing = "x = 1          y = 2          z\n    11             22\n\nalone"
+    assert shown(f"```text\n{drawing}\n```", 60).split("\n")[1].rstrip() == " x = 1          y = 2          z"
+    told = [line.rstrip() for line in shown(f"```text\n{drawing}\n```", 24).rstrip().split("\n")]
+    assert told[1:] == [" x = 1      y = 2      z", "     11         22", "", " alone"]
+    assert narrowed(["  a\u0302      b", "  cc     d", "", "e" * 40], 8) == ["  a\u0302    b", "  cc   d", "", "e" * 40]
+    assert narrowed(["", "f" * 9, "", ""], 8) == ["", "f" * 9, "", ""]
+    python = "text = 'a          b'\nmore = 'a          b'"
+    assert "a          b" in shown(f"```python\n{python}\n```", 24)
+
+
+@pytest.mark.parametrize("page", sorted((ROOT / "stages").glob("*/README.md")), ids=lambda page: page.parent.name[:3])
+def test_in_80_columns_no_drawing_of_a_readme_is_torn(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    for block in re.findall(r"^```(?:text|bash)\n(.*?)^```", text, re.DOTALL | re.MULTILINE):
+        for drawing in "\n".join(narrowed(block.rstrip().split("\n"), 79)).split("\n\n"):
+            lines = drawing.split("\n")
+            assert len(lines) == 1 or max(map(cell_len, lines)) <= 79, drawing
 
 
 def test_an_address_is_told_once_and_only_where_it_leads_out_of_the_course() -> None:
