@@ -94,8 +94,8 @@ class Evidence:
 
         def located(outcome: Outcome) -> Outcome:
             seen = failed.get(outcome.test)
-            if seen is None or outcome.criterion in told or time.process_time() > ends_at:
-                return outcome
+            if seen is None or outcome.help or outcome.criterion in told or time.process_time() > ends_at:
+                return outcome  # what the exception means on its line says more
             found = answers.slips.located(seen, outcome.criterion, fine)
             return replace(outcome, explains=(found,)) if found else outcome
 

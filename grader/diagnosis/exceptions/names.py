@@ -9,7 +9,7 @@ import re
 import sys
 from collections.abc import Iterator
 
-from grader.diagnosis.exceptions.place import Place
+from grader.diagnosis.exceptions.place import Place, called
 from grader.diagnosis.exceptions.sizes import Sentence
 
 IMPORTS = {"np": "import numpy as np"}
@@ -35,6 +35,32 @@ def _without_value(found: re.Match[str], place: Place) -> str:
     if any(isinstance(node, ast.AugAssign) and ast.unparse(node.target) == name for node in place.nodes):
         return f"{name} has no value yet that could be changed here: set it before, such as before the loop."
     return f"{name} has no value yet: no line that sets it ran before this one, be it of a loop or a branch."
+
+
+def _of_a_library(found: re.Match[str], place: Place) -> str:
+    """Name what a module or a class of NumPy or the standard library has, where one name is close."""
+    owner, name = found[1] or found[2], found[3]
+    module, _, kind = (owner, "", "") if found[1] else owner.rpartition(".")
+    if module.partition(".")[0] not in {"numpy", *sys.stdlib_module_names} or module not in sys.modules:
+        return ""
+    held = getattr(sys.modules[module], kind, None) if kind else sys.modules[module]
+    public = [each for each in dir(held) if not each.startswith("_")]
+    near = difflib.get_close_matches(name, public, 1, LIKE_BUILTIN)
+    before = "." if kind else re.sub("^numpy", "np", owner) + "."
+    what = "An array" if owner == "numpy.ndarray" else "NumPy" if module.startswith("numpy") else owner
+    return f"{what} has no {before}{name}. Is {before}{near[0]} meant?" if near else ""
+
+
+def _without_end(_: re.Match[str], place: Place) -> str:
+    around = [
+        node
+        for node in ast.walk(place.tree)
+        if isinstance(node, ast.FunctionDef) and node.lineno <= place.line <= (node.end_lineno or 0)
+    ]
+    inner = max(around, key=lambda node: node.lineno, default=None)
+    if inner is None or not any(called(node) == inner.name for node in ast.walk(inner)):
+        return "Functions call each other here without end: one of them needs a case in which it calls none."
+    return f"{inner.name} calls itself without end: it needs a case that it answers without another call."
 
 
 def _has_attribute(name: str, place: Place) -> bool:
@@ -69,5 +95,7 @@ def _set_in(body: list[ast.stmt]) -> Iterator[str]:
 
 SENTENCES: tuple[tuple[re.Pattern[str], Sentence], ...] = (
     (re.compile(r"^name '(\w+)' is not defined"), _not_defined),
+    (re.compile(r"^(?:module '([\w.]+)'|'([\w.]+)' object) has no attribute '(\w+)'"), _of_a_library),
+    (re.compile(r"^maximum recursion depth exceeded"), _without_end),
     (re.compile(r"^cannot access local variable '(\w+)' where it is not associated with a value"), _without_value),
 )

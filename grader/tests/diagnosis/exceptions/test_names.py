@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import textwrap
 
+import numpy as np
 import pytest
 
 from grader.diagnosis.exceptions.help import helped
@@ -32,3 +33,31 @@ def test_a_name_is_explained_by_what_is_there(lines: str, said: str) -> None:
     last = source.count("\n") + 1
     told = helped(str(caught.value), Place(source, last))
     assert told.startswith(said) and bool(told) == bool(said)
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("return np.diagnal(v)", "NumPy has no np.diagnal. Is np.diagonal meant?"),
+        ("return np.linalg.sovle(v, v)", "NumPy has no np.linalg.sovle. Is np.linalg.solve meant?"),
+        ("return np.ones(2).transpos()", "An array has no .transpos. Is .transpose meant?"),
+        ("return np.nothing_like_it(v)", ""),
+        (
+            "return measure(v)",
+            "measure calls itself without end: it needs a case that it answers without another call.",
+        ),
+        (
+            "return other(v)",
+            "Functions call each other here without end: one of them needs a case in which it calls none.",
+        ),
+    ],
+)
+def test_what_a_library_lacks_and_calls_without_end_are_told(line: str, said: str) -> None:
+    source = f"def other(v):\n    return measure(v)\n\n\ndef measure(v):\n    {line}\n"
+    with pytest.raises((AttributeError, RecursionError)) as caught:
+        exec(source + "\n\nmeasure([])", {"np": np})  # the lines above
+    assert helped(str(caught.value), Place(source, source.count("\n"))) == said
+
+
+def test_names_of_no_library_are_not_searched() -> None:
+    assert helped("module 'grader.outcome' has no attribute 'Outcom'", Place("x = 1", 1)) == ""
