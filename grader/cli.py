@@ -32,6 +32,11 @@ def _in_copy() -> bool:
     return in_copy(Path())
 
 
+def _lacks_answers() -> bool:
+    """Say whether what is here cannot show an example: a copy, or a grader that was installed by itself."""
+    return _in_copy() or not _not_shipped()
+
+
 def _not_shipped() -> bool:
     """Say whether this grader holds no course to give away."""
     from grader.setup.edition import is_shipped
@@ -109,7 +114,7 @@ class Group(typer.core.TyperGroup):
         "editor": Entry("desk.editor", "editor"),
         "notebook": Entry("desk.notebook", "notebook"),
         "doctor": Entry("health", "doctor"),
-        "demo": Entry("checking", "demo", _in_copy),
+        "demo": Entry("checking", "demo", _lacks_answers),
         "course": Entry("course", "app", _in_copy),
         "keys": Entry("classroom", "keys"),
         "capstone": Entry("capstone.commands", "app"),

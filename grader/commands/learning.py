@@ -57,8 +57,11 @@ def show(stage: AnyStage = None, part: StepName = None) -> None:
     from grader.progress.naming import stage_and_row
     from grader.report.terminal.screen import look, show_markdown
 
-    target, part = stage_and_row(open_here(), stage, part)
-    show_markdown(lessons.readme(target) if part is None else look().command(lessons.part(target, part)))
+    workspace = open_here()
+    if part is None and stage and (page := lessons.other_page(workspace.course, stage)):
+        return show_markdown(page)
+    target, part = stage_and_row(workspace, stage, part)
+    return show_markdown(lessons.readme(target) if part is None else look().command(lessons.part(target, part)))
 
 
 def next_step(stage: AnyStage = None) -> None:

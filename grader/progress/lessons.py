@@ -10,7 +10,7 @@ from pathlib import Path
 
 from grader import __version__
 from grader.course.sealed import public_only
-from grader.course.stage import Course, Criterion, Stage
+from grader.course.stage import STAGES, Course, Criterion, Stage
 from grader.errors import CourseError, ProgressError, StageLocked, SubmissionError, UsageError
 from grader.progress import last_check
 from grader.progress.actions import GradingRequest, Workspace, graded, is_stub, stub_text
@@ -152,6 +152,15 @@ def readme(stage: Stage) -> str:
     except (OSError, UnicodeDecodeError) as error:
         raise CourseError(f"stages/{stage.name}/README.md cannot be read: {error}") from error
     return _PICTURE_OR_CODE.sub(_told, text)
+
+
+def other_page(course: Course, name: str) -> str:
+    """Return the text of the README in a folder beside the stages; empty where a stage is meant, or nothing."""
+    path = course.root / STAGES / name / "README.md"
+    known = {stage.name for stage in course.stages}
+    if not name.isidentifier() or name in known or not path.is_file():
+        return ""
+    return _PICTURE_OR_CODE.sub(_told, path.read_text(encoding="utf-8"))
 
 
 def part(stage: Stage, name: str) -> str:

@@ -15,13 +15,13 @@ from textual.widgets.option_list import Option
 
 
 class Reading(ModalScreen[bool]):
-    """Something to read; Escape or q closes it.
+    """Something to read; Escape or q closes it, and ? again, which opens the help.
 
     Where there is more, a key asks for it: its value is then True. more is that key, and what it leads to.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,q,enter", "close", "close"),
+        Binding("escape,q,enter,question_mark", "close", "close"),
         Binding("h", "go_on('h')", show=False),
         Binding("s", "go_on('s')", show=False),
         Binding("down,j", "scroll(1)", show=False),

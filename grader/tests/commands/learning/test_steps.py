@@ -35,6 +35,14 @@ def test_show_says_what_a_picture_shows(here: Here, text: str, shown: str) -> No
     assert here("show", "numbers").out == shown
 
 
+def test_show_prints_a_page_that_stands_beside_the_stages(here: Here) -> None:
+    folder = here.place.root / "stages" / "capstone"
+    folder.mkdir()
+    (folder / "README.md").write_text("# All of it together\n", encoding="utf-8")
+    assert here("show", "capstone").out == "# All of it together\n"
+    assert here("show", "../capstone").code == here("show", "capston").code == 2
+
+
 IN_STEPS = """\
 # Numbers
 

@@ -34,6 +34,10 @@ def test_keys_open_windows_that_keys_close(place: Place) -> None:
             await screen.shows(Reading)
             await screen.press("down", "n", "escape")
             await screen.shows(Base)
+        await screen.press("question_mark")
+        await screen.shows(Reading)
+        await screen.press("question_mark")
+        await screen.shows(Base)
         await screen.until(lambda: screen.watched.session.board.stage.id == "s01")  # n meant nothing in a window
         await screen.until(lambda: screen.watched.workspace.store.read().hints == {"s01/double": 1})
         await screen.press("h")
