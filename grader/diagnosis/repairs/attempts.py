@@ -5,14 +5,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import groupby
+from itertools import groupby, islice
 
 from grader.diagnosis.repairs.bench import Bench
 from grader.diagnosis.repairs.forms import Forms
 from grader.diagnosis.repairs.held.scale import scales
 from grader.diagnosis.repairs.kinds.missing import ALIGNED, OTHERS, QUICK, TERMS
 from grader.diagnosis.repairs.relevance import FAR, SUSPECT
-from grader.diagnosis.repairs.repair import Repair, refuses, together
+from grader.diagnosis.repairs.repair import Repair, crossed, refuses, together
 from grader.diagnosis.repairs.trial import Trial
 from grader.diagnosis.repairs.written import Written
 from grader.diagnosis.slips.probes import Failing
@@ -28,6 +28,7 @@ FIRST = range(SUSPECT, SUSPECT + 1)  # how far statements are from what is wrong
 NEAR, DEEP, NO_PART = range(3), range(3, FAR), range(FAR, FAR + 1)
 REACHED = range(FAR)  # whatever an answer can come from
 LEVELS = (0, ALIGNED)  # of changes where a value first goes wrong: all of one function's, then the next
+CROSSED = frozenset({QUICK, 1})  # levels at which names are confused in two lines, once each
 OF_FAILING = (
     (NEAR, 0),
     (NEAR, ALIGNED),
@@ -145,10 +146,14 @@ class Candidates:
 
     def right(self, written: Written, tried: Tried, depths: dict[int, int]) -> Iterator[list[Repair]]:
         """Yield those that put a test right, as soon as there are some; what comes closest is left in tried."""
+        crossed_at: set[int] = set()
         for level, singles in self.of(written, tried.trial, depths):
             if self.clock() > tried.ends_at:
                 return
             tried.all([*singles, *together(singles)] if level in (0, QUICK) else singles)
+            if level in CROSSED - crossed_at and not tried.found:
+                crossed_at.add(level)
+                tried.all(islice(crossed(singles), AT_ONCE))
             alone = [each for each in tried.found if len(each.changes) == 1]
             tried.found = alone or tried.found
             if tried.found:
