@@ -93,15 +93,19 @@ def is_chance(doubted: Sequence[Told], trial: Trial, failing: Sequence[Failing])
 
 
 def _are_open_of_bits(doubted: Sequence[Told]) -> bool:
-    """Say whether repairs say nothing where 0 and 1 are all that is asked for: several do, or one adds a term."""
-    pairs = [(each.old, each.new) for _, repair in doubted[:1] for each in repair.all]
-    is_more = any(isinstance(new, ast.BinOp) and any(old is part for part in walk(new)) for old, new in pairs)
-    return is_more or is_open(doubted, 2)
+    """Say whether repairs say nothing where 0 and 1 are all that is asked for: several do, or one adds a term.
+
+    Or it calls another function: half of them make 0 and 1 of numbers.
+    """
+    best = [each for _, repair in doubted[:1] for each in repair.all]
+    is_more = any(isinstance(each.new, ast.BinOp) and any(each.old is part for part in walk(each.new)) for each in best)
+    is_other = any(isinstance(each.holder, ast.Call) and each.holder.func is each.old for each in best)
+    return is_more or is_other or is_open(doubted)
 
 
-def is_open(ordered: Sequence[Told], ranks: int = 3) -> bool:
-    """Say whether several repairs are equally good, by so many of their ranks: the likeliest first."""
-    return len({slip.diagnosis.text for slip, _ in ordered if slip.rank[:ranks] == ordered[0][0].rank[:ranks]}) > 1
+def is_open(ordered: Sequence[Told]) -> bool:
+    """Say whether several repairs are equally good: the likeliest first."""
+    return len({slip.diagnosis.text for slip, _ in ordered if slip.rank[:3] == ordered[0][0].rank[:3]}) > 1
 
 
 def are_many(ordered: Sequence[Told], tests: Sequence[Failing], probe: Failing) -> bool:

@@ -160,17 +160,21 @@ def test_floats_that_are_0_or_1_say_little(result: object, says_little: bool) ->
 
 
 def test_where_only_0_and_1_are_asked_for_a_term_more_is_chance_and_so_is_one_of_two_changes() -> None:
-    def of(old: str, new: ast.AST | str, before: ast.AST, likelihood: int = 0) -> Any:
+    def of(new: ast.AST | str, before: ast.AST, likelihood: int = 0, holder: ast.AST | None = None) -> Any:
         after = ast.parse(new, mode="eval").body if isinstance(new, str) else new
-        slip = SimpleNamespace(diagnosis=SimpleNamespace(text=f"{old} {new}"), tests={"a"}, rank=(-1, 1, likelihood))
-        return slip, SimpleNamespace(all=[SimpleNamespace(old=before, new=after)])
+        slip = SimpleNamespace(diagnosis=SimpleNamespace(text=f"{new}"), tests={"a"}, rank=(-1, 1, likelihood))
+        return slip, SimpleNamespace(all=[SimpleNamespace(old=before, new=after, holder=holder)])
 
     trial = answering(np.array([0.0, 1.0, 1.0, 0.0]))
     old = ast.parse("x @ W", mode="eval").body
     assert isinstance(old, ast.expr)
-    more = of("x @ W", ast.BinOp(old, ast.Mult(), ast.Name("x")), old)
-    other, unlikely = of("x @ W", "x @ V", old), of("x @ W", "x @ U", old, likelihood=1)
+    more = of(ast.BinOp(old, ast.Mult(), ast.Name("x")), old)
+    other, another, unlikely = of("x @ V", old), of("x @ U", old), of("x @ T", old, likelihood=1)
+    call = ast.parse("relu(x)", mode="eval").body
+    assert isinstance(call, ast.Call)
     assert is_chance([more], trial, [])
     assert not is_chance([other], trial, [])
-    assert is_chance([other, unlikely], trial, [])
-    assert not is_chance([other, unlikely], answering(np.array([0.2, 1.0])), [])
+    assert not is_chance([other, unlikely], trial, [])
+    assert is_chance([other, another], trial, [])
+    assert not is_chance([other, another], answering(np.array([0.2, 1.0])), [])
+    assert is_chance([of("step", call.func, holder=call)], trial, [])
