@@ -22,6 +22,7 @@ from grader.diagnosis.trees import walk
 
 AT_ONCE = 64  # changes that are handed over in one exchange; it ends after some of them where they take long
 MOST_FOUND = 10  # repairs that are held against a row's other tests
+MOST_CROSSED = 40  # pairs of names that are confused in two lines
 MOST_RUNS = 120  # of a test, with one change after the other
 MOST_PASSED = 3  # changes with which it passes
 FIRST = range(SUSPECT, SUSPECT + 1)  # how far statements are from what is wrong
@@ -153,7 +154,7 @@ class Candidates:
             tried.all([*singles, *together(singles)] if level in (0, QUICK) else singles)
             if level in CROSSED - crossed_at and not tried.found:
                 crossed_at.add(level)
-                tried.all(islice(crossed(singles), AT_ONCE))
+                tried.all(islice(crossed(singles), MOST_CROSSED))
             alone = [each for each in tried.found if len(each.changes) == 1]
             tried.found = alone or tried.found
             if tried.found:
