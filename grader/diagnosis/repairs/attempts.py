@@ -29,7 +29,6 @@ FIRST = range(SUSPECT, SUSPECT + 1)  # how far statements are from what is wrong
 NEAR, DEEP, NO_PART = range(3), range(3, FAR), range(FAR, FAR + 1)
 REACHED = range(FAR)  # whatever an answer can come from
 LEVELS = (0, ALIGNED)  # of changes where a value first goes wrong: all of one function's, then the next
-CROSSED = frozenset({QUICK, 1})  # levels at which names are confused in two lines, once each
 OF_FAILING = (
     (NEAR, 0),
     (NEAR, ALIGNED),
@@ -147,13 +146,13 @@ class Candidates:
 
     def right(self, written: Written, tried: Tried, depths: dict[int, int]) -> Iterator[list[Repair]]:
         """Yield those that put a test right, as soon as there are some; what comes closest is left in tried."""
-        crossed_at: set[int] = set()
+        is_first = True
         for level, singles in self.of(written, tried.trial, depths):
             if self.clock() > tried.ends_at:
                 return
             tried.all([*singles, *together(singles)] if level in (0, QUICK) else singles)
-            if level in CROSSED - crossed_at and not tried.found:
-                crossed_at.add(level)
+            if level == QUICK and is_first and not tried.found:
+                is_first = False
                 tried.all(islice(crossed(singles), MOST_CROSSED))
             alone = [each for each in tried.found if len(each.changes) == 1]
             tried.found = alone or tried.found
