@@ -5,14 +5,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import groupby
+from itertools import groupby, islice
 
 from grader.diagnosis.repairs.bench import Bench
 from grader.diagnosis.repairs.forms import Forms
 from grader.diagnosis.repairs.held.scale import scales
 from grader.diagnosis.repairs.kinds.missing import ALIGNED, OTHERS, QUICK, TERMS
 from grader.diagnosis.repairs.relevance import FAR, SUSPECT
-from grader.diagnosis.repairs.repair import Repair, refuses, together
+from grader.diagnosis.repairs.repair import Repair, crossed, refuses, together
 from grader.diagnosis.repairs.trial import Trial
 from grader.diagnosis.repairs.written import Written
 from grader.diagnosis.slips.probes import Failing
@@ -22,6 +22,7 @@ from grader.diagnosis.trees import walk
 
 AT_ONCE = 64  # changes that are handed over in one exchange; it ends after some of them where they take long
 MOST_FOUND = 10  # repairs that are held against a row's other tests
+MOST_CROSSED = 40  # pairs of names that are confused in two lines
 MOST_RUNS = 120  # of a test, with one change after the other
 MOST_PASSED = 3  # changes with which it passes
 FIRST = range(SUSPECT, SUSPECT + 1)  # how far statements are from what is wrong
@@ -145,10 +146,14 @@ class Candidates:
 
     def right(self, written: Written, tried: Tried, depths: dict[int, int]) -> Iterator[list[Repair]]:
         """Yield those that put a test right, as soon as there are some; what comes closest is left in tried."""
+        is_first = True
         for level, singles in self.of(written, tried.trial, depths):
             if self.clock() > tried.ends_at:
                 return
             tried.all([*singles, *together(singles)] if level in (0, QUICK) else singles)
+            if level == QUICK and is_first and not tried.found:
+                is_first = False
+                tried.all(islice(crossed(singles), MOST_CROSSED))
             alone = [each for each in tried.found if len(each.changes) == 1]
             tried.found = alone or tried.found
             if tried.found:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
 from typing import Any
 
 from grader.diagnosis.repairs.kinds.silent import is_made_finite
@@ -93,6 +94,18 @@ def together(singles: Sequence[Repair]) -> Iterator[Repair]:
         for own in of_one.values():
             if 1 < len(own) < len(group):
                 yield Repair(tuple(each.changes[0] for each in own), own[0].written)
+
+
+def crossed(singles: Sequence[Repair]) -> Iterator[Repair]:
+    """Yield names that are confused in two lines at once, each with another: Q for K in one, Q for V in the other."""
+    names = [each for each in singles if len(each.changes) == 1 and _is_of_names(each.changes[0])]
+    pairs = [(a, b) for a, b in combinations(names, 2) if a.changes[0].statement is not b.changes[0].statement]
+    pairs.sort(key=lambda pair: _name(pair[0].changes[0].old) != _name(pair[1].changes[0].old))
+    yield from (Repair((*one.changes, *other.changes), one.written) for one, other in pairs)
+
+
+def _is_of_names(change: Change) -> bool:
+    return isinstance(change.old, ast.Name) and isinstance(change.new, ast.Name)
 
 
 def _edit(old: ast.AST, new: ast.AST) -> tuple[str, str] | None:

@@ -204,7 +204,7 @@ class Repairs:
         Where the answer is yes or no, half of all changes give the other one.
         """
         is_order = any(isinstance(change.new, list) for change in repair.changes)
-        return is_order or trial.is_yes_or_no or self.confirmer.leaves_wrong(repair, trial.failing, row)
+        return is_order or trial.says_little or self.confirmer.leaves_wrong(repair, trial.failing, row)
 
     def _repaired(
         self, trial: Trial, partial: Repair | None, row: Row, is_first: bool

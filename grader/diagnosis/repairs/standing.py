@@ -10,6 +10,7 @@ from grader.diagnosis.repairs.asked import is_raised
 from grader.diagnosis.repairs.attempts import Row
 from grader.diagnosis.repairs.repair import Repair
 from grader.diagnosis.repairs.trial import Trial
+from grader.diagnosis.repairs.words.moved import leaves
 from grader.diagnosis.repairs.words.told import told
 from grader.diagnosis.repairs.written import Written
 from grader.diagnosis.slips.probes import Failing
@@ -49,6 +50,8 @@ def can_be_drawn(repair: Repair, others: int) -> bool:
     if isinstance(new, ast.UnaryOp) or isinstance(getattr(new, "op", None), (ast.FloorDiv, ast.Mod, ast.Pow)):
         return False
     is_less = isinstance(old, ast.AST) and any(each is new for each in walk(old))  # what is left out is no other line
+    if isinstance(old, ast.expr) and isinstance(new, ast.expr) and leaves(old) == leaves(new):
+        return True  # only its brackets are others
     is_like_others = old is getattr(repair.all[0].statement, "value", None) and not is_less
     return others > 0 or is_like_others or repair.all[0].kind == "aligned"  # a right module has it in this very test
 
@@ -84,8 +87,20 @@ def places_of(slips: Sequence[Told]) -> set[int]:
 
 def is_chance(doubted: Sequence[Told], trial: Trial, failing: Sequence[Failing]) -> bool:
     """Say whether what puts right a test, and is doubted, does so by chance: it is one of many, or avoids an error."""
-    is_one_of_many = (trial.is_yes_or_no and is_open(doubted)) or are_many(doubted, failing, trial.failing)
+    is_one_of_many = (trial.is_yes_or_no and is_open(doubted)) or (trial.is_of_bits and _are_open_of_bits(doubted))
+    is_one_of_many = is_one_of_many or are_many(doubted, failing, trial.failing)
     return is_one_of_many or bool(doubted and is_raised(trial.failing))
+
+
+def _are_open_of_bits(doubted: Sequence[Told]) -> bool:
+    """Say whether repairs say nothing where 0 and 1 are all that is asked for: several do, or one adds a term.
+
+    Or it calls another function: half of them make 0 and 1 of numbers.
+    """
+    best = [each for _, repair in doubted[:1] for each in repair.all]
+    is_more = any(isinstance(each.new, ast.BinOp) and any(each.old is part for part in walk(each.new)) for each in best)
+    is_other = any(isinstance(each.holder, ast.Call) and each.holder.func is each.old for each in best)
+    return is_more or is_other or is_open(doubted)
 
 
 def is_open(ordered: Sequence[Told]) -> bool:

@@ -14,7 +14,7 @@ from grader.diagnosis.repairs.batch import error_of, requests_of, stays_there
 from grader.diagnosis.repairs.bench import Bench, BenchGone, Module
 from grader.diagnosis.repairs.held.scale import factor
 from grader.diagnosis.replay import Replay, frozen
-from grader.diagnosis.slips.probes import Failing
+from grader.diagnosis.slips.probes import Failing, is_of_bits
 from grader.remote.exceptions import WorkerFailed
 from grader.remote.record import Record
 from grader.worker.operations import perform
@@ -110,6 +110,16 @@ class Trial:
     def is_yes_or_no(self) -> bool:
         """Whether what is asked last is answered by True or False alone."""
         return isinstance(self.right[-1].result, (bool, np.bool_))
+
+    @property
+    def says_little(self) -> bool:
+        """Whether what is asked last is answered alike by many formulas."""
+        return self.is_yes_or_no or self.is_of_bits
+
+    @cached_property
+    def is_of_bits(self) -> bool:
+        """Whether what is asked last is answered by the floats 0 and 1 alone: many formulas give these."""
+        return is_of_bits(self.right[-1].result)
 
     @property
     def factor(self) -> float | None:

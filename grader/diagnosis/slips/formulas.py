@@ -22,7 +22,8 @@ def other_numbers(node: ast.Constant, holder: ast.AST) -> Iterator[ast.AST]:
     if isinstance(number, bool) or not isinstance(number, (int, float)):
         return
     if is_axis(holder):
-        yield from (number_node(value) for value in AXIS_VALUES if abs(value - number) > 1)
+        last = (-1,) if number == 0 else ()  # one less is tried of other numbers already
+        yield from (number_node(value) for value in AXIS_VALUES if abs(value - number) > 1 or value in last)
         yield ast.Constant(None)
         return
     if isinstance(holder, ast.UnaryOp) and isinstance(holder.op, ast.USub):

@@ -87,6 +87,13 @@ def holds_numbers(record: Record) -> bool:
     return not floats or len(floats) < len(parts) or any(bool(np.isfinite(each).any()) for each in floats)
 
 
+def is_of_bits(result: object) -> bool:
+    """Say whether an answer is one or several floats that are all 0 or 1: many formulas give these."""
+    if not isinstance(result, (float, np.ndarray)) or np.asarray(result).dtype.kind != "f":
+        return False
+    return bool(np.isin(result, (0.0, 1.0)).all())
+
+
 def is_poor(record: Record) -> bool:
     """Say whether an answer tells little: a bool, a text, one or a few whole numbers and no array."""
     parts = _parts(record.result)

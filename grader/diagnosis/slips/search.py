@@ -11,11 +11,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
+import numpy as np
+
 from grader.diagnosis.replay import Replay
 from grader.diagnosis.slips.found import Found, at_several_places, in_pairs
 from grader.diagnosis.slips.likeness import likeness, manner_of, passes
 from grader.diagnosis.slips.patch import can_bound
-from grader.diagnosis.slips.probes import Failing, Probe, holds_numbers, is_poor, probe_of, size_of
+from grader.diagnosis.slips.probes import Failing, Probe, holds_numbers, is_of_bits, is_poor, probe_of, size_of
 from grader.diagnosis.slips.schema import Change
 from grader.diagnosis.slips.switchboard import LEAST, Switchboard
 from grader.diagnosis.slips.telling import Slip, diagnosis_of, distance, is_fine, located, stands
@@ -208,7 +210,15 @@ class Search:
 
 
 def _tells(probe: Probe) -> bool:
-    """Say whether an answer tells one cause from another: NaN alone, or a refusal by hand, has too many."""
+    """Say whether an answer tells one cause from another: NaN, bits, or a refusal by hand, has too many."""
     record = probe.records[-1]
     is_refused = record.error is not None and probe.start.learner_raised(record.error)
+    if is_of_bits(record.result):
+        right = probe.start.copied().perform(record)
+        return right is not None and not is_of_bits(_as_floats(right[0]))
     return not is_refused and holds_numbers(record)
+
+
+def _as_floats(value: object) -> object:
+    """Return whole numbers as floats: of integers a right module may make integers."""
+    return value.astype(float) if isinstance(value, np.ndarray) and value.dtype.kind in "iu" else value

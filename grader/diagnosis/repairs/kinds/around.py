@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
+from grader.course.changes import replaced
 from grader.diagnosis.slips.formulas import number_node, transposed
 
 MEANS = ("mean", "means", "average", "avg", "mu", "bar")  # words in the name of a mean
@@ -41,6 +42,17 @@ def centred(node: ast.AST, holder: ast.AST, values: Mapping[str, Any]) -> Iterat
         is_mean = any(name in (f"{node.id}_{word}", f"{word}_{node.id}") for word in MEANS)
         if is_mean and (isinstance(held, float) or getattr(held, "ndim", 9) < getattr(own, "ndim", 0)):
             yield ast.BinOp(node, ast.Sub(), ast.Name(name, ast.Load()))
+
+
+def both_sided(node: ast.AST, value_of: Callable[[ast.AST], Any]) -> Iterator[ast.AST]:
+    """Yield a number that is added to an array, or subtracted from it, with the sign of each entry: towards 0."""
+    if not isinstance(node, ast.BinOp) or not isinstance(node.op, (ast.Add, ast.Sub)):
+        return
+    array, number = value_of(node.left), value_of(node.right)
+    is_amount = isinstance(node.right, ast.Name) and isinstance(number, (int, float)) and not isinstance(number, bool)
+    if is_amount and isinstance(node.left, ast.Name) and getattr(getattr(array, "dtype", None), "kind", "") == "f":
+        sign = ast.Call(ast.Attribute(ast.Name("np", ast.Load()), "sign", ast.Load()), [node.left], [])
+        yield replaced(node, right=ast.BinOp(sign, ast.Mult(), node.right))
 
 
 def _last_name(term: ast.expr) -> str:

@@ -13,8 +13,20 @@ from typing import Any
 import numpy as np
 
 from grader.course.changes import PARTNERS, replaced
-from grader.diagnosis.repairs.kinds.around import centred, negated
-from grader.diagnosis.repairs.kinds.instead import by_name, diagonal, in_order, lengths, unequal
+from grader.diagnosis.repairs.kinds.around import both_sided, centred, negated
+from grader.diagnosis.repairs.kinds.draws import other_draws
+from grader.diagnosis.repairs.kinds.instead import (
+    begun,
+    by_name,
+    diagonal,
+    identity,
+    in_order,
+    lengths,
+    stepped,
+    uncorrected,
+    unequal,
+)
+from grader.diagnosis.repairs.kinds.letters import letters
 from grader.diagnosis.slips.changes import Scope, natural_changes
 from grader.diagnosis.slips.formulas import number_node
 from grader.diagnosis.slips.wording.names import are_kin
@@ -68,6 +80,13 @@ def for_another(node: ast.AST, holder: ast.AST, scope: Scope, value_of: Callable
     yield from unequal(node)
     yield from diagonal(node, scope.values)
     yield from negated(node, holder, value_of(node))
+    yield from both_sided(node, value_of)
+    yield from identity(node)
+    yield from stepped(node)
+    yield from uncorrected(node)
+    yield from begun(node, holder, value_of)
+    yield from other_draws(node)
+    yield from letters(node, holder)
     yield from centred(node, holder, scope.values)
     if isinstance(node, KINDS):
         yield from (each for each in natural_changes(node, holder, scope) if is_quick(node, each, holder, scope.values))

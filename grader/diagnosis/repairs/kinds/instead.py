@@ -79,6 +79,47 @@ def lengths(node: ast.AST, holder: ast.AST, value_of: Callable[[ast.AST], Any]) 
         yield ast.BinOp(node, ast.Div(), _norm(node))
 
 
+def identity(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield a diagonal in the place of a square that is full of one number: np.eye(n) for np.ones((n, n))."""
+    if not isinstance(node, ast.Call) or called(node) not in ("ones", "full") or not node.args:
+        return
+    shape = node.args[0]
+    if not isinstance(shape, ast.Tuple) or len(shape.elts) != 2 or ast.dump(shape.elts[0]) != ast.dump(shape.elts[1]):
+        return
+    eye = ast.Call(ast.Attribute(ast.Name("np", ast.Load()), "eye", ast.Load()), [shape.elts[0]], [])
+    yield eye if called(node) == "ones" else ast.BinOp(node.args[-1], ast.Mult(), eye)
+
+
+def stepped(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield a slice with a step that ends so many steps behind its start: p : p + s * n : s for p : p + n : s."""
+    if not isinstance(node, ast.Slice) or not isinstance(node.step, ast.Name) or not isinstance(node.upper, ast.BinOp):
+        return
+    names = {each.id for each in walk(node.upper) if isinstance(each, ast.Name)}
+    if isinstance(node.upper.op, ast.Add) and node.step.id not in names:
+        far = ast.BinOp(node.step, ast.Mult(), node.upper.right)
+        yield replaced(node, upper=replaced(node.upper, right=far))
+
+
+def uncorrected(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield a value without the fraction that corrects it: v for v * n / (n - 1)."""
+    if not isinstance(node, ast.BinOp) or not isinstance(node.op, ast.Div) or not isinstance(node.left, ast.BinOp):
+        return
+    less, count = node.right, node.left.right
+    is_less = isinstance(less, ast.BinOp) and isinstance(less.op, ast.Sub) and ast.dump(less.left) == ast.dump(count)
+    if isinstance(node.left.op, ast.Mult) and is_less:
+        yield node.left.left
+
+
+def begun(node: ast.AST, holder: ast.AST, value_of: Callable[[ast.AST], Any]) -> Iterator[ast.AST]:
+    """Yield zeros in the place of a part of an array with which a name begins."""
+    is_value = isinstance(holder, ast.Assign) and holder.value is node and isinstance(holder.targets[0], ast.Name)
+    if not is_value or not isinstance(node, ast.Subscript):
+        return
+    value = value_of(node)
+    if isinstance(value, np.ndarray) and value.ndim:
+        yield ast.Call(ast.Attribute(ast.Name("np", ast.Load()), "zeros_like", ast.Load()), [node], [])
+
+
 def parts(definition: ast.FunctionDef, value_of: Callable[[ast.AST], Any]) -> list[tuple[ast.expr, Any]]:
     """Return the parts of arrays that a function's formulas name, as X[i], each once with what stands for its value."""
     found: dict[str, tuple[ast.expr, Any]] = {}

@@ -18,7 +18,7 @@ from grader.diagnosis.repairs.kinds.around import biased, wrapped
 from grader.diagnosis.repairs.kinds.instead import counts, parts
 from grader.diagnosis.repairs.kinds.silent import silent
 from grader.diagnosis.repairs.kinds.unused import put_in, unused_names
-from grader.diagnosis.repairs.kinds.values import fits, is_called, is_far, is_idle, is_large, is_number, left_out, sqrt
+from grader.diagnosis.repairs.kinds.values import fits, is_called, is_far, is_large, is_number, left_out, sqrt, tells
 from grader.diagnosis.slips.changes import Scope, natural_changes
 from grader.diagnosis.slips.formulas import last_axes_swapped, number_node
 from grader.diagnosis.slips.wording.phrases import constant_of
@@ -76,7 +76,7 @@ class Missing:
 
     def _natural(self, node: ast.AST, holder: ast.AST) -> Iterator[ast.AST]:
         for change in natural_changes(node, holder, self.scope):
-            if is_idle(change) or confused.is_quick(node, change, holder, self.scope.values):
+            if not tells(node, change, holder) or confused.is_quick(node, change, holder, self.scope.values):
                 continue
             is_library = isinstance(node, ast.Attribute) and is_called(node, holder)  # np.mean for np.sum
             if (is_far(node, change) and not is_library) == (self.level == 1):

@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator, Mapping
 from itertools import combinations
 from typing import Any
 
+import numpy as np
+
 from grader.course.changes import replaced
 from grader.diagnosis.repairs.kinds.analogy import inserted
 from grader.diagnosis.repairs.kinds.blocks import other_blocks, shifted
@@ -67,8 +69,21 @@ def _other(node: ast.stmt, values: Mapping[str, Any]) -> Iterator[tuple[Kind, as
         for part in shifted(target, values):
             yield "elsewhere", _setting(node, part)
         yield from _both(node, target)
+        yield from _added(node, target, values)
     elif isinstance(node.value, ast.Name) and isinstance(values.get(node.value.id), dict):
         yield "copied", replaced(node, value=_copied(node.value))
+
+
+def _added(
+    node: ast.Assign | ast.AugAssign, target: ast.Subscript, values: Mapping[str, Any]
+) -> Iterator[tuple[Kind, ast.stmt]]:
+    """Yield a line that adds at each index as often as it comes; `a[ids] += b`, and `a[ids] = b`, set it once."""
+    held = values.get(target.slice.id) if isinstance(target.slice, ast.Name) else None
+    is_sum = isinstance(node, ast.Assign) or isinstance(node.op, ast.Add)
+    if is_sum and isinstance(held, np.ndarray) and held.ndim and held.dtype.kind in "iu":
+        function = ast.Attribute(ast.Attribute(ast.Name("np", ast.Load()), "add", ast.Load()), "at", ast.Load())
+        array = replaced(target.value, ctx=ast.Load())
+        yield "added", ast.Expr(ast.Call(function, [array, target.slice, node.value], []))
 
 
 def _setting(node: ast.Assign | ast.AugAssign, target: ast.expr) -> Any:

@@ -41,6 +41,21 @@ def is_idle(node: ast.AST) -> bool:
     return False
 
 
+def tells(old: ast.AST, new: ast.AST, holder: ast.AST) -> bool:
+    """Say whether a change that helps tells of a cause: it does something, and does not make away with all there is."""
+    return not is_idle(new) and not vanishes(old, new, holder)
+
+
+def vanishes(old: ast.AST, new: ast.AST, holder: ast.AST) -> bool:
+    """Say whether a factor, a dividend or a power becomes 0: what helps is that all of it is gone."""
+    is_zero = isinstance(old, ast.Constant) and isinstance(new, ast.Constant) and new.value == 0 != old.value
+    if not is_zero or not isinstance(holder, ast.BinOp):
+        return False
+    is_dividend = isinstance(holder.op, (ast.Div, ast.FloorDiv)) and holder.left is old
+    is_power = isinstance(holder.op, ast.Pow) and holder.right is old
+    return isinstance(holder.op, ast.Mult) or is_dividend or is_power
+
+
 def is_called(node: ast.AST, holder: ast.AST) -> bool:
     return isinstance(holder, ast.Call) and holder.func is node
 

@@ -54,6 +54,10 @@ def _exchanged(old: ast.AST, right: ast.AST) -> Clause | None:
 def _length(old: ast.Slice, right: ast.Slice) -> Clause | None:
     """Return the clause of a slice of which the end is its length; None where another bound is another."""
     end = right.upper
+    if end is not None and old.upper is not None and old.step is not None and old.step is right.step:
+        was, belongs = ast.unparse(old), ast.unparse(right)
+        said = f"the slice `{was}` ended too early, where a step stands between two entries"
+        return Clause(said, f"Count the steps: `{belongs}`.", 0) if len(belongs) <= MOST_QUOTED else None
     if old.upper is None or not isinstance(end, ast.BinOp) or end.left is not old.lower or end.right is not old.upper:
         return None
     was, belongs = ast.unparse(old.upper), ast.unparse(end)
@@ -93,7 +97,7 @@ def moved(old: ast.AST, right: ast.AST, say: Vocabulary) -> Clause | None:
     both = isinstance(old, (ast.BinOp, ast.Call)) and isinstance(right, (ast.BinOp, ast.Call))
     if (inside := _inside(old, right, say)) is not None:
         return inside
-    if both and len(_leaves(old)) > 2 and _leaves(old) == _leaves(right) and _order_of(old) == _order_of(right):
+    if both and len(leaves(old)) > 2 and leaves(old) == leaves(right) and _order_of(old) == _order_of(right):
         return _bracketed(old, right) or quoted(old, right)
     if isinstance(old, ast.UnaryOp) and isinstance(right, ast.BinOp):
         return _bracketed(old, right)
@@ -146,7 +150,7 @@ def _inside(old: ast.AST, right: ast.AST, say: Vocabulary) -> Clause | None:
     return Clause(f"{what} were {done} outside of {name}, where it belongs inside", f"Put it inside of {name}.", 0)
 
 
-def _leaves(node: ast.AST) -> list[str]:
+def leaves(node: ast.AST) -> list[str]:
     """Return the names, numbers and operators of an expression, sorted."""
     kept = (ast.Name, ast.Constant, ast.Attribute, ast.operator)
     return sorted(

@@ -28,6 +28,8 @@ def setting(change: Change, say: Vocabulary) -> Clause | None:
         return Clause(said, f"Write `{name} = {value}` there.", 1)
     if change.kind == "masked" and isinstance(new, ast.Assign):
         return _masked(new.targets[0])
+    if change.kind == "added":
+        return _added(old)
     if not isinstance(new, (ast.Assign, ast.AugAssign)) or not isinstance(old, (ast.Assign, ast.AugAssign)):
         return None
     if change.kind == "copied":
@@ -51,6 +53,18 @@ def setting(change: Change, say: Vocabulary) -> Clause | None:
     if change.kind == "elsewhere":
         return Clause(f"`{stood}` were set, where `{belongs}` belongs", f"Set `{belongs}`.", 1)
     return None
+
+
+def _added(old: ast.stmt) -> Clause | None:
+    """Return the clause of entries that are set once, however often their index comes."""
+    target = _target(old) if isinstance(old, (ast.Assign, ast.AugAssign)) else None
+    if not isinstance(target, ast.Subscript):
+        return None
+    array, ids = ast.unparse(target.value), ast.unparse(target.slice)
+    if max(len(array), len(ids)) > MOST_QUOTED:
+        return None
+    said = f"of an index that stands several times in {ids} only the last counted, where all of them add up in {array}"
+    return Clause(said, f"Add with np.add.at({array}, {ids}, …): it takes an index as often as it comes.", 0)
 
 
 def _target(node: ast.Assign | ast.AugAssign) -> ast.expr:

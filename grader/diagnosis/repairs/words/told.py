@@ -8,6 +8,7 @@ from dataclasses import replace
 from grader.course.changes import replaced
 from grader.diagnosis.repairs.words.blocks import block
 from grader.diagnosis.repairs.words.differing import is_small, places
+from grader.diagnosis.repairs.words.draws import draws
 from grader.diagnosis.repairs.words.limits import limits, mirrored, one_case, rounds
 from grader.diagnosis.repairs.words.moved import moved, narrowed, quoted, taking_part
 from grader.diagnosis.repairs.words.setting import named_entry, setting
@@ -51,7 +52,7 @@ def told(change: Change, say: Vocabulary) -> Clause | None:
         return clause
     if _holds(change.old, change.new) and not _holds(change.new, change.old):
         return _extra(change.old, change.new, say)
-    if (special := block(change) or limits(change, say) or _special(change, say)) is not None:
+    if (special := block(change) or draws(change, say) or limits(change, say) or _special(change, say)) is not None:
         return special
     if change.old is getattr(change.statement, "value", None):  # made anew as the lines that are like it
         old, new, holder = narrowed(change.old, change.new, change.holder)
@@ -116,6 +117,9 @@ def _special(change: Change, say: Vocabulary) -> Clause | None:
         return clause
     if not isinstance(right, ast.Call):
         return None
+    if called(right) == "zeros_like" and isinstance(old, ast.Subscript) and right.args == [old]:
+        first, name = ast.unparse(old), targets(change.statement, say) or "a value"
+        return Clause(f"{name} began with `{first}`, where it begins with zeros", "Begin with zeros of its shape.", 0)
     if called(right) == "copy" and _holds(right, old):
         what = say.phrase(old) or "an array"
         return Clause(f"{what} were not copied", f"Copy {what}: what stands there is a view.", 0)

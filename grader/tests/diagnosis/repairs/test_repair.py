@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 from grader.diagnosis.repairs.kinds.analogy import defaults
-from grader.diagnosis.repairs.repair import aside, likelihood, reshapes
+from grader.diagnosis.repairs.repair import Repair, aside, crossed, likelihood, reshapes
 from grader.diagnosis.repairs.standing import is_weak
+from grader.diagnosis.slips.schema import Change
 
 
 def change(statement: str, old: str, new: str) -> Any:
@@ -72,3 +73,23 @@ def test_what_puts_a_quarter_right_or_less_is_weak(right: int, failing: int, wea
 def test_a_name_for_an_array_of_another_shape_is_tried_later(new: str, expected: bool) -> None:
     values = {"u": np.ones((2, 3)), "v": np.zeros((2, 3)), "table": np.zeros((5, 3))}
     assert reshapes(change("x = u", "u", new), values) is expected
+
+
+def test_names_are_crossed_in_two_lines_those_of_one_name_first() -> None:
+    first, second = ast.parse("k = g(q, w)\nv = g(q, w)").body
+
+    def single(statement: ast.stmt, old: str, new: ast.expr) -> Any:
+        return Repair((change_of(statement, ast.Name(old), new),), written=None)  # type: ignore[arg-type]
+
+    singles = [
+        single(first, "q", ast.Name("a")),
+        single(first, "w", ast.Name("b")),
+        single(second, "q", ast.Name("c")),
+        single(second, "q", ast.Constant(1)),
+    ]
+    found = [tuple(each.new.id for each in pair.changes) for pair in crossed(singles)]  # type: ignore[union-attr]
+    assert found == [("a", "c"), ("b", "c")]
+
+
+def change_of(statement: ast.stmt, old: ast.expr, new: ast.expr) -> Change:
+    return Change(1, "f", old, new, statement, statement)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import types
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
+from grader.course.stage import Tolerance
 from grader.diagnosis.replay import Replay
 from grader.remote.proxies import RemoteValue
 from grader.remote.record import Record
@@ -81,3 +84,15 @@ def test_an_object_that_is_unknown_here_agrees_with_nothing(module: Any) -> None
     record = Record("call", 1, "", "softmax", (unknown,), {}, given=(unknown,), result=1.0)
     assert not Replay(found.answers.reference, found.answers.stage, {}).agrees([record])
     assert found.answers.explain([record], {}) == ()
+
+
+def test_where_a_function_with_a_cache_raised_what_it_has_to_give_is_compared_without_it() -> None:
+    """Of the learner's there is no cache that another could stand for: a repair is held against such a record, too."""
+    module = types.ModuleType("small")
+    module.forward = lambda x: (x + 1, {"x": x})  # type: ignore[attr-defined]
+    stage: Any = SimpleNamespace(tolerance=Tolerance(), opaque=("forward",))
+    replay = Replay(module, stage, {})
+    replay.objects[1] = module.forward
+    right, wrong = ((X + add, None) for add in (1, 2))
+    records = [Record("call", 1, "", "forward", (X,), {}, given=(X,), result=result) for result in (right, wrong)]
+    assert [replay.agrees([each]) for each in records] == [True, False]

@@ -7,7 +7,7 @@ from typing import cast
 import numpy as np
 import pytest
 
-from grader.diagnosis.slips.probes import Failing, holds_numbers, is_poor, size_of
+from grader.diagnosis.slips.probes import Failing, holds_numbers, is_of_bits, is_poor, size_of
 from grader.remote.asking import Requests
 from grader.remote.proxies import RemoteValue
 from grader.remote.record import Record
@@ -53,3 +53,17 @@ def asked(*args: object) -> Failing:
 def test_an_object_of_the_learners_is_not_asked_for_its_size() -> None:
     theirs = RemoteValue(cast("Requests", Gone()), 2, "object", "T", ())
     assert size_of(asked(theirs)) == size_of(asked(2.0)) < size_of(asked(np.ones((2, 3))))
+
+
+@pytest.mark.parametrize(
+    ("result", "few"),
+    [
+        (np.array([0.0, 1.0, 1.0]), True),
+        (np.array([1.0, 2.0]), False),
+        (np.array([0, 1]), False),
+        (1.0, True),
+        (True, False),
+    ],
+)
+def test_floats_that_are_0_or_1_come_of_many_changes(result: object, few: bool) -> None:
+    assert is_of_bits(result) is few

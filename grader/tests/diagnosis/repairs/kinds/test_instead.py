@@ -125,6 +125,48 @@ CASES = {
         "return (-1) ** n",
         "the brackets around `-1` were missing",
     ),
+    "a square of ones for a diagonal": (
+        "def f(n, a):\n    return a * np.ones((n, n))",
+        "f(2, 3.0)",
+        "return a * np.eye(n)",
+        "`np.ones((n, n))` stood where `np.eye(n)` belongs",
+    ),
+    "a full square for a diagonal": (
+        "def f(n, a):\n    return np.full((n, n), a)",
+        "f(2, 3.0)",
+        "return a * np.eye(n)",
+        "`np.full((n, n), a)` stood where `a * np.eye(n)` belongs",
+    ),
+    "steps that are not counted": (
+        "def f(x, p, n, s):\n    return x[p:p + n:s]",
+        "f(np.ones(9), 1, 2, 3)",
+        "return x[p:p + s * n:s]",
+        "the slice `p:p + n:s` ended too early, where a step stands between two entries",
+    ),
+    "a correction": (
+        "def f(x, v):\n    return v * len(x) / (len(x) - 1)",
+        "f(np.ones(3), np.ones(2))",
+        "return v",
+        "`v * len(x) / (len(x) - 1)` stood where `v` belongs",
+    ),
+    "a start that is a part": (
+        "def f(x):\n    total = x[0]\n    for each in x:\n        total = total + each\n    return total",
+        "f(np.ones((2, 3)))",
+        "total = np.zeros_like(x[0])\nfor each in x:\n    total = total + each\nreturn total",
+        "total began with `x[0]`, where it begins with zeros",
+    ),
+    "an amount with one sign": (
+        "def f(z, t):\n    return z - t",
+        "f(np.ones(3), 0.5)",
+        "return z - np.sign(z) * t",
+        "t were not multiplied by the sign of z",
+    ),
+    "the first axis for the last": (
+        "def f(x):\n    return x.sum(axis=0)",
+        "f(np.ones(3))",
+        "return x.sum(axis=-1)",
+        "it worked along the first axis instead of the last axis",
+    ),
     "an exponent": (
         "def f(z):\n    return 3 * z ** 3",
         "f(np.ones(3))",

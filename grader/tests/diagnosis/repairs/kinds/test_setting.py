@@ -35,6 +35,18 @@ CASES = {
         "x[~keep, 0] += 1.0\nreturn x",
         "`x[keep, 0]` were set, where `x[~keep, 0]` belongs",
     ),
+    "what is set once for each index": (
+        "def f(a, ids, b):\n    a[ids] = b\n    return a",
+        "f(np.zeros(3), np.array([1, 1]), np.ones(2))",
+        "np.add.at(a, ids, b)\nreturn a",
+        "of an index that stands several times in ids only the last counted, where all of them add up in a",
+    ),
+    "what is added once for each index": (
+        "def f(a, ids, b):\n    a[ids] += b\n    return a",
+        "f(np.zeros(3), np.array([1, 1]), np.ones(2))",
+        "np.add.at(a, ids, b)\nreturn a",
+        "of an index that stands several times in ids only the last counted, where all of them add up in a",
+    ),
     "one column for those that are chosen": (
         "def f(x, at):\n    x[np.arange(len(at)), 0] = 1.0\n    return x",
         "f(np.zeros((2, 3)), np.array([2, 1]))",

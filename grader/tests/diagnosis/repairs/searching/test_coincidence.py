@@ -6,9 +6,11 @@ import ast
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 
-from grader.diagnosis.repairs.standing import are_many, can_be_drawn, is_open, left_wrong, ran_first
+from grader.diagnosis.repairs.standing import are_many, can_be_drawn, is_chance, is_open, left_wrong, ran_first
+from grader.diagnosis.repairs.trial import Trial
 from grader.tests.conftest import SmallCourse
 from grader.tests.diagnosis.repairs.layers import told
 
@@ -125,3 +127,54 @@ def test_what_is_left_out_of_a_line_is_no_cause_where_one_test_alone_draws() -> 
     repairs: list[Any] = [SimpleNamespace(all=[each]) for each in (less, other)]
     assert [can_be_drawn(each, 0) for each in repairs] == [False, True]
     assert can_be_drawn(repairs[0], 1)
+
+
+def test_a_change_of_brackets_alone_tells_something_where_one_test_draws() -> None:
+    whole = ast.parse("std = np.sqrt(2 / (n * k) ** 2)").body[0]
+    old, new = (ast.parse(text, mode="eval").body for text in ("(n * k) ** 2", "n * k ** 2"))
+    repair: Any = SimpleNamespace(all=[SimpleNamespace(kind="", old=old, new=new, statement=whole)])
+    assert can_be_drawn(repair, 0)
+
+
+def answering(result: object) -> Trial:
+    unused: Any = None
+    records: list[Any] = [SimpleNamespace(result=result)]
+    failing: Any = SimpleNamespace(records=[SimpleNamespace(error=None)])
+    return Trial(unused, unused, failing, records, True)
+
+
+@pytest.mark.parametrize(
+    ("result", "says_little"),
+    [
+        (np.array([0.0, 1.0, 1.0]), True),
+        (1.0, True),
+        (True, True),
+        (np.array([0.0, 0.5]), False),
+        (np.array([0, 1]), False),
+        (np.array([True, False]), False),
+        ((0.0, 1.0), False),
+    ],
+)
+def test_floats_that_are_0_or_1_say_little(result: object, says_little: bool) -> None:
+    assert answering(result).says_little is says_little
+
+
+def test_where_only_0_and_1_are_asked_for_a_term_more_is_chance_and_so_is_one_of_two_changes() -> None:
+    def of(new: ast.AST | str, before: ast.AST, likelihood: int = 0, holder: ast.AST | None = None) -> Any:
+        after = ast.parse(new, mode="eval").body if isinstance(new, str) else new
+        slip = SimpleNamespace(diagnosis=SimpleNamespace(text=f"{new}"), tests={"a"}, rank=(-1, 1, likelihood))
+        return slip, SimpleNamespace(all=[SimpleNamespace(old=before, new=after, holder=holder)])
+
+    trial = answering(np.array([0.0, 1.0, 1.0, 0.0]))
+    old = ast.parse("x @ W", mode="eval").body
+    assert isinstance(old, ast.expr)
+    more = of(ast.BinOp(old, ast.Mult(), ast.Name("x")), old)
+    other, another, unlikely = of("x @ V", old), of("x @ U", old), of("x @ T", old, likelihood=1)
+    call = ast.parse("relu(x)", mode="eval").body
+    assert isinstance(call, ast.Call)
+    assert is_chance([more], trial, [])
+    assert not is_chance([other], trial, [])
+    assert not is_chance([other, unlikely], trial, [])
+    assert is_chance([other, another], trial, [])
+    assert not is_chance([other, another], answering(np.array([0.2, 1.0])), [])
+    assert is_chance([of("step", call.func, holder=call)], trial, [])
