@@ -114,9 +114,10 @@ def _name(node: ast.AST) -> str:
 
 
 def aside(repair: Repair) -> bool:
-    """Say whether a condition changes in a sum, a bound by 1, or a number that stands alone to another number.
+    """Say whether a condition changes in a sum, a bound by 1, a number that stands alone, or a power is put in.
 
-    What helps as well is the likelier slip: the comparison that is there, or a name that has the value of the number.
+    What helps as well is the likelier slip: the comparison that is there, a name that has the value of the number, or
+    what is too much beside what would need a root.
     """
     return any(
         (
@@ -125,6 +126,7 @@ def aside(repair: Repair) -> bool:
             and isinstance(change.new, ast.BinOp)
         )
         or _moved_by_one(change.old, change.new)
+        or _is_power_of(change.old, change.new)
         or _is_number_alone(change)
         for change in repair.changes
     )
@@ -133,6 +135,19 @@ def aside(repair: Repair) -> bool:
 def _is_number_alone(change: Change) -> bool:
     both = isinstance(change.old, ast.Constant) and isinstance(change.new, ast.Constant)
     return both and isinstance(change.holder, (ast.Assign, ast.Compare))
+
+
+def _is_power_of(old: object, new: object) -> bool:
+    """Say whether a value, or a divisor, is the same raised to a power that is written out."""
+    if (
+        isinstance(old, ast.BinOp)
+        and isinstance(new, ast.BinOp)
+        and old.left is new.left
+        and type(old.op) is type(new.op)
+    ):
+        old, new = old.right, new.right
+    is_power = isinstance(new, ast.BinOp) and isinstance(new.op, ast.Pow) and isinstance(new.right, ast.Constant)
+    return is_power and isinstance(new, ast.BinOp) and new.left is old
 
 
 def _moved_by_one(old: object, new: object) -> bool:

@@ -14,7 +14,7 @@ import numpy as np
 
 from grader.course.changes import PARTNERS, replaced
 from grader.diagnosis.repairs.kinds.around import centred, negated
-from grader.diagnosis.repairs.kinds.instead import by_name, diagonal, in_order, lengths, unequal
+from grader.diagnosis.repairs.kinds.instead import by_name, diagonal, in_order, lengths, rounds, unequal
 from grader.diagnosis.slips.changes import Scope, natural_changes
 from grader.diagnosis.slips.formulas import number_node
 from grader.diagnosis.slips.wording.names import are_kin
@@ -53,7 +53,13 @@ def is_quick(old: ast.AST, new: ast.AST, holder: ast.AST, values: Mapping[str, A
     return False
 
 
-def for_another(node: ast.AST, holder: ast.AST, scope: Scope, value_of: Callable[[ast.AST], Any]) -> Iterator[ast.AST]:
+def for_another(
+    node: ast.AST,
+    holder: ast.AST,
+    scope: Scope,
+    value_of: Callable[[ast.AST], Any],
+    definition: ast.FunctionDef,
+) -> Iterator[ast.AST]:
     """Yield what may belong in the place of an expression that is easily taken for it."""
     yield from entries(node, scope.values)
     yield from summed(node, value_of)
@@ -66,6 +72,7 @@ def for_another(node: ast.AST, holder: ast.AST, scope: Scope, value_of: Callable
     yield from in_order(node, holder, scope.values, value_of)
     yield from lengths(node, holder, value_of)
     yield from unequal(node)
+    yield from rounds(node, definition)
     yield from diagonal(node, scope.values)
     yield from negated(node, holder, value_of(node))
     yield from centred(node, holder, scope.values)
