@@ -37,6 +37,11 @@ class Repair:
     def likelihood(self) -> int:
         return max(map(likelihood, self.all))
 
+    @property
+    def adds(self) -> bool:
+        """Say whether a term or a factor is put in: where an answer says little, many do."""
+        return any(isinstance(each.new, ast.BinOp) and each.new.left is each.old for each in self.all)
+
     def after(self, other: Repair | None) -> Repair:
         """Return this one with what another has put right before."""
         return self if other is None else replace(self, before=other.before + other.changes)
