@@ -87,7 +87,7 @@ class Diagnostician:
 
     def obvious(self, records: list[Record], names: dict[str, Name], row: str) -> Diagnosis | None:
         """Return what an answer shows by itself, such as a refusal that is missing."""
-        return obvious(self.stage, self.reference, records, names, row, self.learner)
+        return obvious(self.stage, self.reference, records, names, row, self.learner, self._reference_text)
 
     @property
     def slips(self) -> Search:

@@ -8,6 +8,7 @@ import re
 import types
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -42,10 +43,14 @@ def obvious(
     names: dict[str, Name],
     row: str,
     learner: bytes = b"",
+    text: str = "",
 ) -> Diagnosis | None:
-    """Return what the first answer that differs from the reference's shows by itself; None where it shows nothing."""
+    """Return what the first answer that differs from the reference's shows by itself; None where it shows nothing.
+
+    text is the reference's: what it refuses at the end of a loop is no check of the arguments.
+    """
     replay = Replay(module, stage, names, True, learner)
-    by_accident: _Seen | None = None
+    by_accident: _Seen | None = None  # or the answer that differs, where there is one
     for record in records:
         outcome = replay.perform(record)
         if outcome is None:
@@ -55,8 +60,27 @@ def obvious(
         if not agrees and error is not None and isinstance(record.error, type(error)):
             by_accident = by_accident or seen  # the test took it for the refusal, and failed at another call
         elif not agrees:
-            return _shown(seen, stage, module, row, learner)
-    return _shown(by_accident, stage, module, row, learner) if by_accident is not None else None
+            by_accident = seen
+            break
+    if by_accident is None or (by_accident.error is not None and _is_outcome(by_accident, text)):
+        return None
+    return _shown(by_accident, stage, module, row, learner)
+
+
+def _is_outcome(seen: _Seen, text: str) -> bool:
+    """Say whether a call is refused behind a loop that found nothing, and was not by the learner's: an effect."""
+    last = seen.error.__traceback__ if seen.error is not None else None
+    while last is not None and last.tb_next is not None:
+        last = last.tb_next
+    if last is None or seen.record.error is not None or not text:
+        return False
+    for each in ast.walk(ast.parse(text)):
+        body = each.body if isinstance(each, ast.FunctionDef) else []
+        for before, statement in pairwise(body):
+            is_last = isinstance(statement, ast.Raise) and isinstance(before, (ast.For, ast.While))
+            if is_last and statement.lineno == last.tb_lineno:
+                return True
+    return False
 
 
 def _shown(seen: _Seen, stage: Stage, module: types.ModuleType, row: str, learner: bytes) -> Diagnosis | None:

@@ -562,8 +562,10 @@ def solutions_as_rows(A, b, right=solve):
 @mistake(
     criterion="singular-systems",
     replaces="solve",
-    text="Only an exact zero counts as singular; rounding left a tiny pivot, and dividing by it gives huge numbers.",
-    fix="Compare the pivots with a limit that grows with A: 10 * n * eps * np.linalg.norm(A).",
+    text="A matrix of which one pivot is tiny was not refused: rounding leaves that where exact numbers give 0, and "
+    "dividing by it gives huge numbers.",
+    fix="Compare the pivots with a limit that grows with A, 10 * n * eps * np.linalg.norm(A), and refuse A where any "
+    "of them is below it.",
 )
 def only_exact_zeros_refused(A, b):
     P, L, U = _factors(A)

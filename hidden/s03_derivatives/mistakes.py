@@ -780,8 +780,8 @@ def variable_changed_in_place(self, other):
 @mistake(
     criterion="variable-arithmetic",
     replaces="Variable.backward",
-    text="The output's own grad was left at 0, and 0 is what everything else gets.",
-    fix="Set self.grad = 1.0 at the start: the derivative of the output by itself.",
+    text="The output's own grad was 0 when the grads were handed back, and 0 is what everything else gets.",
+    fix="Set self.grad = 1.0, the derivative of the output by itself: after all grads were set to 0, before the walk.",
 )
 def output_not_seeded(self, right=Variable.backward):
     for variable in _inputs_first(self):
@@ -792,7 +792,8 @@ def output_not_seeded(self, right=Variable.backward):
     criterion="variable-arithmetic",
     replaces="Variable.backward",
     text="Only the direct inputs of the output got a grad; what these were computed from got none.",
-    fix="Go on from each variable to its own inputs, until there are none.",
+    fix="Go on from each variable to its own inputs until there are none, in the order from the output to the inputs: "
+    "what hands on its grad before that has come in hands on 0.",
 )
 def one_step_back_only(self):
     for variable in _inputs_first(self):

@@ -9,6 +9,8 @@ import numpy as np
 from grader.diagnosis.slips.probes import Failing
 from grader.remote.record import Record
 
+FEW_NUMBERS = 8
+
 
 def is_raised(failing: Failing) -> bool:
     """Say whether a test ended in an exception of the learner's: a wrong value tells more of its cause."""
@@ -19,6 +21,15 @@ def is_of_nothing(failing: Failing) -> bool:
     """Say whether a test asks for something of no entries: what has no part in it cannot show there."""
     given = (value for record in failing.records for value in (*record.args, *record.kwargs.values()))
     return any(isinstance(value, np.ndarray) and not value.size for value in given)
+
+
+def says_little(failing: Failing) -> bool:
+    """Say whether the last answer is one or a few whole numbers, or True and False: it has many causes."""
+    try:
+        answer = np.asarray(failing.records[-1].result)
+    except (ValueError, TypeError):
+        return False
+    return answer.dtype.kind in "biu" and 0 < answer.size <= FEW_NUMBERS
 
 
 def is_drawn(records: Sequence[Record]) -> bool:

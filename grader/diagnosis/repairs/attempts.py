@@ -28,6 +28,7 @@ MOST_PASSED = 3  # changes with which it passes
 FIRST = range(SUSPECT, SUSPECT + 1)  # how far statements are from what is wrong
 NEAR, DEEP, NO_PART = range(3), range(3, FAR), range(FAR, FAR + 1)
 REACHED = range(FAR)  # whatever an answer can come from
+LOOPS = (ast.For, ast.While)
 LEVELS = (0, ALIGNED)  # of changes where a value first goes wrong: all of one function's, then the next
 OF_FAILING = (
     (NEAR, 0),
@@ -196,6 +197,8 @@ def _of_suspects(
     nearest = [name for name in doubted if places[name] == places[doubted[0]]]
     inner = [name for name in doubted if not _calls(written.definitions[name], doubted)]
     tried = [(FIRST, level, name) for level in LEVELS for name in (*nearest, *inner)]
+    looping = [name for name in nearest if any(isinstance(each, LOOPS) for each in walk(written.definitions[name]))]
+    tried += [(REACHED, QUICK, name) for name in looping]  # what goes wrong in a later round may be right in the first
     return [*tried, *((FIRST, TERMS, name) for name in (*inner, *nearest))]
 
 

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 
-from grader.diagnosis.repairs.asked import is_raised
+from grader.diagnosis.repairs.asked import is_raised, says_little
 from grader.diagnosis.repairs.attempts import Row
 from grader.diagnosis.repairs.bench import Bench
 from grader.diagnosis.repairs.forms import Forms
@@ -61,6 +61,7 @@ class Confirmer:
             statements = frozenset(id(change.statement) for change in each.changes)
             tests = {test for test, repairs in settling.items() if each in repairs} | {probe.test}
             is_partial = len(each.all) > 1 and len(tests) <= len(settling)
+            is_partial |= each.adds and says_little(probe) and len(tests) <= len(settling)
             if statements in settled or is_partial or len(tests) < needed(each, self.forms.constants):
                 continue  # unlikely changes that put little right, or several that leave a test, may be a coincidence
             if len(tests) == len(settling) + 1:

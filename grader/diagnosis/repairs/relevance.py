@@ -39,6 +39,7 @@ class Line:
     sets: Mapping[str, frozenset[str]]  # token set: the tokens that are used for it
     uses: frozenset[str]
     heads: tuple[ast.stmt, ...]  # the statements around it
+    gives: Mapping[str, frozenset[str]]  # argument of another function: the tokens that are given on for it
 
 
 @dataclass
@@ -48,6 +49,7 @@ class Relevance:
     definitions: Mapping[str, ast.FunctionDef]
     lines: list[Line] = field(default_factory=list)
     _setting: dict[str, list[Line]] = field(default_factory=dict)
+    _giving: dict[str, list[Line]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for name, node in self.definitions.items():
@@ -55,16 +57,20 @@ class Relevance:
         for line in self.lines:
             for token in line.sets:
                 self._setting.setdefault(token, []).append(line)
+            for token in line.gives:
+                self._giving.setdefault(token, []).append(line)
 
     def depths(self, label: str, parts: Iterable[int | str]) -> dict[int, int]:
         """Return by the id of each statement how far it is from what was asked of a module; parts are what is wrong.
 
-        label is a function, a class or an attribute by its full name. A statement that takes no part is not in it.
+        label is a function, a class or an attribute by its full name. A statement that takes no part is not in it. What
+        an attribute is made of was given to its object by others, which nobody asks by name.
         """
         found: dict[int, int] = {}
         waiting = self._asked(label, list(parts))
         depth = 0
         seen: set[str] = set()
+        is_attribute = f"@{label.rpartition('.')[2]}" in waiting
         while waiting:
             seen |= waiting
             following: set[str] = set()
@@ -73,6 +79,10 @@ class Relevance:
                     for each in (line.statement, *line.heads):
                         found.setdefault(id(each), depth)
                     following |= line.sets[token]
+                for line in self._giving.get(token, []) if is_attribute else ():
+                    for each in (line.statement, *line.heads):
+                        found.setdefault(id(each), depth)
+                    following |= line.gives[token]
             waiting = following - seen
             depth += 1
         return found
@@ -118,7 +128,18 @@ class Relevance:
         value = getattr(statement, "value", None)
         for part, each in _parts(value) if isinstance(value, ast.Dict) else ():
             sets[f"#{part}"] = frozenset(self._used(function, [each]))
-        return Line(statement, function, sets, uses, heads)
+        return Line(statement, function, sets, uses, heads, dict(self._given(function, head_of(statement))))
+
+    def _given(self, function: str, nodes: Iterable[ast.AST]) -> Iterator[tuple[str, frozenset[str]]]:
+        """Yield the arguments of other functions that expressions give a value, with what they use for it."""
+        for call in (each for node in nodes for each in walk(node) if isinstance(each, ast.Call)):
+            name = getattr(call.func, "id", "")
+            own = name if name in self.definitions else f"{name}.__init__"
+            known = self.definitions[own].args.args if own in self.definitions else []
+            names = [each.arg for each in known if each.arg != "self"]
+            pairs = [*zip(names, call.args, strict=False), *((each.arg, each.value) for each in call.keywords)]
+            for argument, value in pairs if names else ():
+                yield f"{own}:{argument}", frozenset(self._used(function, [value]))
 
     def _used(self, function: str, nodes: Iterable[ast.AST]) -> Iterator[str]:
         """Yield what expressions use: names, attributes, keys, and what the functions return that they call."""

@@ -38,6 +38,11 @@ class Repair:
     def likelihood(self) -> int:
         return max(map(likelihood, self.all))
 
+    @property
+    def adds(self) -> bool:
+        """Say whether a term or a factor is put in: where an answer says little, many do."""
+        return any(isinstance(each.new, ast.BinOp) and each.new.left is each.old for each in self.all)
+
     def after(self, other: Repair | None) -> Repair:
         """Return this one with what another has put right before."""
         return self if other is None else replace(self, before=other.before + other.changes)
@@ -127,9 +132,10 @@ def _name(node: ast.AST) -> str:
 
 
 def aside(repair: Repair) -> bool:
-    """Say whether a condition changes in a sum, a bound by 1, or a number that stands alone to another number.
+    """Say whether a condition changes in a sum, a bound by 1, a number that stands alone, or a power is put in.
 
-    What helps as well is the likelier slip: the comparison that is there, or a name that has the value of the number.
+    What helps as well is the likelier slip: the comparison that is there, a name that has the value of the number, or
+    what is too much beside what would need a root.
     """
     return any(
         (
@@ -138,6 +144,7 @@ def aside(repair: Repair) -> bool:
             and isinstance(change.new, ast.BinOp)
         )
         or _moved_by_one(change.old, change.new)
+        or _is_power_of(change.old, change.new)
         or _is_number_alone(change)
         for change in repair.changes
     )
@@ -146,6 +153,19 @@ def aside(repair: Repair) -> bool:
 def _is_number_alone(change: Change) -> bool:
     both = isinstance(change.old, ast.Constant) and isinstance(change.new, ast.Constant)
     return both and isinstance(change.holder, (ast.Assign, ast.Compare))
+
+
+def _is_power_of(old: object, new: object) -> bool:
+    """Say whether a value, or a divisor, is the same raised to a power that is written out."""
+    if (
+        isinstance(old, ast.BinOp)
+        and isinstance(new, ast.BinOp)
+        and old.left is new.left
+        and type(old.op) is type(new.op)
+    ):
+        old, new = old.right, new.right
+    is_power = isinstance(new, ast.BinOp) and isinstance(new.op, ast.Pow) and isinstance(new.right, ast.Constant)
+    return is_power and isinstance(new, ast.BinOp) and new.left is old
 
 
 def _moved_by_one(old: object, new: object) -> bool:

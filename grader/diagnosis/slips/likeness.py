@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 _WORDS = re.compile(r"\b(?:for|while|if|return|yield)\b|\b[A-Za-z_]\w*\b(?=\()|@|\*\*|\+=")
 _DOCSTRING = re.compile(r'""".*?"""', re.DOTALL)
@@ -17,6 +18,14 @@ def passes(text: str, function: str, called: str, keyword: str) -> bool:
     """Say whether a line of a function passes an argument of a name to what is called so."""
     call = rf"\b{re.escape(called)}\([^\n]*\b{re.escape(keyword)}\s*="
     return re.search(call, _DOCSTRING.sub("", _lines_of(text, function))) is not None
+
+
+def asks(text: str, function: str, names: Iterable[str]) -> bool:
+    """Say whether a condition in the lines of a function asks for all of some names."""
+    lines = _DOCSTRING.sub("", _lines_of(text, function)).splitlines()
+    conditions = [set(re.findall(r"\w+", line)) for line in lines if re.match(r"\s*(?:el)?if\b", line)]
+    wanted = set(names)
+    return bool(wanted) and any(wanted <= each for each in conditions)
 
 
 def _lines_of(text: str, function: str) -> str:

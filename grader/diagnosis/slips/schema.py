@@ -65,10 +65,10 @@ class Change:
         old, new = self.old, self.new
         sides = [name for name in ("left", "right", "operand", "value") if getattr(old, name, None) is new]
         inner = [name for name in ("left", "right", "operand") if getattr(new, name, None) is old]
-        keys = [type(getattr(each, "op", None)).__name__ for each in (old, new)]
+        keys = [type(getattr(each, "op", None)).__name__ for each in ((old,) if sides else (old, new))]
         called = getattr(getattr(old, "func", None), "attr", getattr(getattr(old, "func", None), "id", ""))
         value = ast.unparse(new) if isinstance(old, ast.Constant) and isinstance(new, ast.AST) else ""
-        return type(old), type(new), self.kind, *sides, "in", *inner, *keys, called, value
+        return type(old), None if sides else type(new), self.kind, *sides, "in", *inner, *keys, called, value
 
 
 @dataclass

@@ -15,13 +15,14 @@ import numpy as np
 
 from grader.diagnosis.replay import Replay
 from grader.diagnosis.slips.found import Found, at_several_places, in_pairs
-from grader.diagnosis.slips.likeness import likeness, manner_of, passes
+from grader.diagnosis.slips.likeness import asks, likeness, manner_of, passes
 from grader.diagnosis.slips.patch import can_bound
 from grader.diagnosis.slips.probes import Failing, Probe, holds_numbers, is_of_bits, is_poor, probe_of, size_of
 from grader.diagnosis.slips.schema import Change
 from grader.diagnosis.slips.switchboard import LEAST, Switchboard
 from grader.diagnosis.slips.telling import Slip, diagnosis_of, distance, is_fine, located, stands
 from grader.diagnosis.slips.wording.clause import Clause
+from grader.diagnosis.slips.wording.phrases import constant_of
 from grader.outcome import Diagnosis
 
 PROBES = 4  # tests of one row that are tried one after the other, until one is explained
@@ -101,13 +102,20 @@ class Search:
         return probe_of(place, self.board.sources[place].file, failing, replay_of, self.clock)
 
     def _is_refuted(self, found: Found) -> bool:
-        """Say whether an argument is left out that the learner's own lines pass: what is told would not be true."""
+        """Say whether what is told would not be true of the learner's own lines.
+
+        An argument is left out that they pass, or a case always taken for which they have a condition.
+        """
         for change in found.changes:
             old, new = change.old, change.new
             if isinstance(old, ast.Call) and isinstance(new, ast.Call):
                 called = str(getattr(old.func, "attr", getattr(old.func, "id", "")))
                 left_out = {each.arg for each in old.keywords} - {each.arg for each in new.keywords}
                 if any(passes(self._text, change.function, called, each) for each in left_out if each):
+                    return True
+            if isinstance(old, ast.If) and isinstance(new, ast.If) and constant_of(new.test) is True:
+                names = self.board.sources[found.source].vocabulary(change.function).names(old.test)
+                if names and asks(self._text, change.function, names.split(" and ")):
                     return True
         return False
 

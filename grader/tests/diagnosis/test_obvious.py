@@ -230,3 +230,15 @@ def test_numbers_in_the_place_of_a_mask_are_told(course: SmallCourse) -> None:
     }
     found = explained(course, solution.replace("x > 0", "(x > 5) * 1.0"))
     assert not [each for each in found if each.mistake in OBVIOUS]
+
+
+@pytest.mark.parametrize(("refusal", "is_told"), [("raise", False), ("if True:\n            raise", True)])
+def test_a_refusal_at_the_end_of_a_search_is_no_check_of_the_arguments(
+    course: SmallCourse, refusal: str, is_told: bool
+) -> None:
+    was = 'if len(x) == 0:\n            raise ValueError("x is empty")\n        return x / np.float32(2), len(x)'
+    search = "for each in x:\n            if each > 0:\n                return x / np.float32(2), len(x)\n        "
+    solution = SOLUTION.replace(was, f'{search}{refusal} ValueError("x is empty")')
+    course.write(manifest=MANIFEST, solution=solution, public=PUBLIC, hidden="", mistakes="")
+    found = explained(course, solution.replace("for each in x", "for each in (*x, 1)"))
+    assert [each.mistake for each in found] == (["refusal-missing"] if is_told else [])

@@ -8,6 +8,7 @@ from typing import Any
 
 from grader.course.changes import replaced
 from grader.diagnosis.slips.formulas import number_node, transposed
+from grader.diagnosis.trees import walk
 
 MEANS = ("mean", "means", "average", "avg", "mu", "bar")  # words in the name of a mean
 
@@ -87,6 +88,25 @@ def wrapped(node: ast.expr, value: Any, inner: bool) -> Iterator[ast.AST]:
     yield ast.BinOp(node, ast.Add(), ast.Constant(1))
     yield ast.BinOp(node, ast.Div(), ast.Constant(2))
     yield ast.BinOp(node, ast.Mult(), ast.Constant(2))
+
+
+def applied(
+    node: ast.expr,
+    definition: ast.FunctionDef,
+    definitions: Mapping[str, ast.FunctionDef],
+    own: Mapping[str, Any],
+) -> Iterator[ast.AST]:
+    """Yield an expression with a function of the module, or a layer among an object's own attributes, applied to it."""
+    for name, other in definitions.items():
+        required = len(other.args.args) - len(other.args.defaults)
+        if "." not in name and required == 1 and other is not definition:
+            yield ast.Call(ast.Name(name, ast.Load()), [node], [])
+    calls = [each.func for each in walk(definition) if isinstance(each, ast.Call)]
+    methods = {each.attr for each in calls if isinstance(each, ast.Attribute) and isinstance(each.value, ast.Attribute)}
+    for attribute, held in own.items():
+        for method in sorted(methods & {"forward", "backward"}) if type(held).__name__ == "SimpleNamespace" else ():
+            layer = ast.Attribute(ast.Name("self", ast.Load()), attribute, ast.Load())
+            yield ast.Call(ast.Attribute(layer, method, ast.Load()), [node], [])
 
 
 def _library(*names: str) -> ast.expr:

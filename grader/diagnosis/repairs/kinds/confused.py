@@ -22,6 +22,7 @@ from grader.diagnosis.repairs.kinds.instead import (
     identity,
     in_order,
     lengths,
+    rounds,
     stepped,
     uncorrected,
     unequal,
@@ -65,7 +66,13 @@ def is_quick(old: ast.AST, new: ast.AST, holder: ast.AST, values: Mapping[str, A
     return False
 
 
-def for_another(node: ast.AST, holder: ast.AST, scope: Scope, value_of: Callable[[ast.AST], Any]) -> Iterator[ast.AST]:
+def for_another(
+    node: ast.AST,
+    holder: ast.AST,
+    scope: Scope,
+    value_of: Callable[[ast.AST], Any],
+    definition: ast.FunctionDef,
+) -> Iterator[ast.AST]:
     """Yield what may belong in the place of an expression that is easily taken for it."""
     yield from entries(node, scope.values)
     yield from summed(node, value_of)
@@ -78,6 +85,7 @@ def for_another(node: ast.AST, holder: ast.AST, scope: Scope, value_of: Callable
     yield from in_order(node, holder, scope.values, value_of)
     yield from lengths(node, holder, value_of)
     yield from unequal(node)
+    yield from rounds(node, definition)
     yield from diagonal(node, scope.values)
     yield from negated(node, holder, value_of(node))
     yield from both_sided(node, value_of)

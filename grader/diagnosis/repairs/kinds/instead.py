@@ -23,11 +23,16 @@ OUTER = (ast.Assign, ast.AugAssign, ast.For, ast.keyword)  # what gives a value 
 def by_name(
     node: ast.AST, holder: ast.AST, values: Mapping[str, Any], value_of: Callable[[ast.AST], Any]
 ) -> Iterator[ast.AST]:
-    """Yield names of the same shape in the place of a part of an array, inside of a formula: v for A[:, j]."""
-    if not is_part(node) or isinstance(holder, OUTER):
+    """Yield names of the same shape in the place of a part of an array, inside of a formula: v for A[:, j].
+
+    And in the place of a formula to which a part of an array is set: length for v @ v in R[j, j].
+    """
+    is_kept = isinstance(holder, ast.Assign) and isinstance(holder.targets[0], ast.Subscript)
+    is_made = is_kept and isinstance(node, (ast.BinOp, ast.Call)) and getattr(holder, "value", None) is node
+    if not is_made and (not is_part(node) or isinstance(holder, OUTER)):
         return
     value = value_of(node)
-    if not isinstance(value, np.ndarray) or value.dtype.kind != "f" or not value.ndim:
+    if not isinstance(value, np.ndarray) or value.dtype.kind != "f" or not (value.ndim or is_made):
         return
     names = [
         name
@@ -68,6 +73,15 @@ def diagonal(node: ast.AST, values: Mapping[str, Any]) -> Iterator[ast.AST]:
     indices = [name for name, held in values.items() if type(held) is int and name != one]
     for name in indices[:MOST_NAMES] if one == other else ():
         yield replaced(node, slice=ast.Tuple([ast.Name(name, ast.Load()), ast.Name(name, ast.Load())], ast.Load()))
+
+
+def rounds(node: ast.AST, definition: ast.FunctionDef) -> Iterator[ast.AST]:
+    """Yield what another loop counts in the place of what one counts, as j for i: at the end both may be the same."""
+    targets = [each.target for each in walk(definition) if isinstance(each, ast.For)]
+    loops = [each.id for each in targets if isinstance(each, ast.Name)]
+    if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id in loops:
+        others = dict.fromkeys(name for name in loops if name not in (node.id, "_"))
+        yield from (ast.Name(name, ast.Load()) for name in list(others)[:MOST_NAMES])
 
 
 def lengths(node: ast.AST, holder: ast.AST, value_of: Callable[[ast.AST], Any]) -> Iterator[ast.AST]:

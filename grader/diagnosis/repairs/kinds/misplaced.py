@@ -47,7 +47,7 @@ def regrouped(node: ast.AST) -> Iterator[ast.AST]:
             if isinstance(call, ast.Call) and len(call.args) == 1 and _is_applied(call):
                 inside = [call.args[0], other] if side == "left" else [other, call.args[0]]
                 yield replaced(call, args=[ast.BinOp(inside[0], node.op, inside[1])])
-    if isinstance(node.op, ast.Pow) and isinstance(left, ast.BinOp) and isinstance(left.op, PRODUCTS):
+    if isinstance(node.op, ast.Pow) and isinstance(left, ast.BinOp) and isinstance(left.op, (*PRODUCTS, *SUMS)):
         yield replaced(left, right=replaced(node, left=left.right))
     if isinstance(node.op, ast.MatMult) and isinstance(right, ast.BinOp) and isinstance(right.op, SUMS):
         yield replaced(right, left=replaced(node, right=right.left))

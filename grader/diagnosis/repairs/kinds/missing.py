@@ -14,8 +14,9 @@ from grader.course.changes import replaced
 from grader.diagnosis.repairs.held.seen import EXPRESSIONS
 from grader.diagnosis.repairs.kinds import blocks, confused, misplaced
 from grader.diagnosis.repairs.kinds.analogy import alike
-from grader.diagnosis.repairs.kinds.around import biased, wrapped
+from grader.diagnosis.repairs.kinds.around import applied, biased, wrapped
 from grader.diagnosis.repairs.kinds.instead import counts, parts
+from grader.diagnosis.repairs.kinds.nested import nested
 from grader.diagnosis.repairs.kinds.silent import silent
 from grader.diagnosis.repairs.kinds.unused import put_in, unused_names
 from grader.diagnosis.repairs.kinds.values import fits, is_called, is_far, is_large, is_number, left_out, sqrt, tells
@@ -55,9 +56,10 @@ class Missing:
         if isinstance(node, EXPRESSIONS) and not is_called(node, holder) and self._never_began(node):
             return
         if self.level == QUICK:
-            yield from confused.for_another(node, holder, self.scope, self.value_of)
+            yield from confused.for_another(node, holder, self.scope, self.value_of, self.definition)
             if isinstance(node, ast.Constant):
                 yield from put_in(node, holder, None, self.unused, self.scope.values)
+            yield from biased(node, holder, self.value_of(node), self.terms)
             yield from misplaced.whole_range(node, holder)
             yield from misplaced.both_ways(node, holder)
             yield from blocks.shifted(node, self.scope.values)
@@ -88,10 +90,10 @@ class Missing:
             if isinstance(node, ast.Constant) and not isinstance(holder, (ast.Compare, ast.Assign)):
                 yield from misplaced.named_numbers(node, holder, self.scope.values)
             return
-        yield from biased(node, holder, self.value_of(node), self.terms)
         if not isinstance(node, ast.Constant):
             yield from put_in(node, holder, self.value_of(node), self.unused, self.scope.values)
         yield from misplaced.regrouped(node)
+        yield from nested(node, holder, self.constants)
         yield from misplaced.started(node, holder, self.value_of(node))
         yield from misplaced.indexed(node, self.value_of)
         yield from misplaced.exchanged(node)
@@ -122,7 +124,9 @@ class Missing:
             if outer or isinstance(holder, (ast.BinOp, ast.Call)):
                 yield from wrapped(node, value, not outer)
             if outer or isinstance(holder, ast.Call):
-                yield from self._applied(node)
+                yield from applied(
+                    node, self.definition, self.definitions, vars(self.scope.values.get("self", Scope({})))
+                )
                 yield from misplaced.slopes(node, value, self._at_hand(node))
                 yield from misplaced.multiplied(node, value, self._at_hand(node))
             if isinstance(node, (ast.BinOp, ast.Call)):
@@ -136,25 +140,6 @@ class Missing:
             yield from self._terms(node, self.value_of(holder) if is_scalar else value, (ast.Mult, ast.Div))
         elif isinstance(holder, ast.BinOp) and isinstance(holder.op, (ast.Mult, ast.Div)):
             yield from self._terms(node, value, (ast.Sub, ast.Add))
-
-    def _applied(self, node: ast.expr) -> Iterator[ast.AST]:
-        """Yield an expression with a function of the module, or a layer of the object, applied to it."""
-        for name, own in self.definitions.items():
-            required = len(own.args.args) - len(own.args.defaults)
-            if "." not in name and required == 1 and own is not self.definition:
-                yield ast.Call(ast.Name(name, ast.Load()), [node], [])
-        own_object = ast.Name("self", ast.Load())
-        methods = {
-            each.func.attr
-            for each in walk(self.definition)
-            if isinstance(each, ast.Call)
-            and isinstance(each.func, ast.Attribute)
-            and isinstance(each.func.value, ast.Attribute)
-        }
-        for attribute, held in vars(self.scope.values.get("self", Scope({}))).items():
-            for method in sorted(methods & {"forward", "backward"}) if type(held).__name__ == "SimpleNamespace" else ():
-                layer = ast.Attribute(own_object, attribute, ast.Load())
-                yield ast.Call(ast.Attribute(layer, method, ast.Load()), [node], [])
 
     def _numbers(self, node: ast.Constant, holder: ast.AST) -> Iterator[ast.AST]:
         """Yield the numbers of the right module."""

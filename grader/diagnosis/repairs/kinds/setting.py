@@ -18,6 +18,7 @@ from grader.diagnosis.slips.statements import BODIES, Kind, repaired_orders
 from grader.diagnosis.trees import substituted, walk
 
 MOST_TARGETS = 4  # that results are taken apart into
+MOST_BEFORE = 3  # lines before a loop, of which one may belong in it
 MOST_KEPT = 4  # names that may have to be set again
 
 Line = tuple[Kind, str, int, list[ast.stmt]]
@@ -29,6 +30,24 @@ def other_targets(holder: ast.AST, values: Mapping[str, Any]) -> Iterator[Line]:
         for place, statement in enumerate(body):
             for kind, other in _other(statement, values):
                 yield kind, name, place, [*body[:place], other, *body[place + 1 :]]
+        for place, changed in _in_rounds(body):
+            yield "reset", name, place, changed
+
+
+def _in_rounds(body: list[ast.stmt]) -> Iterator[tuple[int, list[ast.stmt]]]:
+    """Yield a body in which a loop sets in every round what was set once, in one of the lines before it."""
+    for place, loop in enumerate(body):
+        if not isinstance(loop, (ast.For, ast.While)):
+            continue
+        read, own = _names(loop, ast.Load), _names(loop, ast.Store)
+        for line in range(max(0, place - MOST_BEFORE), place):
+            first = body[line]
+            if not isinstance(first, ast.Assign) or not isinstance(first.value, (ast.Call, ast.BinOp)):
+                continue
+            target = first.targets[0]
+            is_used = isinstance(target, ast.Name) and target.id in read - own
+            if is_used and _names(first.value, ast.Load) & own:
+                yield line, [*body[:place], replaced(loop, body=[first, *loop.body]), *body[place + 1 :]]
 
 
 def lines_of(
@@ -70,6 +89,7 @@ def _other(node: ast.stmt, values: Mapping[str, Any]) -> Iterator[tuple[Kind, as
             yield "elsewhere", _setting(node, part)
         yield from _both(node, target)
         yield from _added(node, target, values)
+        yield from _in_part(node, target, values)
     elif isinstance(node.value, ast.Name) and isinstance(values.get(node.value.id), dict):
         yield "copied", replaced(node, value=_copied(node.value))
 
@@ -100,6 +120,27 @@ def _both(node: ast.Assign | ast.AugAssign, target: ast.Subscript) -> Iterator[t
             for each in others:
                 value = substituted(value, each, new) if ast.unparse(each) == ast.unparse(old) else value
             yield "elsewhere", replaced(_setting(node, substituted(target, old, new)), value=value)
+
+
+def _in_part(
+    node: ast.Assign | ast.AugAssign, target: ast.Subscript, values: Mapping[str, Any]
+) -> Iterator[tuple[Kind, ast.stmt]]:
+    """Yield a line that sets a part of rows, as of those of the same table, where it sets whole rows."""
+    name = target.value.id if isinstance(target.value, ast.Name) else ""
+    if isinstance(target.slice, (ast.Tuple, ast.Slice)) or getattr(values.get(name), "ndim", 0) != 2:
+        return
+    rows = [each for each in walk(node.value) if isinstance(each, ast.Subscript) and ast.unparse(each.value) == name]
+    bounds = [each.id for each in walk(target.slice) if isinstance(each, ast.Name) and type(values.get(each.id)) is int]
+    if not rows or any(isinstance(each.slice, (ast.Tuple, ast.Slice)) for each in rows):
+        return
+    for bound in dict.fromkeys(bounds):
+        end = ast.Name(bound, ast.Load())
+        for part in (ast.Slice(None, end, None), ast.Slice(end, None, None)):
+            value: Any = node.value
+            for each in rows:
+                value = substituted(value, each, replaced(each, slice=ast.Tuple([each.slice, part], ast.Load())))
+            made = replaced(target, slice=ast.Tuple([target.slice, part], ast.Load()))
+            yield "elsewhere", replaced(_setting(node, made), value=value)
 
 
 def _bounds(node: ast.Slice) -> Iterator[ast.Slice]:

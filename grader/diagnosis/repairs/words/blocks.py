@@ -66,6 +66,8 @@ def _late(old: ast.expr, new: ast.expr, belongs: str) -> Clause | None:
         return None
     if not isinstance(inner.op, (ast.Div, ast.FloorDiv)) or inner.left.right is not old.right:
         return None
+    if inner.left is old or not isinstance(old.op, (ast.Add, ast.Sub)):
+        return None  # nothing was divided there
     done = "subtracted" if isinstance(old.op, ast.Sub) else "added"
     [term] = _quoted(old.right)
     return Clause(f"{term} were {done} after the division, where it belongs before", f"Write {belongs}.", 0)

@@ -6,6 +6,7 @@ import ast
 import re
 
 from grader.diagnosis.repairs.kinds.confused import BUILT_IN
+from grader.diagnosis.repairs.words.nested import is_nested
 from grader.diagnosis.slips.schema import Change
 from grader.diagnosis.slips.wording.clause import Clause
 from grader.diagnosis.slips.wording.nouns import LIBRARIES, NOUNS
@@ -14,6 +15,7 @@ from grader.diagnosis.slips.wording.sentences import targets
 from grader.diagnosis.trees import walk
 
 MOST_QUOTED = 90  # characters
+MOST_MADE = 40  # characters
 MOST_NAMES = 2  # that are told of one value
 
 
@@ -78,6 +80,8 @@ def _plain(node: ast.AST) -> list[object]:
 def moved(old: ast.AST, right: ast.AST, say: Vocabulary) -> Clause | None:
     """Return the clause of what stands in another place, or is missing as a whole: the learner's own text says it."""
     if isinstance(old, ast.Name) and isinstance(right, ast.Name) and {old.id, right.id} <= set(BUILT_IN):
+        return quoted(old, right)
+    if is_nested(old, right):
         return quoted(old, right)
     if isinstance(old, ast.Dict) and isinstance(right, ast.Dict):
         pairs = zip(old.keys, old.values, right.values, strict=False)
@@ -204,6 +208,20 @@ def taking_part(change: Change, say: Vocabulary) -> Clause | None:
     if missing:
         return Clause(f"{_listed(missing)} took no part in {what}", f"Look at what {what} is made of.", 1)
     return Clause(f"{_listed(extra)} took part in {what}", f"Make {what} without it.", 1)
+
+
+def made_of(change: Change, say: Vocabulary) -> Clause | None:
+    """Return the clause of a name in the place of what is made of one or two others: not how it is made of them."""
+    if not isinstance(change.old, (ast.Name, ast.Attribute, ast.Subscript)) or not isinstance(change.new, ast.expr):
+        return None
+    stood = ast.unparse(change.old)
+    names = [each.id for each in walk(change.new) if isinstance(each, ast.Name) and each.id not in LIBRARIES]
+    named = list(dict.fromkeys(each for each in names if each not in say.functions))
+    ours = {each.id for each in walk(change.old) if isinstance(each, ast.Name)}
+    if not 0 < len(named) <= MOST_NAMES or ours & set(named) or max(map(len, (stood, *named))) > MOST_MADE:
+        return None
+    said = f"`{stood}` stood where a value made of {_listed(named)} belongs"
+    return Clause(said, f"Look at how that value is made of {_listed(named)}.", 1)
 
 
 def _known(node: ast.AST, say: Vocabulary) -> list[str]:

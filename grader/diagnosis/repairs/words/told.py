@@ -10,7 +10,7 @@ from grader.diagnosis.repairs.words.blocks import block
 from grader.diagnosis.repairs.words.differing import is_small, places
 from grader.diagnosis.repairs.words.draws import draws
 from grader.diagnosis.repairs.words.limits import limits, mirrored, one_case, rounds
-from grader.diagnosis.repairs.words.moved import moved, narrowed, quoted, taking_part
+from grader.diagnosis.repairs.words.moved import made_of, moved, narrowed, quoted, taking_part
 from grader.diagnosis.repairs.words.setting import named_entry, setting
 from grader.diagnosis.repairs.words.steps import assignment, line, order
 from grader.diagnosis.slips.schema import Change
@@ -84,13 +84,15 @@ def _aligned(change: Change, say: Vocabulary) -> Clause | None:
             return clause
         is_call = isinstance(one.new, ast.Call) and isinstance(one.old, LEAVES)
         is_short = isinstance(one.new, LEAVES) or (is_call and len(walk(one.new)) <= MOST_NODES)
-        return taking_part(one, say) or (quoted(one.old, one.new) if is_short else taking_part(change, say))
+        if is_short:
+            return taking_part(one, say) or quoted(one.old, one.new)
+        return taking_part(one, say) or taking_part(change, say) or made_of(one, say)
     clauses = [told(replace(each, kind=""), say) for each in found or ()]
     known = [each for each in clauses if each is not None]
     if known and len(known) == len(clauses) and not any("another value" in each.said for each in known):
         said = ", and as if ".join(dict.fromkeys(each.said for each in known))
         return Clause(said, " ".join(dict.fromkeys(each.fix for each in known)), max(each.rank for each in known))
-    return taking_part(change, say)
+    return taking_part(change, say) or made_of(change, say)
 
 
 def _special(change: Change, say: Vocabulary) -> Clause | None:

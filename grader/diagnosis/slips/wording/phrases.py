@@ -103,6 +103,8 @@ class Vocabulary:
         if node.attr == "T":
             inner = self.phrase(node.value, depth + 1)
             return inner and f"{inner} transposed"
+        if node.attr == "pi" and is_library(node.value):
+            return "pi"
         if node.attr in ("size", "ndim", "shape"):
             inner = self.phrase(node.value, depth + 1)
             said = {"size": "the number of entries", "ndim": "the number of axes", "shape": "the shape"}[node.attr]

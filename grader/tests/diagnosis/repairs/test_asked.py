@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from grader.diagnosis.repairs.asked import is_drawn, is_of_nothing, is_raised
+from grader.diagnosis.repairs.asked import is_drawn, is_of_nothing, is_raised, says_little
 from grader.diagnosis.slips.probes import Failing
 from grader.remote.record import Record
 
@@ -37,3 +37,19 @@ def test_answers_are_drawn_where_arrays_come_with_a_generator_alone(
 def test_a_test_of_nothing_is_known() -> None:
     assert is_of_nothing(Failing("t", [record(1), record(np.ones((0, 3)))], {}))
     assert not is_of_nothing(Failing("t", [record(np.zeros(3), [])], {}))
+
+
+@pytest.mark.parametrize(
+    ("result", "is_little"),
+    [
+        (np.array([0, 2]), True),
+        ([True, False], True),
+        (3, True),
+        (np.arange(9), False),
+        (np.array([0.5]), False),
+        ([np.ones(2), np.ones(3)], False),
+        ("text", False),
+    ],
+)
+def test_few_whole_numbers_say_little(result: object, is_little: bool) -> None:
+    assert says_little(Failing("t", [Record("call", 1, "", "f", (), {}, result=result)], {})) is is_little

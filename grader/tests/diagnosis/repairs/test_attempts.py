@@ -15,9 +15,9 @@ TEXT = (
 )
 
 
-def order(*suspects: str) -> list[tuple[str, int, range]]:
+def order(*suspects: str, text: str = TEXT) -> list[tuple[str, int, range]]:
     """Return which changes are asked for, one after the other: of which function, of which level, how far off."""
-    source = written(TEXT, "f(1.0)")
+    source = written(text, "f(1.0)")
     depths = {id(each.body[0]): SUSPECT if name in suspects else 0 for name, each in source.definitions.items()}
     asked: list[tuple[str, int, range]] = []
 
@@ -43,6 +43,13 @@ def test_terms_are_missing_in_the_innermost_function_first() -> None:
     terms = [found.index((name, TERMS, FIRST)) for name in ("helper", "f")]
     assert found.index(("f", 0, FIRST)) < found.index(("helper", 0, FIRST)) < terms[0] < terms[1]
     assert terms[1] < found.index(("f", QUICK, REACHED))
+
+
+def test_in_a_function_that_loops_quick_changes_come_before_terms() -> None:
+    """What goes wrong in a later round of a loop is right in the first, so that other lines are suspects as well."""
+    looping = "def f(x):\n    for _ in range(2):\n        x = x + 1\n    return x"
+    found = order("f", text=looping)
+    assert found.index(("f", ALIGNED, FIRST)) < found.index(("f", QUICK, REACHED)) < found.index(("f", TERMS, FIRST))
 
 
 def test_nothing_is_asked_for_twice() -> None:

@@ -102,13 +102,18 @@ def test_several_tests_that_admit_two_places_are_told_apart_by_other_rows_too() 
 
 
 def confirmed(
-    monkeypatch: pytest.MonkeyPatch, changes: int, peers: dict[str, Test], refused: dict[str, Test]
+    monkeypatch: pytest.MonkeyPatch,
+    changes: int,
+    peers: dict[str, Test],
+    refused: dict[str, Test],
+    adds: bool = False,
+    result: object = 0.5,
 ) -> list[str]:
     """Return what stands of one repair of several changes, where some tests fail and others passed with a refusal."""
     for name, value in (("aside", False), ("grown", 0), ("diagnosis_of", Diagnosis("repair-1", "row", "f", ""))):
         monkeypatch.setattr(f"grader.diagnosis.repairs.confirmed.{name}", lambda *_, value=value: value)
     change = SimpleNamespace(function="f", statement=SimpleNamespace(lineno=1))
-    of = {"all": (change,) * changes, "changes": (change,), "likelihood": 0, "numbers": (1,)}
+    of = {"all": (change,) * changes, "changes": (change,), "likelihood": 0, "numbers": (1,), "adds": adds}
     repair: Any = type("Known", (), of)()
     nothing: Any = SimpleNamespace(place=lambda repair: None, constants=frozenset())
     answers: Any = SimpleNamespace(whole=lambda each: (peers | refused).get(each.test))
@@ -116,6 +121,7 @@ def confirmed(
     made._passing.update(dict.fromkeys(refused, True))
     monkeypatch.setattr("grader.diagnosis.repairs.confirmed.needed", lambda *_: changes)
     tests = [failing(name) for name in ("own", *peers)]
+    tests[0].records[0].result = result
     row = Row("row", tests, (), frozenset(), frozenset(), [failing(name) for name in refused])
     return [slip.diagnosis.mistake for slip, _ in made.confirmed([repair], tests[0], row)]
 
@@ -126,6 +132,15 @@ def test_several_changes_have_to_put_every_test_right(monkeypatch: pytest.Monkey
     assert confirmed(monkeypatch, 2, {"b": right, "c": right}, {}) == ["repair-1"]
     assert confirmed(monkeypatch, 2, {"b": right, "c": wrong}, {}) == []
     assert confirmed(monkeypatch, 1, {"b": right, "c": wrong}, {}) == ["repair-1"]
+
+
+@pytest.mark.parametrize(("adds", "result", "is_told"), [(True, [1, 2], False), (True, 0.5, True), (False, 3, True)])
+def test_a_term_that_is_put_in_for_few_whole_numbers_has_to_put_every_test_right(
+    monkeypatch: pytest.MonkeyPatch, adds: bool, result: object, is_told: bool
+) -> None:
+    found = confirmed(monkeypatch, 1, {"b": Test(1), "c": Test()}, {}, adds, result)
+    assert found == (["repair-1"] if is_told else [])
+    assert confirmed(monkeypatch, 1, {"b": Test(1), "c": Test(1)}, {}, adds, result) == ["repair-1"]
 
 
 def test_what_is_refused_rightly_has_to_stay_refused(monkeypatch: pytest.MonkeyPatch) -> None:

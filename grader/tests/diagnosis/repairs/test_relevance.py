@@ -72,3 +72,25 @@ def test_the_whole_answer_has_all_of_its_lines() -> None:
 
 def test_what_is_not_there_has_none() -> None:
     assert not _depths("nothing")
+
+
+def test_what_an_attribute_is_made_of_was_given_by_those_who_made_the_object() -> None:
+    text = """
+class Dual:
+    def __init__(self, slope):
+        self.slope = slope
+
+def apply(x, f):
+    return Dual(f(x))
+
+def other(x):
+    return x
+
+def square(x):
+    return apply(x, lambda a: 2 * a)
+"""
+    definitions = written(text, "square(1.0)").definitions
+    found = Relevance(definitions).depths("Dual.slope", ())
+    depths = [found.get(id(definitions[name].body[0])) for name in ("Dual.__init__", "apply", "square", "other")]
+    assert depths == [0, 1, 2, None]
+    assert id(definitions["square"].body[0]) not in Relevance(definitions).depths("apply", ())

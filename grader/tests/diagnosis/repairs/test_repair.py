@@ -33,6 +33,7 @@ def change(statement: str, old: str, new: str) -> Any:
         ("x = a[i:n]", "a[i:n]", "a[i - 1:n]", True),
         ("x = a[i:n]", "a[i:n]", "a[i:i + n]", False),
         ("x = a[i:n + 1]", "a[i:n + 1]", "a[i:n]", False),
+        ("x = start * n", "start * n", "start", False),
     ],
 )
 def test_a_sum_in_a_condition_yields_to_its_comparison_and_a_bound_moved_by_1_to_a_name(
@@ -40,6 +41,20 @@ def test_a_sum_in_a_condition_yields_to_its_comparison_and_a_bound_moved_by_1_to
 ) -> None:
     repair: Any = SimpleNamespace(changes=(change(statement, old, new),))
     assert aside(repair) is is_aside
+
+
+def test_a_root_that_is_put_in_yields_to_what_is_too_much() -> None:
+    """Where z is divided by std, -z² / (2 std) is put right by the root of the one std, and without the other."""
+    name = ast.Name("std")
+    root = ast.BinOp(name, ast.Pow(), ast.Constant(0.5))
+    divided = ast.BinOp(ast.Name("x"), ast.Div(), name)
+    whole = ast.parse("z = x / std").body[0]
+    pairs = [(name, root), (divided, ast.BinOp(divided.left, ast.Div(), root)), (divided, divided.left)]
+    made: list[Any] = [
+        SimpleNamespace(changes=(SimpleNamespace(statement=whole, old=old, new=new, holder=whole),))
+        for old, new in pairs
+    ]
+    assert [aside(each) for each in made] == [True, True, False]
 
 
 @pytest.mark.parametrize(("holder", "is_aside"), [("step = 1", True), ("step > 1", True), ("step * 1", False)])

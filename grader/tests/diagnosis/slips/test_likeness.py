@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from grader.diagnosis.slips.likeness import likeness, manner_of, passes
+from grader.diagnosis.slips.likeness import asks, likeness, manner_of, passes
 
 LOOPS = '''
 def total(x):
@@ -35,6 +35,12 @@ def test_what_a_call_passes_is_read_in_the_lines_of_its_function_alone() -> None
     assert passes(text, "least", "min", "key")
     assert not passes(text, "least", "min", "default")
     assert not passes(text, "best", "min", "key")
+
+
+def test_a_condition_asks_for_names_in_one_line_of_its_function() -> None:
+    text = "def f(x, least):\n    if x > least:\n        return 1\n    return other\n\ndef g(x):\n    return x\n"
+    assert asks(text, "f", ["x", "least"]) and asks(text, "f", ["x"])
+    assert not asks(text, "f", ["x", "other"]) and not asks(text, "g", ["x"]) and not asks(text, "f", [])
 
 
 def test_likeness_is_the_share_of_what_both_have() -> None:

@@ -88,3 +88,17 @@ def test_an_id_is_short_and_stable_and_another_for_another_text_or_source() -> N
     assert slip_id("f answers as if b were left out.", 0) == slip_id("f answers as if b were left out.", 0)
     ids = {slip_id(text, source) for text in ("a", "b") for source in (0, 1)}
     assert len(ids) == 4 and all(len(each) == 13 and each.startswith("slip-") for each in ids)
+
+
+def test_a_case_for_which_there_is_a_condition_is_not_told_as_always_taken(
+    small_course: SmallCourse, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("grader.judging.session.BENCH_SECONDS", 0)
+    right = SOLUTION.replace(
+        "result = alpha * x\n", "result = alpha * x\n        if x.min() > alpha:\n            result = 7 * x\n"
+    )
+    small_course.write(manifest=MANIFEST, solution=right, public=PUBLIC, hidden=HIDDEN, mistakes="")
+    wrong = right.replace("if x.min() > alpha:", "if x.min() > alpha + 1:").replace("result = alpha", "result = 7")
+    rows = small_course.grade(wrong).verdict.criteria
+    told = [failure.diagnosis.text for row in rows for failure in row.failures if failure.diagnosis]
+    assert rows and not any("always taken" in each for each in told), told

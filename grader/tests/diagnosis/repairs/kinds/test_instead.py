@@ -167,6 +167,19 @@ CASES = {
         "return x.sum(axis=-1)",
         "it worked along the first axis instead of the last axis",
     ),
+    "what an entry is set to": (
+        "def f(R, v):\n    length = np.linalg.norm(v)\n    R[0] = v @ v\n    return R, length",
+        "f(np.ones(2), np.ones(3))",
+        "length = np.linalg.norm(v)\nR[0] = length\nreturn (R, length)",
+        "the product of v and v were used where length belongs",
+    ),
+    "what another loop counts": (
+        "def f(x):\n    for i in range(2):\n        for j in range(2):\n"
+        "            x[i, i] = x[i, i] + 1\n    return x",
+        "f(np.ones((2, 2)))",
+        "for i in range(2):\n    for j in range(2):\n        x[i, i] = x[i, j] + 1\nreturn x",
+        "i were used where j belongs",
+    ),
     "an exponent": (
         "def f(z):\n    return 3 * z ** 3",
         "f(np.ones(3))",

@@ -190,6 +190,13 @@ def test_a_number_is_not_taken_off_each_entry_of_what_is_counted() -> None:
     assert not any("len(x - 1)" in body for body in repairs("def f(x):\n    return len(x) - 1", "f(np.ones(3))"))
 
 
+def test_of_what_is_not_divided_nothing_is_said_about_a_division() -> None:
+    for operator in ("+", "*"):
+        found = repairs(f"def f(a, b, n):\n    return a {operator} b", "f(1.0, 2.0, 3.0)")
+        said = [each for body in found.values() for each in body]
+        assert said and not any("after the division" in each for each in said)
+
+
 def test_fewer_places_are_not_places_further_down() -> None:
     found = repairs("def f(x):\n    return x[np.arange(len(x) - 1)]", "f(np.ones(3))")
     assert "return x[np.arange(len(x))]" in found and "return x[np.arange(len(x)) - 1]" not in found

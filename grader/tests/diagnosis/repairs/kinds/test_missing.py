@@ -6,6 +6,7 @@ import ast
 
 import pytest
 
+from grader.diagnosis.repairs.kinds.missing import QUICK
 from grader.diagnosis.repairs.repair import likelihood
 from grader.diagnosis.repairs.words.told import told
 from grader.diagnosis.slips.schema import Change
@@ -158,7 +159,7 @@ def test_a_forgotten_bias_is_among_the_first_changes() -> None:
     text = 'def f(x, p):\n    h = x @ p["W"]\n    return np.tanh(h) @ p["V"]'
     given = "np.ones((2, 3)), {'W': np.ones((3, 4)), 'V': np.ones((4, 3)), 'b1': np.ones(4), 'other': np.ones(4)}"
     source = written(text, f"f({given})")
-    changes = source.schema("f", 0, 1, frozenset())[1]
+    changes = source.schema("f", QUICK, 1, frozenset())[1]
     added = {ast.unparse(each.new): likelihood(each) for each in changes if isinstance(each.new, ast.BinOp)}
     assert added["x @ p['W'] + p['b1']"] == 0
     assert not {"x @ p['W'] + p['other']", "np.tanh(h) @ p['V'] + p['b1']"} & set(added)

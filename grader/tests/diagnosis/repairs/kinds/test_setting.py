@@ -53,6 +53,18 @@ CASES = {
         "x[np.arange(len(at)), at] = 1.0\nreturn x",
         "`x[np.arange(len(at)), 0]` were set, where `x[np.arange(len(at)), at]` belongs",
     ),
+    "whole rows": (
+        "def f(L, k, p):\n    L[[k, p]] = L[[p, k]]\n    return L",
+        "f(np.eye(3), 1, 2)",
+        "L[[k, p], :k] = L[[p, k], :k]\nreturn L",
+        "`L[[k, p]]` were set, where `L[[k, p], :k]` belongs",
+    ),
+    "a value that is set once": (
+        "def f(x, n):\n    y = x * 2\n    total = x\n    for _ in range(n):\n        x = x + y\n    return x + total",
+        "f(np.ones(3), 2)",
+        "y = x * 2\ntotal = x\nfor _ in range(n):\n    y = x * 2\n    x = x + y\nreturn x + total",
+        "y were set once, before the loop",
+    ),
     "another block": (
         "def f(n):\n    x = np.zeros(4 * n)\n    x[:n] = 1.0\n    return x",
         "f(2)",

@@ -26,3 +26,8 @@ def test_a_number_that_stands_for_a_formula_is_told_by_what_takes_no_part() -> N
 
 def test_of_what_has_nothing_in_common_nothing_is_said() -> None:
     assert said("rows = 0 * x", "rate ** 0.5 * spread(rate, 3)[1:]") is None
+
+
+def test_a_name_in_the_place_of_another_value_is_told_by_what_that_is_made_of() -> None:
+    assert said("bias = total", "2 * np.mean(error)") == "`total` stood where a value made of error belongs"
+    assert said("bias = total", "a * b * c") is None

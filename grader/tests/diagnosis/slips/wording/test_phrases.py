@@ -22,3 +22,8 @@ NAMES = frozenset({"rate", "x"})
 )
 def test_the_larger_of_two_numbers_is_told_by_the_learners_own_text(text: str, is_own: bool, said: str) -> None:
     assert Vocabulary(NAMES, is_own=is_own).phrase(ast.parse(text, mode="eval").body) == said
+
+
+@pytest.mark.parametrize(("text", "said"), [("np.pi", "pi"), ("math.pi", "pi"), ("x.pi", None)])
+def test_the_circle_s_constant_has_its_name(text: str, said: str | None) -> None:
+    assert Vocabulary(NAMES).phrase(ast.parse(text, mode="eval").body) == said
