@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
+from itertools import takewhile
 
 from grader.diagnosis.repairs.asked import is_raised, says_little
 from grader.diagnosis.repairs.attempts import Row
@@ -24,6 +25,8 @@ MOST_USERS = 3  # tests that passed, of other functions that use a changed one
 OTHERS_SECONDS = 0.06  # of processor time, to see whether others stay wrong
 MOST_LEFT = 5  # failing tests, of which none may be left wrong
 MOST_ELSEWHERE = 12  # failing tests of other rows, which choose between repairs that one test needs all alike
+MOST_RUN_AGAIN = 4  # tests of a row, to see whether they pass with a change
+MOST_RUN_ANEW = 2  # tests with other inputs, to see whether an unlikely change is the cause
 SAMPLE = 4  # failing tests of a row, one of which a repair has to put right for the others to be asked as well
 
 
@@ -106,6 +109,28 @@ class Confirmer:
             if trial is not None and not trial.is_right(trial.score(repair.numbers)):
                 return True
         return False
+
+    def stands(self, slip: Slip, repair: Repair, probe: Failing, row: Row) -> bool:
+        """Say whether more speaks for a repair that may be a coincidence: all that passed, and tests with other inputs.
+
+        It may be one where it puts a single test right, or is unlikely.
+        """
+        if len(slip.tests) == 1 and not self.keeps_all(repair, probe, row):
+            return False
+        if len(repair.all) == 1 and repair.likelihood < 2:
+            return True
+        self.forms.place(repair)
+        some = sorted(slip.tests)[:MOST_RUN_ANEW]
+        return all(self.bench.passes(repair.numbers, test, again) for again, test in enumerate(some, 1))
+
+    def counted(self, slip: Slip, repair: Repair, row: Row) -> Slip:
+        """Return a slip with the failing tests that pass with its repair, up to one that fails: answers may differ."""
+        left = [each.test for each in sorted(row.failing, key=size_of) if each.test not in slip.tests]
+        if 2 * len(slip.tests) > len(row.failing):
+            return slip
+        more = set(takewhile(lambda test: self.bench.passes(repair.numbers, test), left[:MOST_RUN_AGAIN]))
+        tests = slip.tests | more
+        return Slip(slip.diagnosis, (-len(tests), *slip.rank[1:]), tests)
 
     def keeps_all(self, repair: Repair, probe: Failing, row: Row) -> bool:
         """Say whether all tests of a row that passed stay right with a repair, many at most."""

@@ -6,13 +6,13 @@ import time
 import types
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import islice, takewhile
+from itertools import islice
 
 from grader.course.stage import Stage
 from grader.diagnosis.repairs.asked import is_drawn, is_of_nothing, is_raised
 from grader.diagnosis.repairs.attempts import Candidates, Row, Tried
 from grader.diagnosis.repairs.bench import Bench, BenchGone
-from grader.diagnosis.repairs.confirmed import Confirmer
+from grader.diagnosis.repairs.confirmed import MOST_RUN_AGAIN, Confirmer
 from grader.diagnosis.repairs.forms import Forms
 from grader.diagnosis.repairs.passing import Passing
 from grader.diagnosis.repairs.repair import Repair
@@ -31,8 +31,6 @@ DOUBT_SECONDS = 0.15  # of processor time, to look for what puts right other row
 ALONE_SHARE = 0.35  # of what is left, to look for one cause where a repair of few tests may be the first of two
 LEAST = 0.03  # seconds, below which nothing is begun
 MOST_BATCHES = 4  # of changes that put a test right and do not stand
-MOST_RUN_AGAIN = 4  # tests of a row, to see whether they pass with a change
-MOST_RUN_ANEW = 2  # tests with other inputs, to see whether an unlikely change is the cause
 ROUNDS = 3  # of one change more
 
 
@@ -127,16 +125,14 @@ class Repairs:
         partial: Repair | None = None
         coincidences: list[Told] = []
         chosen: list[Slip] = []
-        first = self.answers.first_wrong(left[0]) if left else None
-        if first is not None and is_drawn(first.right) and (passing := self._by_tests(first, row)):
+        if left and (passing := self._of_draws(left[0], row)):
             return self._remembered(passing)
         for _ in range(ROUNDS):
             trials = (self.answers.first_wrong(each) for each in left)
             trial = next((made for made in trials if made and made.right[-1].error is None), None)
             if trial is None or row.ends_at - self.clock() < LEAST:
                 break
-            share = ALONE_SHARE if coincidences and partial is None else 1.0
-            some = replace(row, ends_at=self.clock() + share * (row.ends_at - self.clock()))
+            some = self._for_a_while(row, ALONE_SHARE) if coincidences and partial is None else row
             slips, best = self._repaired(trial, partial, some, not coincidences)
             if slips and not coincidences and partial is None and (others := left_wrong(slips, left, row)):
                 coincidences, left = slips, others  # what is wrong shows better in a test that none of these puts right
@@ -149,35 +145,29 @@ class Repairs:
                 partial = best.after(partial) if best is not None else None
                 left = left if best is not None else [each for each in left if each is not trial.failing]
                 continue
-            if (stands := next((each for each in slips if self._holds(*each, trial.failing, row)), None)) is None:
+            if (
+                stands := next((each for each in slips if self.confirmer.stands(*each, trial.failing, row)), None)
+            ) is None:
                 left = [each for each in left if each is not trial.failing]
                 continue
             slip, repair = stands
             self._told[slip.diagnosis.mistake] = repair
-            slip, partial = self._counted(slip, repair, row), repair
+            slip, partial = self.confirmer.counted(slip, repair, row), repair
             left = [each for each in left if each.test not in slip.tests]
-            peers = [each for each in row.failing if trial.right[-1].label in each.called]
-            if 2 * len(slip.tests) > len(peers):
+            if 2 * len(slip.tests) > sum(trial.right[-1].label in each.called for each in row.failing):
                 chosen.append(slip)
                 self._known.append(repair)
                 partial = None
         return chosen
 
-    def _holds(self, slip: Slip, repair: Repair, probe: Failing, row: Row) -> bool:
-        """Say whether more speaks for a repair that may be a coincidence: all that passed, and tests with other inputs.
+    def _for_a_while(self, row: Row, share: float) -> Row:
+        return replace(row, ends_at=self.clock() + share * (row.ends_at - self.clock()))
 
-        It may be one where it puts a single test right, or is unlikely.
-        """
-        if len(slip.tests) == 1 and not self.confirmer.keeps_all(repair, probe, row):
-            return False
-        if len(repair.all) == 1 and repair.likelihood < 2:
-            return True
-        self.forms.place(repair)
-        some = sorted(slip.tests)[:MOST_RUN_ANEW]
-        return all(self.bench.passes(repair.numbers, test, again) for again, test in enumerate(some, 1))
-
-    def _by_tests(self, trial: Trial, row: Row) -> list[Told]:
+    def _of_draws(self, first: Failing, row: Row) -> list[Told]:
         """Return what makes tests pass as a whole, where numbers are drawn and several answers are right."""
+        trial = self.answers.first_wrong(first)
+        if trial is None or not is_drawn(trial.right):
+            return []
         written = self.forms.noted(trial, row.fine, None)
         self.forms.hold(written)
         depths = self.forms.depths(written, trial, row.fine, ())
@@ -189,15 +179,6 @@ class Repairs:
         self._known += [repair for _, repair in told]
         return [slip for slip, _ in told]
 
-    def _counted(self, slip: Slip, repair: Repair, row: Row) -> Slip:
-        """Return a slip with the failing tests that pass with its repair, up to one that fails: answers may differ."""
-        left = [each.test for each in sorted(row.failing, key=size_of) if each.test not in slip.tests]
-        if 2 * len(slip.tests) > len(row.failing):
-            return slip
-        more = set(takewhile(lambda test: self.bench.passes(repair.numbers, test), left[:MOST_RUN_AGAIN]))
-        tests = slip.tests | more
-        return Slip(slip.diagnosis, (-len(tests), *slip.rank[1:]), tests)
-
     def _is_doubted(self, repair: Repair, trial: Trial, row: Row) -> bool:
         """Say whether to look for a better repair: steps are seldom in another order, and no test may stay wrong.
 
@@ -205,6 +186,20 @@ class Repairs:
         """
         is_order = any(isinstance(change.new, list) for change in repair.changes)
         return is_order or trial.says_little or self.confirmer.leaves_wrong(repair, trial.failing, row)
+
+    def _begun(self, trial: Trial, partial: Repair | None, sure: frozenset[str]) -> tuple[Trial, Written] | None:
+        """Return a test, and the learner's text as it ran there with what is known put right; None if that is all."""
+        self._noted = written = self.forms.noted(trial, sure, partial)
+        self.forms.hold(written)
+        if not trial.is_right(trial.score(())):
+            return trial, written
+        whole = self.answers.whole(trial.failing)  # objects came back, and what is wrong with them shows later
+        if whole is None or whole.is_right(score := whole.score(())):
+            return None
+        trial = whole.up_to(score[0])
+        written = self.forms.noted(trial, sure, partial)
+        self.forms.hold(written)
+        return trial, written
 
     def _repaired(
         self, trial: Trial, partial: Repair | None, row: Row, is_first: bool
@@ -219,15 +214,9 @@ class Repairs:
             if trial.is_right(trial.score(each.numbers)):
                 return self.confirmer.confirmed([each], trial.failing, row), None
         sure = self.forms.beyond_doubt(trial, row.fine)
-        self._noted = written = self.forms.noted(trial, sure, partial)
-        self.forms.hold(written)
-        if trial.is_right(trial.score(())):  # objects came back, and what is wrong with them shows later
-            whole = self.answers.whole(trial.failing)
-            if whole is None or whole.is_right(score := whole.score(())):
-                return [], None
-            trial = whole.up_to(score[0])
-            written = self.forms.noted(trial, sure, partial)
-            self.forms.hold(written)
+        if (begun := self._begun(trial, partial, sure)) is None:
+            return [], None
+        trial, written = begun
         depths = self.forms.depths(written, trial, sure, trial.wrong_parts() if partial is None else ())
         row = replace(row, fine=self.forms.fine(written, depths, row.fine, sure), passing=row.fine)
         tried = Tried(trial, trial.score(()), row.ends_at, self.clock)
@@ -239,7 +228,7 @@ class Repairs:
             if is_first and partial is None and left_wrong(slips, row.failing, row):
                 if not is_weak(slips[0][0], row):
                     return slips, None
-                tried.ends_at = min(tried.ends_at, self.clock() + ALONE_SHARE * (row.ends_at - self.clock()))
+                tried.ends_at = min(tried.ends_at, self._for_a_while(row, ALONE_SHARE).ends_at)
             if slips and not is_weak(slips[0][0], row):
                 if partial is not None or not self._is_doubted(slips[0][1], trial, row):
                     return slips, None

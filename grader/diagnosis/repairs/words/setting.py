@@ -5,11 +5,12 @@ from __future__ import annotations
 import ast
 
 from grader.diagnosis.repairs.words.blocks import begins_later
+from grader.diagnosis.repairs.words.moved import quoted
 from grader.diagnosis.slips.schema import Change
 from grader.diagnosis.slips.wording.clause import Clause
-from grader.diagnosis.slips.wording.phrases import Vocabulary, called
+from grader.diagnosis.slips.wording.phrases import Vocabulary, called, constant_of
 from grader.diagnosis.slips.wording.sentences import targets
-from grader.diagnosis.trees import walk
+from grader.diagnosis.trees import substituted, walk
 
 MOST_QUOTED = 90  # characters
 
@@ -106,3 +107,12 @@ def _set(node: ast.Assign | ast.AugAssign) -> str:
     """Return what a line sets, as a text."""
     target = _target(node)
     return ", ".join(map(ast.unparse, target.elts)) if isinstance(target, ast.Tuple) else ast.unparse(target)
+
+
+def entry_of(change: Change) -> Clause | None:
+    """Return the clause of a number among several indices: without the others it says nothing."""
+    if constant_of(change.old) is None or not isinstance(change.new, ast.AST) or constant_of(change.new) is None:
+        return None
+    parts = (each for each in walk(change.statement) if isinstance(each, ast.Subscript))
+    part = next((each for each in parts if each.slice is change.holder), None)
+    return None if part is None else quoted(part, substituted(part, change.old, change.new))

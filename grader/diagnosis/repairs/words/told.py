@@ -11,7 +11,7 @@ from grader.diagnosis.repairs.words.differing import is_small, places
 from grader.diagnosis.repairs.words.draws import draws
 from grader.diagnosis.repairs.words.limits import limits, mirrored, one_case, rounds
 from grader.diagnosis.repairs.words.moved import made_of, moved, narrowed, quoted, taking_part
-from grader.diagnosis.repairs.words.setting import named_entry, setting
+from grader.diagnosis.repairs.words.setting import entry_of, named_entry, setting
 from grader.diagnosis.repairs.words.steps import assignment, line, order
 from grader.diagnosis.slips.schema import Change
 from grader.diagnosis.slips.wording.clause import Clause
@@ -19,7 +19,7 @@ from grader.diagnosis.slips.wording.expressions import expression
 from grader.diagnosis.slips.wording.nouns import NOUNS, axis_named
 from grader.diagnosis.slips.wording.phrases import Vocabulary, called, constant_of
 from grader.diagnosis.slips.wording.sentences import statement, targets
-from grader.diagnosis.trees import substituted, walk
+from grader.diagnosis.trees import walk
 
 LEAVES = (ast.Name, ast.Attribute, ast.Subscript)
 MOST_NODES = 10  # of what is told of as a whole
@@ -80,7 +80,7 @@ def _aligned(change: Change, say: Vocabulary) -> Clause | None:
     if found is not None and len(found) == 1 and not is_small(found[0]):
         one = found[0]
         assert isinstance(one.new, ast.expr)
-        if isinstance(one.holder, ast.Tuple) and (clause := _entry_of(one)) is not None:
+        if isinstance(one.holder, ast.Tuple) and (clause := entry_of(one)) is not None:
             return clause
         is_call = isinstance(one.new, ast.Call) and isinstance(one.old, LEAVES)
         is_short = isinstance(one.new, LEAVES) or (is_call and len(walk(one.new)) <= MOST_NODES)
@@ -111,7 +111,7 @@ def _special(change: Change, say: Vocabulary) -> Clause | None:
         return quoted(old, right)
     if isinstance(change.holder, ast.Subscript) and change.holder.slice is old and isinstance(right, ast.Tuple):
         return quoted(change.holder, replaced(change.holder, slice=right))
-    if isinstance(change.holder, ast.Tuple) and (clause := _entry_of(change)) is not None:
+    if isinstance(change.holder, ast.Tuple) and (clause := entry_of(change)) is not None:
         return clause
     if isinstance(change.holder, ast.BinOp) and isinstance(change.holder.op, ast.Pow) and change.holder.right is old:
         return quoted(change.holder, replaced(change.holder, right=right))
@@ -120,29 +120,22 @@ def _special(change: Change, say: Vocabulary) -> Clause | None:
     if not isinstance(right, ast.Call):
         return None
     if called(right) == "zeros_like" and isinstance(old, ast.Subscript) and right.args == [old]:
-        first, name = ast.unparse(old), targets(change.statement, say) or "a value"
-        return Clause(f"{name} began with `{first}`, where it begins with zeros", "Begin with zeros of its shape.", 0)
+        said = (
+            f"{targets(change.statement, say) or 'a value'} began with `{ast.unparse(old)}`, where it begins with zeros"
+        )
+        return Clause(said, "Begin with zeros of its shape.", 0)
     if called(right) == "copy" and _holds(right, old):
         what = say.phrase(old) or "an array"
         return Clause(f"{what} were not copied", f"Copy {what}: what stands there is a view.", 0)
     return _layer(right, old, say) or _along(right, old, say)
 
 
-def _entry_of(change: Change) -> Clause | None:
-    """Return the clause of a number among several indices: without the others it says nothing."""
-    if constant_of(change.old) is None or not isinstance(change.new, ast.AST) or constant_of(change.new) is None:
-        return None
-    parts = (each for each in walk(change.statement) if isinstance(each, ast.Subscript))
-    part = next((each for each in parts if each.slice is change.holder), None)
-    return None if part is None else quoted(part, substituted(part, change.old, change.new))
-
-
 def _layer(right: ast.Call, learners: ast.AST, say: Vocabulary) -> Clause | None:
     """Return the clause of a layer that was left out; None where the change is another."""
     function = right.func
-    if learners not in right.args or not isinstance(function, ast.Attribute):
+    if not isinstance(function, ast.Attribute) or not isinstance(function.value, ast.Attribute):
         return None
-    if not isinstance(function.value, ast.Attribute):
+    if learners not in right.args:
         return None
     layer, what = function.value.attr, say.phrase(learners)
     said = f"{layer}{'.backward' if function.attr == 'backward' else ''} were left out"
