@@ -53,7 +53,8 @@ class Session:
         self.tells_calls = False  # of tests that pass, too
         self._items: list[pytest.Item] = []
         self._place = 0
-        self._sharing = Sharing(process)
+        is_watched = bool(task.ahead) and suite.stage.feedback == "full"  # by a learner, from whom nothing is held back
+        self._sharing = Sharing(process, assessor.explains and not is_watched)
 
     def begin(self) -> None:
         """Become what gives the suite's tests their `learner`."""
@@ -71,9 +72,8 @@ class Session:
         places = [place for place in (*range(first, len(items)), *range(first)) if place not in done]
         outcomes: list[Outcome] = []
         waiting = self._run(places, report, outcomes, True)
-        passed, left = self.marks.parted(
-            waiting, self.involved.by_failures(outcomes)
-        )  # held against a cause: run again
+        needed = self.involved.by_failures(outcomes)  # held against a cause: run again
+        passed, left = self.marks.parted(waiting, needed)
         for place, mark in passed.items():
             outcomes.append(replace(self.suite.unjudged(items[place]), status="passed", seconds=mark.seconds))
             report.send("outcome", place, outcomes[-1], False)
@@ -93,6 +93,7 @@ class Session:
             self._place = place
             bounds.bound_time(bounds.TEST_SECONDS)
             outcomes.append(self._judged(report, item, following))
+            self.marks.compare(place, outcomes[-1].status)
             if self.task.hunt is not None and outcomes[-1].status != "passed":
                 return []
         return waiting
@@ -208,7 +209,8 @@ class Session:
         """Return the remote module of one test."""
         if self._reference is not None:
             return self._reference
-        connection = self.process.open(criterion_of(item), self.task.ends_at, self._sharing.own)
+        is_hidden = self.suite.is_hidden(item)
+        connection = self._sharing.opened(criterion_of(item), self.task.ends_at, is_hidden)
         if self._attempt is not None:
             self._attempt.connection = connection
         return RemoteModule(connection, self.process.job.label, public_names(self.suite.stage))

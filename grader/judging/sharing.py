@@ -1,4 +1,8 @@
-"""Which tests share a process of the learner's: those that pass, as long as nothing of one is left for the next."""
+"""Which tests share a process of the learner's: those that pass, as long as nothing of one is left for the next.
+
+Processes of one worker share its scratch folder. What a public test shows is told in full, and much less of a hidden
+one: so a public test that comes late has a worker that no hidden test has used.
+"""
 
 from __future__ import annotations
 
@@ -7,18 +11,32 @@ from collections.abc import Callable
 from grader.judging.attempt import Attempt
 from grader.judging.processes import bounds
 from grader.outcome import Status
+from grader.remote.connection import Connection
 from grader.remote.processes.process import LearnerProcess
 
 Tried = tuple[Attempt, tuple[Status, str] | None]  # the attempt, and what its process told at its end
 
 
 class Sharing:
-    """Runs tests; own says whether the next one has to have a process of its own."""
+    """Runs tests; own says whether the next one has to have a process of its own.
 
-    def __init__(self, process: LearnerProcess) -> None:
+    apart says that no public test may learn of a hidden one.
+    """
+
+    def __init__(self, process: LearnerProcess, apart: bool) -> None:
         self.own = False
+        self._apart = apart
+        self._has_seen_hidden = False  # the worker that runs
         self._ends = False
         self._process = process
+
+    def opened(self, key: str, ends_at: float, is_hidden: bool) -> Connection:
+        """Return the connection of the test that begins."""
+        if self._apart and self._has_seen_hidden and not is_hidden:
+            self._process.renew()
+            self._has_seen_hidden = False
+        self._has_seen_hidden |= is_hidden
+        return self._process.open(key, ends_at, self.own)
 
     def tried(self, attempt: Callable[[], Attempt]) -> Tried:
         """Run a test; one that fails where another ran before is run again by itself, and that alone counts.

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-_NUMPY = re.compile(r"Unable to allocate (\d+(?:\.\d*)?) (bytes|[KMGTPE]iB) for an array with shape (\([\d, ]*\))")
+_SIZE = r"(\d{1,9}(?:\.\d{0,9})?) (bytes|[KMGTPE]iB)"  # what has more digits is not NumPy's
+_NUMPY = re.compile(rf"Unable to allocate {_SIZE} for an array with shape (\([\d, ]*\))")
 _UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
 
 

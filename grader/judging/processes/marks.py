@@ -1,4 +1,4 @@
-"""Which tests a second judge has seen pass, in memory that both judges of a grading share."""
+"""Which tests a second judge has seen pass or fail, in memory that both judges of a grading share."""
 
 from __future__ import annotations
 
@@ -6,7 +6,10 @@ import mmap
 import struct
 from dataclasses import dataclass
 
-MARK = struct.Struct("<dQ")  # seconds, 0 where there is no mark; functions that are involved, as bits
+from grader.outcome import Status
+
+MARK = struct.Struct("<dQ")  # seconds, 0 where there is no mark, or FAILED; functions that are involved, as bits
+FAILED = -1.0
 
 
 @dataclass(frozen=True)
@@ -18,12 +21,16 @@ class Mark:
 
 
 class Marks:
-    """A mark for each test that has passed in the second judge, and whether that one is to end."""
+    """A mark for each test that has passed in the second judge, and whether that one is to end.
+
+    A test that failed there and passes here shows that the module answers now so, now otherwise: then no mark counts.
+    """
 
     def __init__(self, count: int = 0) -> None:
         self._count = count
         self._memory = mmap.mmap(-1, MARK.size * count + 1)
         self._stop = MARK.size * count
+        self._doubted = False
 
     @property
     def stopped(self) -> bool:
@@ -36,17 +43,29 @@ class Marks:
 
     def passed(self, place: int, mark: Mark) -> None:
         """Note that a test has passed."""
-        packed = MARK.pack(max(mark.seconds, 1e-9), mark.involved)
+        self._note(place, max(mark.seconds, 1e-9), mark.involved)
+
+    def failed(self, place: int) -> None:
+        """Note that a test has failed, as it may where its answer is wrong."""
+        self._note(place, FAILED, 0)
+
+    def _note(self, place: int, seconds: float, involved: int) -> None:
+        packed = MARK.pack(seconds, involved)
         start, half = MARK.size * place, MARK.size // 2
         self._memory[start + half : start + MARK.size] = packed[half:]
         self._memory[start : start + half] = packed[:half]  # last: with its seconds a mark is there
 
     def of(self, place: int) -> Mark | None:
         """Return the mark of a test; None where it is still to be run."""
-        if place >= self._count:
+        if place >= self._count or self._doubted:
             return None
         found = Mark(*MARK.unpack_from(self._memory, MARK.size * place))
         return found if found.seconds > 0 else None
+
+    def compare(self, place: int, status: Status) -> None:
+        """Take in how a test ended here: no mark counts any more where it passed, and failed in the second judge."""
+        if status == "passed" and place < self._count:
+            self._doubted |= MARK.unpack_from(self._memory, MARK.size * place)[0] == FAILED
 
     def parted(self, places: list[int], needed: int) -> tuple[dict[int, Mark], list[int]]:
         """Return the marks of tests that have passed, and the places of those to be run.

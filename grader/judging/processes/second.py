@@ -2,6 +2,7 @@
 
 It is an aid and decides nothing: the first judge skips what has passed there, and runs itself what has not. Where a
 test fails, the first also runs those that have passed and involve the same functions: a cause is held against them.
+Where a test passes in the first that failed in the second, the first runs all of them: nothing relies on such a module.
 """
 
 from __future__ import annotations
@@ -80,6 +81,8 @@ def _run(charge: Charge, session: Session, marks: Marks) -> None:
         outcome = session.alone(items[place], items[place - 1], place)
         if outcome.status == "passed" and not outcome.notes:  # of which only the first judge tells
             marks.passed(place, Mark(outcome.seconds, session.involved.by(outcome.called)))
+        elif outcome.status == "failed":
+            marks.failed(place)
 
 
 class _TheOne:

@@ -112,10 +112,10 @@ class LearnerProcess:
         One that need not have a process of its own gets the one that was kept, if nothing is left there of a test.
         """
         if not self._started.running():
-            self._restart()
+            self.renew()
         if not self.fork:
             if not self._fresh and key != self._key:
-                self._restart()
+                self.renew()
             self._key, self._fresh = key, False
             return self._connection(Channel(self._started.connection), ends_at)
         if not own and (again := self._again(ends_at)) is not None:
@@ -148,7 +148,7 @@ class LearnerProcess:
         is_gone = False
         for tries in range(TRIES if self._crowded is None else 0):
             if is_gone or tries == FRESH:
-                self._restart()
+                self.renew()
             try:
                 number, ours = self._taken()
                 if self._control.started(number, min(self.job.call_seconds, max(0.0, ends_at - time.monotonic()))):
@@ -186,7 +186,8 @@ class LearnerProcess:
             raise
         return taken
 
-    def _restart(self) -> None:
+    def renew(self) -> None:
+        """Load the module into a fresh worker, to which nothing has come of the tests before."""
         self.kill()
         self._started = self._workers.start()
         self._control = Control(self._started.connection)

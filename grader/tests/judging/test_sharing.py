@@ -121,7 +121,7 @@ def test_how_often_a_test_is_tried(before: int, passes: bool, hangs: bool, tries
         return cast(Attempt, made[-1])
 
     process = SimpleNamespace(done=lambda connection, keep: None)
-    sharing = Sharing(cast(LearnerProcess, process))
+    sharing = Sharing(cast(LearnerProcess, process), apart=False)
     found, ended = sharing.tried(attempt)
     assert found is cast(Attempt, made[-1]) and ended is None
     assert (len(made), sharing.own) == (tries, not passes)

@@ -34,3 +34,8 @@ def test_numpy_still_says_it_so() -> None:
     with pytest.raises(MemoryError) as caught:
         np.zeros((2**30, 2**25))  # 2**58 bytes
     assert too_much(str(caught.value), 1024).startswith(f"an array of shape ({2**30}, {2**25}) takes 274877906944 MB")
+
+
+@pytest.mark.parametrize("size", ["9" * 3000 + " GiB", "0." + "9" * 3000 + " GiB"])
+def test_a_size_that_a_learner_made_up(size: str) -> None:
+    assert said(size) == f"with this the module would use more {END}"

@@ -9,6 +9,7 @@ import pytest
 
 from grader.isolation import tiers
 from grader.judging.processes.marks import Mark, Marks
+from grader.outcome import Status
 
 pytestmark = pytest.mark.skipif(not tiers.FORKS, reason="needs forks")
 
@@ -38,3 +39,17 @@ def test_they_are_seen_by_a_fork_and_from_one() -> None:
     marks.stop()
     assert os.waitpid(child, 0)[1] == 0
     assert marks.of(1) == Mark(0.5, 1)
+
+
+@pytest.mark.parametrize(("here", "counts"), [("passed", False), ("failed", True), ("timed_out", True)])
+def test_where_one_that_failed_passes_here_no_mark_counts(here: Status, counts: bool) -> None:
+    marks = Marks(2)
+    marks.passed(0, Mark(0.5, 1))
+    marks.failed(1)
+    assert marks.of(1) is None
+    marks.compare(0, "passed")
+    marks.compare(2, "passed")
+    assert marks.of(0) is not None
+    marks.compare(1, here)
+    assert (marks.of(0) is not None) is counts
+    assert marks.parted([0], 0) == (({0: Mark(0.5, 1)}, []) if counts else ({}, [0]))

@@ -70,6 +70,8 @@ class TestWhatItDoes:
             assert shared.marks is not None
             right = range(1, TESTS // 2 + (7 if "5" in wrong else 1))
             assert seen(shared.marks, len(right)) == list(right)
+            shared.marks.compare(TESTS, "passed")  # which it did not there: a failure is noted, an end by force is not
+            assert bool(marked(shared.marks)) is ("exit" in wrong)
 
     def test_it_tells_which_functions_a_test_involves(self, course: SmallCourse) -> None:
         source = RIGHT.replace("return x / 2", "return double(x) / 4")

@@ -35,7 +35,7 @@ def plain(graded: Graded) -> tuple[Any, ...]:
 class TestWhatTheFirstMakesOfIt:
     @pytest.fixture
     def marks(self, monkeypatch: pytest.MonkeyPatch) -> list[int]:
-        """Places whose tests have passed elsewhere, before the first judge begins."""
+        """Places whose tests have passed elsewhere, before the first judge begins; below 0, whose tests failed."""
         places: list[int] = []
 
         @contextmanager
@@ -43,7 +43,10 @@ class TestWhatTheFirstMakesOfIt:
             found = Marks(TESTS + 1)
             by = Involved(charge.suite.stage, charge.job.source).by
             for place in places:
-                found.passed(place, Mark(ELSEWHERE, by([criterion_of(charge.suite.items[place])])))
+                if place >= 0:
+                    found.passed(place, Mark(ELSEWHERE, by([criterion_of(charge.suite.items[place])])))
+                else:
+                    found.failed(-place)
             yield replace(charge, marks=found)
 
         monkeypatch.setattr(second, "beside", beside)
@@ -55,6 +58,13 @@ class TestWhatTheFirstMakesOfIt:
         assert found.verdict.passed
         assert len(found.outcomes) == TESTS + 1
         assert sum(outcome.seconds == ELSEWHERE for outcome in found.outcomes.values()) == 3
+
+    def test_where_one_that_failed_there_passes_all_are_run(self, course: SmallCourse, marks: list[int]) -> None:
+        marks += [0, 3, -7, TESTS]
+        found = course.grade(RIGHT)
+        assert found.verdict.passed
+        assert len(found.outcomes) == TESTS + 1
+        assert not [outcome for outcome in found.outcomes.values() if outcome.seconds == ELSEWHERE]
 
     @pytest.mark.parametrize(
         ("half", "again"), [("return x", 1), ("return double(x)", 5), ("raise NotImplementedError", 0)]

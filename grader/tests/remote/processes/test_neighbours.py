@@ -151,7 +151,7 @@ class TestNoRoom:
         monkeypatch.setattr(remote_process, "MAX_PROCESSES", 1)
         learner = worker(HONEST)
         monkeypatch.setattr(learner.process, "guards", ())
-        monkeypatch.setattr(learner.process, "_restart", lambda: None)
+        monkeypatch.setattr(learner.process, "renew", lambda: None)
         monkeypatch.setattr(learner.process._started, "others", lambda: 500)
         learner.process._before = 400
         found = failure(learner)
