@@ -21,7 +21,7 @@ from grader.errors import GraderError
 
 ROOT = Path(__file__).resolve().parent
 ARCHIVE = "grader/self_paced.zip"
-SEALING = ["cryptography>=43", "tomli>=2.1"]
+SEALING = ["cryptography>=43", "numpy>=2.2", "tomli>=2.1"]
 Settings = dict[str, Any] | None
 
 

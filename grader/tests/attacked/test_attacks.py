@@ -234,4 +234,4 @@ def test_a_header_that_will_not_do_is_refused(old: str, new: str, said: str, tmp
 def test_each_header_field_is_one_that_the_driver_reads() -> None:
     for attack in CATALOGUE:
         fields = set(re.findall(r"^([A-Z_]{4,}) = ", attack.source, re.MULTILINE))
-        assert fields - HEADER <= {"CHILDREN", "GRADED", "SEEN", "SEIZE", "TEXT"}, attack.name
+        assert fields - HEADER <= {"CHILDREN", "GRADED", "NOTES", "SEEN", "SEIZE", "TEXT"}, attack.name

@@ -40,7 +40,7 @@ def test_sealing_is_asked_for_where_there_is_something_to_seal(
 ) -> None:
     monkeypatch.chdir(build.ROOT)
     wanted = (build.get_requires_for_build_sdist, build.get_requires_for_build_wheel)
-    assert [ask() for ask in wanted] == [["cryptography>=43", "tomli>=2.1"]] * 2
+    assert [ask() for ask in wanted] == [["cryptography>=43", "numpy>=2.2", "tomli>=2.1"]] * 2
     assert "cryptography>=43" not in build.get_requires_for_build_editable()
     (build.ROOT / "PKG-INFO").touch()
     assert [ask() for ask in wanted] == [[], []]
