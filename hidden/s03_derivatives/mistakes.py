@@ -337,6 +337,22 @@ def signed_errors(f, grad_f, x, h=1e-5, tolerance=1e-6):
 @mistake(
     criterion="gradient-check",
     replaces="gradient_check",
+    text="Only the sizes of the two gradients were compared: one of the other sign passes.",
+    fix="Take the absolute value of the difference, not of each gradient.",
+)
+def sizes_alone(f, grad_f, x, h=1e-5, tolerance=1e-6):
+    x = np.array(x, dtype=np.float64)
+    numerical = gradient_finite_difference(f, x, h)
+    claimed = np.asarray(grad_f(x))
+    if claimed.shape != x.shape:
+        raise ValueError("grad_f(x): expected the shape of x")
+    differences = np.abs(np.abs(claimed) - np.abs(numerical))
+    return bool(differences.max() <= tolerance * max(1.0, np.abs(numerical).max()))
+
+
+@mistake(
+    criterion="gradient-check",
+    replaces="gradient_check",
     text="The tolerance was absolute: large gradients, whose rounding is large as well, cannot pass.",
     fix="Multiply the tolerance by max(1, largest absolute numerical gradient).",
 )

@@ -50,6 +50,17 @@ class TestGradientCheck:
                 found = learner.gradient_check(lambda x: float((slopes * x).sum()), lambda x, e=error: slopes + e, x)
                 assert_equal(found, passes, name=f"result for an error of {size:g} in {where}")
 
+    def test_a_gradient_of_the_other_sign_is_wrong(self, learner, rng):
+        slopes, x = rng.uniform(0.5, 2.0, size=4) * rng.choice([-1.0, 1.0], size=4), rng.normal(size=4)
+        for claimed, passes, what in (
+            (slopes, True, "the gradient"),
+            (-slopes, False, "the gradient with the other sign"),
+            (np.abs(slopes) * [-1, 1, 1, -1], False, "a gradient some of whose signs are others"),
+        ):
+            same = bool(np.array_equal(claimed, slopes))
+            found = learner.gradient_check(lambda x: float(slopes @ x), lambda x, g=claimed: g, x)
+            assert_equal(found, passes or same, name=f"result for {what}")
+
     def test_an_error_as_large_as_the_tolerance_passes(self, learner, rng):
         """All numbers are eighths of moderate size, so that no implementation rounds."""
         slopes, x = rng.integers(-8, 9, size=4) / 8, rng.integers(-8, 9, size=4) / 4

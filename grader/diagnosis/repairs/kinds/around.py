@@ -40,7 +40,7 @@ def centred(node: ast.AST, holder: ast.AST, values: Mapping[str, Any]) -> Iterat
     if getattr(getattr(own, "dtype", None), "kind", "") != "f" or not getattr(own, "ndim", 0):
         return
     for name, held in values.items():
-        is_mean = any(name in (f"{node.id}_{word}", f"{word}_{node.id}") for word in MEANS)
+        is_mean = any(name in (word, f"{node.id}_{word}", f"{word}_{node.id}") for word in MEANS)
         if is_mean and (isinstance(held, float) or getattr(held, "ndim", 9) < getattr(own, "ndim", 0)):
             yield ast.BinOp(node, ast.Sub(), ast.Name(name, ast.Load()))
 
