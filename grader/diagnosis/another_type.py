@@ -32,6 +32,11 @@ def same(recorded: Any, local: Any, stage: Stage) -> bool:
 
 def another_type(label: str, recorded: Any, local: Any, stage: Stage, row: str) -> Diagnosis | None:
     """Return what is told of an answer whose values are right, and whose dtype or container is not."""
+    if _is_wrapped(recorded, local) and same(recorded.item(), np.asarray(local).item(), stage):
+        text = (
+            f"The value of {label} is right; it is in an array of shape {recorded.shape}, where a number is asked for."
+        )
+        return Diagnosis("another-container", row, text, "Return the number itself, without an axis around it.")
     if isinstance(recorded, np.ndarray) and isinstance(local, (np.ndarray, np.generic)):
         return _another_dtype(label, recorded, np.asarray(local), row)
     if {type(recorded), type(local)} == {list, tuple} and same(recorded, local, stage):
@@ -40,6 +45,12 @@ def another_type(label: str, recorded: Any, local: Any, stage: Stage, row: str) 
     told = [_another_dtype(label, *pair, row) for pair in pairs if _are_unlike(*pair)]
     is_right = all(same(*pair, stage) for pair in pairs if not _are_unlike(*pair))
     return told[0] if is_right and told and None not in told else None
+
+
+def _is_wrapped(one: Any, other: Any) -> bool:
+    """Say whether one is a number in an array with axes, and the other is a number."""
+    is_number = isinstance(other, (int, float, np.number)) or (isinstance(other, np.ndarray) and not other.ndim)
+    return isinstance(one, np.ndarray) and one.size == 1 and one.ndim > 0 and is_number
 
 
 def _are_unlike(one: Any, other: Any) -> bool:
