@@ -134,9 +134,9 @@ def test_not_where_it_explains_no_failure_of_its_own_row(named: Named) -> None:
 
 
 def test_a_name_that_is_explained_leaves_nothing_to_say_of_where_it_is(named: Named, small_course: SmallCourse) -> None:
-    source = changed("return shift(x, x)", "return shfit(x, x)")
+    source = changed("return shift(x, x)", "return shift_(x, x)")
     assert set(named(source)) == {"test_twice", "test_twice_in_hiding"}
     rows = small_course.grade(source).verdict.criteria
     failures = [failure for row in rows for failure in row.failures]
-    assert {failure.help for failure in failures} == {"Nothing is called shfit here. Is shift meant?"}
+    assert {failure.help for failure in failures} == {"Nothing is called shift_ here. Is shift meant?"}
     assert {failure.diagnosis for failure in failures} == {None}
