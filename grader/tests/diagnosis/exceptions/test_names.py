@@ -39,7 +39,7 @@ def test_a_name_is_explained_by_what_is_there(lines: str, said: str) -> None:
     ("line", "said"),
     [
         ("return np.diagnal(v)", "NumPy has no np.diagnal. Is np.diagonal meant?"),
-        ("return np.linalg.sovle(v, v)", "NumPy has no np.linalg.sovle. Is np.linalg.solve meant?"),
+        ("return np.linalg.solv_(v, v)", "NumPy has no np.linalg.solv_. Is np.linalg.solve meant?"),
         ("return np.ones(2).transpos()", "An array has no .transpos. Is .transpose meant?"),
         ("return np.nothing_like_it(v)", ""),
         (
