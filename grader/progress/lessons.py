@@ -147,20 +147,22 @@ def next_row(workspace: Workspace, stage: Stage) -> Criterion | None:
 
 def readme(stage: Stage) -> str:
     """Return the text of a stage's README, with what each picture shows in its place."""
-    try:
-        text = stage.readme_path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise CourseError(f"stages/{stage.name}/README.md cannot be read: {error}") from error
-    return _PICTURE_OR_CODE.sub(_told, text)
+    return _page(stage.readme_path, stage.name)
 
 
 def other_page(course: Course, name: str) -> str:
     """Return the text of the README in a folder beside the stages; empty where a stage is meant, or nothing."""
     path = course.root / STAGES / name / "README.md"
     known = {stage.name for stage in course.stages}
-    if not name.isidentifier() or name in known or not path.is_file():
-        return ""
-    return _PICTURE_OR_CODE.sub(_told, path.read_text(encoding="utf-8"))
+    return _page(path, name) if name.isidentifier() and name not in known and path.is_file() else ""
+
+
+def _page(path: Path, folder: str) -> str:
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise CourseError(f"{STAGES}/{folder}/README.md cannot be read: {error}") from error
+    return _PICTURE_OR_CODE.sub(_told, text)
 
 
 def part(stage: Stage, name: str) -> str:

@@ -40,6 +40,8 @@ def test_show_prints_a_page_that_stands_beside_the_stages(here: Here) -> None:
     folder.mkdir()
     (folder / "README.md").write_text("# All of it together\n", encoding="utf-8")
     assert here("show", "capstone").out == "# All of it together\n"
+    (folder / "README.md").write_bytes(b"\xff")
+    assert "stages/capstone/README.md cannot be read" in here("show", "capstone").err
     assert here("show", "../capstone").code == here("show", "capston").code == 2
 
 
