@@ -1,5 +1,8 @@
 """What a kept grader saves: a warm re-check beside a cold one, submissions per second beside other graders, and memory.
 
+A re-check is of a module that has changed by a line, with the inputs of the check before, as in `grader watch`. What it
+takes with other inputs each time, of which nothing is remembered, is told as well.
+
 The others run the same tests on the same module, a process for each submission and as many at once as there are cores:
 plain pytest with `--json-report`, and unittest cases under gradescope-utils. They are measured where installed:
 `uv run --with gradescope-utils --with pytest-json-report python -m grader.bench.warm`.
@@ -18,7 +21,7 @@ import tempfile
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from grader.bench.check import check_command, environment, pytest_command, seconds_of
@@ -29,6 +32,7 @@ from grader.judging.grading import Grader, Options
 from grader.submission import Snapshot, take
 
 GOAL = 0.25  # of a cold check
+UNMEASURED = 2  # gradings with the same inputs, after which all that can be remembered is
 PAUSE_S = 0.5  # from a verdict to the next save, in which the next workers start; who saves waits longer
 GRADESCOPE = """
 import sys, unittest
@@ -60,12 +64,17 @@ sys.exit(pytest.main(sys.argv[2:], plugins=[Collected()]))
 
 @dataclass(frozen=True)
 class Measured:
-    """Median seconds of a cold check and of a warm one, their ratio, submissions per second by grader, and MB."""
+    """Median seconds of a cold check, of a warm one, of one with other inputs, their ratios to the first, and rates.
+
+    Rates are submissions per second by grader; judge_mb is the most memory that a judge had.
+    """
 
     stage: str
     cold_s: float
     warm_s: float
+    fresh_s: float
     ratio: float
+    fresh_ratio: float
     per_second: dict[str, float]
     judge_mb: float
     goal: float = GOAL
@@ -91,23 +100,33 @@ def measure(course: Course, stage: Stage, submissions: int) -> Measured:
     seconds_of(cold_command, course.root)
     cold: list[float] = []
     warm: list[float] = []
-    with Grader(course, stage, warm=True, hurried=True) as grader:
-        for seed in range(submissions):
-            warm.append(_seconds(grader, snapshot, seed))
-            grader.prepare(Options(seed))
-            if seed % 4 == 0:
-                cold.append(seconds_of(cold_command, course.root))
-            else:
-                time.sleep(PAUSE_S)
-    with Grader(course, stage, warm=True) as grader:
-        one_by_one = [_seconds(grader, snapshot, seed) for seed in range(submissions)]
-        per_second = {"grader, warm": (submissions - 1) / sum(one_by_one[1:])}
-        judge_mb = grader.peak_mb
+    fresh: list[float] = []
+    for seconds, seeds in ((warm, [0] * submissions), (fresh, range(submissions))):
+        with Grader(course, stage, warm=True, hurried=True) as grader:
+            for number, seed in enumerate(seeds):
+                seconds.append(_seconds(grader, _saved(snapshot, number), seed))
+                grader.prepare(Options(seed))
+                if number % 4 == 0:
+                    cold.append(seconds_of(cold_command, course.root))
+                else:
+                    time.sleep(PAUSE_S)
+    per_second: dict[str, float] = {}
+    judge_mb = 0.0
+    for name, seeds in (("grader, warm", range(submissions)), ("grader, same inputs", [0] * submissions)):
+        with Grader(course, stage, warm=True) as grader:
+            one_by_one = [_seconds(grader, _saved(snapshot, number), seed) for number, seed in enumerate(seeds)]
+            per_second[name] = (submissions - UNMEASURED) / sum(one_by_one[UNMEASURED:])
+            judge_mb = max(judge_mb, grader.peak_mb)
     with tempfile.TemporaryDirectory(prefix="grader-bench-") as folder:
         for name, command in others(stage, Path(folder)).items():
             per_second[name] = _rate(command, submissions, course.root)
-    cold_s, warm_s = statistics.median(cold), statistics.median(warm[1:])
-    return Measured(stage.id, cold_s, warm_s, warm_s / cold_s, per_second, judge_mb)
+    cold_s, warm_s, fresh_s = (statistics.median(each) for each in (cold, warm[UNMEASURED:], fresh[1:]))
+    return Measured(stage.id, cold_s, warm_s, fresh_s, warm_s / cold_s, fresh_s / cold_s, per_second, judge_mb)
+
+
+def _saved(snapshot: Snapshot, number: int) -> Snapshot:
+    """Return a module with one line more, which says nothing."""
+    return replace(snapshot, source=snapshot.source + f"\n# {number}\n".encode())
 
 
 def _seconds(grader: Grader, snapshot: Snapshot, seed: int) -> float:
@@ -147,8 +166,8 @@ def table(found: Measured, submissions: int) -> str:
     lines = [
         f"{found.stage}: medians",
         f"  cold check     {found.cold_s * 1e3:7.0f} ms",
-        f"  warm re-check  {found.warm_s * 1e3:7.0f} ms",
-        f"  ratio          {found.ratio:7.2f}      goal: at most {found.goal}",
+        f"  warm re-check  {found.warm_s * 1e3:7.0f} ms   {found.ratio:.2f} of it   goal: at most {found.goal}",
+        f"  other inputs   {found.fresh_s * 1e3:7.0f} ms   {found.fresh_ratio:.2f} of it",
         f"  judge's peak   {found.judge_mb:7.0f} MB",
         f"  {submissions} submissions, per second:",
     ]

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 import pytest
 
 from grader.remote.connection import Connection
+from grader.remote.module import RemoteModule
+from grader.remote.transcripts.recording import Step
 
 PHASES = {"setup", "call", "teardown"}
 
@@ -15,7 +17,8 @@ PHASES = {"setup", "call", "teardown"}
 class Attempt:
     """One run of a test: its first exception and the phases that came to their end.
 
-    asked says whether what it saw was held against every known mistake.
+    asked says whether what it saw was held against every known mistake; steps is what went through its connection,
+    where that was recorded.
     """
 
     item: pytest.Item
@@ -23,6 +26,8 @@ class Attempt:
     error: BaseException | None = None
     phases: set[str] = field(default_factory=set)
     asked: bool = False
+    module: RemoteModule | None = None
+    steps: list[Step] | None = None
 
     def note(self, call: pytest.CallInfo[None], report: pytest.TestReport) -> None:
         """Take in one phase that pytest reports on."""

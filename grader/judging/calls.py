@@ -56,6 +56,10 @@ class Involved:
         self._bits = {name: 1 << min(place, BITS - 1) for place, name in enumerate(names)}
         self._reaches: Mapping[str, frozenset[str]] | None = None
 
+    def of(self, label: str) -> int:
+        """Return the bit of what a call with this label calls; 0 for none of the stage's."""
+        return self._bits.get(label.partition(".")[0], 0)
+
     def by(self, labels: Iterable[str]) -> int:
         """Return the bits of what calls with these labels involve."""
         if self._reaches is None:

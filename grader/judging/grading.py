@@ -23,6 +23,7 @@ from grader.verdict import ABRUPT, Run, Verdict, decide
 
 if TYPE_CHECKING:
     from grader.judging.judge import Charge
+    from grader.judging.recall.memory import Book, Memories
     from grader.judging.suite import Suite
     from grader.judging.task import Findings
     from grader.outcome import Outcome
@@ -76,6 +77,8 @@ class Grader:
         self.stage = stage
         self._suite: Suite | None = None
         self._warm = warm
+        self._hurried = hurried
+        self._memories: Memories | None = None
         self._staff = Staff(course, stage, warm, hurried)
         self._chosen: dict[tuple[str, str], tuple[tiers.Tier, str | None]] = {}
         self.peak_mb = 0.0  # the most memory that a judge had, in any grading so far
@@ -162,7 +165,9 @@ class Grader:
         charge = self._charge(snapshot, options, tier, hunt)
         if charge.suite.faults and not charge.suite.items:
             return Findings((), faults=tuple(charge.suite.faults))
-        found = self._staff.judged(charge, on_test)
+        found = self._staff.judged(charge, on_test, self._memories.book(1) if self._memories and charge.book else None)
+        if self._memories is not None and charge.book is not None:
+            self._memories.close()
         self.peak_mb = max(self.peak_mb, found.peak_mb)
         return replace(found, faults=(*charge.suite.faults, *found.faults))
 
@@ -181,7 +186,19 @@ class Grader:
         ends_at = time.monotonic() + options.patience * self.stage.limits.stage_seconds
         task = Task(options.seed, ends_at, options.only, hunt, options.ahead, options.timed)
         answers = None if hunt is not None else partial(content.answers, self.stage, snapshot.source)
-        return Charge(suite, task, job, tier, options.fork, answers, Slate())
+        book = self._book(options) if hunt is None else None
+        return Charge(suite, task, job, tier, options.fork, answers, Slate(), book=book)
+
+    def _book(self, options: Options) -> Book | None:
+        """Return what a judge may know of gradings before; None where each test is to be run."""
+        if not self._warm or options.timed or not options.fork:
+            return None
+        from grader.judging.recall.memory import Memories
+
+        if self._memories is None:
+            self._memories = Memories(at_once=self._hurried)
+        self._memories.open(options.seed)
+        return self._memories.book(0)
 
     def _tier(self, wanted: str, least: str = "auto") -> tuple[tiers.Tier, str | None]:
         """Return the tier and what a verdict says of it; whether it works is found out once."""

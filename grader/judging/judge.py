@@ -15,6 +15,7 @@ from grader.judging.processes import bounds
 from grader.judging.processes.marks import Marks
 from grader.judging.processes.messages import JudgeGone, Messages
 from grader.judging.processes.slate import Slate
+from grader.judging.recall.memory import Book
 from grader.judging.session import Session
 from grader.judging.suite import Suite
 from grader.judging.task import Swelled, Task
@@ -30,7 +31,8 @@ class Charge:
     """All that one judge works on: the suite, the task, the module, where to begin, and what explains wrong answers.
 
     doubted says that the judge before it ended in the first test, so that only the reference runs that one. done holds
-    the places of tests that have an outcome. marks are of the tests that a second judge sees pass, where one works.
+    the places of tests that have an outcome. marks are of the tests that a second judge sees pass, where one works, and
+    of those that are known to pass by the book of what was remembered, where there is one.
     """
 
     suite: Suite
@@ -45,6 +47,7 @@ class Charge:
     slow_rows: frozenset[str] = field(default_factory=frozenset)
     done: frozenset[int] = frozenset()
     marks: Marks | None = None
+    book: Book | None = None
 
 
 def judge(charge: Charge, messages: Messages, workers: Workers) -> None:
@@ -52,9 +55,9 @@ def judge(charge: Charge, messages: Messages, workers: Workers) -> None:
     process = LearnerProcess(charge.job, charge.tier, workers, charge.fork)
     try:
         assessor = Assessor(charge.suite.stage, charge.job, charge.answers)
-        session = Session(charge.suite, charge.task, process, assessor, charge.slate)
+        session = Session(charge.suite, charge.task, process, assessor, charge.slate, charge.marks)
         session.slow_rows.update(charge.slow_rows)
-        session.marks = charge.marks or Marks()
+        session.recall.book = charge.book
         with charge.suite.in_place():
             _hear(charge, session, messages)
         messages.send("done")
@@ -79,7 +82,7 @@ def judge(charge: Charge, messages: Messages, workers: Workers) -> None:
 def _hear(charge: Charge, session: Session, messages: Messages) -> None:
     """Settle the doubt about a test, before anything of the learner's is here; then load the module and judge it."""
     items = charge.suite.chosen(charge.task.only, charge.task.first)
-    session.begin()
+    session.giving.begin()
     try:
         first = charge.first
         if charge.doubted:
@@ -91,7 +94,7 @@ def _hear(charge: Charge, session: Session, messages: Messages) -> None:
         messages.send("loaded", sorted(_wanted(charge.suite) & set(session.process.names)))
         session.run(items, first, messages, charge.done | ({charge.first} if charge.doubted else set()))
     finally:
-        session.end()
+        session.giving.end()
 
 
 def _wanted(suite: Suite) -> set[str]:

@@ -3,51 +3,47 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Set
+from collections.abc import Set
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from grader.course.data import named
-from grader.course.stage import public_names
-from grader.judging import phases, plugin
 from grader.judging.assessment import Assessor
-from grader.judging.attempt import Attempt
 from grader.judging.calls import Involved, Late, called, times
+from grader.judging.giving import Giving
 from grader.judging.processes import bounds
-from grader.judging.processes.marks import Marks
+from grader.judging.processes.marks import Mark, Marks
 from grader.judging.processes.messages import Report, Untold
 from grader.judging.processes.slate import Slate
+from grader.judging.recall.inquiry import TESTS_AT_ONCE
+from grader.judging.recall.recalling import Recall
 from grader.judging.sharing import Sharing
 from grader.judging.suite import Suite, criterion_of, name_of
 from grader.judging.task import EXPLAINED, Task, expect_memory
 from grader.outcome import Outcome
-from grader.remote.exceptions import WorkerFailed
 from grader.remote.heard import Heard
-from grader.remote.module import RemoteModule
 from grader.remote.processes.process import LearnerProcess
 
 BENCH_SECONDS = 4.0  # in which changed forms of a module may be tried; they are meant to take half a second of a core
 
 
 class Session:
-    """A pytest plugin object that judges one module's tests; it is also the provider of the `learner` fixture."""
+    """Judges the tests of one module."""
 
-    def __init__(self, suite: Suite, task: Task, process: LearnerProcess, assessor: Assessor, slate: Slate) -> None:
+    def __init__(
+        self, suite: Suite, task: Task, process: LearnerProcess, assessor: Assessor, slate: Slate,
+        marks: Marks | None = None,
+    ) -> None:  # fmt: skip
         self.suite = suite
         self.task = task
         self.process = process
         process.on_request = slate.call
-        self.seed = task.seed
         self.slate = slate
-        self.marks = Marks()  # of the tests that a second judge has seen pass
+        self.marks = marks or Marks()  # of the tests that a second judge has seen pass, or that are known to
         self.slow_rows: set[str] = set()  # rows of which a test did not end in time: their others are left out
         self._assessor = assessor
-        self._attempt: Attempt | None = None
-        self._reference: Any = None  # where set, what `learner` is instead of the module that was handed in
         self._heard = Heard()
-        self._left_out = ""
         self._late = Late(suite.stage, process.job.source)
         self.involved = Involved(suite.stage, process.job.source)
         self.tells_calls = False  # of tests that pass, too
@@ -55,11 +51,8 @@ class Session:
         self._place = 0
         is_watched = bool(task.ahead) and suite.stage.feedback == "full"  # by a learner, from whom nothing is held back
         self._sharing = Sharing(process, assessor.explains and not is_watched)
-
-    def begin(self) -> None:
-        """Become what gives the suite's tests their `learner`."""
-        self.suite.config.stash[plugin.PROVIDER] = self
-        self.suite.config.pluginmanager.register(self)
+        self.recall = Recall(suite, process, self._sharing, self.involved, self.marks)
+        self.giving = Giving(suite, task, process, self._sharing, self.recall)
 
     def doubt(self, items: list[pytest.Item], place: int) -> str | None:
         """Return why the reference does not pass a test; None where it does. Nothing of a learner's takes part."""
@@ -71,14 +64,41 @@ class Session:
         self._items = items
         places = [place for place in (*range(first, len(items)), *range(first)) if place not in done]
         outcomes: list[Outcome] = []
-        waiting = self._run(places, report, outcomes, True)
+        known: dict[int, Mark] = {}
+        waiting: list[int] = []
+        ahead = [place for place in places if criterion_of(items[place]) in self.task.ahead]
+        for part in (ahead, [place for place in places if place not in ahead]):  # who waits for a row has it whole
+            self.recall.leave_out(self.involved.by_failures(outcomes))  # these are run in any case
+            known |= self._known(part, report)
+            waiting += self._run([place for place in part if place not in known], report, outcomes, True)
+        waiting += known
         needed = self.involved.by_failures(outcomes)  # held against a cause: run again
-        passed, left = self.marks.parted(waiting, needed)
-        for place, mark in passed.items():
-            outcomes.append(replace(self.suite.unjudged(items[place]), status="passed", seconds=mark.seconds))
-            report.send("outcome", place, outcomes[-1], False)
+        passed, left = self.marks.parted(waiting, needed, lambda place: self.recall.involved(items[place]))
+        outcomes += [self._passed(place, mark, None if place in known else report) for place, mark in passed.items()]
         self._run(left, report, outcomes, False)
         self._settle(outcomes, report)
+
+    def _known(self, places: list[int], report: Report) -> dict[int, Mark]:
+        """Tell of the tests that are known to pass; return their marks by their places."""
+        if self.recall.book is None or not places:
+            return {}
+        self.slate.at("recalling", places[0])
+        known: dict[int, Mark] = {}
+        for first in range(0, len(places), TESTS_AT_ONCE):
+            some = places[first : first + TESTS_AT_ONCE]
+            self.recall.mark(self._items, some, self.task.ends_at)
+            marks = {place: mark for place in some if (mark := self.marks.of(place)) is not None}
+            for place, mark in marks.items():
+                self._passed(place, mark, report)
+            known |= marks
+        return known
+
+    def _passed(self, place: int, mark: Mark, report: Report | None) -> Outcome:
+        """Return the outcome of a test that has a mark, and tell it, unless that has been done."""
+        outcome = replace(self.suite.unjudged(self._items[place]), status="passed", seconds=mark.seconds)
+        if report is not None:
+            report.send("outcome", place, outcome, False)
+        return outcome
 
     def _run(self, places: list[int], report: Report, outcomes: list[Outcome], is_first: bool) -> list[int]:
         """Judge tests in turn; return those that wait, the first time: for one that is late, or as they have passed."""
@@ -87,7 +107,9 @@ class Session:
             item, following = self._items[place], None if then is None else self._items[then]
             if is_first and (self.marks.of(place) or self._late.leads_here(criterion_of(item))):
                 self.slate.at("test", place)
-                self._attempted(item, following, "it waits")  # pytest takes down what the test before it had set up
+                self.giving.attempted(
+                    item, following, "it waits"
+                )  # pytest takes down what the test before it had set up
                 waiting.append(place)
                 continue
             self._place = place
@@ -104,22 +126,17 @@ class Session:
         bounds.bound_time(bounds.TEST_SECONDS)
         return self._judged(Untold(), item, following)
 
-    def end(self) -> None:
-        """Leave the suite's tests as they were."""
-        self.suite.config.pluginmanager.unregister(self)
-        del self.suite.config.stash[plugin.PROVIDER]
-
     def _judged(self, report: Report, item: pytest.Item, following: pytest.Item | None = None) -> Outcome:
         """Run one test and tell its outcome; then, in a second message, what explains it."""
         started = time.perf_counter()
         self.slate.at("test", self._place)
         base = self.suite.unjudged(item)
         if left_out := self._no_time_for(item):
-            self._attempted(item, following, left_out)  # pytest takes down what the test before it had set up
+            self.giving.attempted(item, following, left_out)  # pytest takes down what the test before it had set up
             outcome = replace(base, status="timed_out", message=left_out)
             report.send("outcome", self._place, outcome, False)
             return outcome
-        attempt, ended = self._sharing.tried(lambda: self._attempted(item, following))
+        attempt, ended = self._sharing.tried(lambda: self.giving.attempted(item, following))
         expect_memory(attempt.error)
 
         def reference() -> str | None:
@@ -141,19 +158,8 @@ class Session:
             report.send("explained", self._place, outcome)
         if attempt.connection is not None and self._assessor.explains:
             self._heard.keep(outcome, attempt.connection, attempt.asked)
+        self.recall.keep(outcome, attempt)
         return outcome
-
-    def _attempted(self, item: pytest.Item, following: pytest.Item | None, left_out: str = "") -> Attempt:
-        """Run a test to its end, whatever comes of it; one that is left out ends before it begins."""
-        self._left_out = left_out
-        attempt = self._attempt = Attempt(item)
-        try:
-            item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
-        except Exception as error:  # inside pytest, or in a fixture's finaliser: an error of this test as any other
-            attempt.error = attempt.error or error
-        finally:
-            self._attempt = None
-        return attempt
 
     def _with_reference(self, item: pytest.Item, following: pytest.Item | None = None) -> str | None:
         """Run a test with the reference in the learner's place; return its error where even that fails."""
@@ -162,11 +168,7 @@ class Session:
             return None
         self.slate.at("reference", self._place)
         bounds.bound_time(bounds.TEST_SECONDS)  # its own: what the learner's values took leaves it no less
-        self._reference = reference
-        try:
-            attempt = self._attempted(item, following)
-        finally:
-            self._reference = None
+        attempt = self.giving.attempted_with(reference, item, following)
         expect_memory(attempt.error)  # values of the learner's may still be held; a judge without them tries again
         return attempt.fault()
 
@@ -196,28 +198,7 @@ class Session:
         again is how many seeds further on its inputs are drawn.
         """
         item = next((each for each in self._items if name_of(each) == test), None)
-        if item is None:
-            return False
-        self._reference = learner
-        self.seed = self.task.seed + again
-        try:
-            return self._attempted(item, None).fault() is None
-        finally:
-            self._reference, self.seed = None, self.task.seed
-
-    def learner(self, item: pytest.Item) -> Any:
-        """Return the remote module of one test."""
-        if self._reference is not None:
-            return self._reference
-        is_hidden = self.suite.is_hidden(item)
-        connection = self._sharing.opened(criterion_of(item), self.task.ends_at, is_hidden)
-        if self._attempt is not None:
-            self._attempt.connection = connection
-        return RemoteModule(connection, self.process.job.label, public_names(self.suite.stage))
-
-    def data(self, name: str) -> bytes:
-        """Return a file of the stage's data, from the course's own copy."""
-        return named(self.suite.files.data, name, self.suite.stage.id)
+        return item is not None and self.giving.attempted_with(learner, item, None, again).fault() is None
 
     def _no_time_for(self, item: pytest.Item) -> str:
         """Return why a test is left out; empty where it is run. A hanging function costs its row one wait, not six."""
@@ -226,25 +207,3 @@ class Session:
         if criterion_of(item) in self.slow_rows:
             return "skipped: an earlier test of this row timed out"
         return ""
-
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_runtest_protocol(self, item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
-        """Run a test without making reports, where these would tell nothing more."""
-        if self._attempt is None or not phases.is_plain(item):
-            return None
-        phases.run(item, nextitem, self._attempt)
-        return True
-
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_runtest_setup(self) -> None:
-        """Stop a test that is left out before it begins."""
-        if self._left_out:
-            raise WorkerFailed("timed_out", self._left_out)
-
-    @pytest.hookimpl(wrapper=True)
-    def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[None]) -> Iterator[None]:
-        """Keep the first exception of a test and which phases came to their end, where pytest reports on them."""
-        report: Any = yield
-        if self._attempt is not None:
-            self._attempt.note(call, report)
-        return report  # type: ignore[no-any-return]

@@ -6,6 +6,8 @@ import contextlib
 import io
 import os
 import sys
+import time
+import timeit
 import types
 from collections import Counter
 from collections.abc import Iterator
@@ -27,6 +29,7 @@ from grader.outcome import KINDS, Kind, Outcome
 
 PYTEST_INI = Path(__file__).parent / "pytest.ini"
 TEXT_LIMIT = 1500
+CLOCKS = {id(each) for each in (time, timeit, *filter(callable, vars(time).values()))}
 UNUSED = "cacheprovider doctest junitxml logging pastebin nose faulthandler stepwise setuponly setupplan debugging"
 UNUSED += " unraisableexception threadexception"
 WITHOUT = [part for name in UNUSED.split() for part in ("-p", f"no:{name}")]  # in pytest.ini they would be loaded first
@@ -45,6 +48,7 @@ class Suite:
         self.expected: list[tuple[str, str, bool]] = []
         self.faults: list[str] = []
         self._modules: dict[str, types.ModuleType] = {}
+        self._measuring: dict[Path, bool] = {}  # by file of tests
         testing.configure(stage.tolerance)
         paths = [str(path) for path in (*files.public, *files.hidden)]
         in_memory = MemoryFiles(stage.folder, files.sources)
@@ -114,6 +118,15 @@ class Suite:
 
     def is_hidden(self, item: pytest.Item) -> bool:
         return item.path in self.files.hidden
+
+    def measures(self, item: pytest.Item) -> bool:
+        """Say whether a test's file, or a module of the course that it takes something from, imports a clock."""
+        if item.path not in self._measuring:
+            names = vars(getattr(item, "module", None) or object)
+            sources = {getattr(value, "__module__", None) for value in names.values()}
+            modules = [names, *(vars(each) for name, each in self._modules.items() if name in sources)]
+            self._measuring[item.path] = any(value in CLOCKS for each in modules for value in map(id, each.values()))
+        return self._measuring[item.path]
 
     def unjudged(self, item: pytest.Item) -> Outcome:
         """Return the outcome of a test before anything came of it."""

@@ -175,6 +175,8 @@ class Watchdog:
                 message = _blame(self._doubt or death)
                 self._keep(place, replace(self._base(place), status="timed_out", message=message))
             return False
+        if phase == "recalling":  # which is an aid
+            return self._next(place, False)
         if phase == "settling" or place >= len(self._items):
             return False
         if phase == "explaining":
@@ -201,7 +203,7 @@ class Watchdog:
         left = [place for place in range(len(self._items)) if place not in done]  # some before this one may have waited
         first = next((place for place in left if place >= first), *left[:1]) if left else first
         self._charge = replace(
-            self._charge, first=first, doubted=doubted, slow_rows=frozenset(slow), done=done, marks=None
+            self._charge, first=first, doubted=doubted, slow_rows=frozenset(slow), done=done, marks=None, book=None
         )
         hunted = self._charge.task.hunt is not None and any(o.status != "passed" for o in self._outcomes.values())
         return bool(left) and not hunted

@@ -8,6 +8,7 @@ from itertools import islice
 from typing import Any
 
 from grader.remote.connection import Connection
+from grader.remote.record import Name
 
 ALIKE = 0.8  # of the letters of two names stand in both, in the same order
 MOST_LETTERS = 80
@@ -22,7 +23,7 @@ class RemoteModule(types.SimpleNamespace):
 
     def __init__(self, connection: Connection, title: str, asked: Collection[str] = ()) -> None:
         super().__init__()
-        self.__dict__.update(_connection=connection, _title=title, _asked=asked)
+        self.__dict__.update(_connection=connection, _title=title, _asked=asked, _looked={})
 
     def __repr__(self) -> str:
         """Name the module: pytest shows it where a plain assertion fails."""
@@ -30,7 +31,7 @@ class RemoteModule(types.SimpleNamespace):
 
     def __getattr__(self, name: str) -> Any:
         connection: Connection = self.__dict__["_connection"]
-        found = connection.names.get(name)
+        found = self.__dict__["_looked"][name] = connection.names.get(name)
         if found is None:
             raise MissingName(self.__dict__["_title"], name, self._alike(name, connection))
         if found.kind == "value":
@@ -44,6 +45,11 @@ class RemoteModule(types.SimpleNamespace):
         asked = self.__dict__["_asked"]
         found = (each for each in connection.names if each not in asked and len(each) <= MOST_LETTERS)
         return next(iter(difflib.get_close_matches(name, islice(found, MOST_NAMES), 1, ALIKE)), None)
+
+
+def looked_up(module: RemoteModule) -> dict[str, Name | None]:
+    """Return the names that a test asked for, and what the module has under them."""
+    return dict(module.__dict__["_looked"])
 
 
 class MissingName(AttributeError):

@@ -48,6 +48,7 @@ class Service:
         self._tell = tell
         self._kept: Grader | None = None
         self._options: Options | None = None  # of the last grading
+        self._text: bytes | None = None  # of the module then; None where the next grading has inputs of its own
         self.busy = False
 
     def check(self, ticket: int, name: str, row: str | None = None) -> None:
@@ -100,18 +101,24 @@ class Service:
 
     def close(self) -> None:
         """Forget the tests, and end the worker that was started ahead."""
-        kept, self._kept = self._kept, None
+        kept, self._kept, self._text = self._kept, None, None
         if kept is not None:
             kept.close()
 
     def _grade(
         self, course: Course, stage: Stage, snapshot: Snapshot, options: Options, on_test: OnTest | None
     ) -> Verdict:
+        """Grade with the inputs of the last grading, until a module passes with them or is checked again unchanged."""
         if self._kept is None or self._kept.stage is not stage:
             self.close()
             self._kept = Grader(course, stage, warm=True, hurried=True)
-        self._options = options
-        return self._kept.grade(snapshot, options, on_test)
+        if self._options is not None and self._text not in (None, snapshot.source):
+            options = replace(options, seed=self._options.seed)
+        self._options, self._text = options, snapshot.source
+        verdict = self._kept.grade(snapshot, options, on_test)
+        if verdict.passed:
+            self._text = None
+        return verdict
 
     def _prepare(self) -> None:
         """Start what the next check needs, while the learner reads what this one found."""

@@ -10,6 +10,7 @@ import sys
 import time
 import types
 import warnings
+import zlib
 from collections.abc import Mapping
 from typing import Any
 
@@ -24,6 +25,8 @@ from grader.worker.in_place import Before
 from grader.worker.operations import perform
 from grader.worker.printed import Printed
 from grader.worker.untouched import Untouched
+
+NAMED = 1 << 40  # the numbers of what the module itself names begin here
 
 
 class Callback:
@@ -46,21 +49,22 @@ class Server:
         self.lent = dict(lent or {})  # the names of modules of earlier stages, and what their files are called
         self.channel: Channel
         self.objects: dict[int, Any] = {0: module}
+        self._next = 1
         self.numbers: dict[int, int] = {id(module): 0}
         self.callbacks: dict[int, Callback] = {}
         self.extended = Extended()
         self.asked: set[type] = set()  # the classes that the test itself made objects of
         self.printed = Printed()
         self.warned: list[list[Any]] = []
-        self._before: tuple[Untouched, dict[int, Any], dict[int, int]] | None = None
+        self._before: tuple[Untouched, dict[int, Any], dict[int, int], int] | None = None
 
     def loaded(self) -> None:
         """Remember what the module has made of the process, before any test."""
         modules = [sys.modules[name] for name in self.lent if name in sys.modules]
-        self._before = Untouched([self.module, *modules]), dict(self.objects), dict(self.numbers)
+        self._before = Untouched([self.module, *modules]), dict(self.objects), dict(self.numbers), self._next
 
-    def again(self) -> bool:
-        """Be there for another test, if the one before has left nothing behind; say whether that is so."""
+    def again(self, asked: bool = True) -> bool:
+        """Be there for another test; say, if that is asked, whether the ones before have left nothing behind."""
         self.asked.clear()
         self.callbacks.clear()
         self.extended = Extended()
@@ -68,8 +72,9 @@ class Server:
         self.warned.clear()
         if self._before is None:
             return False
-        untouched, self.objects, self.numbers = self._before[0], *map(dict, self._before[1:])
-        return untouched.holds()
+        untouched, self.objects, self.numbers = self._before[0], *map(dict, self._before[1:3])
+        self._next = self._before[3]
+        return untouched.holds() if asked else True
 
     def listen(self) -> None:
         """Take over the standard streams and the display of warnings."""
@@ -95,7 +100,7 @@ class Server:
         for name, value in list(vars(self.module).items()):
             if not name.startswith("_") and not isinstance(value, types.ModuleType) and isinstance(name, str):
                 kind = _kind(value)
-                number = self.number(value) if kind != "value" else 0
+                number = self.number(value, name) if kind != "value" else 0
                 bases = builtin_names(value) if kind == "exception" else []
                 table.append([name[:200], kind, number, bases])
         return table[:2000]
@@ -103,14 +108,17 @@ class Server:
     def become(self, code: bytes) -> list[list[Any]]:
         """Take a changed form of the module in its place, before anything else is asked; return its table of names."""
         self.module, self._before = changed_module(code, self.module, self.module), None
-        self.objects, self.numbers = {0: self.module}, {id(self.module): 0}
+        self.objects, self.numbers, self._next = {0: self.module}, {id(self.module): 0}, 1
         return self.names()
 
-    def number(self, value: Any) -> int:
-        """Return the handle number of an object, the same each time."""
+    def number(self, value: Any, name: str = "") -> int:
+        """Return the handle number of an object, the same each time; one with a name has it from that name alone."""
         known = self.numbers.get(id(value))
         if known is None:
-            known = len(self.objects)
+            known = NAMED | zlib.crc32(name.encode("utf-8", "replace")) if name else self._next
+            while known in self.objects:
+                known += 1
+            self._next = self._next if name else known + 1
             self.objects[known] = value
             self.numbers[id(value)] = known
         return known
@@ -183,7 +191,7 @@ class Server:
             elif kind == "become":
                 result = self.become(args[0])
             elif kind == "again":
-                result = self.again()
+                result = self.again(*args)
             else:
                 result = self._perform(kind, asked, name, args, kwargs)
             reply = "ok"

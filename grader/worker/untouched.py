@@ -33,6 +33,7 @@ CONSTANT = (
     type(None), type(...), type(NotImplemented),
 )  # fmt: skip
 PLAIN_VALUES = (bool, int, float, complex, str, bytes, range, slice)
+LATE = "numpy."  # modules of NumPy's that it imports when a function needs them, as its median does
 MARKS = frozenset({"typing", "dataclasses"})  # whose objects say how something was declared
 BASES = frozenset({"abc", "enum", "typing"})  # whose classes keep nothing of an instance but its attributes
 
@@ -70,11 +71,12 @@ class Untouched:
 
 def _settings(look: _Look) -> int:
     """Return a number that changes with what Python and NumPy keep for everybody in the process."""
-    kept: list[Any] = [tuple(sys.modules), tuple(sys.path), sys.getrecursionlimit(), id(sys.stdout), id(sys.stderr)]
+    modules = tuple(name for name in sys.modules if not name.startswith(LATE))
+    kept: list[Any] = [modules, tuple(sys.path), sys.getrecursionlimit(), id(sys.stdout), id(sys.stderr)]
     kept += [tuple(map(id, warnings.filters)), id(warnings.showwarning), tuple(os.environ.items()), os.getcwd()]
     kept += [id(sys.gettrace()), id(sys.getprofile()), repr(np.geterr()), repr(np.get_printoptions())]
     for module in (builtins, np, np.linalg, np.random):
-        kept.append(tuple(map(id, vars(module).values())))
+        kept.append(tuple(id(each) for each in vars(module).values() if type(each) is not types.ModuleType))
     kept.append(look.at(np.random.mtrand._rand))
     return hash(tuple(kept))
 
@@ -148,6 +150,8 @@ class _Look:
             return self._all((value.func, value.args, value.keywords))
         if kind is functools._lru_cache_wrapper:
             return hash((value.cache_info(), self.at(value.__wrapped__)))
+        if kind is np.vectorize:  # what it made of its function is kept beside it
+            return self._all((value.pyfunc, value.otypes, value.excluded, value.signature, value.cache))
         if all(cls is object or cls.__module__ in BASES or self._is_own(cls) for cls in kind.__mro__):
             return self._instance(value)
         raise Unknown

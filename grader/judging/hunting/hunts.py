@@ -13,8 +13,6 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-import pytest
-
 from grader.isolation.tiers import Own
 from grader.isolation.workers import Workers
 from grader.judging.assessment import Assessor
@@ -49,12 +47,12 @@ def _hunted(charge: Charge, quarries: Sequence[Quarry], messages: Messages, work
     try:
         session = Hunting(suite, charge.task, process, Assessor(suite.stage, charge.job, None), slate)
         with suite.in_place():
-            session.begin()
+            session.giving.begin()
             with suppress(Exception):  # of a form that is then hunted alone, where whatever it does is told
                 process.load()
                 for quarry in quarries:
                     messages.send("hunted", session.hunted(quarry))
-            session.end()
+            session.giving.end()
     finally:
         bounds.bound_time(0)
         process.kill()
@@ -63,13 +61,14 @@ def _hunted(charge: Charge, quarries: Sequence[Quarry], messages: Messages, work
 class Hunting(Session):
     """Judges changed forms of the module that its process has loaded."""
 
-    _form: bytes | None = None
-
     def hunted(self, quarry: Quarry) -> Outcome | None:
         """Return the first of the quarry's tests that it does not pass; it may take as long as a grading."""
         code = compile(quarry.source, self.process.job.label, "exec", dont_inherit=True)
-        self._form = marshal.dumps(code)
-        self.task = replace(self.task, ends_at=time.monotonic() + self.suite.stage.limits.stage_seconds)
+        form = marshal.dumps(code)
+        self.giving.on_given = lambda connection: become(connection, form)
+        self.task = self.giving.task = replace(
+            self.task, ends_at=time.monotonic() + self.suite.stage.limits.stage_seconds
+        )
         self.slow_rows.clear()
         items = chosen(self.suite.items, quarry.tests)
         try:
@@ -81,13 +80,6 @@ class Hunting(Session):
         finally:
             self.suite.take_down()
         return None
-
-    def learner(self, item: pytest.Item) -> Any:
-        """Return the remote module of one test, which is the changed form."""
-        learner = super().learner(item)
-        if self._form is not None and self._attempt is not None and self._attempt.connection is not None:
-            become(self._attempt.connection, self._form)
-        return learner
 
 
 class _Nobody:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import mmap
 import struct
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from grader.outcome import Status
 
 MARK = struct.Struct("<dQ")  # seconds, 0 where there is no mark, or FAILED; functions that are involved, as bits
 FAILED = -1.0
+UNTOLD = 0  # what a test involves, where that takes longer to find than the test was asked about; few have to know
 
 
 @dataclass(frozen=True)
@@ -62,16 +64,31 @@ class Marks:
         found = Mark(*MARK.unpack_from(self._memory, MARK.size * place))
         return found if found.seconds > 0 else None
 
+    def is_open(self, place: int) -> bool:
+        """Say whether a test is not known to have passed, nor to have failed in the second judge."""
+        return bool(MARK.unpack_from(self._memory, MARK.size * place)[0] == 0)
+
+    def doubt(self) -> None:
+        """Let no mark count any more."""
+        self._doubted = True
+
     def compare(self, place: int, status: Status) -> None:
         """Take in how a test ended here: no mark counts any more where it passed, and failed in the second judge."""
         if status == "passed" and place < self._count:
             self._doubted |= MARK.unpack_from(self._memory, MARK.size * place)[0] == FAILED
 
-    def parted(self, places: list[int], needed: int) -> tuple[dict[int, Mark], list[int]]:
+    def parted(
+        self, places: list[int], needed: int, involved: Callable[[int], int]
+    ) -> tuple[dict[int, Mark], list[int]]:
         """Return the marks of tests that have passed, and the places of those to be run.
 
-        What has passed is run again where it involves one of the functions that are needed, as bits.
+        What has passed is run again where it involves one of the functions that are needed, as bits; involved tells
+        the bits of a test whose mark does not.
         """
         marks = {place: mark for place in places if (mark := self.of(place)) is not None}
-        passed = {place: mark for place, mark in marks.items() if not mark.involved & needed}
+        passed = {
+            place: mark
+            for place, mark in marks.items()
+            if not needed or not (mark.involved or involved(place)) & needed
+        }
         return passed, [place for place in places if place not in passed]

@@ -13,6 +13,8 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 
+import pytest
+
 from grader.errors import IsolationRefused
 from grader.isolation.tiers import Own
 from grader.isolation.workers import Worker, Workers
@@ -23,6 +25,8 @@ from grader.judging.processes.marks import Mark, Marks
 from grader.judging.processes.messages import Messages
 from grader.judging.processes.slate import Slate
 from grader.judging.processes.workers import Lending
+from grader.judging.recall.inquiry import TESTS_AT_ONCE
+from grader.judging.recall.memory import Book
 from grader.judging.session import Session
 from grader.remote.processes.process import LearnerProcess
 
@@ -30,44 +34,51 @@ FEWEST_TESTS = 24  # for which a second judge is worth its fork
 
 
 @contextmanager
-def beside(charge: Charge, own: Own | None, first: Lending) -> Iterator[Charge]:
+def beside(charge: Charge, own: Own | None, first: Lending, book: Book | None = None) -> Iterator[Charge]:
     """Give the charge of the first judge while a second one works from the other end, if own has workers for it.
 
-    first has the worker of the first judge. Where the second cannot be started, the first works alone.
+    book is the second one's. first has the worker of the first judge. Where the second cannot be started, the first
+    works alone.
     """
     count = len(charge.suite.chosen(charge.task.only, charge.task.first))
     if own is None or count < FEWEST_TESTS:
-        yield charge
+        yield charge if charge.book is None else replace(charge, marks=Marks(count))
         return
     marks = Marks(count)
     lending = Lending(own)
     second = Forked(lending)
     try:
-        yield replace(charge, marks=marks) if _is_begun(second, lending, charge, marks, first) else charge
+        begun = _is_begun(second, lending, charge, marks, first, book)
+        yield charge if not begun and charge.book is None else replace(charge, marks=marks)
     finally:
         marks.stop()
         second.end(True)
 
 
-def _is_begun(second: Forked, lending: Lending, charge: Charge, marks: Marks, first: Lending) -> bool:
+def _is_begun(
+    second: Forked, lending: Lending, charge: Charge, marks: Marks, first: Lending, book: Book | None
+) -> bool:
     """Start the second judge; say whether that was possible."""
     try:
         others = lending.start().others()
-        second.start(partial(_judge, charge, marks, others, first), charge.suite.stage.limits.judge_mb)
+        second.start(partial(_judge, charge, marks, others, first, book), charge.suite.stage.limits.judge_mb)
     except (IsolationRefused, OSError):
         return False
     return True
 
 
-def _judge(charge: Charge, marks: Marks, others: int, first: Lending, messages: Messages, workers: Workers) -> None:
+def _judge(
+    charge: Charge, marks: Marks, others: int, first: Lending, book: Book | None, messages: Messages, workers: Workers
+) -> None:
     """Load the module and run the tests from the last one on; whatever goes wrong is left to the first judge."""
     first.current.connection.close()  # this copy would keep the first judge's worker from noticing its end
     with suppress(Exception), charge.suite.in_place():
         process = LearnerProcess(charge.job, charge.tier, _TheOne(workers, others), charge.fork)
         assessor = Assessor(charge.suite.stage, charge.job, None)
-        session = Session(charge.suite, charge.task, process, assessor, Slate())
+        session = Session(charge.suite, charge.task, process, assessor, Slate(), marks)
+        session.recall.book = book
         process.load()
-        session.begin()
+        session.giving.begin()
         _run(charge, session, marks)
 
 
@@ -75,14 +86,32 @@ def _run(charge: Charge, session: Session, marks: Marks) -> None:
     """Mark the tests that pass, from the last one on, until the first judge is met."""
     items = charge.suite.chosen(charge.task.only, charge.task.first)
     session.tells_calls = True
-    for place in reversed(range(len(items))):
-        if marks.stopped or charge.slate.read().test >= place:
-            return
-        outcome = session.alone(items[place], items[place - 1], place)
-        if outcome.status == "passed" and not outcome.notes:  # of which only the first judge tells
-            marks.passed(place, Mark(outcome.seconds, session.involved.by(outcome.called)))
-        elif outcome.status == "failed":
-            marks.failed(place)
+    last = len(items)
+    while last > 0 and not _is_met(charge, marks, last - 1):
+        places = range(max(0, last - TESTS_AT_ONCE), last)
+        session.recall.mark(items, places, charge.task.ends_at)
+        for place in reversed(places):
+            if marks.is_open(place):  # else it is known, or was to the first judge
+                if _is_met(charge, marks, place):
+                    return
+                _judged(session, items, place, marks)
+        last = places.start
+
+
+def _is_met(charge: Charge, marks: Marks, place: int) -> bool:
+    """Say whether the first judge has come to a test."""
+    at = charge.slate.read()
+    return marks.stopped or (at.test >= place and at.phase != "recalling")
+
+
+def _judged(session: Session, items: list[pytest.Item], place: int, marks: Marks) -> None:
+    """Run a test and mark how it ended."""
+    following = items[place - 1] if session.recall.book is None else None  # the one before may be known to pass
+    outcome = session.alone(items[place], following, place)
+    if outcome.status == "passed" and not outcome.notes:  # of which only the first judge tells
+        marks.passed(place, Mark(outcome.seconds, session.involved.by(outcome.called)))
+    elif outcome.status == "failed":
+        marks.failed(place)
 
 
 class _TheOne:

@@ -15,6 +15,7 @@ from grader.isolation import tiers
 if TYPE_CHECKING:
     from grader.judging.judge import Charge
     from grader.judging.processes.subprocesses import Standing
+    from grader.judging.recall.memory import Book
     from grader.judging.task import Findings
     from grader.outcome import Outcome
 
@@ -62,8 +63,8 @@ class Staff:
         if self._standing is not None:
             self._standing.wait()
 
-    def judged(self, charge: Charge, on_test: Callable[[Outcome], None] | None) -> Findings:
-        """Have a charge judged to its end."""
+    def judged(self, charge: Charge, on_test: Callable[[Outcome], None] | None, second: Book | None = None) -> Findings:
+        """Have a charge judged to its end; second is the book of the second judge, if one takes part."""
         from grader.judging.processes.second import beside
         from grader.judging.processes.workers import Lending
         from grader.judging.watchdog import ForkedJudges, Watchdog
@@ -77,7 +78,7 @@ class Staff:
             lending.start()
             if self._warm and not self._hurried:
                 own.prepare()
-            with beside(charge, self._second.get(charge.tier) if self._has_room else None, lending) as shared:
+            with beside(charge, self._second.get(charge.tier) if self._has_room else None, lending, second) as shared:
                 return Watchdog(shared, ForkedJudges(lending), on_test).run()
         finally:
             lending.end()

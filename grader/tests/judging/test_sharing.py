@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from dataclasses import replace
 from types import SimpleNamespace
@@ -26,6 +27,7 @@ LEAVES = "import json\n" + SOLUTION.replace("    return x.sum", "    SOMETHING\n
 BREAKS_LATER = """json.calls = getattr(json, "calls", 0) + 1
     if json.calls > 1:
         {}"""
+SEEDS = itertools.count()  # of what was graded with another seed nothing is remembered
 LIES = """from grader.worker.server import Server
     Server.again = lambda server: True
     """
@@ -42,7 +44,7 @@ def graded(grader: tuple[SmallCourse, Grader], source: str) -> Verdict:
     course, kept = grader
     path = course.root.parent / "shared.py"
     path.write_text(source, encoding="utf-8")
-    return kept.grade(take(course.stage, path, course.root), Options(1, "process"))
+    return kept.grade(take(course.stage, path, course.root), Options(next(SEEDS), "process"))
 
 
 @pytest.mark.parametrize(

@@ -94,13 +94,13 @@ def test_the_doubt_about_one_test_keeps_nothing_for_another(course: SmallCourse,
     files = [each.path for each in suite.items]
     places = [files.index(file) for file in dict.fromkeys(files)]
     assert len(places) > 1 and suite.items[places[0] + 1].path == files[0]
-    session.begin()
+    session.giving.begin()
     try:
         with suite.in_place():
             assert [session.doubt(suite.items, place) for place in (*places, places[0])] == [None] * (len(places) + 1)
     finally:
         bounds.bound_time(0)
-        session.end()
+        session.giving.end()
 
 
 def test_a_file_that_cannot_be_collected_is_a_fault_and_nothing_is_run(course: SmallCourse) -> None:

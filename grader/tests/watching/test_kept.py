@@ -8,6 +8,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 
@@ -126,6 +127,25 @@ def test_a_check_that_is_broken_off_leaves_its_process(place: Place) -> None:
     finally:
         signal.signal(signal.SIGINT, before)
     assert told == [] and not service.busy
+
+
+def test_inputs_stay_from_save_to_save_until_a_module_passes_or_is_checked_unchanged(place: Place) -> None:
+    seeds: list[int] = []
+
+    def tell(kind: str, _: int, *fields: Any) -> None:
+        if kind == "judged":
+            seeds.append(fields[0].run.seed)
+
+    service = Service(open_workspace(place.root), tell)
+    try:
+        for number, text in enumerate([WRONG, f"{WRONG}# a\n", f"{WRONG}# b\n", f"{WRONG}# b\n", NUMBERS, NUMBERS]):
+            place.numbers.write_text(text, encoding="utf-8")
+            service.check(number, "s01")
+    finally:
+        service.close()
+    first, second, third, unchanged, passes, after = seeds
+    assert first == second == third and unchanged == passes
+    assert len({third, unchanged, after}) == 3  # each drawn among a hundred thousand
 
 
 def test_of_orders_that_wait_only_the_last_is_done(place: Place) -> None:

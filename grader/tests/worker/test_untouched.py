@@ -67,6 +67,11 @@ class Slotted:
     __slots__ = ("a", "b")
 
 
+@np.vectorize
+def absolute(x):
+    return x if x > 0 else -x
+
+
 layer, slotted, pair, power = Layer(), Slotted(), Pair(1.0), functools.partial(pow, 2)
 slotted.a = []
 
@@ -101,6 +106,8 @@ numbers = {"layer": layer, "again": layer}
 
 def nothing(x): return np.sin(x) + layer.forward(x).sum() + Layer.build().size
 def nothing_loud(x): print(x); warnings.warn("careful"); return np.log(np.zeros(1))
+def nothing_vectorized(x): return absolute([x, -x])
+def nothing_loaded_late(x): return np.median(np.array([x, 1.0, 2.0]), axis=0), np.ma.array([x], mask=[1]).count()
 def nothing_raised(x):
     try: raise ValueError("inside")
     except ValueError: return x
@@ -149,7 +156,9 @@ def child(x):
         time.sleep(30)
         os._exit(0)
 """
-LEAVE_NOTHING = ("nothing", "nothing_loud", "nothing_raised", "scale")
+LEAVE_NOTHING = (
+    "nothing", "nothing_loud", "nothing_vectorized", "nothing_loaded_late", "nothing_raised", "scale",
+)  # fmt: skip
 LEAVE_SOMETHING = tuple(
     line.partition("(")[0].removeprefix("def ") for line in SOURCE.partition("def set_global")[2].splitlines()
     if line.startswith("def ")

@@ -39,7 +39,7 @@ class TestWhatTheFirstMakesOfIt:
         places: list[int] = []
 
         @contextmanager
-        def beside(charge: Charge, own: object, first: object) -> Iterator[Charge]:
+        def beside(charge: Charge, own: object, first: object, book: object) -> Iterator[Charge]:
             found = Marks(TESTS + 1)
             by = Involved(charge.suite.stage, charge.job.source).by
             for place in places:

@@ -1,0 +1,167 @@
+"""What a kept grader remembers of tests that passed, and the pages on which its judges write that down.
+
+A judge ends with its grading. What it has to hand on stands in memory that it shares with the process that forked it,
+whole or not at all, so that a judge that is ended at any moment leaves nothing half written.
+"""
+
+from __future__ import annotations
+
+import mmap
+import struct
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgpack
+
+from grader.remote.record import Name
+from grader.remote.transcripts.questions import NODE_BYTES, Passed, Question
+from grader.remote.transcripts.recording import Step
+
+Looked = dict[str, Name | None]  # the names of a module that a test asked for, and what they were
+LENGTH = struct.Struct("<Q")
+PAGES_BYTES = 16 << 20  # that one judge may write in one grading
+MOST_BYTES = 48 << 20  # that a grader remembers
+MOST_FORMS = 8  # of modules whose names differ, for one test
+MOST_STEPS = 1 << 12
+
+
+class Pages:
+    """Notes of one judge, in memory that it shares with the process which forked it."""
+
+    def __init__(self, size: int = PAGES_BYTES) -> None:
+        self._memory = mmap.mmap(-1, size)
+        self._size = size
+        self.clear()
+
+    def clear(self) -> None:
+        """Be written on by the judges of another grading."""
+        LENGTH.pack_into(self._memory, 0, LENGTH.size)
+
+    def passed(self, test: str, looked: Looked, called: tuple[str, ...], steps: list[tuple[Step, str]]) -> None:
+        """Note what a test that passed asked and was answered."""
+        names = [[name, *((found.kind, found.number, found.bases) if found else ())] for name, found in looked.items()]
+        plain = [[step.sent, step.size, step.blob, step.digest, label] for step, label in steps]
+        self._write(["passed", test, names, called, plain])
+
+    def again(self, test: str) -> None:
+        """Note that the questions of a test have been answered alike once more."""
+        self._write(["again", test])
+
+    def unsteady(self, test: str) -> None:
+        """Note that a module answers the questions of a test now so, now otherwise."""
+        self._write(["unsteady", test])
+
+    def read(self) -> Iterator[list[Any]]:
+        """Yield all notes."""
+        at, (end,) = LENGTH.size, LENGTH.unpack_from(self._memory)
+        while at < end:
+            start = at + LENGTH.size
+            at = start + LENGTH.unpack_from(self._memory, at)[0]
+            yield msgpack.unpackb(self._memory[start:at], unicode_errors="surrogatepass")
+
+    def _write(self, note: list[Any]) -> None:
+        """Add a note if there is room; where the notes end is written last."""
+        written = msgpack.packb(note, unicode_errors="surrogatepass")
+        (at,) = LENGTH.unpack_from(self._memory)
+        end = at + LENGTH.size + len(written)
+        if end <= self._size:
+            self._memory[at:end] = LENGTH.pack(len(written)) + written
+            LENGTH.pack_into(self._memory, 0, end)
+
+
+@dataclass
+class Remembered:
+    """What is known of one test that passed, with modules of the same names: what it called, and its first question.
+
+    is_steady says that its questions have been answered alike once more; else it may be one that draws as it likes.
+    """
+
+    looked: Looked
+    called: tuple[str, ...]
+    first: Question
+    is_steady: bool = False
+
+    def fits(self, names: Mapping[str, Name]) -> bool:
+        """Say whether a module has the names that the test asked for, of the same kinds."""
+        return all(names.get(name) == found for name, found in self.looked.items())
+
+
+@dataclass
+class Memory:
+    """Tests that passed with the inputs of one seed."""
+
+    seed: int
+    _tests: dict[str, list[Remembered]] = field(default_factory=dict)
+    _unsteady: set[str] = field(default_factory=set)
+    _left: int = MOST_BYTES
+
+    def of(self, test: str, names: Mapping[str, Name]) -> Remembered | None:
+        """Return what is known of a test with a module of these names."""
+        return next((each for each in self._tests.get(test, ()) if each.fits(names)), None)
+
+    def learn(self, pages: Pages) -> None:
+        """Take in what the judges of a grading have noted."""
+        for kind, test, *rest in pages.read():
+            if kind == "unsteady":
+                self._unsteady.add(test)
+                self._tests.pop(test, None)
+            elif kind == "again":
+                for known in self._tests.get(test, ()):
+                    known.is_steady = True
+            elif test not in self._unsteady:
+                self._add(test, *rest)
+
+    def _add(self, test: str, names: list[Any], called: list[str], plain: list[Any]) -> None:
+        steps = [(Step(sent, size, blob, digest), label) for sent, size, blob, digest, label in plain]
+        forms = self._tests.setdefault(test, [])
+        looked = {name: Name(kind[0], kind[1], tuple(kind[2])) if kind else None for name, *kind in names}
+        known = next((each for each in forms if each.looked == looked), None)
+        if self._left < 0 or not steps or len(steps) > MOST_STEPS or (known is None and len(forms) == MOST_FORMS):
+            return
+        end, (first, label) = Passed(tuple(called)), steps[0]
+        if known is None:
+            known = Remembered(looked, end.called, Question(first.sent, label))
+            forms.append(known)
+            self._left -= len(first.sent) + NODE_BYTES
+        if known.first.sent == first.sent:
+            self._left -= known.first.add(iter(steps[1:]), first, end)
+
+
+@dataclass(frozen=True)
+class Book:
+    """What was remembered before a grading, and the pages on which one judge writes what is to be."""
+
+    memory: Memory
+    pages: Pages
+
+
+class Memories:
+    """The memory of one kept grader, for as long as it grades with the same seed.
+
+    at_once says that it will; else what is judged is written down from the second grading with one seed on.
+    """
+
+    def __init__(self, at_once: bool) -> None:
+        self._at_once = at_once
+        self._memory: Memory | None = None
+        self._books: tuple[Book, ...] = ()
+
+    def open(self, seed: int) -> None:
+        """Begin a grading: have a book for each of two judges, if there is anything to write or to read."""
+        is_again = self._memory is not None and self._memory.seed == seed
+        if self._memory is None or not is_again:
+            self._memory, self._books = Memory(seed), ()
+        if is_again or self._at_once:
+            self._books = self._books or tuple(Book(self._memory, Pages()) for _ in range(2))
+        for book in self._books:
+            book.pages.clear()
+
+    def book(self, judge: int) -> Book | None:
+        """Return the book of the first judge, 0, or of the second, 1, of the grading that has begun."""
+        return self._books[judge] if self._books else None
+
+    def close(self) -> None:
+        """End a grading: remember what its judges have noted."""
+        for book in self._books:
+            book.memory.learn(book.pages)

@@ -1,0 +1,77 @@
+"""Modules that answer now so, now otherwise, leave something behind, hang or end: nothing is gained by any of it."""
+
+from __future__ import annotations
+
+import pytest
+
+from grader.isolation import tiers
+from grader.judging.recall.inquiry import Inquiry
+from grader.tests.judging.recall.conftest import Keep
+from grader.tests.judging.recall.keeping import ALL, ALWAYS, RIGHT, Kept
+
+pytestmark = pytest.mark.skipif(not tiers.FORKS, reason="needs forks")
+FLAKY = RIGHT.replace(
+    "    def double(x):",
+    """
+    def count():
+        try:
+            calls = int(open("calls").read()) + 1
+        except OSError:
+            calls = 1
+        open("calls", "w").write(str(calls))
+        return calls
+
+    def double(x):""",
+)
+
+
+def test_drawing_as_one_likes_is_no_reason_to_run_everything(keep: Keep) -> None:
+    kept = keep()
+    drawing = RIGHT.replace(
+        "return 2 * x", "return 2 * x + (1e-13 * np.random.default_rng().random() if np.ndim(x) else 0)"
+    )
+    for _ in range(4):
+        assert kept.grade(drawing).verdict.passed
+    assert kept.ran == sorted([*ALWAYS, "test_drawn"])
+
+
+def test_a_module_that_answers_now_so_now_otherwise_has_all_tests_run(kept: Kept) -> None:
+    """The first answers of each worker are others: right as well, so that a test passes that is known for others."""
+    flaky = FLAKY.replace("return 2 * x", "return 2 * x + 0.0 * count() if count() < 3 else 2 * x")
+    assert kept.grade(flaky).verdict.passed
+    assert kept.ran == ALL
+
+
+def test_one_that_leaves_something_behind_has_all_tests_run(kept: Kept) -> None:
+    leaving = RIGHT.replace("return 2 * x", "double.calls = getattr(double, 'calls', 0) + 1\n        return 2 * x")
+    found = kept.grade(leaving)
+    assert found.verdict.passed and set(kept.ran) == set(ALL)
+
+
+def test_what_depends_on_what_was_left_fails_as_ever(kept: Kept) -> None:
+    later = RIGHT.replace(
+        "return 2 * x",
+        "double.n = getattr(double, 'n', 0) + 1\n        return 2 * x if double.n < 2 else x",
+    )
+    assert [kept.grade(later).outcomes[name].status for name in ("test_one", "test_twice")] == ["passed", "failed"]
+
+
+def test_one_that_hangs_is_waited_for_no_longer_than_ever(kept: Kept) -> None:
+    hanging = RIGHT.replace("return x / 2", "import time; time.sleep(60)")
+    found = kept.grade(hanging)
+    assert (found.row("double"), found.row("half")) == ("passed", "timed_out")
+    assert found.outcomes["test_nothing"].status in ("passed", "timed_out")
+
+
+def test_a_judge_that_dies_of_it_costs_nothing(kept: Kept, monkeypatch: pytest.MonkeyPatch) -> None:
+    import os
+
+    monkeypatch.setattr(Inquiry, "mark", lambda *_: os._exit(1))
+    found = kept.grade(RIGHT)
+    assert found.verdict.passed and kept.ran == ALL
+
+
+def test_a_module_that_lost_the_class_of_a_name_is_asked_anew(kept: Kept) -> None:
+    found = kept.grade(RIGHT.replace("    def double(x):\n        return 2 * x", "    double = 2 .__mul__"))
+    assert found.row("double") in ("passed", "failed")
+    assert "test_one" in kept.ran
