@@ -48,6 +48,7 @@ class Charge:
     done: frozenset[int] = frozenset()
     marks: Marks | None = None
     book: Book | None = None
+    is_alone: bool = True
 
 
 def judge(charge: Charge, messages: Messages, workers: Workers) -> None:
@@ -57,7 +58,7 @@ def judge(charge: Charge, messages: Messages, workers: Workers) -> None:
         assessor = Assessor(charge.suite.stage, charge.job, charge.answers)
         session = Session(charge.suite, charge.task, process, assessor, charge.slate, charge.marks)
         session.slow_rows.update(charge.slow_rows)
-        session.recall.book = charge.book
+        session.recall.book, session.recall.is_alone = charge.book, charge.is_alone
         with charge.suite.in_place():
             _hear(charge, session, messages)
         messages.send("done")

@@ -68,9 +68,9 @@ class Session:
         waiting: list[int] = []
         ahead = [place for place in places if criterion_of(items[place]) in self.task.ahead]
         for part in (ahead, [place for place in places if place not in ahead]):  # who waits for a row has it whole
-            self.recall.leave_out(self.involved.by_failures(outcomes))  # these are run in any case
-            known |= self._known(part, report)
-            waiting += self._run([place for place in part if place not in known], report, outcomes, True)
+            found, ran = self._known(part, report, outcomes)
+            known |= found
+            waiting += self._run([place for place in part if place not in {*found, *ran}], report, outcomes, True)
         waiting += known
         needed = self.involved.by_failures(outcomes)  # held against a cause: run again
         passed, left = self.marks.parted(waiting, needed, lambda place: self.recall.involved(items[place]))
@@ -78,20 +78,34 @@ class Session:
         self._run(left, report, outcomes, False)
         self._settle(outcomes, report)
 
-    def _known(self, places: list[int], report: Report) -> dict[int, Mark]:
-        """Tell of the tests that are known to pass; return their marks by their places."""
-        if self.recall.book is None or not places:
-            return {}
-        self.slate.at("recalling", places[0])
+    def _known(self, places: list[int], report: Report, outcomes: list[Outcome]) -> tuple[dict[int, Mark], list[int]]:
+        """Tell of the tests that are known to pass; return their marks by place, and the places of those that were run.
+
+        One that is answered otherwise is run at once: if it fails, what is held against its cause need not be asked.
+        Where nobody begins at the other end, the last tests come first, since they lead to most of the others, and the
+        first that fails ends it: most of the others will be run.
+        """
         known: dict[int, Mark] = {}
-        for first in range(0, len(places), TESTS_AT_ONCE):
-            some = places[first : first + TESTS_AT_ONCE]
+        ran: list[int] = []
+        if self.recall.book is None:
+            return known, ran
+        order = places[::-1] if self.recall.is_alone else places
+        for first in range(0, len(order), TESTS_AT_ONCE):
+            if self.recall.is_alone and any(each.status != "passed" for each in outcomes):
+                break
+            some = order[first : first + TESTS_AT_ONCE]
+            self.recall.leave_out(self.involved.by_failures(outcomes))
+            self.slate.at("recalling", some[0])
             self.recall.mark(self._items, some, self.task.ends_at)
             marks = {place: mark for place in some if (mark := self.marks.of(place)) is not None}
             for place, mark in marks.items():
                 self._passed(place, mark, report)
             known |= marks
-        return known
+            for place in some:
+                if place not in marks and self.recall.differs(self._items[place]):
+                    ran.append(place)
+                    self._run([place], report, outcomes, False)
+        return known, ran
 
     def _passed(self, place: int, mark: Mark, report: Report | None) -> Outcome:
         """Return the outcome of a test that has a mark, and tell it, unless that has been done."""

@@ -30,13 +30,13 @@ class Sharing:
         self._ends = False
         self._process = process
 
-    def opened(self, key: str, ends_at: float, is_hidden: bool) -> Connection:
-        """Return the connection of the test that begins."""
+    def opened(self, key: str, ends_at: float, is_hidden: bool, own: bool | None = None) -> Connection:
+        """Return the connection of the test that begins; own overrules whether it has a process of its own."""
         if self._apart and self._has_seen_hidden and not is_hidden:
             self._process.renew()
             self._has_seen_hidden = False
         self._has_seen_hidden |= is_hidden
-        return self._process.open(key, ends_at, self.own)
+        return self._process.open(key, ends_at, self.own if own is None else own)
 
     def tried(self, attempt: Callable[[], Attempt]) -> Tried:
         """Run a test; one that fails where another ran before is run again by itself, and that alone counts.

@@ -49,7 +49,7 @@ def beside(charge: Charge, own: Own | None, first: Lending, book: Book | None = 
     second = Forked(lending)
     try:
         begun = _is_begun(second, lending, charge, marks, first, book)
-        yield charge if not begun and charge.book is None else replace(charge, marks=marks)
+        yield charge if not begun and charge.book is None else replace(charge, marks=marks, is_alone=not begun)
     finally:
         marks.stop()
         second.end(True)

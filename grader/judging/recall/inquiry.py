@@ -20,11 +20,12 @@ from grader.judging.suite import Suite, criterion_of, name_of
 from grader.remote.connection import Connection
 from grader.remote.processes.kept import Kept
 from grader.remote.processes.process import LearnerProcess
-from grader.remote.transcripts.asking import MOST_AHEAD, Strayed, asked_again
-from grader.remote.transcripts.questions import Differs, Passed
+from grader.remote.transcripts.asking import Strayed, asked_again
+from grader.remote.transcripts.questions import Differs, Passed, Question, likely
 
 SECONDS = 0.5  # for the answers to one test's questions; what takes longer is left to the test itself
 TESTS_AT_ONCE = 8
+MOST_WAYS = 4  # that are tried for one test, whose questions depend on its answers
 Group = list[tuple[int, Remembered]]  # tests by their places
 
 
@@ -41,7 +42,7 @@ class Inquiry:
         self._involved = involved
         self._marks = marks
         self.left_out = 0  # functions, as bits: those that have answered otherwise, and those that are run in any case
-        self._step_by_step: set[int] = set()  # the places of tests of which nothing is asked ahead
+        self._ways: dict[int, list[list[Question]]] = {}  # by place, what was to be asked; the last is the next to try
         self._is_over = False  # the module does not answer in time, or leaves something behind in its process
 
     def mark(self, book: Book, items: Sequence[pytest.Item], places: Sequence[int], ends_at: float) -> None:
@@ -73,9 +74,8 @@ class Inquiry:
                 self.differs[name_of(items[place])] = differs, known.is_steady
                 self.left_out |= self._involved.of(differs.label) if known.is_steady else 0
                 self._is_over |= differs.late
-            if differs is not None or place in self._step_by_step:
+            if differs is not None or len(self._ways[place]) > MOST_WAYS:
                 group.remove((place, known))  # those before it are asked once more
-            self._step_by_step.add(place)
 
     def _leads_elsewhere(self, known: Remembered) -> bool:
         """Say whether a test is not worth asking."""
@@ -86,21 +86,21 @@ class Inquiry:
 
         Return a mark for each test up to the first that is not answered as it was, and what is different there.
         """
-        connection = self._sharing.opened(criterion_of(item), ends_at, self._suite.is_hidden(item))
+        connection = self._sharing.opened(criterion_of(item), ends_at, self._suite.is_hidden(item), own=False)
         found: list[Mark] = []
         differs: Differs | None = None
         try:
             for place, known in group if connection.failure is None else ():
                 started = time.monotonic()
-                deadline = min(ends_at, started + SECONDS)
-                ahead = 0 if place in self._step_by_step else MOST_AHEAD
-                answered = asked_again(connection.channel, known.first, deadline, not found, ahead)
+                ways = self._ways.setdefault(place, [likely(known.first)])
+                answered = asked_again(connection.channel, ways[-1], min(ends_at, started + SECONDS), not found)
                 if not isinstance(answered, Passed):
                     differs = answered
                     break
                 found.append(Mark(time.monotonic() - started, UNTOLD))
-        except Strayed:
-            pass
+        except Strayed as strayed:
+            ways.append(strayed.way)
+        self._is_over |= connection.failure is not None
         is_whole = len(found) == len(group) and self._is_as_before(connection, ends_at)
         ended = self._process.done(connection, keep=is_whole)
         if len(found) == len(group) and (not is_whole or ended is not None or connection.failure is not None):

@@ -28,6 +28,7 @@ class Recall:
         self, suite: Suite, process: LearnerProcess, sharing: Sharing, involved: Involved, marks: Marks
     ) -> None:
         self.book: Book | None = None
+        self.is_alone = True  # no second judge takes part
         self._marks = marks
         self._suite = suite
         self._process = process
@@ -42,6 +43,10 @@ class Recall:
     def leave_out(self, functions: int) -> None:
         """Ask about no test that involves one of these functions, given as bits."""
         self._inquiry.left_out |= functions
+
+    def differs(self, item: pytest.Item) -> bool:
+        """Say whether one of a test's questions was answered otherwise than in a test that passed."""
+        return name_of(item) in self._inquiry.differs
 
     def involved(self, item: pytest.Item) -> int:
         """Return the bits of what a test involves that is known to pass; 0 where nothing is known of it."""

@@ -8,7 +8,7 @@ import numpy as np
 
 from grader.protocol import codec
 from grader.protocol.channel import Channel, ChannelClosed, DeadlinePassed
-from grader.remote.transcripts.questions import SLACK, Differs, Passed, Question
+from grader.remote.transcripts.questions import SLACK, Differs, Passed, Question, likely
 from grader.remote.transcripts.recording import digest_of, is_question, with_id
 
 MOST_AHEAD = 1 << 15  # bytes under way at once: more than a socket holds would have both ends wait for each other
@@ -16,20 +16,23 @@ LONG_ID = 1 << 61  # ids of questions that are asked again all take as many byte
 
 
 class Strayed(Exception):
-    """An answer leads to other questions than those that have been sent ahead."""
+    """An answer leads to other questions than those that have been sent ahead; way is the one that it leads to."""
+
+    def __init__(self, way: list[Question]) -> None:
+        super().__init__(f"another way of {len(way)} questions")
+        self.way = way
 
 
 def asked_again(
-    channel: Channel, first: Question, deadline: float, is_fresh: bool = True, ahead: int = MOST_AHEAD
+    channel: Channel, way: list[Question], deadline: float, is_fresh: bool = True, ahead: int = MOST_AHEAD
 ) -> Passed | Differs:
     """Ask what a test asked, as long as it is answered as it was in a test that passed.
 
-    A process that is not fresh has been asked before, and is told that this is another test.
-
-    Questions are sent ahead, as many as fit into so many bytes together with their answers, along the way that was gone
-    first. Strayed where the answers lead another way: then they can be asked from the beginning, with nothing ahead.
+    Questions are sent ahead along the way, as many as fit into so many bytes together with their answers. A process
+    that is not fresh has been asked before, and is told that this is another test.
+    Raises Strayed where the answers lead another way: then all can be asked again, in another process.
     """
-    asking = _Asking(channel, first if is_fresh else _after_another(first), deadline, ahead)
+    asking = _Asking(channel, list(way) if is_fresh else [_after_another(way[0]), *way], deadline, ahead)
     step, before = 0, 0 if is_fresh else 1
     while True:
         question = asking.way[step]
@@ -46,28 +49,21 @@ def asked_again(
         step += 1
         if step == len(asking.way) and isinstance(follows, Passed):
             return follows
-        asking.turn(step, follows)
+        if step == len(asking.way) or follows is not asking.way[step]:
+            raise Strayed([*asking.way[before:step], *likely(follows)])
 
 
 class _Asking:
     """The questions of one test, on their way."""
 
-    def __init__(self, channel: Channel, first: Question, deadline: float, ahead: int) -> None:
+    def __init__(self, channel: Channel, way: list[Question], deadline: float, ahead: int) -> None:
         self._channel = channel
         self._deadline = deadline
         self._ahead = ahead
         self._under_way = 0  # bytes of questions that are sent, and of answers that may be
         self._ids: list[int] = []  # by question that was sent; 0 for what a function of the test's gave
         self._waiting: list[int] = []  # ids of questions that are not answered yet
-        self.way = _likely(first)
-
-    def turn(self, step: int, follows: Question | Passed) -> None:
-        """Go on as an answer has it; Strayed where other questions have been sent already."""
-        if step < len(self.way) and follows is self.way[step]:
-            return
-        if step < len(self._ids) or isinstance(follows, Passed):
-            raise Strayed
-        self.way[step:] = _likely(follows)
+        self.way = way
 
     def answer(self, step: int) -> bytes:
         """Send what is to be sent by now; return the digest of what came back to the question of one step."""
@@ -100,14 +96,6 @@ class _Asking:
 def _after_another(first: Question) -> Question:
     """Return the question that begins another test in a process, and then those of the test."""
     return Question(_NEXT, "", {_DONE: first}, (SLACK, 0))
-
-
-def _likely(question: Question) -> list[Question]:
-    """Return a question and those that followed, in the test that asked it first."""
-    way = [question]
-    while isinstance(follows := next(iter(way[-1].follows.values())), Question):
-        way.append(follows)
-    return way
 
 
 _NEXT = with_id(codec.Encoder().frame([LONG_ID, "again", 0, ""], [(False,), None])[0])

@@ -68,3 +68,12 @@ class Question:
         self.most = max(self.most[0], step.size + SLACK), max(self.most[1], step.blob)
         self.follows[step.digest] = following
         return following
+
+
+def likely(follows: Question | Passed) -> list[Question]:
+    """Return the questions that followed, the way that was gone last."""
+    way: list[Question] = []
+    while isinstance(follows, Question):
+        way.append(follows)
+        follows = next(reversed(follows.follows.values()))
+    return way

@@ -58,9 +58,9 @@ def one_question() -> Question:
 def test_an_answer_has_the_id_of_its_question(answering: Callable[..., Channel]) -> None:
     deadline = time.monotonic() + 20
     right = answering(lambda number: [number, "ok", ["", []], 0.25])
-    assert asked_again(right, one_question(), deadline) == END
+    assert asked_again(right, [one_question()], deadline) == END
     for wrong in (lambda n: [n + 1, "ok", ["", []], 0.0], lambda _: [secrets.randbits(61), "ok", ["", []], 0.0]):
-        found = asked_again(answering(wrong), one_question(), deadline)
+        found = asked_again(answering(wrong), [one_question()], deadline)
         assert isinstance(found, Differs) and found.digest == b""
 
 
@@ -77,4 +77,4 @@ def test_an_answer_has_the_id_of_its_question(answering: Callable[..., Channel])
     ],
 )
 def test_answers_of_another_form_are_others(answering: Callable[..., Channel], made: Callable[[int], Any]) -> None:
-    assert isinstance(asked_again(answering(made), one_question(), time.monotonic() + 20), Differs)
+    assert isinstance(asked_again(answering(made), [one_question()], time.monotonic() + 20), Differs)
