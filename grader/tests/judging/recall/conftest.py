@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from copy import deepcopy
+from dataclasses import replace
 
 import pytest
 
 from grader.judging.grading import Grader
+from grader.judging.recall.memory import Memory
 from grader.tests.judging.recall.keeping import ALL, ALWAYS, HIDDEN, MANIFEST, PUBLIC, RIGHT, Kept
 from grader.tests.support.small_course import SmallCourse
 
@@ -35,10 +38,27 @@ def keep(course: SmallCourse) -> Iterator[Keep]:
         grader.close()
 
 
+@pytest.fixture(scope="module")
+def forgetful(course: SmallCourse) -> Iterator[Kept]:
+    """A grader that is kept and remembers nothing: it never gets the same inputs twice in a row."""
+    with Grader(course.course, course.stage) as grader:
+        yield Kept(course, grader, course.root.parent / "run")
+
+
+@pytest.fixture(scope="module")
+def once(course: SmallCourse) -> Iterator[tuple[Kept, Memory]]:
+    """A grader, and what it remembers once it has seen the right module pass twice."""
+    stage = replace(course.stage, limits=replace(course.stage.limits, call_seconds=1.5))
+    with Grader(course.course, stage, warm=True, hurried=True) as grader:
+        found = Kept(course, grader, course.root.parent / "run")
+        assert found.grade(RIGHT).verdict.passed and found.ran == ALL
+        assert found.grade(RIGHT).verdict.passed and found.ran == ALWAYS
+        assert found.memory is not None
+        yield found, deepcopy(found.memory)
+
+
 @pytest.fixture
-def kept(keep: Keep) -> Kept:
+def kept(once: tuple[Kept, Memory]) -> Kept:
     """A grader that has seen the right module pass twice: after that nothing is new to it."""
-    found = keep()
-    assert found.grade(RIGHT).verdict.passed and found.ran == ALL
-    assert found.grade(RIGHT).verdict.passed and found.ran == ALWAYS
-    return found
+    once[0].remember(deepcopy(once[1]))
+    return once[0]

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from grader.judging.grading import Grader, Options
+from grader.judging.recall.memory import Memories, Memory
 from grader.outcome import Outcome
 from grader.submission import take
 from grader.tests.support import good_stage
@@ -111,6 +112,16 @@ class Kept:
 
         verdict = self.grader.grade(snapshot, Options(seed, "process", **options), note)
         return Graded(verdict, {name.rpartition("::")[2]: outcome for name, outcome in found.items()})
+
+    @property
+    def memory(self) -> Memory | None:
+        """What its grader remembers of the last seed."""
+        return None if self.grader._memories is None else self.grader._memories._memory
+
+    def remember(self, memory: Memory) -> None:
+        """Let its grader remember this, and nothing else."""
+        self.grader._memories = Memories(at_once=True)
+        self.grader._memories._memory = memory
 
     @property
     def ran(self) -> list[str]:

@@ -5,13 +5,11 @@ from __future__ import annotations
 import pytest
 
 from grader.isolation import tiers
-from grader.judging.grading import Grader
 from grader.judging.processes import staff
 from grader.tests.judging.recall.conftest import Keep
 from grader.tests.judging.recall.keeping import ALL, ALWAYS, RIGHT, WRONG, Kept, plain
-from grader.tests.support.small_course import SmallCourse
 
-pytestmark = pytest.mark.skipif(not tiers.FORKS, reason="needs forks")
+pytestmark = [pytest.mark.skipif(not tiers.FORKS, reason="needs forks"), pytest.mark.usefixtures("brief_search")]
 
 
 @pytest.mark.parametrize(
@@ -47,12 +45,10 @@ def test_what_answers_otherwise_is_run(kept: Kept, before: str, after: str, ran:
 
 
 @pytest.mark.parametrize(("before", "after"), WRONG)
-def test_a_wrong_module_gets_the_verdict_of_a_new_grader(kept: Kept, keep: Keep, before: str, after: str) -> None:
+def test_a_wrong_module_gets_the_verdict_of_a_new_grader(kept: Kept, forgetful: Kept, before: str, after: str) -> None:
     changed = RIGHT.replace(before, after)
-    expected = plain(keep().grade(changed))
-    assert plain(kept.grade(changed)) == expected
-    assert plain(kept.grade(changed)) == expected
-    assert kept.grade(RIGHT).verdict.passed
+    expected = plain(forgetful.grade(changed))
+    assert [plain(kept.grade(changed)) for _ in range(2)] == [expected, expected]
 
 
 def test_what_speaks_for_or_against_a_cause_is_run(kept: Kept) -> None:
@@ -83,10 +79,8 @@ def test_for_a_class_all_of_it_counts_from_the_second_module_with_the_same_input
         assert kept.grade(RIGHT, seed).verdict.passed and kept.ran == ran
 
 
-def test_a_grader_that_is_not_kept_remembers_nothing(course: SmallCourse) -> None:
-    with Grader(course.course, course.stage) as grader:
-        kept = Kept(course, grader, course.root.parent / "run")
-        assert all(kept.grade(RIGHT).verdict.passed and kept.ran == ALL for _ in range(3))
+def test_a_grader_that_is_not_kept_remembers_nothing(forgetful: Kept) -> None:
+    assert all(forgetful.grade(RIGHT).verdict.passed and forgetful.ran == ALL for _ in range(2))
 
 
 def test_what_is_printed_is_told_each_time(kept: Kept) -> None:
@@ -103,10 +97,10 @@ class TestWithASecondJudge:
         monkeypatch.setattr(staff, "FEWEST_ROWS", 1)
         monkeypatch.setattr("grader.judging.processes.second.FEWEST_TESTS", 1)
 
-    @pytest.mark.parametrize(("before", "after"), [("return 2", "return 2"), *WRONG])
-    def test_verdicts_are_the_same(self, keep: Keep, before: str, after: str) -> None:
-        kept, changed = keep(), RIGHT.replace(before, after)
-        expected = plain(keep().grade(changed))
-        for source in (RIGHT, RIGHT, changed, changed, RIGHT):
+    @pytest.mark.parametrize(("before", "after"), [("return 2", "return 2"), *WRONG[::3]])
+    def test_verdicts_are_the_same(self, kept: Kept, forgetful: Kept, before: str, after: str) -> None:
+        changed = RIGHT.replace(before, after)
+        expected = plain(forgetful.grade(changed))
+        for source in (changed, changed, RIGHT):
             found = kept.grade(source)
             assert plain(found) == expected if source == changed else found.verdict.passed

@@ -9,7 +9,7 @@ from grader.judging.recall.inquiry import Inquiry
 from grader.tests.judging.recall.conftest import Keep
 from grader.tests.judging.recall.keeping import ALL, ALWAYS, RIGHT, Kept
 
-pytestmark = pytest.mark.skipif(not tiers.FORKS, reason="needs forks")
+pytestmark = [pytest.mark.skipif(not tiers.FORKS, reason="needs forks"), pytest.mark.usefixtures("brief_search")]
 FLAKY = RIGHT.replace(
     "    def double(x):",
     """
