@@ -196,7 +196,7 @@ class Grader:
         from grader.judging.recall.memory import Memories
 
         if self._memories is None:
-            self._memories = Memories(at_once=self._hurried)
+            self._memories = Memories(is_own=self._hurried)
         self._memories.open(options.seed)
         return self._memories.book(0)
 

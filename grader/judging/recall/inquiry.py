@@ -14,13 +14,13 @@ import pytest
 
 from grader.judging.calls import Involved
 from grader.judging.processes.marks import UNTOLD, Mark, Marks
-from grader.judging.recall.memory import Book, Pages, Remembered
+from grader.judging.recall.memory import Book, Remembered
 from grader.judging.sharing import Sharing
 from grader.judging.suite import Suite, criterion_of, name_of
 from grader.remote.connection import Connection
 from grader.remote.processes.kept import Kept
 from grader.remote.processes.process import LearnerProcess
-from grader.remote.transcripts.asking import Strayed, asked_again
+from grader.remote.transcripts.asking import MOST_AHEAD, Strayed, asked_again
 from grader.remote.transcripts.questions import Differs, Passed, Question, likely
 
 SECONDS = 0.5  # for the answers to one test's questions; what takes longer is left to the test itself
@@ -54,20 +54,20 @@ class Inquiry:
                 continue
             hidden = [self._suite.is_hidden(items[each]) for each, _ in [*group[:1], (place, known)]]
             if len(group) == TESTS_AT_ONCE or hidden[0] != hidden[-1]:
-                self._mark(book.pages, items, group, ends_at)
+                self._mark(book, items, group, ends_at)
                 group = []
             group.append((place, known))
-        self._mark(book.pages, items, group, ends_at)
+        self._mark(book, items, group, ends_at)
 
-    def _mark(self, pages: Pages, items: Sequence[pytest.Item], group: Group, ends_at: float) -> None:
+    def _mark(self, book: Book, items: Sequence[pytest.Item], group: Group, ends_at: float) -> None:
         """Mark the tests of one group that pass, asked in one process."""
         while group := [each for each in group if not self._leads_elsewhere(each[1])]:
-            found, differs = self._asked(items[group[0][0]], group, ends_at)
+            found, differs = self._asked(items[group[0][0]], group, ends_at, MOST_AHEAD if book.sends_ahead else 0)
             if len(found) == len(group):
                 for (place, known), mark in zip(group, found, strict=True):
                     self._marks.passed(place, mark)
                     if not known.is_steady:
-                        pages.again(name_of(items[place]))
+                        book.pages.again(name_of(items[place]))
                 return
             place, known = group[len(found)]
             if differs is not None:
@@ -81,7 +81,7 @@ class Inquiry:
         """Say whether a test is not worth asking."""
         return self._is_over or bool(self.left_out and self._involved.by(known.called) & self.left_out)
 
-    def _asked(self, item: pytest.Item, group: Group, ends_at: float) -> tuple[list[Mark], Differs | None]:
+    def _asked(self, item: pytest.Item, group: Group, ends_at: float, ahead: int) -> tuple[list[Mark], Differs | None]:
         """Ask in a process that the first test of a group could have had.
 
         Return a mark for each test up to the first that is not answered as it was, and what is different there.
@@ -93,7 +93,7 @@ class Inquiry:
             for place, known in group if connection.failure is None else ():
                 started = time.monotonic()
                 ways = self._ways.setdefault(place, [likely(known.first)])
-                answered = asked_again(connection.channel, ways[-1], min(ends_at, started + SECONDS), not found)
+                answered = asked_again(connection.channel, ways[-1], min(ends_at, started + SECONDS), not found, ahead)
                 if not isinstance(answered, Passed):
                     differs = answered
                     break

@@ -130,20 +130,26 @@ class Memory:
 
 @dataclass(frozen=True)
 class Book:
-    """What was remembered before a grading, and the pages on which one judge writes what is to be."""
+    """What was remembered before a grading, and the pages on which one judge writes what is to be.
+
+    sends_ahead says that questions may be sent before those before them are answered. A process could read them all,
+    and the next question may hold the answer to the last: so that is for those who graded nothing but their own before.
+    """
 
     memory: Memory
     pages: Pages
+    sends_ahead: bool = False
 
 
 class Memories:
     """The memory of one kept grader, for as long as it grades with the same seed.
 
-    at_once says that it will; else what is judged is written down from the second grading with one seed on.
+    is_own says that all modules are forms of one, whose author waits, and that the seed will stay the same. Else what
+    is judged is written down from the second grading with one seed on.
     """
 
-    def __init__(self, at_once: bool) -> None:
-        self._at_once = at_once
+    def __init__(self, is_own: bool) -> None:
+        self._is_own = is_own
         self._memory: Memory | None = None
         self._books: tuple[Book, ...] = ()
 
@@ -152,8 +158,8 @@ class Memories:
         is_again = self._memory is not None and self._memory.seed == seed
         if self._memory is None or not is_again:
             self._memory, self._books = Memory(seed), ()
-        if is_again or self._at_once:
-            self._books = self._books or tuple(Book(self._memory, Pages()) for _ in range(2))
+        if is_again or self._is_own:
+            self._books = self._books or tuple(Book(self._memory, Pages(), self._is_own) for _ in range(2))
         for book in self._books:
             book.pages.clear()
 

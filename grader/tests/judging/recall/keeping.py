@@ -120,7 +120,7 @@ class Kept:
 
     def remember(self, memory: Memory) -> None:
         """Let its grader remember this, and nothing else."""
-        self.grader._memories = Memories(at_once=True)
+        self.grader._memories = Memories(is_own=True)
         self.grader._memories._memory = memory
 
     @property

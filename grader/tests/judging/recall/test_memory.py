@@ -111,14 +111,14 @@ def test_a_test_that_asks_now_so_now_otherwise_is_known_as_it_was_first() -> Non
     assert isinstance(follows, Question) and (follows.sent, [*follows.follows]) == (b"b", [b"2"])
 
 
-@pytest.mark.parametrize(("at_once", "books"), [(True, [1, 1, 1, 1]), (False, [0, 1, 0, 0])])
-def test_books_are_kept_for_one_seed(at_once: bool, books: list[int]) -> None:
-    memories, found = Memories(at_once), []
+@pytest.mark.parametrize(("is_own", "books"), [(True, [1, 1, 1, 1]), (False, [0, 1, 0, 0])])
+def test_books_are_kept_for_one_seed(is_own: bool, books: list[int]) -> None:
+    memories, found = Memories(is_own), []
     for seed in (5, 5, 6, 5):
         memories.open(seed)
         found.append(memories.book(0))
         assert (memories.book(1) is None) == (found[-1] is None)
     assert [int(book is not None) for book in found] == books
-    if at_once:
+    if is_own:
         assert [isinstance(book, Book) and book.memory.seed for book in found] == [5, 5, 6, 5]
         assert found[0] is found[1] and found[0] is not found[3]

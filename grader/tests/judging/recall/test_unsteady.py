@@ -75,3 +75,33 @@ def test_a_module_that_lost_the_class_of_a_name_is_asked_anew(kept: Kept) -> Non
     found = kept.grade(RIGHT.replace("    def double(x):\n        return 2 * x", "    double = 2 .__mul__"))
     assert found.row("double") in ("passed", "failed")
     assert "test_one" in kept.ran
+
+
+PEEKS = RIGHT.replace(
+    "    def double(x):",
+    """
+    import os, select, stat
+
+    def is_asked_more(fd):
+        try:
+            return stat.S_ISSOCK(os.fstat(fd).st_mode) and bool(select.select([fd], [], [], 0.02)[0])
+        except OSError:
+            return False
+
+    def double(x):
+        if any(map(is_asked_more, range(3, 30))):
+            return None""",
+)
+
+
+def test_no_module_of_a_class_reads_a_question_before_it_has_answered_the_last(keep: Keep) -> None:
+    """The next question may hold the answer: half of what double gave."""
+    kept = keep(hurried=False)
+    for source in (RIGHT, RIGHT, PEEKS):
+        assert kept.grade(source).verdict.passed
+    assert kept.ran == ALWAYS  # it was asked, and saw nothing
+
+
+def test_who_waits_for_a_module_of_ones_own_is_spared_that(kept: Kept) -> None:
+    assert kept.grade(PEEKS).verdict.passed
+    assert "test_twice" in kept.ran  # it saw the second question
