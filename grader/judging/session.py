@@ -66,8 +66,7 @@ class Session:
         outcomes: list[Outcome] = []
         known: dict[int, Mark] = {}
         waiting: list[int] = []
-        ahead = [place for place in places if criterion_of(items[place]) in self.task.ahead]
-        for part in (ahead, [place for place in places if place not in ahead]):  # who waits for a row has it whole
+        for part in self._parts(places):
             found, ran = self._known(part, report, outcomes)
             known |= found
             waiting += self._run([place for place in part if place not in {*found, *ran}], report, outcomes, True)
@@ -77,6 +76,14 @@ class Session:
         outcomes += [self._passed(place, mark, None if place in known else report) for place, mark in passed.items()]
         self._run(left, report, outcomes, False)
         self._settle(outcomes, report)
+
+    def _parts(self, places: list[int]) -> list[list[int]]:
+        """Return the tests of the rows that somebody waits for, then the public ones, then the hidden ones."""
+        parts: list[list[int]] = [[], [], []]
+        for place in places:
+            is_ahead = criterion_of(self._items[place]) in self.task.ahead
+            parts[0 if is_ahead else 1 + self.suite.is_hidden(self._items[place])].append(place)
+        return parts
 
     def _known(self, places: list[int], report: Report, outcomes: list[Outcome]) -> tuple[dict[int, Mark], list[int]]:
         """Tell of the tests that are known to pass; return their marks by place, and the places of those that were run.

@@ -14,6 +14,7 @@ from grader.tests.support import good_stage
 from grader.tests.support.small_course import Graded, SmallCourse
 
 MANIFEST = good_stage.MANIFEST.format(id="s90").replace("total", "double")
+MANIFEST = MANIFEST.replace('names = ["numpy.linalg"]', "names = []")  # one module of these tests looks at itself
 RIGHT = """
     import numpy as np
 

@@ -36,8 +36,8 @@ def test_drawing_as_one_likes_is_no_reason_to_run_everything(keep: Keep) -> None
 
 
 def test_a_module_that_answers_now_so_now_otherwise_has_all_tests_run(kept: Kept) -> None:
-    """The first answers of each worker are others: right as well, so that a test passes that is known for others."""
-    flaky = FLAKY.replace("return 2 * x", "return 2 * x + 0.0 * count() if count() < 3 else 2 * x")
+    """The first answers of a worker are others, and right as well: the second test passes, and is known for others."""
+    flaky = FLAKY.replace("return 2 * x", "return 2 * x + 0.0 * count() if count() < 5 else 2 * x")
     assert kept.grade(flaky).verdict.passed
     assert kept.ran == ALL
 
@@ -80,17 +80,12 @@ def test_a_module_that_lost_the_class_of_a_name_is_asked_anew(kept: Kept) -> Non
 PEEKS = RIGHT.replace(
     "    def double(x):",
     """
-    import os, select, stat
-
-    def is_asked_more(fd):
-        try:
-            return stat.S_ISSOCK(os.fstat(fd).st_mode) and bool(select.select([fd], [], [], 0.02)[0])
-        except OSError:
-            return False
+    import gc
 
     def double(x):
-        if any(map(is_asked_more, range(3, 30))):
-            return None""",
+        for each in gc.get_objects():
+            if type(each).__name__ == "Channel" and (each._end > each._start or each.pending()):
+                return None""",
 )
 
 
