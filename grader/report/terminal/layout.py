@@ -89,6 +89,8 @@ class Look:
 def printable(text: str) -> str:
     """Spell out every character that a terminal might obey rather than show; new lines stay, tabs become spaces."""
     text = text.replace("\r\n", "\n").expandtabs(4)
+    if text.replace("\n", "").isprintable():
+        return text
     return "".join(c if c == "\n" or c.isprintable() else ascii(c)[1:-1] for c in text)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import lru_cache
 
 SIGNS = str.maketrans({
     "·": "-", "–": "-", "—": "-", "−": "-", "…": "...", "√": "sqrt ", "×": "x", "→": "->", "≤": "<=", "≥": ">=",
@@ -55,6 +56,7 @@ def products(text: str) -> str:
     return "\n".join(line if line.startswith("#") else _PRODUCT.sub(" * ", line).rstrip() for line in text.split("\n"))
 
 
+@lru_cache(1 << 10)
 def _named(letter: str) -> str:
     """Return a Greek letter's name, and anything else as it is."""
     if letter.isascii() or ord(letter) in SIGNS:
