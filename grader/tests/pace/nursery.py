@@ -27,7 +27,7 @@ from grader.tests.support.places import HOUSE
 
 # rooms whose tests get real workers
 REAL = ("attacked", "doctor", "isolation", "judging/processes", "protocol", "remote", "worker")
-BUT_FOR = "remote/transcripts"  # which is about what is asked, whoever answers
+BUT_FOR = "remote/transcripts", "judging/processes/test_two_judges.py"  # about what is asked, whoever answers
 really_start = tiers.start
 
 
@@ -105,8 +105,8 @@ class Nursery:
 
 def settle(test: Path, is_full: bool) -> None:
     """Have the workers of a test come from where it needs them from."""
-    is_one = any(test.is_relative_to(HOUSE / "tests" / room) for room in REAL)
-    is_real = is_full or not tiers.FORKS or (is_one and not test.is_relative_to(HOUSE / "tests" / BUT_FOR))
+    is_one, but_for = (any(test.is_relative_to(HOUSE / "tests" / room) for room in rooms) for rooms in (REAL, BUT_FOR))
+    is_real = is_full or not tiers.FORKS or (is_one and not but_for)
     setattr(tiers, "start", really_start if is_real else start)  # noqa: B010  # a function of a module is no variable
 
 
