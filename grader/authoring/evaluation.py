@@ -186,9 +186,14 @@ def _not_named(mistake: Mistake, result: Result) -> Iterator[Complaint]:
         yield "is caught but not named", "see that replaying the failed test's calls gives the same answers again"
 
 
-def _known(found: Iterable[Diagnosis]) -> set[str]:
-    """Return the ids of mistakes that a course declares, without what is told of answers beside them."""
-    return {each.mistake for each in found if each.mistake not in OBVIOUS and not each.mistake.startswith(BESIDE)}
+def _known(told: Iterable[Diagnosis]) -> set[str]:
+    """Return the ids of mistakes that a course declares, without what is told of answers beside them.
+
+    A course may give one the name that something else is told by.
+    """
+    found = tuple(told)
+    beside = {each.mistake for each in found if each.mistake in OBVIOUS or each.mistake.startswith(BESIDE)}
+    return {each.mistake for each in found if each.declared or each.mistake not in beside}
 
 
 def mutation(

@@ -41,6 +41,12 @@ def leave():
 pytestmark = pytest.mark.skipif(not tiers.FORKS, reason="workers are forks")
 
 
+@pytest.fixture(autouse=True)
+def from_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have workers come from the nursery, in the full matrix as well."""
+    monkeypatch.setattr(tiers, "start", nursery.start)
+
+
 @contextmanager
 def learner(folder: Path) -> Iterator[tuple[LearnerProcess, RemoteModule]]:
     """Load the module in a worker that was asked for as usual."""

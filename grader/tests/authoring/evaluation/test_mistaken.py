@@ -11,10 +11,12 @@ from grader.authoring.accepted import Equivalent
 from grader.authoring.cases import Case, Result
 from grader.authoring.claims import Shortfall
 from grader.authoring.evaluation import Mutation, Tally
+from grader.diagnosis.obvious import NOTHING
 from grader.outcome import Outcome, Status
 from grader.submission.source import Problem
 from grader.tests.authoring.evaluation.graded import (
     DIAGNOSIS,
+    FAILURE,
     HIDDEN,
     MUTANT,
     STAGE,
@@ -94,6 +96,13 @@ class TestMistakes:
     def test_one_that_nothing_explains(self, each: tuple[tuple[str, ...], ...]) -> None:
         _, named, (shortfall,) = evaluation.mistakes(STAGE, [WHOLE], [explained(*each)])
         assert named == Tally(0, 1) and shortfall.message == "whole is caught but not named (seed 7)"
+
+    def test_one_that_has_the_name_of_what_an_answer_shows_by_itself(self) -> None:
+        known = replace(WHOLE, id=NOTHING)
+        for declared in True, False:
+            told = replace(FAILURE, diagnosis=replace(DIAGNOSIS, mistake=NOTHING, declared=declared))
+            found = result(f"mistakes/{NOTHING}", 7, verdict(row("half", "failed", told)))
+            assert evaluation.mistakes(STAGE, [known], [found])[1] == Tally(int(declared), 1)
 
     @pytest.mark.parametrize(
         ("found", "said"),
