@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from grader.judging import grading
+from grader.judging.grading import Grader, Options
 from grader.report.document import dumps, verdict_document
 from grader.submission import take
 from grader.tests.attacked.catalogue import Attack
@@ -41,7 +41,8 @@ def grade_together(world: World, attacks: list[Attack], tier: str) -> Together:
     handed_in = root / "handed_in.py"
     handed_in.write_text(_module(world, attacks), encoding="utf-8")
     stage = course.stage
-    verdict = grading.grade(course.course, stage, take(stage, handed_in, course.root), grading.Options(1, tier))
+    with Grader(course.course, stage) as grader:  # by one judge: what is right once in a worker passes once
+        verdict = grader.grade(take(stage, handed_in, course.root), Options(1, tier))
     result = Result(verdict, dumps(verdict_document(verdict)), verdict.run.duration_s)
     left = [*world.survivors(), *world.visits(), *sorted(world.changes())]
     if world.secret_in_memory() != f"{world.token}-memory".encode():
