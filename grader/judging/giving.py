@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -11,7 +11,6 @@ from grader.course.data import named
 from grader.course.stage import public_names
 from grader.judging import phases, plugin
 from grader.judging.attempt import Attempt
-from grader.judging.recall.recalling import Recall
 from grader.judging.sharing import Sharing
 from grader.judging.suite import Suite, criterion_of
 from grader.judging.task import Task
@@ -20,17 +19,20 @@ from grader.remote.exceptions import WorkerFailed
 from grader.remote.module import RemoteModule
 from grader.remote.processes.process import LearnerProcess
 
+if TYPE_CHECKING:  # imported where something is remembered
+    from grader.judging.recall.recalling import Recall
+
 
 class Giving:
     """A pytest plugin object; it is also the provider of the `learner` fixture."""
 
-    def __init__(self, suite: Suite, task: Task, process: LearnerProcess, sharing: Sharing, recall: Recall) -> None:
+    def __init__(self, suite: Suite, task: Task, process: LearnerProcess, sharing: Sharing) -> None:
         self.seed = task.seed
         self._suite = suite
         self.task = task
         self._process = process
         self._sharing = sharing
-        self._recall = recall
+        self.recall: Recall | None = None
         self.on_given: Callable[[Connection], None] | None = None  # is told of each connection, before its test is
         self._attempt: Attempt | None = None
         self._other: Any = None  # where set, what `learner` is instead of the module that was handed in
@@ -56,7 +58,8 @@ class Giving:
             attempt.error = attempt.error or error
         finally:
             self._attempt = None
-            attempt.steps = self._recall.recorded(attempt)
+            if self.recall is not None:
+                attempt.steps = self.recall.recorded(attempt)
         return attempt
 
     def attempted_with(self, other: Any, item: pytest.Item, following: pytest.Item | None, again: int = 0) -> Attempt:
@@ -76,7 +79,8 @@ class Giving:
         module = RemoteModule(connection, self._process.job.label, public_names(self._suite.stage))
         if self._attempt is not None:
             self._attempt.connection, self._attempt.module = connection, module
-            self._recall.record(self._attempt)
+            if self.recall is not None:
+                self.recall.record(self._attempt)
             if self.on_given is not None:
                 self.on_given(connection)
         return module

@@ -15,7 +15,6 @@ from grader.judging.processes import bounds
 from grader.judging.processes.marks import Marks
 from grader.judging.processes.messages import JudgeGone, Messages
 from grader.judging.processes.slate import Slate
-from grader.judging.recall.memory import Book
 from grader.judging.session import Session
 from grader.judging.suite import Suite
 from grader.judging.task import Swelled, Task
@@ -24,6 +23,7 @@ from grader.remote.processes.process import LearnerProcess
 
 if TYPE_CHECKING:
     from grader.diagnosis.diagnostician import Diagnostician
+    from grader.judging.recall.memory import Book
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ def judge(charge: Charge, messages: Messages, workers: Workers) -> None:
         assessor = Assessor(charge.suite.stage, charge.job, charge.answers)
         session = Session(charge.suite, charge.task, process, assessor, charge.slate, charge.marks)
         session.slow_rows.update(charge.slow_rows)
-        session.recall.book, session.recall.is_alone = charge.book, charge.is_alone
+        session.remember(charge.book, charge.is_alone)
         with charge.suite.in_place():
             _hear(charge, session, messages)
         messages.send("done")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Set
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -16,14 +16,16 @@ from grader.judging.processes import bounds
 from grader.judging.processes.marks import Mark, Marks
 from grader.judging.processes.messages import Report, Untold
 from grader.judging.processes.slate import Slate
-from grader.judging.recall.inquiry import TESTS_AT_ONCE
-from grader.judging.recall.recalling import Recall
 from grader.judging.sharing import Sharing
 from grader.judging.suite import Suite, criterion_of, name_of
-from grader.judging.task import EXPLAINED, Task, expect_memory
+from grader.judging.task import EXPLAINED, TESTS_AT_ONCE, Task, expect_memory
 from grader.outcome import Outcome
 from grader.remote.heard import Heard
 from grader.remote.processes.process import LearnerProcess
+
+if TYPE_CHECKING:  # imported where something is remembered
+    from grader.judging.recall.memory import Book
+    from grader.judging.recall.recalling import Recall
 
 BENCH_SECONDS = 4.0  # in which changed forms of a module may be tried; they are meant to take half a second of a core
 
@@ -51,8 +53,20 @@ class Session:
         self._place = 0
         is_watched = bool(task.ahead) and suite.stage.feedback == "full"  # by a learner, from whom nothing is held back
         self._sharing = Sharing(process, assessor.explains and not is_watched)
-        self.recall = Recall(suite, process, self._sharing, self.involved, self.marks)
-        self.giving = Giving(suite, task, process, self._sharing, self.recall)
+        self.giving = Giving(suite, task, process, self._sharing)
+
+    @property
+    def recall(self) -> Recall | None:
+        """What is remembered, where anything is."""
+        return self.giving.recall
+
+    def remember(self, book: Book | None, is_alone: bool) -> None:
+        """Take part in what a grader remembers; is_alone says that no other judge works on the same tests."""
+        if book is not None:
+            from grader.judging.recall.recalling import Recall
+
+            made = Recall(self.suite, self.process, self._sharing, self.involved, self.marks, book)
+            made.is_alone, self.giving.recall = is_alone, made
 
     def doubt(self, items: list[pytest.Item], place: int) -> str | None:
         """Return why the reference does not pass a test; None where it does. Nothing of a learner's takes part."""
@@ -72,7 +86,8 @@ class Session:
             waiting += self._run([place for place in part if place not in {*found, *ran}], report, outcomes, True)
         waiting += known
         needed = self.involved.by_failures(outcomes)  # held against a cause: run again
-        passed, left = self.marks.parted(waiting, needed, lambda place: self.recall.involved(items[place]))
+        recall = self.recall
+        passed, left = self.marks.parted(waiting, needed, lambda at: recall.involved(items[at]) if recall else 0)
         outcomes += [self._passed(place, mark, None if place in known else report) for place, mark in passed.items()]
         self._run(left, report, outcomes, False)
         self._settle(outcomes, report)
@@ -94,22 +109,23 @@ class Session:
         """
         known: dict[int, Mark] = {}
         ran: list[int] = []
-        if self.recall.book is None:
+        recall = self.recall
+        if recall is None:
             return known, ran
-        order = places[::-1] if self.recall.is_alone else places
+        order = places[::-1] if recall.is_alone else places
         for first in range(0, len(order), TESTS_AT_ONCE):
-            if self.recall.is_alone and any(each.status != "passed" for each in outcomes):
+            if recall.is_alone and any(each.status != "passed" for each in outcomes):
                 break
             some = order[first : first + TESTS_AT_ONCE]
-            self.recall.leave_out(self.involved.by_failures(outcomes))
+            recall.leave_out(self.involved.by_failures(outcomes))
             self.slate.at("recalling", some[0])
-            self.recall.mark(self._items, some, self.task.ends_at)
+            recall.mark(self._items, some, self.task.ends_at)
             marks = {place: mark for place in some if (mark := self.marks.of(place)) is not None}
             for place, mark in marks.items():
                 self._passed(place, mark, report)
             known |= marks
             for place in some:
-                if place not in marks and self.recall.differs(self._items[place]):
+                if place not in marks and recall.differs(self._items[place]):
                     ran.append(place)
                     self._run([place], report, outcomes, False)
         return known, ran
@@ -179,7 +195,8 @@ class Session:
             report.send("explained", self._place, outcome)
         if attempt.connection is not None and self._assessor.explains:
             self._heard.keep(outcome, attempt.connection, attempt.asked)
-        self.recall.keep(outcome, attempt)
+        if self.recall is not None:
+            self.recall.keep(outcome, attempt)
         return outcome
 
     def _with_reference(self, item: pytest.Item, following: pytest.Item | None = None) -> str | None:

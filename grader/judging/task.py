@@ -9,6 +9,7 @@ from grader.outcome import Outcome, Status
 from grader.submission.source import Problem
 
 EXPLAINED: tuple[Status, ...] = ("failed", "crashed", "timed_out", "over_limit")  # for which a cause is looked for
+TESTS_AT_ONCE = 8  # that a module is asked about in one process
 OVERTIME_SECONDS = 3.0  # after a stage's time, for what a judge is at to end: a verdict comes within 5 s of it
 
 

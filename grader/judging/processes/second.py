@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -25,10 +26,12 @@ from grader.judging.processes.marks import Mark, Marks
 from grader.judging.processes.messages import Messages
 from grader.judging.processes.slate import Slate
 from grader.judging.processes.workers import Lending
-from grader.judging.recall.inquiry import TESTS_AT_ONCE
-from grader.judging.recall.memory import Book
 from grader.judging.session import Session
+from grader.judging.task import TESTS_AT_ONCE
 from grader.remote.processes.process import LearnerProcess
+
+if TYPE_CHECKING:
+    from grader.judging.recall.memory import Book
 
 FEWEST_TESTS = 24  # for which a second judge is worth its fork
 
@@ -76,7 +79,7 @@ def _judge(
         process = LearnerProcess(charge.job, charge.tier, _TheOne(workers, others), charge.fork)
         assessor = Assessor(charge.suite.stage, charge.job, None)
         session = Session(charge.suite, charge.task, process, assessor, Slate(), marks)
-        session.recall.book = book
+        session.remember(book, False)
         process.load()
         session.giving.begin()
         _run(charge, session, marks)
@@ -89,7 +92,8 @@ def _run(charge: Charge, session: Session, marks: Marks) -> None:
     last = len(items)
     while last > 0 and not _is_met(charge, marks, last - 1):
         places = range(max(0, last - TESTS_AT_ONCE), last)
-        session.recall.mark(items, places, charge.task.ends_at)
+        if session.recall is not None:
+            session.recall.mark(items, places, charge.task.ends_at)
         for place in reversed(places):
             if marks.is_open(place):  # else it is known, or was to the first judge
                 if _is_met(charge, marks, place):
@@ -106,7 +110,7 @@ def _is_met(charge: Charge, marks: Marks, place: int) -> bool:
 
 def _judged(session: Session, items: list[pytest.Item], place: int, marks: Marks) -> None:
     """Run a test and mark how it ended."""
-    following = items[place - 1] if session.recall.book is None else None  # the one before may be known to pass
+    following = items[place - 1] if session.recall is None else None  # the one before may be known to pass
     outcome = session.alone(items[place], following, place)
     if outcome.status == "passed" and not outcome.notes:  # of which only the first judge tells
         marks.passed(place, Mark(outcome.seconds, session.involved.by(outcome.called)))

@@ -17,6 +17,7 @@ from grader.judging.processes.marks import UNTOLD, Mark, Marks
 from grader.judging.recall.memory import Book, Remembered
 from grader.judging.sharing import Sharing
 from grader.judging.suite import Suite, criterion_of, name_of
+from grader.judging.task import TESTS_AT_ONCE
 from grader.remote.connection import Connection
 from grader.remote.processes.kept import Kept
 from grader.remote.processes.process import LearnerProcess
@@ -24,7 +25,6 @@ from grader.remote.transcripts.asking import MOST_AHEAD, Strayed, asked_again
 from grader.remote.transcripts.questions import Differs, Passed, Question, likely
 
 SECONDS = 0.5  # for the answers to one test's questions; what takes longer is left to the test itself
-TESTS_AT_ONCE = 8
 MOST_WAYS = 4  # that are tried for one test, whose questions depend on its answers
 Group = list[tuple[int, Remembered]]  # tests by their places
 

@@ -22,13 +22,13 @@ from grader.remote.transcripts.recording import Recording, Step
 
 
 class Recall:
-    """The memory of one judge; without a book nothing is remembered."""
+    """The memory of one judge, after the book that it is given."""
 
     def __init__(
-        self, suite: Suite, process: LearnerProcess, sharing: Sharing, involved: Involved, marks: Marks
+        self, suite: Suite, process: LearnerProcess, sharing: Sharing, involved: Involved, marks: Marks, book: Book
     ) -> None:
-        self.book: Book | None = None
         self.is_alone = True  # no second judge takes part
+        self._book = book
         self._marks = marks
         self._suite = suite
         self._process = process
@@ -37,8 +37,7 @@ class Recall:
 
     def mark(self, items: Sequence[pytest.Item], places: Sequence[int], ends_at: float) -> None:
         """Mark the tests that are known to pass."""
-        if self.book is not None:
-            self._inquiry.mark(self.book, items, places, ends_at)
+        self._inquiry.mark(self._book, items, places, ends_at)
 
     def leave_out(self, functions: int) -> None:
         """Ask about no test that involves one of these functions, given as bits."""
@@ -50,13 +49,13 @@ class Recall:
 
     def involved(self, item: pytest.Item) -> int:
         """Return the bits of what a test involves that is known to pass; 0 where nothing is known of it."""
-        known = None if self.book is None else self.book.memory.of(name_of(item), self._process.names)
+        known = self._book.memory.of(name_of(item), self._process.names)
         return 0 if known is None else self._involved.by(known.called)
 
     def record(self, attempt: Attempt) -> None:
         """Keep what a test asks and is answered, if it may be of use to another grading."""
         follows = is_plain(attempt.item) and kind_of(attempt.item) != "speed" and not self._suite.measures(attempt.item)
-        if self.book is not None and attempt.connection is not None and follows:
+        if attempt.connection is not None and follows:
             attempt.connection.channel = Recording(attempt.connection.channel)  # type: ignore[assignment]
 
     def recorded(self, attempt: Attempt) -> list[Step] | None:
@@ -70,18 +69,18 @@ class Recall:
     def keep(self, outcome: Outcome, attempt: Attempt) -> None:
         """Note a test that passed; where its module answers now so, now otherwise, let no mark count."""
         steps, module, connection = attempt.steps, attempt.module, attempt.connection
-        if self.book is None or outcome.status != "passed" or not steps or module is None or connection is None:
+        if outcome.status != "passed" or not steps or module is None or connection is None:
             return
         differs, was_steady = self._inquiry.differs.get(outcome.test, (None, False))
         if _contradicts(differs, steps):
-            self.book.pages.unsteady(outcome.test)
+            self._book.pages.unsteady(outcome.test)
             if was_steady:
                 self._marks.doubt()
         elif not outcome.notes:
             labels = iter(record.label for record in connection.records)
             labelled = [(step, next(labels, "") if step.is_question else "") for step in steps]
             told = outcome.called or called(self._suite.stage, connection)
-            self.book.pages.passed(outcome.test, looked_up(module), told, labelled)
+            self._book.pages.passed(outcome.test, looked_up(module), told, labelled)
 
 
 def _contradicts(differs: Differs | None, steps: Sequence[Step]) -> bool:
