@@ -29,6 +29,7 @@ from grader.outcome import KINDS, Kind, Outcome
 
 PYTEST_INI = Path(__file__).parent / "pytest.ini"
 TEXT_LIMIT = 1500
+NAMES_OF_CLOCKS = frozenset({"time", "timeit", "perf_counter", "monotonic", "process_time"})
 CLOCKS = {id(each) for each in (time, timeit, *filter(callable, vars(time).values()))}
 UNUSED = "cacheprovider doctest junitxml logging pastebin nose faulthandler stepwise setuponly setupplan debugging"
 UNUSED += " unraisableexception threadexception"
@@ -120,7 +121,9 @@ class Suite:
         return item.path in self.files.hidden
 
     def measures(self, item: pytest.Item) -> bool:
-        """Say whether a test's file, or a module of the course that it takes something from, imports a clock."""
+        """Say whether a test, its file, or a module of the course that it takes something from, imports a clock."""
+        if not NAMES_OF_CLOCKS.isdisjoint(_names(getattr(getattr(item, "function", None), "__code__", None))):
+            return True
         if item.path not in self._measuring:
             names = vars(getattr(item, "module", None) or object)
             sources = {getattr(value, "__module__", None) for value in names.values()}
@@ -192,6 +195,12 @@ def kind_of(item: pytest.Item) -> Kind | Literal[""]:
 def name_of(item: pytest.Item) -> str:
     """Return a test's name in outcomes and verdicts: test_topic.py::test_shape[2]."""
     return f"{item.path.name}::{item.nodeid.partition('::')[2]}"
+
+
+def _names(code: types.CodeType | None) -> set[str]:
+    """Return the names that a function uses, and those within it."""
+    inner = [] if code is None else [each for each in code.co_consts if isinstance(each, types.CodeType)]
+    return set().union([] if code is None else code.co_names, *map(_names, inner))
 
 
 @contextlib.contextmanager

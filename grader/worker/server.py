@@ -63,8 +63,8 @@ class Server:
         modules = [sys.modules[name] for name in self.lent if name in sys.modules]
         self._before = Untouched([self.module, *modules]), dict(self.objects), dict(self.numbers), self._next
 
-    def again(self, asked: bool = True) -> bool:
-        """Be there for another test; say, if that is asked, whether the ones before have left nothing behind."""
+    def again(self) -> bool:
+        """Be there for another test, if the one before has left nothing behind; say whether that is so."""
         self.asked.clear()
         self.callbacks.clear()
         self.extended = Extended()
@@ -74,7 +74,7 @@ class Server:
             return False
         untouched, self.objects, self.numbers = self._before[0], *map(dict, self._before[1:3])
         self._next = self._before[3]
-        return untouched.holds() if asked else True
+        return untouched.holds()
 
     def listen(self) -> None:
         """Take over the standard streams and the display of warnings."""
@@ -191,7 +191,7 @@ class Server:
             elif kind == "become":
                 result = self.become(args[0])
             elif kind == "again":
-                result = self.again(*args)
+                result = self.again()
             else:
                 result = self._perform(kind, asked, name, args, kwargs)
             reply = "ok"

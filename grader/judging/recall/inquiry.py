@@ -1,8 +1,8 @@
 """Asks a module what tests asked that passed: where it answers as they were answered, they need not be run.
 
 Such a test costs its questions alone. Nothing is taken from one module to another but what this one answers itself, and
-what is answered otherwise says nothing: the test is run. A few tests are asked in one process, which then has to be as
-it was before; else none of them counts.
+what is answered otherwise says nothing: the test is run. A few tests are asked in one process, which each of them has
+to leave as it was; else none of them counts.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class Inquiry:
             if differs is not None:
                 self.differs[name_of(items[place])] = differs, known.is_steady
                 self.left_out |= self._involved.of(differs.label) if known.is_steady else 0
-                self._is_over |= differs.late
+                self._is_over |= differs.late or differs.step < 0  # something was left behind
             if differs is not None or len(self._ways[place]) > MOST_WAYS:
                 group.remove((place, known))  # those before it are asked once more
 

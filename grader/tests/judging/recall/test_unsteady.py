@@ -7,7 +7,7 @@ import pytest
 from grader.isolation import tiers
 from grader.judging.recall.inquiry import Inquiry
 from grader.tests.judging.recall.conftest import Keep
-from grader.tests.judging.recall.keeping import ALL, ALWAYS, RIGHT, Kept
+from grader.tests.judging.recall.keeping import ALL, ALWAYS, RIGHT, Kept, plain
 
 pytestmark = [pytest.mark.skipif(not tiers.FORKS, reason="needs forks"), pytest.mark.usefixtures("brief_search")]
 FLAKY = RIGHT.replace(
@@ -46,6 +46,19 @@ def test_one_that_leaves_something_behind_has_all_tests_run(kept: Kept) -> None:
     leaving = RIGHT.replace("return 2 * x", "double.calls = getattr(double, 'calls', 0) + 1\n        return 2 * x")
     found = kept.grade(leaving)
     assert found.verdict.passed and set(kept.ran) == set(ALL)
+
+
+@pytest.mark.parametrize("then", ["(state + 1) % 5", "int(np.ndim(x) == 0 and x != 1)"])
+def test_what_one_test_leaves_and_a_later_one_takes_away_is_seen_between_them(
+    kept: Kept, forgetful: Kept, then: str
+) -> None:
+    turning = RIGHT.replace("    def double(x):", "    state = 0\n\n    def double(x):").replace(
+        "return 2 * x",
+        f"global state\n        before, state = state, {then}\n        return 2 * x if before or not np.ndim(x) else 0 * x",
+    )
+    expected = plain(forgetful.grade(turning))
+    assert expected[1]["test_drawn"][0] == "failed"
+    assert plain(kept.grade(turning)) == expected
 
 
 def test_what_depends_on_what_was_left_fails_as_ever(kept: Kept) -> None:

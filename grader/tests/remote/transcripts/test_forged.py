@@ -72,6 +72,7 @@ def test_an_answer_has_the_id_of_its_question(answering: Callable[..., Channel])
         lambda n: [n, "error", ["", []], 0.0],
         lambda n: [n, "ok", ["", []], 0.0, None],
         lambda n: [n, "callback", 0],
+        lambda n: ["ok", ["", []]],
         lambda n: {},
         lambda n: [n] * 5000,
     ],
