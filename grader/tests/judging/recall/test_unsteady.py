@@ -52,7 +52,7 @@ def test_one_that_leaves_something_behind_has_all_tests_run(kept: Kept) -> None:
 def test_what_one_test_leaves_and_a_later_one_takes_away_is_seen_between_them(
     kept: Kept, forgetful: Kept, then: str
 ) -> None:
-    given = f"global state\n        was, state = state, {then}\n        return 2 * x if was or not np.ndim(x) else 0 * x"
+    given = f"global state\n        s, state = state, {then}\n        return 2 * x if s or not np.ndim(x) else 0 * x"
     turning = RIGHT.replace("    def double(x):", "    state = 0\n\n    def double(x):").replace("return 2 * x", given)
     expected = plain(forgetful.grade(turning))
     assert expected[1]["test_drawn"][0] == "failed"
