@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 
+from grader.garbage import uncollected
 from grader.stopping import end_in_order, stopped
 
 
@@ -11,7 +12,8 @@ def main() -> None:
     """Import the command line and run it."""
     end_in_order()
     try:
-        from grader.cli import main as run
+        with uncollected(stays=True):
+            from grader.cli import main as run
 
         run()
     except KeyboardInterrupt:

@@ -16,6 +16,7 @@ import typer.main
 
 from grader import __version__
 from grader.errors import GraderError, GraderFault, UsageError
+from grader.garbage import uncollected
 from grader.parsing import is_help, is_refusal, refusal
 from grader.stopping import STOPPED, stopped
 
@@ -54,7 +55,8 @@ class Entry:
 
     def command(self, name: str) -> Any:
         """Import the command and have it built."""
-        found = getattr(importlib.import_module(f"grader.commands.{self.module}"), self.attribute)
+        with uncollected(stays=True):
+            found = getattr(importlib.import_module(f"grader.commands.{self.module}"), self.attribute)
         builder = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
         if isinstance(found, typer.Typer):
             builder.add_typer(found, name=name, hidden=self.hidden())

@@ -173,7 +173,7 @@ def _tell(found: tuple[Graded, ...]) -> None:
     """Put results everywhere; the summary first, since it cannot be refused by anyone."""
     from grader.classroom.gathered import class_summary, post_all
     from grader.classroom.publish import TOKEN, status
-    from grader.report.github import SUMMARY
+    from grader.commands.publishing import SUMMARY
     from grader.report.terminal.screen import say
 
     if path := os.environ.get(SUMMARY):

@@ -14,11 +14,11 @@ from datetime import datetime
 from pathlib import Path
 
 from grader.errors import GraderFault, OutputError, UsageError
-from grader.report import classroom50, github
 from grader.report.formats import RENDER, Target
 from grader.report.graded import Report, Scene
 from grader.report.terminal import screen
 
+SUMMARY = "GITHUB_STEP_SUMMARY"  # the environment's name for the file that takes GitHub's summary
 MARKS = ("gradescope", "autograding", "classroom50")
 
 
@@ -55,9 +55,9 @@ class Press:
             expect_writable(path)
         for target in self.targets:
             if target == Target("github"):
-                _expect_summary(self.environment.get(github.SUMMARY))
-            if target.name == "classroom50" and (lack := classroom50.missing(self.environment)):
-                raise UsageError(f"classroom50 cannot be written: {lack}", "Use it in an autograder of Classroom 50.")
+                _expect_summary(self.environment.get(SUMMARY))
+            if target.name == "classroom50":
+                _expect_runner(self.environment)
         for path in files:
             path.unlink(missing_ok=True)
 
@@ -71,13 +71,15 @@ class Press:
             except OutputError as error:
                 failed.append(error.message)
             except OSError as error:
-                failed.append(f"{target.path or github.SUMMARY} cannot be written: {error.strerror}")
+                failed.append(f"{target.path or SUMMARY} cannot be written: {error.strerror}")
             if target.name == "github":
                 self._annotate(report, scene, failed)
         if failed:
             raise GraderFault("; ".join(failed))
 
     def _annotate(self, report: Report, scene: Scene, failed: list[str]) -> None:
+        from grader.report import github
+
         try:
             for line in github.annotation_lines(report, scene):
                 screen.write(line, error=self.takes_stdout)
@@ -86,7 +88,7 @@ class Press:
 
     def _put(self, target: Target, report: Report, scene: Scene) -> None:
         if target == Target("github"):
-            append_summary(Path(self.environment[github.SUMMARY]), report, scene)
+            append_summary(Path(self.environment[SUMMARY]), report, scene)
             return
         text = RENDER[target.name](report, scene)
         if target.path is not None:
@@ -121,6 +123,8 @@ def replace(path: Path, content: str | bytes) -> None:
 
 def append_summary(path: Path, report: Report, scene: Scene) -> None:
     """Add a summary to what the step has said already, as much of it as GitHub then still takes."""
+    from grader.report import github
+
     with path.open("ab") as file:
         file.write(github.summary(report, scene, github.LIMIT - file.tell()).encode("utf-8"))
 
@@ -143,13 +147,21 @@ def expect_writable(path: Path) -> None:
         raise UsageError(f"{path} cannot be written: {error.strerror}", "Name a file in a folder of yours.") from error
 
 
+def _expect_runner(environment: Mapping[str, str]) -> None:
+    """Raise UsageError unless this is a run of Classroom 50."""
+    from grader.report import classroom50
+
+    if lack := classroom50.missing(environment):
+        raise UsageError(f"classroom50 cannot be written: {lack}", "Use it in an autograder of Classroom 50.")
+
+
 def _expect_summary(path: str | None) -> None:
     """Raise UsageError unless the runner has named a file for the summary."""
     if not path:
-        message = f"{github.SUMMARY} is not set, so there is no job summary to write to"
+        message = f"{SUMMARY} is not set, so there is no job summary to write to"
         raise UsageError(message, "Outside of GitHub Actions name a file: github=FILE.")
     try:
         with open(path, "ab"):
             pass
     except OSError as error:
-        raise UsageError(f"{path}, which {github.SUMMARY} names, cannot be written: {error.strerror}") from error
+        raise UsageError(f"{path}, which {SUMMARY} names, cannot be written: {error.strerror}") from error

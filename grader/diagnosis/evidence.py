@@ -21,7 +21,6 @@ from grader.diagnosis.repairs.standing import REPAIR
 from grader.diagnosis.replay import usable
 from grader.diagnosis.slips.probes import Failing
 from grader.diagnosis.slips.telling import Slip, is_vague
-from grader.diagnosis.trees import uncollected
 from grader.diagnosis.weighing import (
     chosen,
     explained,
@@ -36,6 +35,7 @@ from grader.diagnosis.weighing import (
     without_callers,
     without_effects,
 )
+from grader.garbage import uncollected
 from grader.outcome import Diagnosis, Outcome
 from grader.remote.heard import Heard
 

@@ -6,9 +6,6 @@ Trees that hold many changes share most of their nodes, so each node is visited 
 from __future__ import annotations
 
 import ast
-import gc
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from grader.course.changes import replaced
@@ -79,18 +76,6 @@ def placed(root: Node) -> Node:
             elif isinstance(value, ast.AST):
                 waiting.append((value, line))
     return root
-
-
-@contextmanager
-def uncollected() -> Iterator[None]:
-    """Look for no garbage in this block: trees are thousands of objects, none of which hold each other in a ring."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
 
 
 def substituted(node: Any, old: ast.AST, new: Any) -> Any:

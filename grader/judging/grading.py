@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Self
 from grader import __version__
 from grader.course.sealed import public_only
 from grader.course.stage import Course, Stage
+from grader.garbage import uncollected
 from grader.isolation import tiers
 from grader.isolation.ptrace import PTRACE_GUARD
 from grader.judging.processes.staff import Staff
@@ -162,7 +163,8 @@ class Grader:
         """Have judges go through the tests."""
         from grader.judging.task import Findings
 
-        charge = self._charge(snapshot, options, tier, hunt)
+        with uncollected(stays=self._suite is None):
+            charge = self._charge(snapshot, options, tier, hunt)
         if charge.suite.faults and not charge.suite.items:
             return Findings((), faults=tuple(charge.suite.faults))
         found = self._staff.judged(charge, on_test, self._memories.book(1) if self._memories and charge.book else None)

@@ -15,7 +15,6 @@ from grader.report.terminal.layout import MARKS
 from grader.report.terminal.words import kind_of_row, status_words
 from grader.verdict import CriterionResult, Verdict
 
-SUMMARY = "GITHUB_STEP_SUMMARY"  # the environment's name for the file that takes the summary
 LIMIT = 1 << 20
 ANNOTATIONS = 10
 MESSAGE = 1000  # characters of one annotation

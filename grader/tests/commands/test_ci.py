@@ -14,11 +14,11 @@ from grader.classroom import gathered
 from grader.classroom.publish import Commit, Status
 from grader.classroom.receipt import verified
 from grader.classroom.signing import new_signing_key, read_public_key
+from grader.commands.publishing import SUMMARY
 from grader.course.manifest import load_course
 from grader.course.stage import Course
 from grader.isolation.tiers import TIERS
 from grader.report.document import dumps, verdict_document
-from grader.report.github import SUMMARY
 from grader.submission import take
 from grader.tests.support.places import ROOT
 from grader.tests.support.repositories import commit, make, needs_git

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from grader.classroom import gathered
+from grader.commands.publishing import SUMMARY
 from grader.course.manifest import load_course
-from grader.report.github import SUMMARY
 from grader.tests.commands.test_ci import SHA, leave
 from grader.tests.support.command import Here
 
