@@ -167,13 +167,18 @@ def small_course(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SmallCour
     testing.configure(Tolerance())
 
 
+@pytest.fixture(scope="session")
+def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The grader apart from its own stages; no test writes to it."""
+    made = tmp_path_factory.mktemp("code") / "grader"
+    shutil.copytree(PACKAGE, made, ignore=shutil.ignore_patterns("tests", "bench", "classroom"))
+    return made
+
+
 @pytest.fixture(scope="module")
-def original(tmp_path_factory: pytest.TempPathFactory) -> Place:
-    """The place as it is before any test: the grader without its own stages, and two small ones."""
+def original(tmp_path_factory: pytest.TempPathFactory, package: Path) -> Place:
+    """The place as it is before any test: two small stages, and the grader beside them."""
     root = tmp_path_factory.mktemp("original")
-    package = root / "code" / "grader"
-    left_out = shutil.ignore_patterns("tests", "bench", "classroom")
-    shutil.copytree(PACKAGE, package, ignore=left_out)
     (root / "hidden").mkdir()
     (root / "hidden" / "__init__.py").touch()
     (root / "pyproject.toml").write_text(PROJECT, encoding="utf-8")
@@ -187,7 +192,7 @@ def original(tmp_path_factory: pytest.TempPathFactory) -> Place:
 @pytest.fixture
 def place(original: Place, tmp_path: Path) -> Place:
     """A course of the test's own; the grader is shared, and may not be written to."""
-    shutil.copytree(original.root, tmp_path / "course", ignore=shutil.ignore_patterns("code"))
+    shutil.copytree(original.root, tmp_path / "course")
     return Place(tmp_path / "course", original.package)
 
 
