@@ -24,11 +24,12 @@ from grader.remote.processes.loading import Job
 from grader.remote.processes.process import LearnerProcess
 from grader.tests.pace import changed, nursery
 from grader.tests.pace.matrix import BRIEF, sampled, search_times, why_missing
-from grader.tests.pace.memory import pytest_collection_finish
+from grader.tests.pace.memory import pytest_collection, pytest_collection_finish
+from grader.tests.pace.shared import made_once
 from grader.tests.support.command import NUMBERS, PACKAGE, PROJECT, SUMS, Command, Here, Place, write_stage
 from grader.tests.support.small_course import Graded, SmallCourse
 
-__all__ = ["Graded", "SmallCourse", "pytest_collection_finish"]
+__all__ = ["Graded", "SmallCourse", "pytest_collection", "pytest_collection_finish"]
 LABEL = "stages/s90_small/small.py"
 PACE = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])  # others may use the machine, too
 settings.register_profile("full", PACE)
@@ -170,9 +171,11 @@ def small_course(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SmallCour
 @pytest.fixture(scope="session")
 def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The grader apart from its own stages; no test writes to it."""
-    made = tmp_path_factory.mktemp("code") / "grader"
-    shutil.copytree(PACKAGE, made, ignore=shutil.ignore_patterns("tests", "bench", "classroom"))
-    return made
+
+    def make(folder: Path) -> None:
+        shutil.copytree(PACKAGE, folder / "grader", ignore=shutil.ignore_patterns("tests", "bench", "classroom"))
+
+    return made_once(tmp_path_factory, "code", make) / "grader"
 
 
 @pytest.fixture(scope="module")

@@ -27,7 +27,11 @@ from grader.tests.support.places import HOUSE
 
 # rooms whose tests get real workers
 REAL = ("attacked", "doctor", "isolation", "judging/processes", "protocol", "remote", "worker")
-BUT_FOR = "remote/transcripts", "judging/processes/test_two_judges.py"  # about what is asked, whoever answers
+BUT_FOR = (  # about what is asked and marked, whoever answers
+    "remote/transcripts",
+    "judging/processes/test_second.py",
+    "judging/processes/test_two_judges.py",
+)
 really_start = tiers.start
 
 

@@ -21,6 +21,7 @@ import pytest
 from grader import __version__
 from grader.course.manifest import load_course
 from grader.setup.edition import unpacked
+from grader.tests.pace.shared import made_once
 from grader.tests.support.places import ROOT
 
 STAGES = ("s01_matrix_operations", "s02_linear_systems")
@@ -48,7 +49,10 @@ def uv(*arguments: str | Path, folder: Path, seconds: float = 300) -> str:
 @pytest.fixture(scope="module")
 def author(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The author's copy with two stages."""
-    root = tmp_path_factory.mktemp("author")
+    return made_once(tmp_path_factory, "author", _write_author)
+
+
+def _write_author(root: Path) -> None:
     course = load_course(ROOT)
     for folder in ("grader", course.settings.hidden, course.settings.drawings, "stages"):
         shutil.copytree(ROOT / str(folder), root / str(folder), ignore=_others)
@@ -56,7 +60,6 @@ def author(tmp_path_factory: pytest.TempPathFactory) -> Path:
         shutil.copy(ROOT / name, root)
     text = (root / "pyproject.toml").read_text()
     (root / "pyproject.toml").write_text("".join(x for x in text.splitlines(True) if not x.startswith("demo = ")))
-    return root
 
 
 def _others(folder: str, names: list[str]) -> set[str]:
@@ -69,9 +72,11 @@ def _others(folder: str, names: list[str]) -> set[str]:
 @pytest.fixture(scope="module")
 def dist(author: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An sdist, and the wheel that was built from it."""
-    folder = tmp_path_factory.mktemp("dist")
-    uv("build", "--quiet", "--out-dir", folder, folder=author)
-    return folder
+
+    def make(folder: Path) -> None:
+        uv("build", "--quiet", "--out-dir", folder, folder=author)
+
+    return made_once(tmp_path_factory, "dist", make)
 
 
 @pytest.fixture(scope="module")
