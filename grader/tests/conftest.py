@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
 import textwrap
@@ -23,13 +24,14 @@ from grader.remote.module import RemoteModule
 from grader.remote.processes.loading import Job
 from grader.remote.processes.process import LearnerProcess
 from grader.tests.pace import changed, nursery
+from grader.tests.pace.compiling import compile_share
 from grader.tests.pace.matrix import BRIEF, sampled, search_times, why_missing
-from grader.tests.pace.memory import pytest_collection, pytest_collection_finish
+from grader.tests.pace.memory import pytest_collection_finish
 from grader.tests.pace.shared import made_once
 from grader.tests.support.command import NUMBERS, PACKAGE, PROJECT, SUMS, Command, Here, Place, write_stage
 from grader.tests.support.small_course import Graded, SmallCourse
 
-__all__ = ["Graded", "SmallCourse", "pytest_collection", "pytest_collection_finish"]
+__all__ = ["Graded", "SmallCourse", "pytest_collection_finish"]
 LABEL = "stages/s90_small/small.py"
 PACE = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])  # others may use the machine, too
 settings.register_profile("full", PACE)
@@ -45,6 +47,14 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "some_of(n, *paths): each nth set of parameters is run; all, as above")
     if config.getoption("--all-tiers"):
         settings.load_profile("full")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection(session: pytest.Session) -> None:
+    """Look for no garbage while tests are collected, since they stay; before that, a worker does its share."""
+    gc.disable()
+    if (worker := getattr(session.config, "workerinput", None)) is not None:
+        compile_share(session.config, worker["workerid"], worker["workercount"])
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -17,11 +17,6 @@ LARGE = 2 << 20  # bytes of a large page on most machines; where it is another, 
 COLLAPSE = 25  # MADV_COLLAPSE, of Linux 6.1; an older kernel refuses it, and nothing is changed
 
 
-def pytest_collection() -> None:
-    """Look for no garbage while tests are collected: they stay."""
-    gc.disable()
-
-
 def pytest_collection_finish() -> None:
     """Leave what there is now out of every later collection of garbage, and pack it."""
     gc.collect()
