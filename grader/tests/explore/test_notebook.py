@@ -55,6 +55,7 @@ def test_a_stage_without_one_names_those_that_have_one() -> None:
     assert caught.value.hint is not None and caught.value.hint.startswith("s04, s05, ")
 
 
+@pytest.mark.full_matrix("grader/setup")
 def test_a_cell_says_which_function_is_not_written_yet_and_draws_nothing_by_halves(tmp_path: Path) -> None:
     shutil.copytree(ROOT / "stages", tmp_path / "stages", ignore=shutil.ignore_patterns("__pycache__"))
     target = COURSE.find(SHOWN)

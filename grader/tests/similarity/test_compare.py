@@ -85,6 +85,7 @@ def test_what_the_course_s_own_solutions_hold_counts_nothing() -> None:
     assert not compared(two, texts(program(0, 30))).pairs
 
 
+@pytest.mark.full_matrix
 def test_half_of_a_small_class_is_no_custom() -> None:
     """Six of twelve who copied a part, too little for a ring, are seen; in a class of forty that is usual."""
     part = program(0, 30)
@@ -94,6 +95,7 @@ def test_half_of_a_small_class_is_no_custom() -> None:
     assert not names(texts(*ten, *(program(seed, 90) for seed in range(12, 41))), least=0.2)
 
 
+@pytest.mark.some_of(4)
 @pytest.mark.parametrize("copies", [3, 5])
 @pytest.mark.parametrize("stage", ["s07", "s15"])
 def test_a_ring_is_found_in_a_small_class_and_nobody_else(stage: str, copies: int) -> None:

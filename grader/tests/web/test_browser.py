@@ -80,6 +80,7 @@ def test_a_save_changes_the_page(page: Page, course: Place) -> None:
         quiet(page)
 
 
+@pytest.mark.full_matrix("grader/watching")
 def test_a_row_leads_to_its_step_and_its_mark_is_seen(page: Page, course: Place) -> None:
     seen = "document.querySelector('.first .kind').getBoundingClientRect().left >= "
     seen += "document.querySelector('.panel').getBoundingClientRect().left"
@@ -93,6 +94,7 @@ def test_a_row_leads_to_its_step_and_its_mark_is_seen(page: Page, course: Place)
         quiet(page)
 
 
+@pytest.mark.full_matrix("grader/watching")
 def test_a_page_whose_updates_were_refused_asks_for_them_again(page: Page, course: Place) -> None:
     with serving(course) as address:
         with ExitStack() as others:
@@ -174,6 +176,7 @@ def test_a_server_that_stops_is_told(page: Page, course: Place) -> None:
     page.until("document.querySelector('#connection').innerText.includes('does not answer')")
 
 
+@pytest.mark.full_matrix("grader/watching")
 def test_another_site_gets_nothing(page: Page, course: Place) -> None:
     with serving(course) as address:
         base = address.rpartition("stages")[0]

@@ -102,6 +102,7 @@ def test_the_changes_of_right_modules_compile_and_tell_no_line_of_them(
                 assert not [line for line in secret if line in told], told
 
 
+@pytest.mark.some_of(3, "stages", "hidden")
 @pytest.mark.parametrize(
     "stage", [each for each in STAGES if each.id in ("s02", "s07", "s15")], ids=lambda each: each.id
 )

@@ -72,6 +72,7 @@ def test_the_same_exploration_gives_the_same_file() -> None:
     assert files.drawn(exploration(), "png") == files.drawn(exploration(), "png")
 
 
+@pytest.mark.full_matrix
 def test_nobodys_settings_change_a_picture(monkeypatch: pytest.MonkeyPatch) -> None:
     import matplotlib
 
@@ -81,6 +82,7 @@ def test_nobodys_settings_change_a_picture(monkeypatch: pytest.MonkeyPatch) -> N
         assert matplotlib.rcParams["font.size"] == 30
 
 
+@pytest.mark.full_matrix
 def test_words_are_text_and_nothing_else() -> None:
     found = texts(files.drawn(exploration("$x^2$ \\frac{1}{ <b>&amp; a\x1bb 日本語"), "svg"))
     for word in ("$x^2$", "\\frac{1}{", "<b>&amp;", "a\\x1bb", "日本語"):
@@ -114,6 +116,7 @@ def test_no_map_lies_outside_or_over_another(count: int, heads: int) -> None:
             assert one[0] >= other[2] or other[0] >= one[2] or one[1] >= other[3] or other[1] >= one[3]
 
 
+@pytest.mark.full_matrix
 def test_everything_lies_within_the_figure() -> None:
     figure = painted(exploration("a quite long sentence"))
     figure.canvas.draw()
@@ -133,6 +136,7 @@ def test_heads_are_two_or_three_in_a_row_and_pairs_stay_together() -> None:
     assert [[each.head for each in row] for row in arranged(pairs)] == [[1, 1], [2, 2], [3, 3]]
 
 
+@pytest.mark.full_matrix
 def test_a_very_large_picture_has_fewer_dots(monkeypatch: pytest.MonkeyPatch) -> None:
     most = 200_000  # its rows and columns would need more than a million
     monkeypatch.setattr(files, "MAX_DOTS", most)
@@ -195,6 +199,7 @@ def test_without_matplotlib_it_is_said_what_to_install(tmp_path: Path, monkeypat
     assert "uv sync --extra plot" in str(refused.value.hint)
 
 
+@pytest.mark.full_matrix
 def test_maps_and_drawings_share_a_picture_with_room_for_both() -> None:
     image = Image("small", ((0.0, 1.0), (1.0, 0.0)), ("one", "two"), ("extraordinarily", "long"))
     drawings = (Images("small", "Small images", "See.", "key", "query", (image,) * 7, 0.0, 1.0),)

@@ -120,6 +120,7 @@ def test_one_that_ends_the_judge_is_hunted_alone(hunt: Hunt, monkeypatch: pytest
     assert ends(hunt(COLUMNS, THIRD, SOLUTION)) == [("total", "failed"), ("half", "failed"), None]
 
 
+@pytest.mark.full_matrix
 def test_without_forks_each_form_is_hunted_alone(hunt: Hunt) -> None:
     assert ends(hunt(THIRD, SOLUTION, fork=False)) == [("half", "failed"), None]
 
@@ -141,6 +142,7 @@ def test_the_strong_tiers_say_the_same(hunt: Hunt, tier: tiers.Tier) -> None:
     assert ends(hunt(THIRD, SOLUTION, COLUMNS, isolation=tier)) == [("half", "failed"), None, ("total", "failed")]
 
 
+@pytest.mark.full_matrix
 def test_mutants_end_as_they_do_alone(course: SmallCourse, snapshot: Snapshot) -> None:
     made = mutants(SOLUTION)
     options = Options(1, "process")

@@ -81,6 +81,7 @@ class TestChangedForms:
         found = caught(Quarry(THIRD, (hidden,)), Quarry(THIRD, (totals,)), Quarry(THIRD, ()))
         assert [each and each.test for each in found] == [hidden, None, None]
 
+    @pytest.mark.some_of(2)
     @pytest.mark.parametrize(
         ("body", "status"),
         [
@@ -135,6 +136,7 @@ class TestWhatIsRight:
         assert found is not None and not found[0].passed
         assert [row.status for row in found[0].criteria] == ["passed", "failed"]
 
+    @pytest.mark.full_matrix
     def test_it_does_not_where_it_never_ends(self, course: SmallCourse, snapshot: Snapshot) -> None:
         stage = replace(course.stage, limits=replace(course.stage.limits, stage_seconds=1.0))
         with Hunter(course.course, stage) as hunter:

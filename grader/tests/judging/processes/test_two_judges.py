@@ -117,6 +117,7 @@ class TestWhatTheFirstMakesOfIt:
         assert sum(outcome.status == "passed" for outcome in found.outcomes.values()) == TESTS
 
 
+@pytest.mark.some_of(3)
 @pytest.mark.usefixtures("idle")
 @pytest.mark.parametrize(
     "source",

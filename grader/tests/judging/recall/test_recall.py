@@ -44,6 +44,7 @@ def test_what_answers_otherwise_is_run(kept: Kept, before: str, after: str, ran:
     assert kept.grade(RIGHT).verdict.passed and kept.ran == ALWAYS
 
 
+@pytest.mark.some_of(3, "grader/remote")
 @pytest.mark.parametrize(("before", "after"), WRONG)
 def test_a_wrong_module_gets_the_verdict_of_a_new_grader(kept: Kept, forgetful: Kept, before: str, after: str) -> None:
     changed = RIGHT.replace(before, after)
@@ -97,6 +98,7 @@ class TestWithASecondJudge:
         monkeypatch.setattr(staff, "FEWEST_ROWS", 1)
         monkeypatch.setattr("grader.judging.processes.second.FEWEST_TESTS", 1)
 
+    @pytest.mark.some_of(2, "grader/remote")
     @pytest.mark.parametrize(("before", "after"), [("return 2", "return 2"), *WRONG[::3]])
     def test_verdicts_are_the_same(self, kept: Kept, forgetful: Kept, before: str, after: str) -> None:
         changed = RIGHT.replace(before, after)

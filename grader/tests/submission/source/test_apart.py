@@ -61,6 +61,7 @@ def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 class TestBombs:
+    @pytest.mark.some_of(3)
     @pytest.mark.parametrize(
         "source",
         [
@@ -91,23 +92,27 @@ class TestBombs:
         found = look("".join(" " * level + "if a:\n" for level in range(200)) + " " * 200 + "a\n")
         assert found is not None and "too many levels of indentation" in found.message
 
+    @pytest.mark.full_matrix
     @posix_only
     @pytest.mark.usefixtures("hurried")
     def test_a_body_that_the_compiler_copies_again_and_again(self) -> None:
         lines = [" " * level + "try: a\n" + " " * level + "finally:\n" for level in range(40)]
         assert look("".join(lines) + " " * 40 + "pass\n") in (TOO_LONG, TOO_LARGE)
 
+    @pytest.mark.full_matrix
     @posix_only
     @pytest.mark.usefixtures("hurried")
     def test_numbers_that_all_have_one_hash(self) -> None:
         source = "x = [" + ",".join(f"{number * (2**61 - 1)}+y" for number in range(1, 45_000)) + "]"
         assert look(source) == TOO_LONG
 
+    @pytest.mark.full_matrix
     @posix_only
     @pytest.mark.usefixtures("hurried")
     def test_an_encoding_that_takes_minutes(self) -> None:
         assert look(b"# coding: punycode\n" + b"a" * 400_000 + b"-" + b"aaaa" * 100_000) is not None
 
+    @pytest.mark.full_matrix
     @linux_only
     def test_a_tree_that_needs_more_memory_than_there_is(self) -> None:
         assert look("a=b;" * 260_000) == TOO_LARGE
