@@ -111,12 +111,10 @@ def measure(course: Course, stage: Stage, submissions: int) -> Measured:
                 else:
                     time.sleep(PAUSE_S)
     per_second: dict[str, float] = {}
-    judge_mb = 0.0
-    for name, seeds in (("grader, warm", range(submissions)), ("grader, same inputs", [0] * submissions)):
-        with Grader(course, stage, warm=True) as grader:
-            one_by_one = [_seconds(grader, _saved(snapshot, number), seed) for number, seed in enumerate(seeds)]
-            per_second[name] = (submissions - UNMEASURED) / sum(one_by_one[UNMEASURED:])
-            judge_mb = max(judge_mb, grader.peak_mb)
+    with Grader(course, stage, warm=True) as grader:
+        one_by_one = [_seconds(grader, _saved(snapshot, number), number) for number in range(submissions)]
+        per_second["grader, warm"] = (submissions - UNMEASURED) / sum(one_by_one[UNMEASURED:])
+        judge_mb = grader.peak_mb
     with tempfile.TemporaryDirectory(prefix="grader-bench-") as folder:
         for name, command in others(stage, Path(folder)).items():
             per_second[name] = _rate(command, submissions, course.root)

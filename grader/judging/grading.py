@@ -70,7 +70,8 @@ class Grader:
     """Grades modules of one stage; kept, it stays warm: the tests are loaded once, and a worker is started ahead.
 
     hurried says that somebody waits for each verdict: a second judge takes part where a core is idle, and the next
-    worker is started by `prepare`, once the verdict is told.
+    worker is started by `prepare`, once the verdict is told. Warm as well, it runs no test again that is answered as it
+    was: good for whoever saves a module of his own again and again, and for no mark.
     """
 
     def __init__(self, course: Course, stage: Stage, warm: bool = False, hurried: bool = False) -> None:
@@ -193,12 +194,12 @@ class Grader:
 
     def _book(self, options: Options) -> Book | None:
         """Return what a judge may know of gradings before; None where each test is to be run."""
-        if not self._warm or options.timed or not options.fork:
+        if not (self._warm and self._hurried) or options.timed or not options.fork:
             return None
         from grader.judging.recall.memory import Memories
 
         if self._memories is None:
-            self._memories = Memories(is_own=self._hurried)
+            self._memories = Memories()
         self._memories.open(options.seed)
         return self._memories.book(0)
 

@@ -10,7 +10,7 @@ import time
 import timeit
 import types
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
@@ -127,8 +127,9 @@ class Suite:
         if item.path not in self._measuring:
             names = vars(getattr(item, "module", None) or object)
             sources = {getattr(value, "__module__", None) for value in names.values()}
+            sources.update(value.__name__ for value in names.values() if isinstance(value, types.ModuleType))
             modules = [names, *(vars(each) for name, each in self._modules.items() if name in sources)]
-            self._measuring[item.path] = any(value in CLOCKS for each in modules for value in map(id, each.values()))
+            self._measuring[item.path] = any(map(_has_clock, modules))
         return self._measuring[item.path]
 
     def unjudged(self, item: pytest.Item) -> Outcome:
@@ -195,6 +196,15 @@ def kind_of(item: pytest.Item) -> Kind | Literal[""]:
 def name_of(item: pytest.Item) -> str:
     """Return a test's name in outcomes and verdicts: test_topic.py::test_shape[2]."""
     return f"{item.path.name}::{item.nodeid.partition('::')[2]}"
+
+
+def _has_clock(names: Mapping[str, object]) -> bool:
+    """Say whether a module has a clock among its names, or a function, fixture or class of its own imports one."""
+    values = [value for value in names.values() if getattr(value, "__module__", None) == names.get("__name__")]
+    values += [each for value in values if isinstance(value, type) for each in vars(value).values()]
+    codes = [getattr(getattr(value, "__wrapped__", value), "__code__", None) for value in values]
+    used = set().union(*map(_names, codes))
+    return not NAMES_OF_CLOCKS.isdisjoint(used) or any(id(value) in CLOCKS for value in names.values())
 
 
 def _names(code: types.CodeType | None) -> set[str]:

@@ -108,12 +108,20 @@ class Service:
     def _grade(
         self, course: Course, stage: Stage, snapshot: Snapshot, options: Options, on_test: OnTest | None
     ) -> Verdict:
-        """Grade with the inputs of the last grading, until a module passes with them or is checked again unchanged."""
+        """Grade with the inputs of the last grading, until a module passes with them or is checked again unchanged.
+
+        With the same inputs what is answered as it was is not run again. So whatever passes then is graded once more,
+        with inputs of its own: what is recorded rests on no memory.
+        """
         if self._kept is None or self._kept.stage is not stage:
             self.close()
             self._kept = Grader(course, stage, warm=True, hurried=True)
         if self._options is not None and self._text not in (None, snapshot.source):
-            options = replace(options, seed=self._options.seed)
+            self._options, self._text = replace(options, seed=self._options.seed), snapshot.source
+            verdict = self._kept.grade(snapshot, self._options, on_test)
+            if not verdict.passed:
+                return verdict
+            on_test = None  # all have been told
         self._options, self._text = options, snapshot.source
         verdict = self._kept.grade(snapshot, options, on_test)
         if verdict.passed:

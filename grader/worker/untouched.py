@@ -74,6 +74,7 @@ def _settings(look: _Look) -> int:
     modules = tuple(name for name in sys.modules if not name.startswith(LATE))
     kept: list[Any] = [modules, tuple(sys.path), sys.getrecursionlimit(), id(sys.stdout), id(sys.stderr)]
     kept += [tuple(map(id, warnings.filters)), id(warnings.showwarning), tuple(os.environ.items()), os.getcwd()]
+    kept += [repr(sys.modules["decimal"].getcontext()) if "decimal" in sys.modules else ""]
     kept += [id(sys.gettrace()), id(sys.getprofile()), repr(np.geterr()), repr(np.get_printoptions())]
     for module in (builtins, np, np.linalg, np.random):
         kept.append(tuple(id(each) for each in vars(module).values() if type(each) is not types.ModuleType))
@@ -118,6 +119,8 @@ class _Look:
         if self._left < 0:
             raise Unknown
         kind = type(value)
+        if kind is types.BuiltinFunctionType and not isinstance(value.__self__, (types.ModuleType, type, type(None))):
+            return hash((value.__name__, self.at(value.__self__)))  # of an object that may change
         if isinstance(value, CONSTANT) or kind.__module__ in MARKS:
             return id(value)
         if kind in PLAIN_VALUES or isinstance(value, np.generic):

@@ -25,6 +25,7 @@ from grader.remote.transcripts.asking import MOST_AHEAD, Strayed, asked_again
 from grader.remote.transcripts.questions import Differs, Passed, Question, likely
 
 SECONDS = 0.5  # for the answers to one test's questions; what takes longer is left to the test itself
+PART = 0.05  # of the stage's time, for all questions together: a module that is slow needs the rest to pass
 MOST_WAYS = 4  # that are tried for one test, whose questions depend on its answers
 Group = list[tuple[int, Remembered]]  # tests by their places
 
@@ -43,6 +44,9 @@ class Inquiry:
         self._marks = marks
         self.left_out = 0  # functions, as bits: those that have answered otherwise, and those that are run in any case
         self._ways: dict[int, list[list[Question]]] = {}  # by place, what was to be asked; the last is the next to try
+        limits = suite.stage.limits
+        self._seconds = min(SECONDS, limits.call_seconds)
+        self._left = PART * limits.stage_seconds
         self._is_over = False  # the module does not answer in time, or leaves something behind in its process
 
     def mark(self, book: Book, items: Sequence[pytest.Item], places: Sequence[int], ends_at: float) -> None:
@@ -62,7 +66,7 @@ class Inquiry:
     def _mark(self, book: Book, items: Sequence[pytest.Item], group: Group, ends_at: float) -> None:
         """Mark the tests of one group that pass, asked in one process."""
         while group := [each for each in group if not self._leads_elsewhere(each[1])]:
-            found, differs = self._asked(items[group[0][0]], group, ends_at, MOST_AHEAD if book.sends_ahead else 0)
+            found, differs = self._asked(items[group[0][0]], group, ends_at)
             if len(found) == len(group):
                 for (place, known), mark in zip(group, found, strict=True):
                     self._marks.passed(place, mark)
@@ -81,11 +85,12 @@ class Inquiry:
         """Say whether a test is not worth asking."""
         return self._is_over or bool(self.left_out and self._involved.by(known.called) & self.left_out)
 
-    def _asked(self, item: pytest.Item, group: Group, ends_at: float, ahead: int) -> tuple[list[Mark], Differs | None]:
+    def _asked(self, item: pytest.Item, group: Group, ends_at: float) -> tuple[list[Mark], Differs | None]:
         """Ask in a process that the first test of a group could have had.
 
         Return a mark for each test up to the first that is not answered as it was, and what is different there.
         """
+        began = time.monotonic()
         connection = self._sharing.opened(criterion_of(item), ends_at, self._suite.is_hidden(item), own=False)
         found: list[Mark] = []
         differs: Differs | None = None
@@ -93,14 +98,16 @@ class Inquiry:
             for place, known in group if connection.failure is None else ():
                 started = time.monotonic()
                 ways = self._ways.setdefault(place, [likely(known.first)])
-                answered = asked_again(connection.channel, ways[-1], min(ends_at, started + SECONDS), not found, ahead)
+                deadline = min(ends_at, started + self._seconds)
+                answered = asked_again(connection.channel, ways[-1], deadline, not found, MOST_AHEAD)
                 if not isinstance(answered, Passed):
                     differs = answered
                     break
                 found.append(Mark(time.monotonic() - started, UNTOLD))
         except Strayed as strayed:
             ways.append(strayed.way)
-        self._is_over |= connection.failure is not None
+        self._left -= time.monotonic() - began
+        self._is_over |= connection.failure is not None or self._left < 0
         is_whole = len(found) == len(group) and self._is_as_before(connection, ends_at)
         ended = self._process.done(connection, keep=is_whole)
         if len(found) == len(group) and (not is_whole or ended is not None or connection.failure is not None):

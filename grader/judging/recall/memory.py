@@ -130,42 +130,34 @@ class Memory:
 
 @dataclass(frozen=True)
 class Book:
-    """What was remembered before a grading, and the pages on which one judge writes what is to be.
-
-    sends_ahead says that questions may be sent before those before them are answered. A process could read them all,
-    and the next question may hold the answer to the last: so that is for those who graded nothing but their own before.
-    """
+    """What was remembered before a grading, and the pages on which one judge writes what is to be."""
 
     memory: Memory
     pages: Pages
-    sends_ahead: bool = False
 
 
 class Memories:
-    """The memory of one kept grader, for as long as it grades with the same seed.
+    """The memory of one kept grader, for as long as it grades with the same seed."""
 
-    is_own says that all modules are forms of one, whose author waits, and that the seed will stay the same. Else what
-    is judged is written down from the second grading with one seed on.
-    """
-
-    def __init__(self, is_own: bool) -> None:
-        self._is_own = is_own
-        self._memory: Memory | None = None
+    def __init__(self) -> None:
+        self.memory: Memory | None = None
         self._books: tuple[Book, ...] = ()
 
     def open(self, seed: int) -> None:
-        """Begin a grading: have a book for each of two judges, if there is anything to write or to read."""
-        is_again = self._memory is not None and self._memory.seed == seed
-        if self._memory is None or not is_again:
-            self._memory, self._books = Memory(seed), ()
-        if is_again or self._is_own:
-            self._books = self._books or tuple(Book(self._memory, Pages(), self._is_own) for _ in range(2))
+        """Begin a grading: have a book for each of two judges."""
+        if self.memory is None or self.memory.seed != seed:
+            self.begin(Memory(seed))
         for book in self._books:
             book.pages.clear()
 
-    def book(self, judge: int) -> Book | None:
+    def begin(self, memory: Memory) -> None:
+        """Know this, and nothing else."""
+        self.memory = memory
+        self._books = tuple(Book(memory, Pages()) for _ in range(2))
+
+    def book(self, judge: int) -> Book:
         """Return the book of the first judge, 0, or of the second, 1, of the grading that has begun."""
-        return self._books[judge] if self._books else None
+        return self._books[judge]
 
     def close(self) -> None:
         """End a grading: remember what its judges have noted."""

@@ -19,7 +19,7 @@ from grader.protocol.channel import Channel
 MOST_BYTES = 1 << 20  # of one test's questions and answers; of one that carries more nothing is kept
 ID = slice(codec.HEADER.size + 2, codec.HEADER.size + 10)
 BEGINS = bytes([0x96, 0xCF])  # a list of six, and first an id of eight bytes: a request, and not the answer to a call
-_FORM_OF = {"frames": 6, "seen": 8}  # in the form of an exception, after its tag
+_FRAMES, _SEEN = 6, 8  # where they stand in the form of an exception, which is a list
 
 
 @dataclass(frozen=True)
@@ -92,10 +92,20 @@ def digest_of(fields: list[Any], blob: np.ndarray[Any, Any]) -> bytes:
 
 
 def _told(form: Any) -> Any:
-    """Return the form of an exception without the lines that raised it and the shapes that were at hand there."""
-    if type(form) is not list or len(form) <= _FORM_OF["seen"]:
+    """Return the form of an exception without the lines that raised it and the shapes that were at hand there.
+
+    Of one that is no exception's, or that a test would refuse, nothing is left out.
+    """
+    if type(form) is not list or not _FRAMES + 1 < len(form) <= _SEEN + 2 or not _is_frames(form[_FRAMES]):
         return form
-    return [*form[: _FORM_OF["frames"]], *form[_FORM_OF["frames"] + 1 : _FORM_OF["seen"]]]
+    return [*(None if place in (_FRAMES, _SEEN) else each for place, each in enumerate(form))]
+
+
+def _is_frames(form: Any) -> bool:
+    """Say whether a form is that of a list of lines, each with its function."""
+    if type(form) is not list or form[:1] != [codec.LIST]:
+        return False
+    return all(type(each) is list and [type(part) for part in each] == [int, int, str] for each in form[1:])
 
 
 def with_id(sent: bytes, number: int = 0) -> bytes:

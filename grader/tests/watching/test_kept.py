@@ -144,8 +144,8 @@ def test_inputs_stay_from_save_to_save_until_a_module_passes_or_is_checked_uncha
     finally:
         service.close()
     first, second, third, unchanged, passes, after = seeds
-    assert first == second == third and unchanged == passes
-    assert len({third, unchanged, after}) == 3  # each drawn among a hundred thousand
+    assert first == second == third
+    assert len({third, unchanged, passes, after}) == 4  # each drawn among a hundred thousand
 
 
 def test_of_orders_that_wait_only_the_last_is_done(place: Place) -> None:

@@ -17,9 +17,11 @@ SOURCE = """
 import enum, functools, os, random, sys, threading, warnings
 from collections import Counter, OrderedDict, deque
 from dataclasses import dataclass, field
+import decimal
 from typing import NamedTuple
 import numpy as np
 
+keep = {}.setdefault
 count, table, rows, seen = 0, {"a": [1, 2]}, [np.zeros(3), np.ones((2, 2))], {1, 2}
 counter, ordered = Counter("aab"), OrderedDict(a=1)
 rng, legacy = np.random.default_rng(1), np.random.RandomState(1)
@@ -145,6 +147,8 @@ def filters(x): warnings.simplefilter("ignore")
 def depth(x): sys.setrecursionlimit(5000)
 def environment(x): os.environ["SEEN"] = "1"
 def folder(x): os.chdir(os.sep)
+def digits(x): decimal.getcontext().prec = 40
+def bound_method(x): keep(x, 1)
 def patched_numpy(x): np.matmul = None
 def patched_builtin(x): import builtins; builtins.seen = 1
 def trace(x): sys.setprofile(lambda *rest: None)

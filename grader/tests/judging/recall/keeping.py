@@ -117,12 +117,12 @@ class Kept:
     @property
     def memory(self) -> Memory | None:
         """What its grader remembers of the last seed."""
-        return None if self.grader._memories is None else self.grader._memories._memory
+        return None if self.grader._memories is None else self.grader._memories.memory
 
     def remember(self, memory: Memory) -> None:
         """Let its grader remember this, and nothing else."""
-        self.grader._memories = Memories(is_own=True)
-        self.grader._memories._memory = memory
+        self.grader._memories = Memories()
+        self.grader._memories.begin(memory)
 
     @property
     def ran(self) -> list[str]:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from grader.isolation import tiers
+from grader.judging.recall import inquiry
 from grader.judging.recall.inquiry import Inquiry
 from grader.tests.judging.recall.conftest import Keep
 from grader.tests.judging.recall.keeping import ALL, ALWAYS, RIGHT, Kept, plain
@@ -100,14 +103,25 @@ PEEKS = RIGHT.replace(
 )
 
 
-def test_no_module_of_a_class_reads_a_question_before_it_has_answered_the_last(keep: Keep) -> None:
-    """The next question may hold the answer: half of what double gave."""
-    kept = keep(hurried=False)
-    for source in (RIGHT, RIGHT, PEEKS):
-        assert kept.grade(source).verdict.passed
-    assert kept.ran == ALWAYS  # it was asked, and saw nothing
-
-
-def test_who_waits_for_a_module_of_ones_own_is_spared_that(kept: Kept) -> None:
+def test_questions_are_sent_ahead(kept: Kept) -> None:
+    """The next may hold the answer to the last; so nothing that is recorded rests on what is answered here."""
     assert kept.grade(PEEKS).verdict.passed
     assert "test_twice" in kept.ran  # it saw the second question
+
+
+def test_questions_take_a_small_part_of_the_stages_time(kept: Kept, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(inquiry, "PART", 0.0)
+    monkeypatch.setattr(inquiry, "TESTS_AT_ONCE", 2)
+    assert kept.grade(RIGHT).verdict.passed
+    assert {*ALWAYS} < {*kept.ran} < {*ALL}  # those of one process were asked, and then the time was over
+
+
+def test_who_takes_longer_than_a_call_may_is_not_known_for_the_answer(
+    keep: Keep, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept = keep()
+    assert kept.grade(RIGHT).verdict.passed
+    stage = kept.grader.stage
+    kept.grader.stage = replace(stage, limits=replace(stage.limits, call_seconds=0.2))
+    found = kept.grade(RIGHT.replace("return x / 2", "import time; time.sleep(0.35); return x / 2"))
+    assert found.row("half") == "timed_out"

@@ -79,3 +79,30 @@ def test_an_answer_has_the_id_of_its_question(answering: Callable[..., Channel])
 )
 def test_answers_of_another_form_are_others(answering: Callable[..., Channel], made: Callable[[int], Any]) -> None:
     assert isinstance(asked_again(answering(made), [one_question()], time.monotonic() + 20), Differs)
+
+
+RAISED = codec.Encoder().encode([["ValueError"], "ValueError", 0, "no", ["no"], [[3, "f"]], 0, [["x", [2, 3]]], None])
+
+
+def told(form: Any) -> bytes:
+    return digest_of([0, "error", ["", []], 0.0, form, [codec.LIST]], np.empty(0, np.uint8))
+
+
+def test_lines_and_shapes_are_no_part_of_an_exception() -> None:
+    assert told([*RAISED[:6], [0, [0, 7, "g"], [0, 8, "h"]], 0, [0], None]) == told(RAISED)
+    assert told([*RAISED[:5], [0, "other"], *RAISED[6:]]) != told(RAISED)
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        [*RAISED[:6], RAISED[7]],
+        [*RAISED[:6], 7, *RAISED[7:]],
+        [*RAISED[:6], "x", *RAISED[7:]],
+        [*RAISED[:6], [0, "x"], *RAISED[7:]],
+        [*RAISED[:8], *[None] * 40],
+        RAISED[:8],
+    ],
+)
+def test_a_form_that_a_test_would_refuse_is_not_taken_for_a_right_one(form: Any) -> None:
+    assert told(form) != told(RAISED)
