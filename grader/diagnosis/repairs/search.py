@@ -24,8 +24,8 @@ from grader.diagnosis.slips.probes import Failing, size_of
 from grader.diagnosis.slips.telling import Slip
 
 MOST_BYTES = 100_000  # of a module: to read and compile a longer one takes time that no clock looks into
-SECONDS = 0.5  # of processor time, here and on the bench
-RECALL_SECONDS = 0.1  # of processor time, for what one row needed to be tried on the others
+SECONDS = 0.4  # of processor time, here and on the bench
+RECALL_SECONDS = 0.08  # of processor time, for what one row needed to be tried on the others
 ROW_SHARE = 0.85  # of what is left, for one row
 DOUBT_SECONDS = 0.15  # of processor time, to look for what puts right other rows as well
 ALONE_SHARE = 0.35  # of what is left, to look for one cause where a repair of few tests may be the first of two
@@ -87,7 +87,7 @@ class Repairs:
         began = self.clock()
         try:
             for each in self._known if row.failing else ():
-                if self.clock() - began > self.left_to_recall:
+                if self.clock() - began >= self.left_to_recall:
                     break
                 self.forms.place(each)
                 some = sorted(row.failing, key=size_of)[:MOST_RUN_AGAIN]
