@@ -8,16 +8,19 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from grader.judging.grading import Grader, Options
 from grader.outcome import Outcome
 from grader.progress.actions import open_workspace
+from grader.submission import Snapshot
 from grader.tests.support.command import NUMBERS, WRONG, Place
 from grader.tests.support.patience import SLACK
 from grader.tests.watching.fakes import SQUARE
-from grader.verdict import CriterionResult
+from grader.verdict import CriterionResult, Verdict
 from grader.watching.events import Counted, Event, Failed, Glimpsed, Judged
 from grader.watching.kept import CAN_INTERRUPT, Kept
 from grader.watching.service import Service, serve
@@ -146,6 +149,34 @@ def test_inputs_stay_from_save_to_save_until_a_module_passes_or_is_checked_uncha
     first, second, third, unchanged, passes, after = seeds
     assert first == second == third
     assert len({third, unchanged, passes, after}) == 4  # each drawn among a hundred thousand
+
+
+def test_what_passes_with_the_inputs_of_before_has_to_pass_with_new_ones(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seeds: list[int] = []
+    verdicts: list[Verdict] = []
+    grade = Grader.grade
+
+    def graded(self: Grader, snapshot: Snapshot, options: Options, on_test: Any = None) -> Verdict:
+        seeds.append(options.seed)
+        lucky = replace(snapshot, source=NUMBERS.encode()) if len(seeds) == 2 else snapshot
+        return grade(self, lucky, options, on_test)
+
+    def tell(kind: str, _: int, *fields: Any) -> None:
+        if kind == "judged":
+            verdicts.append(fields[0])
+
+    monkeypatch.setattr(Grader, "grade", graded)
+    service = Service(open_workspace(place.root), tell)
+    try:
+        for number, text in enumerate([WRONG, f"{WRONG}# a\n"]):
+            place.numbers.write_text(text, encoding="utf-8")
+            service.check(number, "s01")
+    finally:
+        service.close()
+    assert len(seeds) == 3 and seeds[0] == seeds[1] != seeds[2]
+    assert [verdict.passed for verdict in verdicts] == [False, False] and not place.recorded
 
 
 def test_of_orders_that_wait_only_the_last_is_done(place: Place) -> None:
