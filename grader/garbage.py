@@ -14,8 +14,8 @@ def uncollected(stays: bool = False) -> Iterator[None]:
     stays says that what is there now lasts as long as the process: the collector never looks at it again.
     """
     was_on = gc.isenabled()
-    gc.disable()
     try:
+        gc.disable()
         yield
     finally:
         if was_on:

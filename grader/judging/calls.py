@@ -6,9 +6,8 @@ last, so that the time of the stage is there for all that have nothing to do wit
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Iterable, Mapping
-from functools import partial, reduce
+from functools import partial
 
 from grader.course.stage import Stage
 from grader.judging.task import EXPLAINED, Task
@@ -72,13 +71,11 @@ class Involved:
         return found
 
     def by_failures(self, outcomes: Iterable[Outcome]) -> int:
-        """Return the bits of functions that explanations of failures are about: those of rows in which a test failed.
-
-        One whose rows pass is not suspected, whoever calls it.
-        """
+        """Return the bits of what explains a failure may be held against: what the tests that failed involve."""
+        labels = {label for each in outcomes if each.status in EXPLAINED for label in each.called}
         rows = {each.criterion for each in outcomes if each.status in EXPLAINED}
-        own = [name for row in self._stage.criteria if row.id in rows for name in row.functions]
-        return reduce(operator.or_, map(self.of, own), 0)
+        labels.update(name for row in self._stage.criteria if row.id in rows for name in row.functions)
+        return self.by(labels) if labels else 0
 
 
 class Late:

@@ -74,6 +74,8 @@ class Grader:
     was: good for whoever saves a module of his own again and again, and for no mark.
     """
 
+    _has_loaded = False  # any of this process
+
     def __init__(self, course: Course, stage: Stage, warm: bool = False, hurried: bool = False) -> None:
         self.course = course
         self.stage = stage
@@ -164,8 +166,9 @@ class Grader:
         """Have judges go through the tests."""
         from grader.judging.task import Findings
 
-        with uncollected(stays=self._suite is None):
+        with uncollected(stays=not Grader._has_loaded):  # of later suites, those before them would stay as well
             charge = self._charge(snapshot, options, tier, hunt)
+        Grader._has_loaded = True
         if charge.suite.faults and not charge.suite.items:
             return Findings((), faults=tuple(charge.suite.faults))
         found = self._staff.judged(charge, on_test, self._memories.book(1) if self._memories and charge.book else None)

@@ -52,8 +52,12 @@ def pytest_configure(config: pytest.Config) -> None:
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection(session: pytest.Session) -> None:
     """Look for no garbage while tests are collected, since they stay; before that, a worker does its share."""
-    gc.disable()
-    if (worker := getattr(session.config, "workerinput", None)) is not None:
+    worker = getattr(session.config, "workerinput", None)
+    if worker is not None or not session.config.getoption(
+        "numprocesses", None
+    ):  # else workers collect, and not this one
+        gc.disable()
+    if worker is not None:
         compile_share(session.config, worker["workerid"], worker["workercount"])
 
 

@@ -21,7 +21,7 @@ from grader import __version__
 from grader.course.sealed import public_only
 from grader.course.stage import Course, Stage
 from grader.errors import GraderError
-from grader.judging.grading import Grader
+from grader.judging.grading import MAX_SEED, Grader
 from grader.judging.processes.plain import packed
 from grader.progress import actions
 from grader.report import feedback
@@ -119,12 +119,14 @@ class Service:
         if self._options is not None and self._text not in (None, snapshot.source):
             self._options, self._text = replace(options, seed=self._options.seed), snapshot.source
             verdict = self._kept.grade(snapshot, self._options, on_test)
-            if not verdict.passed:
+            if not _is_recorded(verdict):
                 return verdict
             on_test = None  # all have been told
+            if options.seed == self._options.seed:  # drawn once more
+                options = replace(options, seed=(options.seed + 1) % MAX_SEED)
         self._options, self._text = options, snapshot.source
         verdict = self._kept.grade(snapshot, options, on_test)
-        if verdict.passed:
+        if _is_recorded(verdict):
             self._text = None
         return verdict
 
@@ -133,6 +135,11 @@ class Service:
         if self._kept is not None and self._options is not None:
             with suppress(Exception):  # the next check tells what does not work
                 self._kept.prepare(self._options)
+
+
+def _is_recorded(verdict: Verdict) -> bool:
+    """Say whether a verdict opens other stages: as a pass, or in a copy without a key as one of the public tests."""
+    return verdict.passed or verdict.public_passed
 
 
 def _shown(stage: Stage, verdict: Verdict) -> Verdict:

@@ -74,12 +74,20 @@ def _settings(look: _Look) -> int:
     modules = tuple(name for name in sys.modules if not name.startswith(LATE))
     kept: list[Any] = [modules, tuple(sys.path), sys.getrecursionlimit(), id(sys.stdout), id(sys.stderr)]
     kept += [tuple(map(id, warnings.filters)), id(warnings.showwarning), tuple(os.environ.items()), os.getcwd()]
-    kept += [repr(sys.modules["decimal"].getcontext()) if "decimal" in sys.modules else ""]
+    kept.append(_of_decimals())
     kept += [id(sys.gettrace()), id(sys.getprofile()), repr(np.geterr()), repr(np.get_printoptions())]
     for module in (builtins, np, np.linalg, np.random):
         kept.append(tuple(id(each) for each in vars(module).values() if type(each) is not types.ModuleType))
     kept.append(look.at(np.random.mtrand._rand))
     return hash(tuple(kept))
+
+
+def _of_decimals() -> tuple[Any, ...]:
+    """Return how `decimal` computes in this thread, but for what it has met so far."""
+    if "decimal" not in sys.modules:
+        return ()
+    now = sys.modules["decimal"].getcontext()
+    return now.prec, now.rounding, now.Emin, now.Emax, now.capitals, now.clamp, repr(now.traps)
 
 
 def _drawn() -> int:
@@ -119,8 +127,8 @@ class _Look:
         if self._left < 0:
             raise Unknown
         kind = type(value)
-        if kind is types.BuiltinFunctionType and not isinstance(value.__self__, (types.ModuleType, type, type(None))):
-            return hash((value.__name__, self.at(value.__self__)))  # of an object that may change
+        if kind is types.BuiltinFunctionType and base_of(value.__self__) is not None:
+            return hash((value.__name__, self.at(value.__self__)))  # of a container that may change
         if isinstance(value, CONSTANT) or kind.__module__ in MARKS:
             return id(value)
         if kind in PLAIN_VALUES or isinstance(value, np.generic):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import py_compile
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -21,7 +22,8 @@ def compile_share(config: pytest.Config, worker: str, workers: int) -> None:
         if path.is_relative_to(TESTS):
             rewritten(path, config)
         elif not compiled(path).exists():
-            py_compile.compile(str(path), quiet=2)  # one that cannot be compiled is told of where it is imported
+            with suppress(OSError):  # where nothing can be written, each worker compiles for itself
+                py_compile.compile(str(path), quiet=2)  # one that cannot be compiled is told of where it is imported
 
 
 def compiled(path: Path) -> Path:

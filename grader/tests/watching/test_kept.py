@@ -151,8 +151,9 @@ def test_inputs_stay_from_save_to_save_until_a_module_passes_or_is_checked_uncha
     assert len({third, unchanged, passes, after}) == 4  # each drawn among a hundred thousand
 
 
+@pytest.mark.parametrize("is_sealed", [False, True])
 def test_what_passes_with_the_inputs_of_before_has_to_pass_with_new_ones(
-    place: Place, monkeypatch: pytest.MonkeyPatch
+    place: Place, monkeypatch: pytest.MonkeyPatch, is_sealed: bool
 ) -> None:
     seeds: list[int] = []
     verdicts: list[Verdict] = []
@@ -161,7 +162,9 @@ def test_what_passes_with_the_inputs_of_before_has_to_pass_with_new_ones(
     def graded(self: Grader, snapshot: Snapshot, options: Options, on_test: Any = None) -> Verdict:
         seeds.append(options.seed)
         lucky = replace(snapshot, source=NUMBERS.encode()) if len(seeds) == 2 else snapshot
-        return grade(self, lucky, options, on_test)
+        verdict = grade(self, lucky, options, on_test)
+        run = replace(verdict.run, public_only=is_sealed)  # without the key of a copy's hidden tests
+        return replace(verdict, passed=verdict.passed and not is_sealed, run=run)
 
     def tell(kind: str, _: int, *fields: Any) -> None:
         if kind == "judged":
@@ -176,7 +179,8 @@ def test_what_passes_with_the_inputs_of_before_has_to_pass_with_new_ones(
     finally:
         service.close()
     assert len(seeds) == 3 and seeds[0] == seeds[1] != seeds[2]
-    assert [verdict.passed for verdict in verdicts] == [False, False] and not place.recorded
+    assert [verdict.passed or verdict.public_passed for verdict in verdicts] == [False, False]
+    assert not place.recorded and not place.store.read().public
 
 
 def test_of_orders_that_wait_only_the_last_is_done(place: Place) -> None:

@@ -21,7 +21,7 @@ import decimal
 from typing import NamedTuple
 import numpy as np
 
-keep = {}.setdefault
+keep, draw_one = {}.setdefault, random.random
 count, table, rows, seen = 0, {"a": [1, 2]}, [np.zeros(3), np.ones((2, 2))], {1, 2}
 counter, ordered = Counter("aab"), OrderedDict(a=1)
 rng, legacy = np.random.default_rng(1), np.random.RandomState(1)
@@ -110,6 +110,7 @@ def nothing(x): return np.sin(x) + layer.forward(x).sum() + Layer.build().size
 def nothing_loud(x): print(x); warnings.warn("careful"); return np.log(np.zeros(1))
 def nothing_vectorized(x): return absolute([x, -x])
 def nothing_loaded_late(x): return np.median(np.array([x, 1.0, 2.0]), axis=0), np.ma.array([x], mask=[1]).count()
+def nothing_of_decimals(x): return decimal.Decimal(1) / 3 + decimal.Decimal(2).sqrt()
 def nothing_raised(x):
     try: raise ValueError("inside")
     except ValueError: return x
@@ -161,7 +162,8 @@ def child(x):
         os._exit(0)
 """
 LEAVE_NOTHING = (
-    "nothing", "nothing_loud", "nothing_vectorized", "nothing_loaded_late", "nothing_raised", "scale",
+    "nothing", "nothing_loud", "nothing_vectorized", "nothing_loaded_late", "nothing_of_decimals", "nothing_raised",
+    "scale",
 )  # fmt: skip
 LEAVE_SOMETHING = tuple(
     line.partition("(")[0].removeprefix("def ") for line in SOURCE.partition("def set_global")[2].splitlines()
