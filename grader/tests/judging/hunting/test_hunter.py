@@ -28,7 +28,7 @@ def doing(body: str) -> str:
 
 @pytest.fixture(scope="module")
 def course(small_course: SmallCourse) -> SmallCourse:
-    """A small stage whose answers are away, of which a call may take half a second."""
+    """A small stage whose answers are away, of which a call may take two seconds."""
     away: dict[str, str | None] = dict.fromkeys(name for name in FILES if "solution" in name or "mistakes" in name)
     write_stage(small_course.stage_folder.parent, small_course.hidden.parent, "s90_small", away)
     return small_course
@@ -44,7 +44,7 @@ def snapshot(course: SmallCourse) -> Snapshot:
 @pytest.fixture(scope="module")
 def hunt(course: SmallCourse, snapshot: Snapshot) -> Hunt:
     """What hunts texts, or quarries, in the weakest tier."""
-    stage = replace(course.stage, limits=replace(course.stage.limits, call_seconds=0.5))
+    stage = replace(course.stage, limits=replace(course.stage.limits, call_seconds=2.0))
 
     def hunted(*forms: str | Quarry, isolation: str = "process", fork: bool = tiers.FORKS) -> list[Outcome | None]:
         quarries = [form if isinstance(form, Quarry) else Quarry(form) for form in forms]
