@@ -62,7 +62,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--submissions", type=int, default=60)
     parser.add_argument("--memory", action="store_true", help="only the coordinator, with a judge that answers at once")
     parser.add_argument("--ours", action="store_true", help="leave the other graders out")
-    parser.add_argument("--seed", type=int, help="one seed for all, instead of one for each student")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args(arguments)
     course = load_course(find_course_root(Path.cwd()))
@@ -75,12 +74,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
             else "\n".join(f"{n:6d} students  {mb:6.0f} MB" for n, mb in peaks.items())
         )
         return 0
-    found = measure(course, stage, options.submissions, options.ours, options.seed)
+    found = measure(course, stage, options.submissions, options.ours)
     print(json.dumps(asdict(found)) if options.json else table(found))
     return 0
 
 
-def measure(course: Course, stage: Stage, number: int, only_ours: bool = False, seed: int | None = None) -> Measured:
+def measure(course: Course, stage: Stage, number: int, only_ours: bool = False) -> Measured:
     """Grade one class with each grader, one after the other."""
     modules = submissions(stage, number)
     found = Measured(stage.id, dict(Counter(kind for kind, _ in modules)))
@@ -90,7 +89,7 @@ def measure(course: Course, stage: Stage, number: int, only_ours: bool = False, 
         handed.mkdir()
         for place, (_, text) in enumerate(modules):
             (handed / f"s{place}.py").write_text(text, encoding="utf-8")
-        told, seconds = _ours(course, stage, handed, folder / "out", seed)
+        told, seconds = _ours(course, stage, handed, folder / "out")
         found.per_second["grader class"] = number / seconds
         found.passed["grader class"] = told["passed"]
         peak = told["peak_mb"]
@@ -100,10 +99,8 @@ def measure(course: Course, stage: Stage, number: int, only_ours: bool = False, 
     return replace(found, coordinator_mb=peak)
 
 
-def _ours(course: Course, stage: Stage, handed: Path, out: Path, seed: int | None) -> tuple[dict[str, Any], float]:
+def _ours(course: Course, stage: Stage, handed: Path, out: Path) -> tuple[dict[str, Any], float]:
     out.mkdir()
-    if seed is not None:
-        (out / "class.toml").write_text(f"schema = 1\nseed = {seed}\n", encoding="utf-8")
     started = time.perf_counter()
     command = [sys.executable, "-c", ASIDE.format("grade", "grade"), stage.id, str(handed), str(out)]
     done = subprocess.run(command, cwd=course.root, env=environment(), capture_output=True, text=True, check=True)
