@@ -1,7 +1,8 @@
 """What the calls of a test tell: the functions that it asked for, their times, and what waits for one that is late.
 
-A function that does not return costs each test that calls it the whole time of a call. Tests that lead to it come
-last, so that the time of the stage is there for all that have nothing to do with it.
+A function that does not return costs the test that finds it the whole time of a call. Tests that lead to it come
+last, so that the time of the stage is there for all that have nothing to do with it, and they wait less for it: who is
+in a loop without an end is told after seconds, not after as many times the whole time as there are rows.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from grader.submission.source.reaching import reaches
 
 ASKED = ("call", "traced", "op")
 BITS = 64
+SHARE_AGAIN, LEAST_AGAIN = 0.1, 1.0  # of a call's seconds, and in seconds: for one that took all of its time before
 
 
 def called(stage: Stage, connection: Connection | None) -> tuple[str, ...]:
@@ -86,6 +88,7 @@ class Late:
         self._source = source
         self._reaches: Mapping[str, frozenset[str]] = {}
         self._functions: set[str] = set()
+        self._endless: set[str] = set()  # those that took the whole time of a call
         self._rows: set[str] = set()
 
     def note(self, outcome: Outcome, connection: Connection | None) -> None:
@@ -97,10 +100,18 @@ class Late:
         own = [name for row in self._stage.criteria if row.id == outcome.criterion for name in row.functions]
         waited = [record.label for record in connection.records if record.failed]
         self._functions |= {label for label in waited if self._stage.criterion_of(label)} or {*own}
+        self._endless |= {connection.late} & self._functions
         self._rows.add(outcome.criterion)
         for row in self._stage.criteria:  # each needs rows above it only
             if not self._rows.isdisjoint(row.needs):
                 self._rows.add(row.id)
+
+    def seconds(self, label: str) -> float:
+        """Return how long a call may take: less where its function, or one it leads to, once took all of its time."""
+        whole = self._stage.limits.call_seconds
+        if self._endless.isdisjoint((label, *self._reaches.get(label, ()))):
+            return whole
+        return min(whole, max(LEAST_AGAIN, SHARE_AGAIN * whole))
 
     def leads_here(self, row: str) -> bool:
         """Say whether one of a row's functions is late, or leads to one that is, or the row needs another that does."""

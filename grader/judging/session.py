@@ -47,6 +47,7 @@ class Session:
         self._assessor = assessor
         self._heard = Heard()
         self._late = Late(suite.stage, process.job.source)
+        process.seconds_of = self._late.seconds
         self.involved = Involved(suite.stage, process.job.source)
         self.tells_calls = False  # of tests that pass, too
         self._items: list[pytest.Item] = []

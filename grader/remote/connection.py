@@ -13,7 +13,7 @@ from grader.protocol.channel import Channel, ChannelClosed, DeadlinePassed
 from grader.remote.changes import Changes, Unreachable
 from grader.remote.exceptions import Unusable, WorkerFailed, described, exception_from
 from grader.remote.handles import Handles
-from grader.remote.limits import CALLS_OF_TIME, OverLimit, UsageLimits
+from grader.remote.limits import OverLimit, UsageLimits, Wait
 from grader.remote.record import Name, Notes, Record, copied_value
 from grader.remote.refusals import refusal
 
@@ -49,9 +49,11 @@ class Connection:
         self.records: list[Record] = []
         self.failure: WorkerFailed | None = None
         self.ended = False
+        self.late = ""  # the call that did not return in its own time, if one ended the test
         self.tests_before = 0  # that its process has seen
         self.changed: list[str] = []
         self.on_request: Callable[[str], None] | None = None  # is told of each request before it is made
+        self.seconds_of: Callable[[str], float] | None = None  # how long a call of that may take, at most call_seconds
         self.notes = Notes()
         self.seconds = 0.0
         self._changes = Changes(self.bounds)
@@ -88,16 +90,18 @@ class Connection:
     def _exchange(self, serial: int, frame: list[Any], sent: list[Any], record: Record) -> Any:
         """Send a request and wait for its end; whatever goes wrong between ends the test."""
         started = time.monotonic()
-        bounds = (started + self.call_seconds, self.ends_at, started + self.limits.seconds, *self._deadlines[-1:])
-        self._deadlines.append(min(bounds))
+        wait = Wait(record.label, started, self.call_seconds, self.seconds_of, self.limits.seconds, self.ends_at)
+        self._deadlines.append(min([wait.until, *self._deadlines[-1:]]))
+        until = self._deadlines[-1]
         try:
             self.limits.request()
             if self.channel.pending():
                 raise codec.WireError("unrequested data")
-            self.channel.send(frame, min(bounds))
-            result = self._outcome(serial, sent, record, self._most(frame, sent), min(bounds))
+            self.channel.send(frame, until)
+            result = self._outcome(serial, sent, record, self._most(frame, sent), until)
         except DeadlinePassed:
-            self._fail(record, "timed_out", self._late(record, bounds))
+            self.late = record.label if wait.is_its_own and until == wait.until else ""
+            self._fail(record, "timed_out", wait.told())
         except ChannelClosed:
             self._fail(record, "crashed", f"the process that ran {record.label} ended without an answer")
         except codec.Refused as error:
@@ -120,13 +124,6 @@ class Connection:
         """Return how large the body and the arrays of an answer may be: as a result, and all arguments changed."""
         arrays = sum(part.nbytes + codec.ALIGNMENT for part in frame[1:])
         return self.bounds.size + len(frame[0]), self.bounds.size + arrays
-
-    def _late(self, record: Record, bounds: tuple[float, ...]) -> str:
-        if min(bounds) == self.ends_at:
-            return f"the time that the whole stage may take was used up while {record.label} ran"
-        if min(bounds) == bounds[2]:
-            return f"the calls of this test took more than {CALLS_OF_TIME * self.call_seconds:g} s together"
-        return f"{record.label} did not return within {self.call_seconds:g} s"
 
     def end(self) -> None:
         """End the handles and undo changes in place: a constant of the test file must not pass them on."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from grader.protocol.codec import Bounds
@@ -95,3 +96,31 @@ class UsageLimits:
         """Say whether one more of the learner's warnings is passed on."""
         self.warnings -= 1
         return self.warnings >= 0
+
+
+class Wait:
+    """How long one request may take: its own seconds, what is left of its test's, and the end of the stage's.
+
+    seconds_of may give a call less than call_seconds. Times are on the clock of time.monotonic().
+    """
+
+    def __init__(
+        self, label: str, started: float, call_seconds: float, seconds_of: Callable[[str], float] | None,
+        together: float, ends_at: float,
+    ) -> None:  # fmt: skip
+        self._label = label
+        self._call_seconds = call_seconds
+        self._seconds = call_seconds if seconds_of is None else min(call_seconds, seconds_of(label))
+        self._ends_at = ends_at
+        self.until = min(started + self._seconds, started + together, ends_at)
+        self._is_together = self.until == started + together
+        self.is_its_own = self.until == started + self._seconds  # not what other calls have left
+
+    def told(self) -> str:
+        """Return what is told where the time is over."""
+        if self.until == self._ends_at:
+            return f"the time that the whole stage may take was used up while {self._label} ran"
+        if self._is_together:
+            return f"the calls of this test took more than {CALLS_OF_TIME * self._call_seconds:g} s together"
+        again = "" if self._seconds == self._call_seconds else f", after {self._call_seconds:g} s in an earlier test"
+        return f"{self._label} did not return within {self._seconds:g} s{again}"

@@ -46,6 +46,7 @@ class LearnerProcess:
         self.names: dict[str, Name] = {}
         self.printed = ""
         self.on_request: Callable[[str], None] | None = None  # is told of each request of a test before it is made
+        self.seconds_of: Callable[[str], float] | None = None  # how long a call may take, by its label
         self.guards: tuple[str, ...] = ()  # what the worker said is up before the learner's module was loaded
         self._numbers: dict[int, int] = {}  # of each test's process, by the connection's id
         self._keeper = Keeper()
@@ -172,7 +173,7 @@ class LearnerProcess:
 
     def _connection(self, channel: Channel, ends_at: float) -> Connection:
         made = Connection(channel, self.names, self.job.call_seconds, ends_at, bounds=self.job.bounds)
-        made.on_request = self.on_request
+        made.on_request, made.seconds_of = self.on_request, self.seconds_of
         return made
 
     def _taken(self) -> tuple[int, socket.socket]:

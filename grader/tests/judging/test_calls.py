@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -90,10 +91,9 @@ def test_what_waits_may_end_a_judge_itself(small_course: SmallCourse) -> None:
     }  # fmt: skip
 
 
-def connection(*records: tuple[str, bool]) -> Any:
-    return SimpleNamespace(
-        records=[SimpleNamespace(label=label, failed=failed, kind="call") for label, failed in records]
-    )
+def connection(*records: tuple[str, bool], late: str = "") -> Any:
+    made = [SimpleNamespace(label=label, failed=failed, kind="call") for label, failed in records]
+    return SimpleNamespace(records=made, late=late)
 
 
 @pytest.fixture
@@ -127,3 +127,35 @@ def test_what_ended_in_time_lets_nothing_wait(stage: Stage, status: Status) -> N
 def test_functions_of_the_stage_that_were_called_are_told_once(stage: Stage) -> None:
     assert called(stage, connection(("one", False), ("other", False), ("one", False), ("two", True))) == ("one", "two")
     assert called(stage, None) == ()
+
+
+def test_a_function_without_end_is_waited_for_less_each_later_time(stage: Stage) -> None:
+    stage = replace(stage, limits=replace(stage.limits, call_seconds=30.0))
+    found = Late(stage, b"def one(x): pass\ndef two(x): return one(x)\ndef three(x): pass\ndef four(x): pass\n")
+    assert [found.seconds(name) for name in ("one", "two", "four", "helper")] == [30, 30, 30, 30]
+    found.note(Outcome("test", "one", True, "timed_out"), connection(("one", True), late="one"))
+    assert [found.seconds(name) for name in ("one", "two", "three", "four", "helper")] == [3, 3, 30, 30, 30]
+
+
+def test_who_is_late_together_with_others_only_has_the_whole_time_again(stage: Stage) -> None:
+    """So has one that is no function of the stage's, or that leads to none that is known to be late."""
+    stage = replace(stage, limits=replace(stage.limits, call_seconds=30.0))
+    for late in ("", "helper"):
+        found = Late(stage, SOLUTION.encode())
+        found.note(Outcome("test", "one", True, "timed_out"), connection(("one", True), late=late))
+        assert found.leads_here("one") and found.seconds("one") == 30
+
+
+def test_a_call_that_takes_less_than_a_tenth_does_so_after_a_late_one(small_course: SmallCourse) -> None:
+    """The same function without an end for one argument: the row that asks for another one passes all the same."""
+    course = small_course
+    source = SOLUTION.replace("return x\n", "\n        while x == 1: pass\n        return x\n")
+    hangs = hidden().replace("learner.two(1) == 2", "learner.two(2) == 3")
+    course.write(manifest=HEAD + LIMITS.replace("= 1\n", "= 2\n") + ROWS, solution=SOLUTION, hidden=hangs)
+    file = course.root / "handed_in.py"
+    course._put(file, source)
+    with Grader(course.course, course.stage) as grader:
+        verdict = grader.grade(take(course.stage, file, course.root), Options(1, isolation="process"))
+    assert {row.id: row.status for row in verdict.criteria} == {
+        "one": "timed_out", "two": "passed", "three": "passed", "four": "passed"
+    }  # fmt: skip
