@@ -109,7 +109,8 @@ class Late:
     def seconds(self, label: str) -> float:
         """Return how long a call may take: less where its function, or one it leads to, once took all of its time."""
         whole = self._stage.limits.call_seconds
-        if self._endless.isdisjoint((label, *self._reaches.get(label, ()))):
+        names = {label, label.partition(".")[0]}  # a method, and its class, which is what the checklist names
+        if self._endless.isdisjoint(names.union(*(self._reaches.get(name, ()) for name in names))):
             return whole
         return min(whole, max(LEAST_AGAIN, SHARE_AGAIN * whole))
 

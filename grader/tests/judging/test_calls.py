@@ -135,6 +135,7 @@ def test_a_function_without_end_is_waited_for_less_each_later_time(stage: Stage)
     assert [found.seconds(name) for name in ("one", "two", "four", "helper")] == [30, 30, 30, 30]
     found.note(Outcome("test", "one", True, "timed_out"), connection(("one", True), late="one"))
     assert [found.seconds(name) for name in ("one", "two", "three", "four", "helper")] == [3, 3, 30, 30, 30]
+    assert (found.seconds("two.method"), found.seconds("three.method")) == (3, 30)  # as where two is a class
 
 
 def test_who_is_late_together_with_others_only_has_the_whole_time_again(stage: Stage) -> None:
