@@ -16,7 +16,7 @@ from grader.diagnosis.obvious import OBVIOUS
 from grader.diagnosis.passed import Passed, Seen
 from grader.diagnosis.repairs.attempts import Row
 from grader.diagnosis.repairs.bench import Bench
-from grader.diagnosis.repairs.search import Repairs
+from grader.diagnosis.repairs.search import RECALL_SECONDS, Repairs
 from grader.diagnosis.repairs.standing import REPAIR
 from grader.diagnosis.replay import usable
 from grader.diagnosis.slips.probes import Failing
@@ -76,12 +76,21 @@ class Evidence:
         with np.errstate(all="ignore"), warnings.catch_warnings(action="ignore"), uncollected():
             outcomes = from_other_rows(list(outcomes), self._failed, answers)
             known = self._shown(self._standing(outcomes, answers, ends_at), answers)
-            slips = self._searched(known, answers, bench)
+            repairs = None
+            if bench is not None and not answers.is_stub:
+                repairs = answers.repairs(bench, self._all_failed, self._passed.of)
+            slips = self._searched(known, answers, repairs)
             known = with_problems(known, self.problems)
-            added = [with_told(slips, each) for each in known]
-            left = chosen(self._standing(added, answers, ends_at), slips) if slips else known
+            left = self._told(slips, known, answers, ends_at)
+            if repairs is not None and (more := self._recalled(repairs, left, answers, slips)):
+                left = self._told([*slips, *more], known, answers, ends_at)
             left = without_callers(without_effects(one_cause(left)), answers.stage, answers.about, answers.reached)
             return self._located(left, answers)
+
+    def _told(self, slips: list[Slip], known: list[Outcome], answers: Diagnostician, ends_at: float) -> list[Outcome]:
+        """Return the outcomes with what repairs and changes say, and of several explanations the one that prevails."""
+        added = [with_told(slips, each) for each in known]
+        return chosen(self._standing(added, answers, ends_at), slips) if slips else known
 
     def _located(self, outcomes: list[Outcome], answers: Diagnostician) -> list[Outcome]:
         """Return the outcomes with where the answer goes wrong, in rows of which no test has a better explanation."""
@@ -120,12 +129,11 @@ class Evidence:
         left = [self._uncontradicted(outcome, answers, ends_at) for outcome in outcomes]
         return [self._prevailing(outcome, left) for outcome in left]
 
-    def _searched(self, outcomes: list[Outcome], answers: Diagnostician, bench: Bench | None) -> list[Slip]:
+    def _searched(self, outcomes: list[Outcome], answers: Diagnostician, repairs: Repairs | None) -> list[Slip]:
         """Return what explains rows that no known mistake explains: repairs, else changes of a right module."""
         if answers.is_stub:
             return []
         fine = passed_functions(outcomes, answers.stage)
-        repairs = answers.repairs(bench, self._all_failed, self._passed.of) if bench is not None else None
         repaired: list[Slip] = []
         changed: list[Slip] = []
         left = SEARCH_SECONDS
@@ -146,7 +154,6 @@ class Evidence:
                 left = max(0.0, left - (time.process_time() - began))
         if repairs is not None and repairs.has_searched:
             changed = [slip for slip in changed if not is_vague(slip.diagnosis.text)]
-            repaired += self._recalled(repairs, outcomes, answers, [*repaired, *changed]) if repaired else []
         return [*repaired, *answers.slips.everywhere(changed, self._all_failed)]
 
     def _with_shown(self, slip: Slip, row: str, outcomes: list[Outcome], repairs: Repairs) -> Slip:
@@ -159,6 +166,7 @@ class Evidence:
     ) -> list[Slip]:
         """Return what of the repairs that were found explains tests of rows that were asked before."""
         told_of = {test for slip in known for test in slip.tests}
+        repairs.left_to_recall = RECALL_SECONDS
         found: list[Slip] = []
         for row in answers.stage.criteria:
             failing = [each for each in self._unexplained(row.id, outcomes) if each.test not in told_of]

@@ -10,9 +10,10 @@ from itertools import groupby, islice
 from grader.diagnosis.repairs.bench import Bench
 from grader.diagnosis.repairs.forms import Forms
 from grader.diagnosis.repairs.held.scale import scales
+from grader.diagnosis.repairs.kinds.draws import SIZES
 from grader.diagnosis.repairs.kinds.missing import ALIGNED, OTHERS, QUICK, TERMS
 from grader.diagnosis.repairs.relevance import FAR, SUSPECT
-from grader.diagnosis.repairs.repair import Repair, crossed, refuses, together
+from grader.diagnosis.repairs.repair import Repair, crossed, is_of_names, refuses, together
 from grader.diagnosis.repairs.trial import Trial
 from grader.diagnosis.repairs.written import Written
 from grader.diagnosis.slips.probes import Failing
@@ -112,8 +113,13 @@ class Candidates:
     row: Row
     clock: Callable[[], float]
 
-    def of(self, written: Written, trial: Trial, depths: dict[int, int]) -> Iterator[tuple[int, list[Repair]]]:
-        """Yield changes with their level, until the time is over: those near to what is wrong first."""
+    def of(
+        self, written: Written, trial: Trial, depths: dict[int, int], is_drawn_in: bool = False
+    ) -> Iterator[tuple[int, list[Repair]]]:
+        """Yield changes with their level, until the time is over: those near to what is wrong first.
+
+        Where an answer is wrong by what is drawn, the functions that draw come before the others.
+        """
         label = trial.right[-1].label
         names = [name for name in written.that_ran() if not is_fine(name, self.row.fine)]
         names.sort(key=lambda name: _place(name, written, label, self.row.own))
@@ -122,7 +128,10 @@ class Candidates:
         yield from self._scaled(written, names, depths)
         asked = written.leading(self.row.own, self.row.passing)
         failing = [name for name in names if name in asked]
-        tried = [(FIRST, QUICK, name) for name in (*failing, *names)]
+        drawing = [name for name in names if is_drawn_in and _calls(written.definitions[name], SIZES)]
+        tried = [(ring, level, name) for name in drawing for level in (QUICK, 1, 0) for ring in (REACHED, NO_PART)]
+        tried += [(FIRST, QUICK, name) for name in (*failing, *names)]
+        tried += [(REACHED, QUICK, name) for name in (failing if len(failing) < len(names) else [])]
         tried += _of_suspects(written, names, depths, self.row.own, label)
         for some, order in ((failing if len(failing) < len(names) else [], OF_FAILING), (names, ORDER)):
             tried += [(REACHED, QUICK, name) for name in some]
@@ -164,9 +173,13 @@ class Candidates:
     def passing(self, written: Written, trial: Trial, depths: dict[int, int], bench: Bench) -> list[Repair]:
         """Return those with which a test passes as a whole: where numbers are drawn, no answer is the right one."""
         runs = 0
-        for level, singles in self.of(written, trial, depths):
+        for level, singles in self.of(written, trial, depths, True):
             found: list[Repair] = []
-            for each in singles if level in (0, 1, TERMS, QUICK, ALIGNED) else ():
+            tried = sorted(
+                (each for each in singles if _has_part_in_draws(each)),
+                key=lambda each: not is_of_names(each.changes[0]),  # the likeliest first: every try is a whole test
+            )
+            for each in tried if level in (0, 1, TERMS, QUICK, ALIGNED) else ():
                 runs += 1
                 if self.clock() > self.row.ends_at or runs > MOST_RUNS or len(found) == MOST_PASSED:
                     break
@@ -177,12 +190,23 @@ class Candidates:
         return []
 
 
+def _has_part_in_draws(repair: Repair) -> bool:
+    """Say whether a change is of a line that draws, or of one that sets a name which such a line reads."""
+    statement = repair.changes[0].statement
+    definition = repair.written.definitions[repair.changes[0].function]
+    lines = [each for each in walk(definition) if isinstance(each, (ast.Assign, ast.Return, ast.AugAssign))]
+    draws = [each for each in lines if _calls(each, SIZES)]
+    read = {name.id for each in draws for name in walk(each) if isinstance(name, ast.Name)}
+    own = {each.id for each in walk(statement) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)}
+    return not draws or statement in draws or not own.isdisjoint(read)
+
+
 def _is_suspect(definition: ast.FunctionDef, depths: Mapping[int, int]) -> bool:
     """Say whether a value first goes wrong in a function."""
     return any(depths.get(id(each)) == SUSPECT for each in walk(definition))
 
 
-def _calls(definition: ast.FunctionDef, names: Iterable[str]) -> bool:
+def _calls(definition: ast.AST, names: Iterable[str]) -> bool:
     """Say whether a function calls one of some: what it gives may be wrong because theirs is."""
     wanted = {name.rpartition(".")[2] for name in names}
     return any(called(each) in wanted for each in walk(definition) if isinstance(each, ast.Call))

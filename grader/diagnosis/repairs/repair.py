@@ -103,13 +103,14 @@ def together(singles: Sequence[Repair]) -> Iterator[Repair]:
 
 def crossed(singles: Sequence[Repair]) -> Iterator[Repair]:
     """Yield names that are confused in two lines at once, each with another: Q for K in one, Q for V in the other."""
-    names = [each for each in singles if len(each.changes) == 1 and _is_of_names(each.changes[0])]
+    names = [each for each in singles if len(each.changes) == 1 and is_of_names(each.changes[0])]
     pairs = [(a, b) for a, b in combinations(names, 2) if a.changes[0].statement is not b.changes[0].statement]
     pairs.sort(key=lambda pair: _name(pair[0].changes[0].old) != _name(pair[1].changes[0].old))
     yield from (Repair((*one.changes, *other.changes), one.written) for one, other in pairs)
 
 
-def _is_of_names(change: Change) -> bool:
+def is_of_names(change: Change) -> bool:
+    """Say whether one name stands for another."""
     return isinstance(change.old, ast.Name) and isinstance(change.new, ast.Name)
 
 

@@ -25,7 +25,7 @@ from grader.diagnosis.slips.telling import Slip
 
 MOST_BYTES = 100_000  # of a module: to read and compile a longer one takes time that no clock looks into
 SECONDS = 0.4  # of processor time, here and on the bench
-RECALL_SECONDS = 0.08  # of processor time, for what one row needed to be tried on the others
+RECALL_SECONDS = 0.07  # of processor time, for what one row needed to be tried on the others, and once more at the end
 ROW_SHARE = 0.85  # of what is left, for one row
 DOUBT_SECONDS = 0.15  # of processor time, to look for what puts right other rows as well
 ALONE_SHARE = 0.35  # of what is left, to look for one cause where a repair of few tests may be the first of two

@@ -47,6 +47,8 @@ def can_be_drawn(repair: Repair, others: int) -> bool:
     Another sign, or another rounding, also makes draws pass that have nothing to do with it.
     """
     old, new = repair.all[0].old, repair.all[0].new
+    if isinstance(old, ast.Constant) and isinstance(new, ast.UnaryOp):
+        return others > 0  # a bound at 0 that belongs at -limit
     if isinstance(new, ast.UnaryOp) or isinstance(getattr(new, "op", None), (ast.FloorDiv, ast.Mod, ast.Pow)):
         return False
     is_less = isinstance(old, ast.AST) and any(each is new for each in walk(old))  # what is left out is no other line

@@ -173,7 +173,7 @@ class Written(Source):
             made.inserted = partial(lines_of, definition=own, wanted=wanted, values=scope.values)
             made.arguments = lambda node: chain(defaults(node, self.right.get(function)), shifted(node, scope.values))
         elif level == QUICK:
-            made.inserted = partial(other_targets, values=scope.values)
+            made.inserted = partial(other_targets, definition=self.definitions[function], values=scope.values)
         return made.definition(self.definitions[function]), made.changes
 
     def compiled(self, changed: Mapping[str, ast.FunctionDef]) -> bytes:

@@ -18,7 +18,7 @@ Kind = Literal[
     "", "order", "reset", "return_within", "overwrites", "accumulates", "indented", "after",
     "ignored", "inverted", "transposed", "exchanged", "fixed", "thrown_away", "missing", "default", "aligned",
     "hoisted", "return_after", "unpacked", "elsewhere", "copied", "kept", "guarded", "freed",
-    "viewed", "mirrored", "late", "shifted", "masked", "added",
+    "viewed", "mirrored", "late", "shifted", "masked", "added", "moved", "counted", "afresh",
 ]  # fmt: skip
 BODIES = ("body", "orelse")
 SIMPLE = (ast.Assign, ast.AugAssign, ast.Expr)

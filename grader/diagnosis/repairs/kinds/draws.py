@@ -31,6 +31,8 @@ def other_draws(node: ast.AST) -> Iterator[ast.AST]:
     if name in ("random", "rand", "uniform"):
         yield _method(node, "standard_normal", [size])
     spread = _argument(node, 1, "scale") or _argument(node, 1, "high")
+    if name == "normal" and spread is None and (given := _argument(node, 0, "loc")) is not None:
+        yield _method(node, "normal", [ast.Constant(0.0), given, size])
     if name == "normal" and spread is not None:
         yield _method(node, "uniform", [ast.UnaryOp(ast.USub(), spread), spread, size])
     if name == "uniform" and spread is not None:

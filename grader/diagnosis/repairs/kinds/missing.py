@@ -12,7 +12,7 @@ import numpy as np
 
 from grader.course.changes import replaced
 from grader.diagnosis.repairs.held.seen import EXPRESSIONS
-from grader.diagnosis.repairs.kinds import blocks, confused, misplaced
+from grader.diagnosis.repairs.kinds import blocks, confused, likewise, misplaced
 from grader.diagnosis.repairs.kinds.analogy import alike
 from grader.diagnosis.repairs.kinds.around import applied, biased, wrapped
 from grader.diagnosis.repairs.kinds.instead import counts, parts
@@ -64,6 +64,12 @@ class Missing:
             yield from misplaced.both_ways(node, holder)
             yield from blocks.shifted(node, self.scope.values)
             yield from blocks.turned(node)
+            yield from likewise.copied(node, holder, self.definition)
+            yield from likewise.put_at_other_axes(node)
+            yield from likewise.curved(node, holder)
+            yield from likewise.own_or_given(node, self.definition, self.scope.values)
+            yield from likewise.from_zeros(node, holder, self.definition, self.value_of(node))
+            yield from likewise.scaled(node, holder, self.definition, self.value_of)
             return
         if self.level in (0, 1):
             yield from self._natural(node, holder)
@@ -95,6 +101,10 @@ class Missing:
         yield from misplaced.regrouped(node)
         yield from nested(node, holder, self.constants)
         yield from misplaced.started(node, holder, self.value_of(node))
+        yield from likewise.taken_from(node, self.scope.values, self.value_of(node))
+        yield from likewise.capped(node, self.value_of(node))
+        yield from likewise.inward(node)
+        yield from likewise.outward(node, holder)
         yield from misplaced.indexed(node, self.value_of)
         yield from misplaced.exchanged(node)
         yield from silent(node, self.scope.values)

@@ -12,6 +12,7 @@ import numpy as np
 from grader.course.changes import replaced
 from grader.diagnosis.repairs.kinds.analogy import inserted
 from grader.diagnosis.repairs.kinds.blocks import other_blocks, shifted
+from grader.diagnosis.repairs.kinds.likewise import afresh, counted_once, steps_moved
 from grader.diagnosis.repairs.kinds.masks import masked
 from grader.diagnosis.repairs.kinds.silent import swapped_copies
 from grader.diagnosis.slips.statements import BODIES, Kind, repaired_orders
@@ -24,11 +25,11 @@ MOST_KEPT = 4  # names that may have to be set again
 Line = tuple[Kind, str, int, list[ast.stmt]]
 
 
-def other_targets(holder: ast.AST, values: Mapping[str, Any]) -> Iterator[Line]:
+def other_targets(holder: ast.AST, definition: ast.FunctionDef, values: Mapping[str, Any]) -> Iterator[Line]:
     """Yield bodies in which one line sets something else: few, so that they are tried in all functions first."""
     for name, body in _bodies(holder):
         for place, statement in enumerate(body):
-            for kind, other in _other(statement, values):
+            for kind, other in (*afresh(statement, definition, values), *_other(statement, values)):
                 yield kind, name, place, [*body[:place], other, *body[place + 1 :]]
         for place, changed in _in_rounds(body):
             yield "reset", name, place, changed
@@ -57,6 +58,9 @@ def lines_of(
     yield from inserted(holder, definition, wanted, values)
     yield from masked(holder, wanted, values)
     yield from repaired_orders(holder)
+    for name, body in _bodies(holder):
+        for kind, place, changed in (*counted_once(body), *steps_moved(body)):
+            yield kind, name, place, changed
     stale = _stale(holder, definition)
     for name, body in _bodies(holder) if stale else ():
         for place, statement in enumerate(body):

@@ -34,6 +34,11 @@ def draws(change: Change, say: Vocabulary) -> Clause | None:
         said = "numbers were drawn with replacement, some of them several times, where each is drawn once"
         belongs = "Draw without replacement, as with `permutation`."
         return Clause(said, belongs, 0)
+    if called(old) == called(right) == "normal" and len(right.args) == 3:
+        spread = ast.unparse(right.args[1])
+        if len(spread) <= MOST_QUOTED:
+            said = f"{spread} were the mean of {what}, where it is their standard deviation"
+            return Clause(said, f"Give the mean first: `normal(0.0, {spread}, …)`.", 0)
     one, other = HOW.get(called(old), ""), HOW.get(called(right), "")
     if not one or not other or one == other:
         return None

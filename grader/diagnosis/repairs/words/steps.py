@@ -14,6 +14,7 @@ DONE = {ast.Add: "added to", ast.Sub: "subtracted from"}
 STEPS = {  # what a learner did, where the step that sets something belongs elsewhere
     "reset": ("{} were set once, before the loop", "Set {} anew in every round."),
     "hoisted": ("{} were set back in every round of the loop", "Set {} once, before the loop."),
+    "counted": ("{} were raised in every round of the loop", "Raise {} once, before the loop."),
     "after": ("the step that sets {} stood inside the loop", "Do it once, after the loop."),
     "guarded": ("the step that sets {} stood outside of the condition", "Do it only where the condition holds."),
     "freed": ("the step that sets {} stood under the condition", "Do it whether the condition holds or not."),
@@ -35,7 +36,9 @@ def order(change: Change, say: Vocabulary) -> Clause | None:
         return Clause(f"`{text}` came before the other steps of a round", "Do it at the end of each round.", 0)
     if change.kind in STEPS:
         inner = getattr(change.statement, "body", [change.statement])
-        what = targets(inner[0 if change.kind == "hoisted" else -1], say)
+        if change.kind == "counted":  # any line of the loop: it stands right before it now
+            inner = [each for each in inner if any(each is other for other in body)]
+        what = targets(inner[0 if change.kind == "hoisted" else -1], say) if inner else None
         said, fix = STEPS[change.kind]
         return Clause(said.format(what), fix.format(what), 1) if what else None
     if change.kind != "order" or change.statement not in body:

@@ -9,6 +9,7 @@ from grader.course.changes import replaced
 from grader.diagnosis.repairs.words.blocks import block
 from grader.diagnosis.repairs.words.differing import is_small, places
 from grader.diagnosis.repairs.words.draws import draws
+from grader.diagnosis.repairs.words.likewise import likewise
 from grader.diagnosis.repairs.words.limits import limits, mirrored, one_case, rounds
 from grader.diagnosis.repairs.words.moved import made_of, moved, narrowed, quoted, taking_part
 from grader.diagnosis.repairs.words.setting import entry_of, named_entry, setting
@@ -29,6 +30,8 @@ def told(change: Change, say: Vocabulary) -> Clause | None:
     """Return what stands in the learner's line, where the change is what would put it right; None without words."""
     if change.kind == "missing":
         return line(change, say)
+    if (clause := likewise(change, say)) is not None:
+        return clause
     if isinstance(change.new, list):
         return setting(change, say) or order(change, say)
     if change.kind == "default" and isinstance(change.new, ast.Assign) and isinstance(change.new.value, ast.IfExp):
