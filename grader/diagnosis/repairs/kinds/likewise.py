@@ -71,7 +71,8 @@ def _is_factor(node: ast.expr, value_of: Callable[[ast.AST], Any]) -> bool:
     if isinstance(node, (ast.Constant, ast.Name)):
         return False  # names are tried as factors anyway, and a number that is written out has its own place
     value = value_of(node)
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and value not in (0, 1)
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    return is_number or (getattr(value, "shape", None) == () and value.dtype.kind == "f")
 
 
 def curved(node: ast.AST, holder: ast.AST) -> Iterator[ast.AST]:

@@ -39,7 +39,7 @@ def _afresh(change: Change) -> Clause | None:
     held = [*getattr(change.holder, "body", []), *getattr(change.holder, "orelse", [])]
     made = next((each for each in body if not any(each is other for other in held)), None)
     name = ast.unparse(old.target) if isinstance(old, ast.AugAssign) else ""
-    text = "" if made is None else ast.unparse(made)
+    text = f"{name} = {ast.unparse(made.value)}" if isinstance(made, ast.Assign) else ""
     if not name or not 0 < len(text) <= MOST_QUOTED:
         return None
     return Clause(f"{name}, which was handed in, were changed in place", f"Make it anew: `{text}`.", 0)

@@ -72,7 +72,7 @@ CASES = {
         "def f(rng, limit):\n    return rng.uniform(0, limit)",
         "np.random.default_rng(1), 2.0",
         "return rng.uniform(-limit, limit)",
-        "the sign of limit were the other way round",
+        "numbers were drawn from 0 on, where they begin at -limit",
     ),
     "a late division": (
         "def f(n, k, step):\n    return int(n // step) - k",
