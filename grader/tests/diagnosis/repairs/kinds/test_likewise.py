@@ -81,9 +81,9 @@ CASES = {
         "`relu` were applied where out is made, and belongs where hidden is made",
     ),
     "a count that each round raises": (
-        "def f(x, t):\n    total = 0.0\n    for each in x:\n        t += 1\n        total = total + each * t\n    return total",
+        "def f(x, t):\n    total = 0.0\n    for a in x:\n        t += 1\n        total = total + a * t\n    return total",
         "f([1.0, 2.0], 0)",
-        "total = 0.0\nt += 1\nfor each in x:\n    total = total + each * t\nreturn total",
+        "total = 0.0\nt += 1\nfor a in x:\n    total = total + a * t\nreturn total",
         "t were raised in every round of the loop",
     ),
     "another number than the object's own": (
