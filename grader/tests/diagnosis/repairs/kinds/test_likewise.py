@@ -81,9 +81,9 @@ CASES = {
         "`relu` were applied where out is made, and belongs where hidden is made",
     ),
     "a count that each round raises": (
-        "def f(x, t):\n    total = 0.0\n    for a in x:\n        t += 1\n        total = total + a * t\n    return total",
+        "def f(x, t):\n    s = 0.0\n    for a in x:\n        t += 1\n        s = s + a * t\n    return s",
         "f([1.0, 2.0], 0)",
-        "total = 0.0\nt += 1\nfor a in x:\n    total = total + a * t\nreturn total",
+        "s = 0.0\nt += 1\nfor a in x:\n    s = s + a * t\nreturn s",
         "t were raised in every round of the loop",
     ),
     "another number than the object's own": (
