@@ -83,6 +83,14 @@ def curved(node: ast.AST, holder: ast.AST) -> Iterator[ast.AST]:
         yield ast.BinOp(node, ast.Mult(), ast.Constant(2))
 
 
+def steps(node: ast.AST, holder: ast.AST, values: Mapping[str, Any], value: Any) -> Iterator[ast.AST]:
+    """Yield an expression with a step more, or with one at another place of it."""
+    yield from taken_from(node, values, value)
+    yield from capped(node, value)
+    yield from inward(node)
+    yield from outward(node, holder)
+
+
 def capped(node: ast.AST, value: Any) -> Iterator[ast.AST]:
     """Yield a quotient that is at most 1, where it is one number: a scale that shrinks and never stretches."""
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div) and isinstance(value, float):

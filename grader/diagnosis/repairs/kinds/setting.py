@@ -10,10 +10,9 @@ from typing import Any
 import numpy as np
 
 from grader.course.changes import replaced
-from grader.diagnosis.repairs.kinds.analogy import inserted
+from grader.diagnosis.repairs.kinds.analogy import inserted, masked
 from grader.diagnosis.repairs.kinds.blocks import other_blocks, shifted
 from grader.diagnosis.repairs.kinds.likewise import afresh, counted_once, steps_moved
-from grader.diagnosis.repairs.kinds.masks import masked
 from grader.diagnosis.repairs.kinds.silent import swapped_copies
 from grader.diagnosis.slips.statements import BODIES, Kind, repaired_orders
 from grader.diagnosis.trees import substituted, walk

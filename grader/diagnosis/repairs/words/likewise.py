@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from grader.diagnosis.repairs.kinds.misplaced import DRAWN
+from grader.diagnosis.repairs.words.draws import draws
 from grader.diagnosis.slips.schema import Change
 from grader.diagnosis.slips.wording.clause import Clause
 from grader.diagnosis.slips.wording.phrases import Vocabulary, called, constant_of
@@ -24,12 +25,13 @@ def likewise(change: Change, say: Vocabulary) -> Clause | None:
         return None
     stood = ast.unparse(change.old)
     if len(stood) > MOST_QUOTED:
-        return None
+        return draws(change, say)
     return (
         _begun(change, stood, say)
         or _capped(change.old, change.new, stood)
         or _looked_up(change.old, change.new)
         or _drawn(change)
+        or draws(change, say)
     )
 
 

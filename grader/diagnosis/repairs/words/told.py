@@ -8,7 +8,6 @@ from dataclasses import replace
 from grader.course.changes import replaced
 from grader.diagnosis.repairs.words.blocks import block
 from grader.diagnosis.repairs.words.differing import is_small, places
-from grader.diagnosis.repairs.words.draws import draws
 from grader.diagnosis.repairs.words.likewise import likewise
 from grader.diagnosis.repairs.words.limits import limits, mirrored, one_case, rounds
 from grader.diagnosis.repairs.words.moved import made_of, moved, narrowed, quoted, taking_part
@@ -30,10 +29,8 @@ def told(change: Change, say: Vocabulary) -> Clause | None:
     """Return what stands in the learner's line, where the change is what would put it right; None without words."""
     if change.kind == "missing":
         return line(change, say)
-    if (clause := likewise(change, say)) is not None:
-        return clause
     if isinstance(change.new, list):
-        return setting(change, say) or order(change, say)
+        return likewise(change, say) or setting(change, say) or order(change, say)
     if change.kind == "default" and isinstance(change.new, ast.Assign) and isinstance(change.new.value, ast.IfExp):
         name, belongs = ast.unparse(change.old), ast.unparse(change.new.value.body)
         return Clause(f"the default of {name} were another than {belongs}", f"Give {name} the default {belongs}.", 0)
@@ -55,7 +52,7 @@ def told(change: Change, say: Vocabulary) -> Clause | None:
         return clause
     if _holds(change.old, change.new) and not _holds(change.new, change.old):
         return _extra(change.old, change.new, say)
-    if (special := block(change) or draws(change, say) or limits(change, say) or _special(change, say)) is not None:
+    if (special := block(change) or likewise(change, say) or limits(change, say) or _special(change, say)) is not None:
         return special
     if change.old is getattr(change.statement, "value", None):  # made anew as the lines that are like it
         old, new, holder = narrowed(change.old, change.new, change.holder)

@@ -42,13 +42,16 @@ class TestLearners:
         rows = {row.id: (row.status, row.waits_for) for row in graded.verdict.criteria}
         assert (rows["double"], rows["quadruple"]) == (("timed_out", ()), ("blocked", ("double",)))
 
-    def test_it_waits_a_tenth_where_the_function_took_the_whole_time_before(self, small_course: SmallCourse) -> None:
-        manifest = MANIFEST.replace("call_seconds = 1\n", "call_seconds = 12\n")
+    def test_it_waits_a_tenth_where_the_function_took_the_whole_time_before(
+        self, small_course: SmallCourse, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("grader.judging.calls.LEAST_AGAIN", 0.1)
+        manifest = MANIFEST.replace("call_seconds = 1\n", "call_seconds = 3\n")
         small_course.write(manifest=manifest, solution=SOLUTION, public=PUBLIC, hidden=HIDDEN)
         graded = small_course.grade(changed("return 2 * x", "while True: pass"))
         told = [outcome.message for outcome in graded.outcomes.values() if outcome.status == "timed_out"]
-        assert "double did not return within 12 s" in told
-        assert "quadruple did not return within 1.2 s, after 12 s in an earlier test" in told
+        assert "double did not return within 3 s" in told
+        assert "quadruple did not return within 0.3 s, after 3 s in an earlier test" in told
 
     def test_a_stage_that_takes_too_long_is_cut(self, small_course: SmallCourse) -> None:
         manifest = MANIFEST.replace("stage_seconds = 30", "stage_seconds = 4")  # a busy machine takes one to begin
