@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator, Mapping
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -95,27 +94,6 @@ def capped(node: ast.AST, value: Any) -> Iterator[ast.AST]:
     """Yield a quotient that is at most 1, where it is one number: a scale that shrinks and never stretches."""
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div) and isinstance(value, float):
         yield ast.Call(ast.Name("min", ast.Load()), [ast.Constant(1.0), node], [])
-
-
-def put_at_other_axes(node: ast.AST) -> Iterator[ast.AST]:
-    """Yield an index that puts a new axis in at another place: [:, None, None, :] for [:, None, :, None]."""
-    if not isinstance(node, ast.Subscript) or not isinstance(node.slice, ast.Tuple):
-        return
-    elements = node.slice.elts
-    for place, (one, other) in enumerate(pairwise(elements)):
-        if _is_new(one) != _is_new(other) and all(_is_new(each) or _is_whole(each) for each in (one, other)):
-            swapped = [*elements[:place], other, one, *elements[place + 2 :]]
-            yield replaced(node, slice=replaced(node.slice, elts=swapped))
-
-
-def _is_new(node: ast.expr) -> bool:
-    is_named = isinstance(node, ast.Attribute) and node.attr == "newaxis"
-    return is_named or (isinstance(node, ast.Constant) and node.value is None)
-
-
-def _is_whole(node: ast.expr) -> bool:
-    is_slice = isinstance(node, ast.Slice) and node.lower is node.upper is node.step is None
-    return is_slice or (isinstance(node, ast.Constant) and node.value is Ellipsis)
 
 
 def taken_from(node: ast.AST, values: Mapping[str, Any], value: Any) -> Iterator[ast.AST]:

@@ -65,7 +65,7 @@ class Missing:
             yield from blocks.shifted(node, self.scope.values)
             yield from blocks.turned(node)
             yield from likewise.copied(node, holder, self.definition)
-            yield from likewise.put_at_other_axes(node)
+            yield from blocks.put_at_other_axes(node)
             yield from likewise.curved(node, holder)
             yield from likewise.own_or_given(node, self.definition, self.scope.values)
             yield from likewise.from_zeros(node, holder, self.definition, self.value_of(node))
