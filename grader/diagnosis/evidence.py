@@ -16,7 +16,7 @@ from grader.diagnosis.obvious import OBVIOUS
 from grader.diagnosis.passed import Passed, Seen
 from grader.diagnosis.repairs.attempts import Row
 from grader.diagnosis.repairs.bench import Bench
-from grader.diagnosis.repairs.search import RECALL_SECONDS, Repairs
+from grader.diagnosis.repairs.search import Repairs
 from grader.diagnosis.repairs.standing import REPAIR
 from grader.diagnosis.replay import usable
 from grader.diagnosis.slips.probes import Failing
@@ -166,7 +166,7 @@ class Evidence:
     ) -> list[Slip]:
         """Return what of the repairs that were found explains tests of rows that were asked before."""
         told_of = {test for slip in known for test in slip.tests}
-        repairs.left_to_recall = RECALL_SECONDS
+        repairs.recall_again()
         found: list[Slip] = []
         for row in answers.stage.criteria:
             failing = [each for each in self._unexplained(row.id, outcomes) if each.test not in told_of]

@@ -105,6 +105,10 @@ class Repairs:
             self.left_to_recall = max(0.0, self.left_to_recall - (self.clock() - began))
         return []
 
+    def recall_again(self) -> None:
+        """Give what was found as much time as before to be tried on all rows once more."""
+        self.left_to_recall = RECALL_SECONDS
+
     def settles(self, slip: Slip, tests: Sequence[str]) -> frozenset[str]:
         """Return which tests pass with what a slip tells put right, a few at most."""
         repair = self._told.get(slip.diagnosis.mistake)

@@ -21,7 +21,10 @@ from grader.outcome import Outcome
 from grader.tests.conftest import Graded, SmallCourse
 from grader.tests.judging.processes.doubles import MANIFEST, PUBLIC, RIGHT, TESTS
 
-pytestmark = pytest.mark.skipif(not tiers.FORKS, reason="needs forks")
+pytestmark = [
+    pytest.mark.skipif(not tiers.FORKS, reason="needs forks"),
+    pytest.mark.full_matrix("grader/remote", "grader/diagnosis"),
+]
 ELSEWHERE = 77.0  # seconds that no test here takes: those of a mark
 
 

@@ -9,7 +9,11 @@ from grader.judging.processes import staff
 from grader.tests.judging.recall.conftest import Keep
 from grader.tests.judging.recall.keeping import ALL, ALWAYS, RIGHT, WRONG, Kept, plain
 
-pytestmark = [pytest.mark.skipif(not tiers.FORKS, reason="needs forks"), pytest.mark.usefixtures("brief_search")]
+pytestmark = [
+    pytest.mark.skipif(not tiers.FORKS, reason="needs forks"),
+    pytest.mark.usefixtures("brief_search"),
+    pytest.mark.full_matrix("grader/watching", "grader/remote", "grader/worker"),
+]
 
 
 @pytest.mark.parametrize(

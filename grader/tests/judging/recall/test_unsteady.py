@@ -12,7 +12,11 @@ from grader.judging.recall.inquiry import Inquiry
 from grader.tests.judging.recall.conftest import Keep
 from grader.tests.judging.recall.keeping import ALL, ALWAYS, RIGHT, Kept, plain
 
-pytestmark = [pytest.mark.skipif(not tiers.FORKS, reason="needs forks"), pytest.mark.usefixtures("brief_search")]
+pytestmark = [
+    pytest.mark.skipif(not tiers.FORKS, reason="needs forks"),
+    pytest.mark.usefixtures("brief_search"),
+    pytest.mark.full_matrix("grader/watching", "grader/remote", "grader/worker"),
+]
 FLAKY = RIGHT.replace(
     "    def double(x):",
     """
