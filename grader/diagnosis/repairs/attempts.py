@@ -11,7 +11,7 @@ from grader.diagnosis.repairs.bench import Bench
 from grader.diagnosis.repairs.forms import Forms
 from grader.diagnosis.repairs.held.scale import scales
 from grader.diagnosis.repairs.kinds.draws import SIZES
-from grader.diagnosis.repairs.kinds.missing import ALIGNED, OTHERS, QUICK, TERMS
+from grader.diagnosis.repairs.kinds.missing import ALIGNED, LIKEWISE, OTHERS, QUICK, TERMS
 from grader.diagnosis.repairs.relevance import FAR, SUSPECT
 from grader.diagnosis.repairs.repair import Repair, crossed, is_of_names, refuses, together
 from grader.diagnosis.repairs.trial import Trial
@@ -131,7 +131,7 @@ class Candidates:
         drawing = [name for name in names if is_drawn_in and _calls(written.definitions[name], SIZES)]
         tried = [(ring, level, name) for name in drawing for level in (QUICK, 1, 0) for ring in (REACHED, NO_PART)]
         tried += [(FIRST, QUICK, name) for name in (*failing, *names)]
-        tried += [(REACHED, QUICK, name) for name in (failing if len(failing) < len(names) else [])]
+        tried += [(REACHED, LIKEWISE, name) for name in (*failing, *names)]
         tried += _of_suspects(written, names, depths, self.row.own, label)
         for some, order in ((failing if len(failing) < len(names) else [], OF_FAILING), (names, ORDER)):
             tried += [(REACHED, QUICK, name) for name in some]
@@ -160,7 +160,7 @@ class Candidates:
         for level, singles in self.of(written, tried.trial, depths):
             if self.clock() > tried.ends_at:
                 return
-            tried.all([*singles, *together(singles)] if level in (0, QUICK) else singles)
+            tried.all([*singles, *together(singles)] if level in (0, QUICK, LIKEWISE) else singles)
             if level == QUICK and is_first and not tried.found:
                 is_first = False
                 tried.all(islice(crossed(singles), MOST_CROSSED))

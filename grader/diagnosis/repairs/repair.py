@@ -145,10 +145,18 @@ def aside(repair: Repair) -> bool:
             and isinstance(change.new, ast.BinOp)
         )
         or _moved_by_one(change.old, change.new)
+        or _is_step_elsewhere(change.old, change.new)
         or _is_power_of(change.old, change.new)
         or _is_number_alone(change)
         for change in repair.changes
     )
+
+
+def _is_step_elsewhere(old: object, new: object) -> bool:
+    """Say whether what is done to a formula is done to a part of it: to leave it out may help as well."""
+    if not isinstance(old, ast.Call) or not isinstance(new, ast.BinOp):
+        return False
+    return any(isinstance(each, ast.Call) and each.func is old.func for each in walk(new))
 
 
 def _is_number_alone(change: Change) -> bool:

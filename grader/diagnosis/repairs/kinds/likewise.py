@@ -22,6 +22,21 @@ MOST_PLACES = 6
 MOST_INDICES = 4
 
 
+def likewise(
+    node: ast.AST,
+    holder: ast.AST,
+    definition: ast.FunctionDef,
+    values: Mapping[str, Any],
+    value_of: Callable[[ast.AST], Any],
+) -> Iterator[ast.AST]:
+    """Yield what belongs in the place of an expression if it is made as another of the function is."""
+    yield from copied(node, holder, definition)
+    yield from curved(node, holder)
+    yield from own_or_given(node, definition, values)
+    yield from from_zeros(node, holder, definition, value_of(node))
+    yield from scaled(node, holder, definition, value_of)
+
+
 def copied(node: ast.AST, holder: ast.AST, definition: ast.FunctionDef) -> Iterator[ast.AST]:
     """Yield the copy of an array, or of a part of one, whose name is changed in place later on."""
     if not isinstance(holder, ast.Assign) or holder.value is not node or not isinstance(holder.targets[0], ast.Name):
@@ -50,11 +65,13 @@ def scaled(
     value, line = value_of(node), getattr(node, "lineno", 0)
     if not isinstance(holder, OUTER) or not isinstance(node, (ast.BinOp, ast.Call)) or not _is_real(value):
         return
-    own = {id(each) for each in walk(node)}
+    own, known = {id(each) for each in walk(node)}, ast.unparse(node)
     found: dict[str, ast.BinOp] = {}
     for each in walk(definition):
         if not isinstance(each, ast.BinOp) or not isinstance(each.op, (ast.Mult, ast.Div)) or id(each) in own:
             continue
+        if ast.unparse(each.right) in known:
+            continue  # it is there, and one too many or the wrong way round
         if _is_factor(each.right, value_of) and each.right.lineno <= line + MOST_PLACES:
             found.setdefault(ast.unparse(each.right), each)
     for other in list(found.values())[:MOST_FACTORS]:

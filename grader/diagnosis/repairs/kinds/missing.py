@@ -27,6 +27,7 @@ from grader.diagnosis.trees import walk
 
 ALIGNED = 3  # the level of what a right module shows
 QUICK = 4  # the level of what is easily taken for another, in one place: few changes, tried in all functions first
+LIKEWISE = 7  # the level of what is done at another place: few changes, tried in all that the answer can come from
 OTHERS = 6  # the level of what further right modules show
 TERMS = 5  # the level of a term or factor that is missing
 MOST_TERMS = 12  # names that may be missing in one place
@@ -64,12 +65,10 @@ class Missing:
             yield from misplaced.both_ways(node, holder)
             yield from blocks.shifted(node, self.scope.values)
             yield from blocks.turned(node)
-            yield from likewise.copied(node, holder, self.definition)
+            return
+        if self.level == LIKEWISE:
             yield from blocks.put_at_other_axes(node)
-            yield from likewise.curved(node, holder)
-            yield from likewise.own_or_given(node, self.definition, self.scope.values)
-            yield from likewise.from_zeros(node, holder, self.definition, self.value_of(node))
-            yield from likewise.scaled(node, holder, self.definition, self.value_of)
+            yield from likewise.likewise(node, holder, self.definition, self.scope.values, self.value_of)
             return
         if self.level in (0, 1):
             yield from self._natural(node, holder)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from grader.diagnosis.repairs.held.seen import Seen
-from grader.diagnosis.repairs.kinds.missing import QUICK, TERMS
+from grader.diagnosis.repairs.kinds.missing import LIKEWISE, QUICK, TERMS
 from grader.diagnosis.repairs.words.told import told
 from grader.diagnosis.repairs.written import Written
 from grader.tests.diagnosis.slips.made import NO_STAGE, applied
@@ -38,7 +38,7 @@ def repairs(text: str, call: str, *constants: float) -> dict[str, list[str]]:
     source = written(text, call)
     function = list(source.definitions)[-1]
     found: dict[str, list[str]] = {}
-    for level in (QUICK, 0, 1, TERMS, 2):
+    for level in (QUICK, LIKEWISE, 0, 1, TERMS, 2):
         for change in source.schema(function, level, 1, frozenset(constants))[1]:
             said = told(change, source.vocabulary(function))
             changed: Any = applied(source.definitions[function], change)
