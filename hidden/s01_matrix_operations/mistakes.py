@@ -284,7 +284,7 @@ def general_p_norm(v, p=2):
 @mistake(
     criterion="vector-norm",
     replaces="vector_norm",
-    text="An empty vector is answered before p is looked at, so that it has a norm even for a p that has to be refused.",
+    text="An empty vector is answered before p is looked at, so that it has a norm for a p that has to be refused.",
     fix="Look at p first, and return 0.0 for an empty vector after that.",
 )
 def empty_vector_before_the_check_of_p(v, p=2, right=vector_norm):
@@ -509,7 +509,7 @@ def matmul_in_float64(A, B):
 @mistake(
     criterion="matmul",
     replaces="matmul",
-    text="The result was made with the dtype of A alone: if A holds integers and B fractions, the fractions are cut off.",
+    text="The result was made with the dtype of A alone: where A holds integers, fractions are cut off.",
     fix="Make the result with dtype=np.result_type(A, B), which has room for the numbers of both.",
 )
 def dtype_of_the_left_matrix(A, B, right=matmul):
@@ -519,7 +519,7 @@ def dtype_of_the_left_matrix(A, B, right=matmul):
 @mistake(
     criterion="matmul",
     replaces="matmul",
-    text="The result was made with the dtype of B alone: if B holds integers and A fractions, the fractions are cut off.",
+    text="The result was made with the dtype of B alone: where B holds integers, fractions are cut off.",
     fix="Make the result with dtype=np.result_type(A, B), which has room for the numbers of both.",
 )
 def dtype_of_the_right_matrix(A, B, right=matmul):
@@ -636,7 +636,7 @@ def batched_matmul_in_float64(A, B):
 @mistake(
     criterion="batched-matmul",
     replaces="batched_matmul",
-    text="The result was made with the dtype of A alone: if A holds integers and B fractions, the fractions are cut off.",
+    text="The result was made with the dtype of A alone: where A holds integers, fractions are cut off.",
     fix="Make the result with dtype=np.result_type(A, B), which has room for the numbers of both.",
 )
 def dtype_of_the_left_stack(A, B, right=batched_matmul):
@@ -646,7 +646,7 @@ def dtype_of_the_left_stack(A, B, right=batched_matmul):
 @mistake(
     criterion="batched-matmul",
     replaces="batched_matmul",
-    text="The result was made with the dtype of B alone: if B holds integers and A fractions, the fractions are cut off.",
+    text="The result was made with the dtype of B alone: where B holds integers, fractions are cut off.",
     fix="Make the result with dtype=np.result_type(A, B), which has room for the numbers of both.",
 )
 def dtype_of_the_right_stack(A, B, right=batched_matmul):

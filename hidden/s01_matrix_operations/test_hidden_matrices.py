@@ -12,7 +12,7 @@ pytestmark = pytest.mark.values
 
 
 def integers_and_fractions(rng, shape, other):
-    """Small integers in one shape and normal numbers in the other: a result that cannot hold fractions cuts them off."""
+    """Small integers in one shape, normal numbers in the other: what cannot hold fractions cuts them off."""
     return rng.integers(-9, 10, shape), rng.normal(size=other)
 
 
