@@ -112,7 +112,8 @@ def copied_value(value: Any, made: dict[int, Any] | None = None) -> Any:
         return made[key]
     value = plain(value)
     if type(value) is np.ndarray:
-        made[key] = value.copy(order="K")
+        made[key] = array = value.copy(order="K")
+        array.flags.writeable = value.flags.writeable
     elif type(value) is list:
         copied: list[Any] = []
         made[key] = copied

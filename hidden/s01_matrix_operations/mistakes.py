@@ -4,6 +4,7 @@ import numpy as np
 
 from grader.course.answers import mistake
 from hidden.s01_matrix_operations.solution import (
+    batched_matmul,
     dot_product,
     matmul,
     outer_product,
@@ -283,6 +284,16 @@ def general_p_norm(v, p=2):
 @mistake(
     criterion="vector-norm",
     replaces="vector_norm",
+    text="An empty vector is answered before p is looked at, so that it has a norm for a p that has to be refused.",
+    fix="Look at p first, and return 0.0 for an empty vector after that.",
+)
+def empty_vector_before_the_check_of_p(v, p=2, right=vector_norm):
+    return right(v, p) if v.size or v.ndim != 1 else 0.0
+
+
+@mistake(
+    criterion="vector-norm",
+    replaces="vector_norm",
     text="A matrix is accepted, and gets the norm of all its entries.",
     fix="Raise ValueError unless v has exactly one axis.",
 )
@@ -498,6 +509,26 @@ def matmul_in_float64(A, B):
 @mistake(
     criterion="matmul",
     replaces="matmul",
+    text="The result was made with the dtype of A alone: where A holds integers, fractions are cut off.",
+    fix="Make the result with dtype=np.result_type(A, B), which has room for the numbers of both.",
+)
+def dtype_of_the_left_matrix(A, B, right=matmul):
+    return right(A, B).astype(A.dtype)
+
+
+@mistake(
+    criterion="matmul",
+    replaces="matmul",
+    text="The result was made with the dtype of B alone: where B holds integers, fractions are cut off.",
+    fix="Make the result with dtype=np.result_type(A, B), which has room for the numbers of both.",
+)
+def dtype_of_the_right_matrix(A, B, right=matmul):
+    return right(A, B).astype(B.dtype)
+
+
+@mistake(
+    criterion="matmul",
+    replaces="matmul",
     text="Surplus rows of B are ignored: the loop runs over the columns of A, and nobody compares the inner sizes.",
     fix="Raise ValueError when A's columns and B's rows differ in number.",
 )
@@ -600,6 +631,26 @@ def batched_matmul_in_float64(A, B):
     if A.ndim < 2 or B.ndim < 2 or A.shape[-1] != B.shape[-2]:
         raise ValueError(f"A {A.shape} and B {B.shape} do not fit")
     return np.sum(A[..., :, :, np.newaxis] * B[..., np.newaxis, :, :], axis=-2).astype(np.float64)
+
+
+@mistake(
+    criterion="batched-matmul",
+    replaces="batched_matmul",
+    text="The result was made with the dtype of A alone: where A holds integers, fractions are cut off.",
+    fix="Make the result with dtype=np.result_type(A, B), which has room for the numbers of both.",
+)
+def dtype_of_the_left_stack(A, B, right=batched_matmul):
+    return right(A, B).astype(A.dtype)
+
+
+@mistake(
+    criterion="batched-matmul",
+    replaces="batched_matmul",
+    text="The result was made with the dtype of B alone: where B holds integers, fractions are cut off.",
+    fix="Make the result with dtype=np.result_type(A, B), which has room for the numbers of both.",
+)
+def dtype_of_the_right_stack(A, B, right=batched_matmul):
+    return right(A, B).astype(B.dtype)
 
 
 @mistake(

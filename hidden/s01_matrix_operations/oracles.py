@@ -26,7 +26,7 @@ def outer(v, w):
 
 def matrix_product(A, B):
     (m, k), n = A.shape, B.shape[1]
-    result = np.zeros((m, n), dtype=A.dtype)
+    result = np.zeros((m, n), dtype=np.result_type(A, B))
     for i in range(m):
         for j in range(n):
             result[i, j] = math.fsum(float(A[i, inner]) * float(B[inner, j]) for inner in range(k))
@@ -35,7 +35,7 @@ def matrix_product(A, B):
 
 def stacked_product(A, B, leading):
     """The products of two stacks whose leading axes broadcast to the shape `leading`."""
-    result = np.zeros((*leading, A.shape[-2], B.shape[-1]), dtype=A.dtype)
+    result = np.zeros((*leading, A.shape[-2], B.shape[-1]), dtype=np.result_type(A, B))
     for place in np.ndindex(*leading):
         result[place] = matrix_product(A[_source(place, A)], B[_source(place, B)])
     return result
@@ -57,7 +57,7 @@ def swapped(A):
 
 
 def squared_distances(X, Y):
-    result = np.zeros((len(X), len(Y)), dtype=X.dtype)
+    result = np.zeros((len(X), len(Y)), dtype=np.result_type(X, Y))
     for i, x in enumerate(X):
         for j, y in enumerate(Y):
             result[i, j] = math.fsum((float(a) - float(b)) ** 2 for a, b in zip(x, y, strict=True))

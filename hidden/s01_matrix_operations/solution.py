@@ -3,9 +3,10 @@
 Nothing in this module may use a finished product (`@`, `np.matmul`, `np.dot`, `np.einsum`, `np.linalg` and their
 relatives, listed in the README). Arithmetic, `np.sum`, indexing and reshaping are the tools.
 
-For all functions: inputs are never changed; a float32 array in gives a float32 array out; a number comes back as a
-float (Python or NumPy); bad shapes and values raise ValueError with a sentence that names the argument. Arguments are
-arrays: in the examples [3, 4] is short for np.array([3, 4]), and (8, 1, 6) is a tuple.
+For all functions: inputs are never changed; a float32 array in gives a float32 array out; integers with floats give
+floats, whichever comes first (what float32 and float64 together give is left open); a number comes back as a float
+(Python or NumPy); bad shapes and values raise ValueError with a sentence that names the argument. Arguments are arrays:
+in the examples [3, 4] is short for np.array([3, 4]), and (8, 1, 6) is a tuple.
 """
 
 import numpy as np
@@ -55,10 +56,11 @@ def outer_product(v, w):
 def vector_norm(v, p=2):
     """Return the p-norm of a vector for p = 1, 2 or infinity.
 
-    v has shape (n,); the result is one number, never negative. An empty vector has norm 0.0 for each p.
-    p is 1, 2 (Euclidean length, the default) or np.inf.
+    v has shape (n,); the result is one number, never negative. p is 1, 2 (Euclidean length, the default) or np.inf.
+    An empty vector has norm 0.0 for each of these.
 
-    Raises ValueError when v is not a vector, or for any other p (also 3 or 0.5, for which a norm could be defined).
+    Raises ValueError when v is not a vector, or for any other p (also 3 or 0.5, for which a norm could be defined),
+    whatever v holds.
 
     Formula: p = 1: |v_1| + ... + |v_n|; p = 2: sqrt(v_1^2 + ... + v_n^2); p = inf: the largest |v_i|.
     Example: v = [3, -4] gives 7.0 for p = 1, 5.0 for p = 2 and 4.0 for p = np.inf.

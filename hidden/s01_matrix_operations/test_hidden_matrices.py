@@ -11,6 +11,11 @@ from hidden.s01_matrix_operations import oracles
 pytestmark = pytest.mark.values
 
 
+def integers_and_fractions(rng, shape, other):
+    """Small integers in one shape, normal numbers in the other: what cannot hold fractions cuts them off."""
+    return rng.integers(-9, 10, shape), rng.normal(size=other)
+
+
 @pytest.mark.criterion("matmul")
 class TestMatmul:
     @pytest.mark.parametrize(("m", "k", "n"), [(3, 4, 5), (5, 3, 2), (4, 4, 4)])
@@ -24,6 +29,12 @@ class TestMatmul:
     def test_single_precision_stays(self, learner, rng):
         A, B = rng.normal(size=(3, 4)).astype(np.float32), rng.normal(size=(4, 2)).astype(np.float32)
         assert_array(learner.matmul(A, B), oracles.matrix_product(A, B), terms=40, dtype="float32")
+
+    @pytest.mark.dtype
+    def test_integers_with_fractions(self, learner, rng):
+        A, B = integers_and_fractions(rng, (3, 4), (4, 2))
+        for left, right in [(A, B), (B.T, A.T)]:
+            assert_array(learner.matmul(left, right), oracles.matrix_product(left, right), terms=40)
 
     @pytest.mark.edges
     def test_nothing_to_sum(self, learner):
@@ -69,6 +80,12 @@ class TestBatchedMatmul:
     def test_single_precision_stays(self, learner, rng):
         A, B = rng.normal(size=(2, 3, 4)).astype(np.float32), rng.normal(size=(2, 4, 3)).astype(np.float32)
         assert_array(learner.batched_matmul(A, B), oracles.stacked_product(A, B, (2,)), terms=40, dtype="float32")
+
+    @pytest.mark.dtype
+    def test_integers_with_fractions(self, learner, rng):
+        A, B = integers_and_fractions(rng, (2, 4, 4), (2, 4, 4))
+        for left, right in [(A, B), (B, A)]:
+            assert_array(learner.batched_matmul(left, right), oracles.stacked_product(left, right, (2,)), terms=40)
 
     @pytest.mark.refusals
     def test_inner_sizes_that_differ_are_refused(self, learner, rng):
@@ -172,6 +189,13 @@ class TestPairwiseSquaredDistances:
         X, Y = rng.normal(size=(3, 4)).astype(np.float32), rng.normal(size=(5, 4)).astype(np.float32)
         expected = oracles.squared_distances(X, Y)
         assert_array(learner.pairwise_squared_distances(X, Y), expected, terms=400, dtype="float32")
+
+    @pytest.mark.dtype
+    def test_integers_with_fractions(self, learner, rng):
+        X, Y = integers_and_fractions(rng, (3, 4), (5, 4))
+        for left, right in [(X, Y), (Y, X)]:
+            expected = oracles.squared_distances(left, right)
+            assert_array(learner.pairwise_squared_distances(left, right), expected, terms=400)
 
     @pytest.mark.edges
     def test_never_negative_close_together_and_far_from_the_origin(self, learner, rng):

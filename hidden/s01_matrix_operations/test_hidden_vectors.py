@@ -64,6 +64,12 @@ class TestOuterProduct:
         v, w = rng.normal(size=4).astype(np.float32), rng.normal(size=3).astype(np.float32)
         assert_array(learner.outer_product(v, w), oracles.outer(v, w), dtype="float32")
 
+    @pytest.mark.dtype
+    def test_integers_with_fractions(self, learner, rng):
+        v, w = rng.integers(-9, 10, 4), rng.normal(size=3)
+        for left, right in [(v, w), (w, v)]:
+            assert_array(learner.outer_product(left, right), oracles.outer(left, right))
+
     @pytest.mark.refusals
     def test_matrices_are_refused(self, learner, rng):
         v, A = rng.normal(size=3), rng.normal(size=(3, 3))
@@ -105,6 +111,12 @@ class TestVectorNorm:
         for p in (3, 0.5, -1):
             with pytest.raises(ValueError):
                 learner.vector_norm(rng.normal(size=4), p)
+
+    @pytest.mark.refusals
+    def test_other_p_are_refused_for_an_empty_vector_too(self, learner, rng):
+        for v in (rng.normal(size=3), np.zeros(0)):
+            with pytest.raises(ValueError):
+                learner.vector_norm(v, 3)
 
     @pytest.mark.refusals
     def test_matrix_is_refused(self, learner, rng):

@@ -601,6 +601,20 @@ def limit_with_a_factor_missing(A, b):
 @mistake(
     criterion="singular-systems",
     replaces="solve",
+    text="The limit has the eps of float64 for a float32 matrix too: what rounding to float32 leaves of a zero is a "
+    "billion times as large, and passed.",
+    fix="Take eps from the dtype of the pivots: np.finfo(U.dtype).eps.",
+)
+def limit_of_float64_for_float32(A, b):
+    P, L, U = _factors(A)
+    if np.any(np.abs(np.diagonal(U)) <= 10 * len(A) * np.finfo(float).eps * np.linalg.norm(A)):
+        raise ValueError("A: singular")
+    return backward_substitution(U, forward_substitution(L, P @ b))
+
+
+@mistake(
+    criterion="singular-systems",
+    replaces="solve",
     text="The pivots were compared with a fixed small number, so a good matrix of small numbers counts as singular.",
     fix="Let the limit grow and shrink with A: 10 * n * eps * np.linalg.norm(A).",
 )
@@ -826,6 +840,19 @@ def inverse_with_a_limit_for_the_determinant(A):
 def inverse_with_a_fixed_limit_for_pivots(A):
     P, L, U = _factors(A)
     if np.any(np.abs(np.diagonal(U)) < 1e-12):
+        raise ValueError("A: singular")
+    return backward_substitution(U, forward_substitution(L, P))
+
+
+@mistake(
+    criterion="inverse",
+    replaces="inverse",
+    text="The limit for pivots has the eps of float64 for a float32 matrix too: what rounding left of a zero passed.",
+    fix="Take eps from the dtype of the pivots, np.finfo(U.dtype).eps, or let solve do it.",
+)
+def inverse_with_the_limit_of_float64(A):
+    P, L, U = _factors(A)
+    if np.any(np.abs(np.diagonal(U)) <= 10 * len(A) * np.finfo(float).eps * np.linalg.norm(A)):
         raise ValueError("A: singular")
     return backward_substitution(U, forward_substitution(L, P))
 
@@ -1146,6 +1173,20 @@ def only_the_last_entry_compared(A, b):
 )
 def dependent_columns_not_noticed(A, b):
     Q, R = qr_decomposition(A)
+    return backward_substitution(R, Q.T @ b)
+
+
+@mistake(
+    criterion="least-squares",
+    replaces="least_squares",
+    text="The limit has the eps of float64 for float32 columns too: what rounding left of a zero on the diagonal of R "
+    "passed.",
+    fix="Take eps from the dtype of R: np.finfo(R.dtype).eps.",
+)
+def dependent_columns_by_the_limit_of_float64(A, b):
+    Q, R = qr_decomposition(A)
+    if np.any(np.abs(np.diagonal(R)) <= 10 * len(A) * np.finfo(float).eps * np.linalg.norm(A)):
+        raise ValueError("A: dependent columns")
     return backward_substitution(R, Q.T @ b)
 
 

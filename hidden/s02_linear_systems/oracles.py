@@ -50,6 +50,17 @@ def dependent_columns(rng, m, n):
             return A
 
 
+def dependent_but_for_rounding(rng, m, n):
+    """float32 of shape (m, n): the last column depends on the others, which are well apart, but for its rounding.
+
+    What is left of the zero pivot is below a twentieth of the limit, with eps of float32, whatever the order of the
+    operations; with eps of float64 it is millions of times the limit, except where rounding leaves an exact zero.
+    """
+    A = well_conditioned(rng, m, n)
+    A[:, -1] = A[:, :-1] @ (rng.uniform(0.5, 1.5, size=n - 1) * rng.choice([-1, 1], size=n - 1))
+    return A.astype(np.float32)
+
+
 def _fractions(array):
     return [[Fraction(float(entry)) for entry in row] for row in array]
 

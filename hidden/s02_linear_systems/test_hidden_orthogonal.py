@@ -5,6 +5,7 @@ import pytest
 
 from grader.testing import assert_array, assert_shape, unchanged
 from hidden.s02_linear_systems.oracles import (
+    dependent_but_for_rounding,
     dependent_columns,
     exact_least_squares,
     exact_qr,
@@ -163,6 +164,12 @@ class TestLeastSquares:
         for m, n in [(6, 3), (7, 4)]:
             with pytest.raises(ValueError):
                 learner.least_squares(size * dependent_columns(rng, m, n), rng.normal(size=m))
+
+    @pytest.mark.refusals
+    def test_the_limit_of_single_precision_is_a_larger_one(self, learner, rng):
+        for A in (np.diag([1e9, 1e9, 1e-7]), *(dependent_but_for_rounding(rng, 8, 5) for _ in range(8))):
+            with pytest.raises(ValueError):
+                learner.least_squares(A, rng.normal(size=len(A)).astype(A.dtype))
 
     @pytest.mark.refusals
     def test_a_column_of_zeros_is_refused(self, learner, rng):

@@ -5,6 +5,7 @@ import pytest
 
 from grader.testing import assert_array, unchanged
 from hidden.s02_linear_systems.oracles import (
+    dependent_but_for_rounding,
     dependent_columns,
     exact_determinant,
     exact_solution,
@@ -82,6 +83,13 @@ class TestSingularSystems:
         A = dependent_columns(rng, 4, 4).astype(np.float32)
         with pytest.raises(ValueError):
             learner.solve(A, rng.normal(size=4).astype(np.float32))
+
+    @pytest.mark.refusals
+    def test_the_limit_of_single_precision_is_a_larger_one(self, learner, rng):
+        """One in double precision, where it is smaller; then eight, since rounding may leave an exact zero."""
+        for A in (np.diag([1e9, 1e9, 1e-7]), *(dependent_but_for_rounding(rng, 6, 6) for _ in range(8))):
+            with pytest.raises(ValueError):
+                learner.solve(A, rng.normal(size=len(A)).astype(A.dtype))
 
     @pytest.mark.refusals
     def test_the_same_row_twice(self, learner, rng):
@@ -226,6 +234,12 @@ class TestInverse:
     @pytest.mark.refusals
     def test_dependent_columns_have_no_inverse(self, learner, rng):
         for A in (dependent_columns(rng, 4, 4), 1e9 * dependent_columns(rng, 4, 4), np.zeros((2, 2))):
+            with pytest.raises(ValueError):
+                learner.inverse(A)
+
+    @pytest.mark.refusals
+    def test_the_limit_of_single_precision_is_a_larger_one(self, learner, rng):
+        for A in (np.diag([1e9, 1e9, 1e-7]), *(dependent_but_for_rounding(rng, 6, 6) for _ in range(8))):
             with pytest.raises(ValueError):
                 learner.inverse(A)
 

@@ -186,8 +186,9 @@ def train_test_split(X, y, test_size, rng):
     """Return (X_train, X_test, y_train, y_test): the samples in random order, cut in two.
 
     X is (samples, features), y is (samples,). test_size is the share of the samples to test with, between 0 and 1; the
-    number of test samples is test_size * samples, rounded to the nearest whole number. Every sample is in one of the
-    parts, once, together with its target. rng is a np.random.Generator; each choice of test samples is equally likely.
+    number of test samples is test_size * samples, rounded to the nearest whole number (of two, either). Every sample is
+    in one of the parts, once, together with its target. rng is a np.random.Generator; each choice of test samples is
+    equally likely.
 
     Raises ValueError when X has not two axes, has no sample, y is not one number for each sample, or one of the parts
     would be empty.

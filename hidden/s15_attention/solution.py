@@ -382,6 +382,8 @@ class MultiHeadAttention:
     def get_gradients(self):
         """Return a dict of the weights' gradients from the last backward call: same keys and shapes as get_params.
 
+        Whether they are copies is left open: copy what has to outlast the next backward call.
+
         Raises:
             RuntimeError: backward has not been called.
         """

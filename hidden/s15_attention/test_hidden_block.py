@@ -139,6 +139,16 @@ class TestEncoderBlock:
         x = rng.normal(size=(2, 3, 4))
         assert_array(learner.stack_encoder_blocks(x, []), x)
 
+    @pytest.mark.purity
+    def test_empty_stack_gives_a_new_array(self, learner, rng):
+        """An argument that is handed back arrives as the test's own array, and not as a copy."""
+        x = rng.normal(size=(2, 3, 4))
+        result = learner.stack_encoder_blocks(x, [])
+        assert_array(result, x)
+        before = x.copy()
+        np.asarray(result)[...] = 0.0
+        assert_array(x, before, name="x, after 0 was written into the result, which is to be a new array")
+
     @pytest.mark.refusals
     def test_impossible_sizes_are_refused(self, learner, rng):
         for sizes in ((8, 3, 4), (8, 0, 4), (0, 1, 4), (8, 2, 0), (8, 2, -4), (8, 2, 4.0)):

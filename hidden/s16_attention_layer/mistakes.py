@@ -1579,6 +1579,22 @@ def gradients_scaled_by_the_update(self, learning_rate, right=Attention.update):
 
 @mistake(
     criterion="update",
+    replaces="Attention.update",
+    text="The step was taken inside the arrays that were assigned as weights: whoever holds them finds them changed, "
+    "and one array that was assigned to several weights takes all of their steps.",
+    fix="Make a new array and assign it: self.query_weights = self.query_weights - ..., not -=.",
+)
+def assigned_arrays_written_into(self, learning_rate, right=Attention.update):
+    names = ("query_weights", "key_weights", "value_weights", "output_weights")
+    held = [getattr(self, name) for name in names]
+    right(self, learning_rate)
+    for name, array in zip(names, held, strict=True):
+        array[...] = getattr(self, name)
+        setattr(self, name, array)
+
+
+@mistake(
+    criterion="update",
     replaces="Attention.backward",
     text="A second backward added its gradients to the first one's, so update takes both steps at once.",
     fix="Let each backward assign its gradients: the old ones are gone with it.",

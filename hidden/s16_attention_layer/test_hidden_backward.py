@@ -188,6 +188,18 @@ class TestUpdate:
         expected = gradient(case, grad_output, name)
         assert_gradient(getattr(layer, f"gradient_{name}"), expected, name=f"gradient_{name} after update")
 
+    @pytest.mark.purity
+    def test_arrays_that_were_assigned_stay(self, learner, rng):
+        """They can only be read, so that a step inside of them fails."""
+        case, grad_output = draw_both(rng)
+        for name in WEIGHTS:
+            case.arrays[name].flags.writeable = False
+        layer = after_backward(learner, case, grad_output)
+        layer.update(0.3)
+        for name in WEIGHTS:
+            expected = case.arrays[name] - 0.3 * gradient(case, grad_output, name)
+            assert_array(getattr(layer, name), expected, name=f"{name} after update", rtol=1e-7)
+
     def test_forward_uses_the_new_weights(self, learner, rng):
         case, grad_output = draw_both(rng)
         layer = after_backward(learner, case, grad_output)

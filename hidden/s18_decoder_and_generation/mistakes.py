@@ -389,6 +389,18 @@ def positions_from_the_end(self, ids):
 @mistake(
     criterion="cross-entropy",
     replaces="cross_entropy_loss",
+    text="Where no target counts the answer is 0 before the shapes are looked at: a mask of another shape passes.",
+    fix="Compare the shapes of targets and mask with that of logits first.",
+)
+def nothing_counts_before_the_shapes(logits, targets, mask=None, right=cross_entropy_loss):
+    if mask is not None and not mask.any():
+        return 0.0, np.zeros_like(logits)
+    return right(logits, targets, mask)
+
+
+@mistake(
+    criterion="cross-entropy",
+    replaces="cross_entropy_loss",
     text="The losses and their gradients were added up, where the mean is asked for.",
     fix="Divide both by the number of targets that count.",
 )
@@ -772,6 +784,19 @@ def cached_mlp_added_to_the_input(self, x, cache=None, right=DecoderBlock.forwar
     keys, values = grown
     attended = (self.attention_weights @ values).transpose(0, 2, 1, 3).reshape(x.shape)
     return output - (attended @ params["output_weights"] + params["output_bias"]), grown
+
+
+@mistake(
+    criterion="gpt-cache",
+    replaces="GPT.forward_with_cache",
+    text="The list that was passed in was changed: the grown keys and values took the places of the past ones.",
+    fix="Collect the caches of the blocks in a new list; the old one can then be continued in another way.",
+)
+def cache_grown_in_place(self, ids, cache=None, right=GPT.forward_with_cache):
+    logits, grown = right(self, ids, cache)
+    if cache is not None:
+        cache[:] = grown
+    return logits, grown
 
 
 @mistake(

@@ -213,6 +213,15 @@ class TestCache:
             logits, _ = model.forward_with_cache(ids, past)
         assert_output(logits, output, name="logits")
 
+    @pytest.mark.purity
+    def test_a_cache_is_continued_in_two_ways(self, learner, rng):
+        model, _ = draw_model(learner, rng)
+        _, cache = model.forward_with_cache(rng.integers(0, 7, size=(2, 2)))
+        for number in (1, 2):
+            model.forward_with_cache(rng.integers(0, 7, size=(2, number)), cache)
+            for keys in (pair[0] for pair in cache):
+                assert_shape(keys, (2, 2, 2, 2), name="keys in the cache that was passed in")
+
     @pytest.mark.refusals
     def test_what_does_not_fit_is_refused(self, learner, rng):
         model, _ = draw_model(learner, rng)

@@ -88,6 +88,13 @@ class TestCrossEntropy:
         with pytest.raises(ValueError):
             learner.cross_entropy_loss(logits, targets[0], np.ones(targets[0].shape, dtype=bool))
 
+    @pytest.mark.refusals
+    def test_shapes_count_although_no_target_does(self, learner, rng):
+        logits, targets = rng.normal(size=(2, 3, 4)), rng.integers(0, 4, size=(2, 3))
+        for wrong, mask in ((targets, (2, 2)), (targets[:, :2], (2, 3)), (targets[0], (3,))):
+            with pytest.raises(ValueError):
+                learner.cross_entropy_loss(logits, wrong, np.zeros(mask, dtype=bool))
+
 
 @pytest.mark.criterion("perplexity")
 class TestPerplexity:

@@ -186,7 +186,8 @@ class Attention:
     def update(self, learning_rate):
         """Take one step of gradient descent: subtract learning_rate times its gradient from each of the four weights.
 
-        The gradients are those of the last backward call, and stay as they are.
+        The gradients are those of the last backward call, and stay as they are. So does an array that was assigned as a
+        weight: the layer's becomes a new one.
 
         Args:
             learning_rate: a positive number.

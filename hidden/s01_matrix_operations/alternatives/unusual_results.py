@@ -1,6 +1,7 @@
 """Right answers in unusual clothes: Python floats, arrays without axes, lists, Fortran order, strided views."""
 
 import math
+import operator
 from itertools import zip_longest
 
 import numpy as np
@@ -55,7 +56,7 @@ def matmul(A, B):
     if A.shape[1] != B.shape[0]:
         raise ValueError(f"A {A.shape} and B {B.shape} do not fit")
     columns = list(zip(*right, strict=True)) or [()] * B.shape[1]
-    rows = [[math.fsum(map(float.__mul__, row, column)) for column in columns] for row in left]
+    rows = [[math.fsum(map(operator.mul, row, column)) for column in columns] for row in left]
     return _view(rows, (A.shape[0], B.shape[1]), np.result_type(A, B))
 
 

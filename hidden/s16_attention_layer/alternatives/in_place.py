@@ -124,7 +124,7 @@ class Attention:
     def update(self, learning_rate):
         if not self._grad_ready:
             raise RuntimeError("update: backward comes first")
-        self.query_weights -= learning_rate * self.gradient_query_weights
-        self.key_weights -= learning_rate * self.gradient_key_weights
-        self.value_weights -= learning_rate * self.gradient_value_weights
-        self.output_weights -= learning_rate * self.gradient_output_weights
+        self.query_weights = np.subtract(self.query_weights, learning_rate * self.gradient_query_weights)
+        self.key_weights = np.subtract(self.key_weights, learning_rate * self.gradient_key_weights)
+        self.value_weights = np.subtract(self.value_weights, learning_rate * self.gradient_value_weights)
+        self.output_weights = np.subtract(self.output_weights, learning_rate * self.gradient_output_weights)

@@ -11,7 +11,7 @@ import numpy as np
 from grader.course.stage import Tolerance
 from grader.diagnosis.replay import Replay
 from grader.remote.proxies import RemoteValue
-from grader.remote.record import Record
+from grader.remote.record import Record, copied_value
 from grader.tests.diagnosis.replay.replayed import FIRST_AXIS, X
 
 
@@ -96,3 +96,16 @@ def test_where_a_function_with_a_cache_raised_what_it_has_to_give_is_compared_wi
     right, wrong = ((X + add, None) for add in (1, 2))
     records = [Record("call", 1, "", "forward", (X,), {}, given=(X,), result=result) for result in (right, wrong)]
     assert [replay.agrees([each]) for each in records] == [True, False]
+
+
+def test_an_array_that_can_only_be_read_cannot_be_changed_here_either() -> None:
+    module = types.ModuleType("small")
+    module.halve = lambda x: x.__itruediv__(2.0)  # type: ignore[attr-defined]
+    stage: Any = SimpleNamespace(tolerance=Tolerance(), opaque=())
+    replay = Replay(module, stage, {})
+    replay.objects[1] = module.halve
+    fixed = np.ones(3)
+    fixed.flags.writeable = False
+    error = ValueError("output array is read-only")
+    assert replay.agrees([Record("call", 1, "", "halve", (fixed,), {}, given=(fixed,), error=error)])
+    assert copied_value([fixed])[0].flags.writeable is False
