@@ -464,6 +464,20 @@ def padding_has_a_gradient(logits, targets, mask=None, right=cross_entropy_loss)
 @mistake(
     criterion="cross-entropy",
     replaces="cross_entropy_loss",
+    text="The mask had no effect on the sum of the losses: padding that is a token costs as well.",
+    fix="Add up the losses where the mask is True only; the gradient leaves the others out already.",
+)
+def padding_has_a_loss(logits, targets, mask=None, right=cross_entropy_loss):
+    loss, grad = right(logits, targets, mask)
+    if mask is None or not mask.any():
+        return loss, grad
+    hits = np.asarray(targets)[..., None] == np.arange(logits.shape[-1])
+    return -np.log(_softmax(logits)[hits]).sum() / np.sum(mask), grad
+
+
+@mistake(
+    criterion="cross-entropy",
+    replaces="cross_entropy_loss",
     text="The logarithm has base 2.",
     fix="Use the natural logarithm, np.log.",
 )

@@ -229,9 +229,9 @@ class TestCache:
             with pytest.raises(ValueError):
                 model.forward_with_cache(np.array(wrong))
         _, cache = model.forward_with_cache(np.array([[1, 2, 3]]))
-        for wrong in ([[4, 5, 6]], [[4, 7]], [[4, -1]]):
+        for wrong in ([[4, 5, 6]], [[4, 7]], [[4, -1]], [[]]):
             with pytest.raises(ValueError):
-                model.forward_with_cache(np.array(wrong), cache)
+                model.forward_with_cache(np.array(wrong, dtype=int), cache)
         _, cache = model.forward_with_cache(np.array([[4]]), cache)  # one place is left
         with pytest.raises(ValueError):
             model.forward_with_cache(np.array([[5, 6]]), cache)

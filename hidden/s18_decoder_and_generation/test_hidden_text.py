@@ -46,6 +46,7 @@ class TestCrossEntropy:
         mask[0, :2] = True, False
         expected = oracles.cross_entropy(logits, targets, mask)
         targets[~mask] = rng.choice([-100, 6, 99], size=(~mask).sum())
+        targets[0, 1] = rng.integers(0, 6)  # padding may well be a token
         with unchanged(logits, targets, mask):
             loss, grad = learner.cross_entropy_loss(logits, targets, mask.astype(kind))
         assert_array(loss, expected[0], name="loss")
