@@ -15,7 +15,7 @@ MANIFEST = """
 
     [limits]
     stage_seconds = {seconds}
-    call_seconds = 4
+    call_seconds = {calls}
     memory_mb = 256
     judge_mb = 100
 

@@ -45,9 +45,10 @@ def graded(small_course: SmallCourse) -> Use:
     """Grade a module with tests that use what size returns in some way."""
 
     def grade(
-        use: str, source: str = LARGE, *, seconds: int = 30, mistakes: str = MISTAKES, fork: bool = True
+        use: str, source: str = LARGE, *, seconds: int = 600, mistakes: str = MISTAKES, fork: bool = True
     ) -> Graded:
-        manifest, hidden = MANIFEST.format(seconds=seconds), HIDDEN.format(use=use)
+        calls = min(60, seconds)  # a busy machine takes its time
+        manifest, hidden = MANIFEST.format(seconds=seconds, calls=calls), HIDDEN.format(use=use)
         public = (
             "@pytest.mark.criterion('double')\n    def test_public(learner):\n        assert learner.double(1) == 2\n"
         )

@@ -19,7 +19,7 @@ def tried(function, *arguments):
 """
 
 
-def alone(code: str, *arguments: str, seconds: float = 30) -> Any:
+def alone(code: str, *arguments: str, seconds: float = 120) -> Any:
     """Run code in a new process and return the literal that it printed last; arguments are its sys.argv[1:]."""
     text = f"{TRIED}\n{textwrap.dedent(code)}"
     done = subprocess.run(
