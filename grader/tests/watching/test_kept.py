@@ -62,7 +62,7 @@ def test_a_process_that_dies_is_told_of_and_started_anew(echo: tuple[Kept, queue
 
 def test_it_grades_as_check_does_and_a_hanging_check_gives_way_to_the_next(place: Place) -> None:
     with (place.numbers.parent / "stage.toml").open("a", encoding="utf-8") as manifest:
-        manifest.write("\n[limits]\nstage_seconds = 600\ncall_seconds = 600\n")  # what hangs does not end by itself
+        manifest.write("\n[limits]\nstage_seconds = 200\ncall_seconds = 200\n")  # what hangs does not end by itself
     found: queue.Queue[Event] = queue.Queue()
     kept = Kept(place.root, found.put)
     try:
