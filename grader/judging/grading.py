@@ -128,15 +128,16 @@ class Grader:
         if found.problem is not None:
             return decide(self.stage, (), (), run(), problem=found.problem)
         missing = None if found.names or not found.outcomes else _missing(self.stage, snapshot.label)
-        known = (
-            reaches(self.stage, plain_text(snapshot.source))
-            if any(each.status in (*ABRUPT, "failed") for each in found.outcomes)
-            else {}
-        )
+        is_broken = any(each.status in (*ABRUPT, "failed") for each in found.outcomes)
+        known = reaches(self.stage, plain_text(snapshot.source)) if is_broken else {}
         return decide(
             self.stage, found.expected, found.outcomes, run(),
             problem=missing, faults=found.faults, refused=refused, reaches=known,
         )  # fmt: skip
+
+    def count(self, row: str) -> int:
+        """Return how many tests a row has; 0 before they are loaded."""
+        return 0 if self._suite is None else len(self._suite.chosen(row))
 
     def hunt(self, snapshot: Snapshot, options: Options, rows: tuple[str, ...]) -> Outcome | None:
         """Return the first test that a module does not pass, those of rows first; None where it passes all.

@@ -62,12 +62,12 @@ class Service:
 
         def on_test(outcome: Outcome) -> None:
             nonlocal is_told
+            self._tell("tested", ticket, outcome.criterion, outcome.status)
             if not is_told and outcome.criterion == row:
                 ahead.append(outcome)
-            elif not is_told:
+            if not is_told and (outcome.criterion != row or self._is_all_of(ahead)):
                 is_told = True
                 self._glimpse(ticket, stage, ahead)
-            self._tell("tested", ticket, outcome.criterion, outcome.status)
 
         try:
             self.busy = True
@@ -86,6 +86,11 @@ class Service:
             self._tell("failed", ticket, f"the grader failed: {type(error).__name__}: {error}", None)
         finally:
             self.busy = False
+
+    def _is_all_of(self, found: list[Outcome]) -> bool:
+        """Say whether all tests of a row have ended: the next one, of another row, may take its time."""
+        tests = {outcome.test for outcome in found}
+        return self._kept is not None and len(tests) == self._kept.count(found[0].criterion)
 
     def _glimpse(self, ticket: int, stage: Stage, found: list[Outcome]) -> None:
         """Tell what the tests of one row found, unexplained: the others' evidence may speak against an explanation."""
