@@ -19,7 +19,8 @@ NO_STEPS = ("len", "range", "float", "int")
 MOST_FACTORS = 4
 MOST_STEPS = 3
 MOST_PLACES = 6
-MOST_INDICES = 4
+MOST_ARGUMENTS = 4
+LINES_BEHIND = 6  # in which a factor may stand that an earlier value lacks
 
 
 def likewise(
@@ -70,10 +71,10 @@ def scaled(
     for each in walk(definition):
         if not isinstance(each, ast.BinOp) or not isinstance(each.op, (ast.Mult, ast.Div)) or id(each) in own:
             continue
-        if ast.unparse(each.right) in known:
-            continue  # it is there, and one too many or the wrong way round
-        if _is_factor(each.right, value_of) and each.right.lineno <= line + MOST_PLACES:
-            found.setdefault(ast.unparse(each.right), each)
+        if _is_factor(each.right, value_of) and each.right.lineno <= line + LINES_BEHIND:
+            text = ast.unparse(each.right)
+            if text not in known:  # else it is there, and one too many or the wrong way round
+                found.setdefault(text, each)
     for other in list(found.values())[:MOST_FACTORS]:
         yield replaced(other, left=node)
 
@@ -221,11 +222,8 @@ def counted_once(body: list[ast.stmt]) -> Iterator[tuple[Kind, int, list[ast.stm
         if not isinstance(loop, (ast.For, ast.While)) or len(loop.body) < 2:
             continue
         for line in loop.body:
-            if (
-                isinstance(line, ast.AugAssign)
-                and isinstance(line.target, ast.Name)
-                and constant_of(line.value) is not None
-            ):
+            is_raised = isinstance(line, ast.AugAssign) and isinstance(line.target, ast.Name)
+            if is_raised and constant_of(getattr(line, "value", None)) is not None:
                 shorter = replaced(loop, body=[each for each in loop.body if each is not line])
                 yield "counted", place, [*body[:place], line, shorter, *body[place + 1 :]]
 
@@ -235,7 +233,7 @@ def own_or_given(node: ast.AST, definition: ast.FunctionDef, values: Mapping[str
     owner = getattr(node, "value", None)
     if not isinstance(node, ast.Attribute) or not isinstance(owner, ast.Name) or owner.id != "self":
         return
-    for each in definition.args.args[1 : MOST_INDICES + 1]:
+    for each in definition.args.args[1 : MOST_ARGUMENTS + 1]:
         if isinstance(values.get(each.arg), (int, float)) and not isinstance(values.get(each.arg), bool):
             yield ast.Name(each.arg, ast.Load())
 

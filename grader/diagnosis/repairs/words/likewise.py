@@ -6,6 +6,7 @@ import ast
 
 from grader.diagnosis.repairs.kinds.misplaced import DRAWN
 from grader.diagnosis.repairs.words.draws import draws
+from grader.diagnosis.repairs.words.steps import held
 from grader.diagnosis.slips.schema import Change
 from grader.diagnosis.slips.wording.clause import Clause
 from grader.diagnosis.slips.wording.phrases import Vocabulary, called, constant_of
@@ -36,10 +37,10 @@ def likewise(change: Change, say: Vocabulary) -> Clause | None:
 
 
 def _afresh(change: Change) -> Clause | None:
+    """Return the clause of an argument that is changed in place."""
     old, new = change.old, change.new
     body = new if isinstance(new, list) else []
-    held = [*getattr(change.holder, "body", []), *getattr(change.holder, "orelse", [])]
-    made = next((each for each in body if not any(each is other for other in held)), None)
+    made = next((each for each in body if not any(each is other for other in held(change))), None)
     name = ast.unparse(old.target) if isinstance(old, ast.AugAssign) else ""
     text = f"{name} = {ast.unparse(made.value)}" if isinstance(made, ast.Assign) else ""
     if not name or not 0 < len(text) <= MOST_QUOTED:
@@ -50,8 +51,7 @@ def _afresh(change: Change) -> Clause | None:
 def _moved(change: Change, say: Vocabulary) -> Clause | None:
     """Return the clause of a step that is done in one line and belongs in another."""
     body = change.new if isinstance(change.new, list) else []
-    held = [*getattr(change.holder, "body", []), *getattr(change.holder, "orelse", [])]
-    pairs = [(old, new) for old, new in zip(held, body, strict=False) if old is not new]
+    pairs = [(old, new) for old, new in zip(held(change), body, strict=False) if old is not new]
     here = next((new for old, new in pairs if old is change.statement), None)
     there = next((old for old, _ in pairs if old is not change.statement), None)
     if here is None or there is None:

@@ -6,6 +6,7 @@ import ast
 
 from grader.diagnosis.repairs.words.blocks import begins_later
 from grader.diagnosis.repairs.words.moved import quoted
+from grader.diagnosis.repairs.words.steps import held
 from grader.diagnosis.slips.schema import Change
 from grader.diagnosis.slips.wording.clause import Clause
 from grader.diagnosis.slips.wording.phrases import Vocabulary, called, constant_of
@@ -19,8 +20,7 @@ def setting(change: Change, say: Vocabulary) -> Clause | None:
     """Return the clause of a line that has to set something else, or is missing; None for other changes."""
     body = change.new if isinstance(change.new, list) else []
     old = change.statement
-    held = [*getattr(change.holder, "body", []), *getattr(change.holder, "orelse", [])]
-    new = next((each for each in body if not any(each is other for other in held)), None)
+    new = next((each for each in body if not any(each is other for other in held(change))), None)
     if change.kind == "kept" and isinstance(new, ast.Assign):
         name, value, beside = (ast.unparse(each) for each in (new.targets[0], new.value, old))
         if max(map(len, (name, value, beside))) > MOST_QUOTED:

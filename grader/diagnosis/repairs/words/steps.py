@@ -28,7 +28,7 @@ def order(change: Change, say: Vocabulary) -> Clause | None:
     if change.kind == "return_after":
         return Clause("it returned after the first round of the loop", "Return after the loop.", 0)
     if change.kind == "late":
-        loop = next((each for each in body if not any(each is other for other in _held(change))), None)
+        loop = next((each for each in body if not any(each is other for other in held(change))), None)
         step = loop.body[-1] if isinstance(loop, (ast.For, ast.While)) else None
         text = "" if step is None else ast.unparse(step)
         if not 0 < len(text) <= MOST_QUOTED:
@@ -50,14 +50,15 @@ def order(change: Change, say: Vocabulary) -> Clause | None:
     return Clause(f"{first} were computed before {second} had its new value", f"Compute {second} first.", 1)
 
 
-def _held(change: Change) -> list[ast.stmt]:
+def held(change: Change) -> list[ast.stmt]:
+    """Return the statements of what holds a change, as they are."""
     return [*getattr(change.holder, "body", []), *getattr(change.holder, "orelse", [])]
 
 
 def line(change: Change, say: Vocabulary) -> Clause | None:
     """Return the clause of a line that is missing beside one of its kind."""
     body = change.new if isinstance(change.new, list) else []
-    line = next((each for each in body if not any(each is other for other in _held(change))), None)
+    line = next((each for each in body if not any(each is other for other in held(change))), None)
     what = None if line is None else targets(line, say) or say.phrase(getattr(line, "value", line))
     if what is None:
         return None
