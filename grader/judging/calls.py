@@ -7,7 +7,7 @@ in a loop without an end is told after seconds, not after as many times the whol
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 
 from grader.course.stage import Stage
@@ -16,7 +16,7 @@ from grader.outcome import Call, Outcome
 from grader.remote.connection import Connection
 from grader.remote.processes.process import LearnerProcess
 from grader.submission.source import plain_text
-from grader.submission.source.reaching import reaches
+from grader.submission.source.reaching import helpers, reaches
 
 ASKED = ("call", "traced", "op")
 BITS = 64
@@ -55,6 +55,7 @@ class Involved:
         self._stage = stage
         self._source = source
         names = dict.fromkeys(name.partition(".")[0] for row in stage.criteria for name in row.functions)
+        self._functions = {row.id: row.functions for row in stage.criteria}
         self._bits = {name: 1 << min(place, BITS - 1) for place, name in enumerate(names)}
         self._reaches: Mapping[str, frozenset[str]] | None = None
 
@@ -75,9 +76,43 @@ class Involved:
     def by_failures(self, outcomes: Iterable[Outcome]) -> int:
         """Return the bits of what explains a failure may be held against: what the tests that failed involve."""
         labels = {label for each in outcomes if each.status in EXPLAINED for label in each.called}
-        rows = {each.criterion for each in outcomes if each.status in EXPLAINED}
-        labels.update(name for row in self._stage.criteria if row.id in rows for name in row.functions)
+        labels.update(*map(self._functions.__getitem__, _failing(outcomes)))
         return self.by(labels) if labels else 0
+
+    def failing(self, outcomes: Iterable[Outcome]) -> int:
+        """Return the bits of the functions whose own tests failed, without what these lead to."""
+        found = 0
+        for row in _failing(outcomes):
+            for name in self._functions[row]:
+                found |= self.of(name)
+        return found
+
+    def kin(self, outcomes: Iterable[Outcome]) -> frozenset[str]:
+        """Return the rows that tell about a cause of the failures: those that fail, and those that share code with one.
+
+        A row whose tests all pass shares code with one that fails where it leads to a function of that row, or both to
+        the same helper.
+        """
+        if not (failing := _failing(outcomes)):
+            return frozenset()
+        text = plain_text(self._source)
+        leads, own = reaches(self._stage, text), helpers(self._stage, text)
+        wrong = {name for row in failing for name in self._functions[row]}
+        shared = frozenset().union(*(own.get(name, ()) for name in wrong))
+        return failing | {
+            row
+            for row, names in self._functions.items()
+            if any(not wrong.isdisjoint(leads.get(name, ())) or shared & own.get(name, frozenset()) for name in names)
+        }
+
+    def telling(self, outcomes: Iterable[Outcome]) -> Callable[[str, Callable[[], int]], bool]:
+        """Return what says whether a test that passed, of a row and with such bits, is held against a cause."""
+        functions, rows = self.by_failures(outcomes), self.kin(outcomes)
+        return lambda row, bits: row in rows and bool(functions & bits())
+
+
+def _failing(outcomes: Iterable[Outcome]) -> frozenset[str]:
+    return frozenset(each.criterion for each in outcomes if each.status in EXPLAINED)
 
 
 class Late:

@@ -86,9 +86,12 @@ class Session:
             known |= found
             waiting += self._run([place for place in part if place not in {*found, *ran}], report, outcomes, True)
         waiting += known
-        needed = self.involved.by_failures(outcomes)  # held against a cause: run again
-        recall = self.recall
-        passed, left = self.marks.parted(waiting, needed, lambda at: recall.involved(items[at]) if recall else 0)
+        tells, recall = self.involved.telling(outcomes), self.recall  # held against a cause: run again
+
+        def is_needed(place: int, bits: int) -> bool:
+            return tells(criterion_of(items[place]), lambda: bits or (recall.involved(items[place]) if recall else 0))
+
+        passed, left = self.marks.parted(waiting, is_needed)
         outcomes += [self._passed(place, mark, None if place in known else report) for place, mark in passed.items()]
         self._run(left, report, outcomes, False)
         self._settle(outcomes, report)
@@ -104,9 +107,8 @@ class Session:
     def _known(self, places: list[int], report: Report, outcomes: list[Outcome]) -> tuple[dict[int, Mark], list[int]]:
         """Tell of the tests that are known to pass; return their marks by place, and the places of those that were run.
 
-        One that is answered otherwise is run at once: if it fails, what is held against its cause need not be asked.
-        Where nobody begins at the other end, the last tests come first, since they lead to most of the others, and the
-        first that fails ends it: most of the others will be run.
+        One that is answered otherwise is run at once: if it fails, tests that lead to the functions of its row need not
+        be asked. Where nobody begins at the other end, the last tests come first, since they lead to most of the others.
         """
         known: dict[int, Mark] = {}
         ran: list[int] = []
@@ -115,10 +117,8 @@ class Session:
             return known, ran
         order = places[::-1] if recall.is_alone else places
         for first in range(0, len(order), TESTS_AT_ONCE):
-            if recall.is_alone and any(each.status != "passed" for each in outcomes):
-                break
             some = order[first : first + TESTS_AT_ONCE]
-            recall.leave_out(self.involved.by_failures(outcomes))
+            recall.leave_out(self.involved.failing(outcomes))
             self.slate.at("recalling", some[0])
             recall.mark(self._items, some, self.task.ends_at)
             marks = {place: mark for place in some if (mark := self.marks.of(place)) is not None}

@@ -78,17 +78,12 @@ class Marks:
             self._doubted |= MARK.unpack_from(self._memory, MARK.size * place)[0] == FAILED
 
     def parted(
-        self, places: list[int], needed: int, involved: Callable[[int], int]
+        self, places: list[int], is_needed: Callable[[int, int], bool]
     ) -> tuple[dict[int, Mark], list[int]]:
         """Return the marks of tests that have passed, and the places of those to be run.
 
-        What has passed is run again where it involves one of the functions that are needed, as bits; involved tells
-        the bits of a test whose mark does not.
+        What has passed is run again where is_needed says so, of a place and the bits of what the mark involves.
         """
         marks = {place: mark for place in places if (mark := self.of(place)) is not None}
-        passed = {
-            place: mark
-            for place, mark in marks.items()
-            if not needed or not (mark.involved or involved(place)) & needed
-        }
+        passed = {place: mark for place, mark in marks.items() if not is_needed(place, mark.involved)}
         return passed, [place for place in places if place not in passed]

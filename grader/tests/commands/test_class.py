@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -18,6 +18,7 @@ from grader.gradebook.database import FILE
 from grader.gradebook.store import Gradebook
 from grader.gradebook.table import table
 from grader.isolation import tiers
+from grader.tests.pace.shared import made_once
 from grader.tests.support.command import NUMBERS, RUN, WRONG, Here, Place
 from grader.tests.test_flow import loaded
 
@@ -49,17 +50,19 @@ def results(folder: Path) -> set[tuple[str, str]]:
 
 
 @pytest.fixture(scope="module")
-def graded(original: Place, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Place, Path]]:
-    """Return a course and a gradebook of six students, among whom one is hostile; graded once."""
-    root = tmp_path_factory.mktemp("class")
-    handed = hand_in(root / "handed", ada=NUMBERS, bob=WRONG, cy=HALF, dee=KILLS, eve=NUMBERS)
-    (handed / "flo").mkdir()
-    done = original.process("class", "grade", str(handed), *OPTIONS, "--out", str(root / "out"), "--jobs", "2")
-    assert done.code == 0, done.err
-    assert done.out == "s01: 2 passed, 3 did not, 1 handed in nothing\n"
-    told = " ".join(done.err.split())
-    assert "s01: nothing to grade from flo." in told and "class export --format json --out" in told
-    yield original, root
+def graded(original: Place, tmp_path_factory: pytest.TempPathFactory) -> tuple[Place, Path]:
+    """Return a course and a gradebook of six students, among whom one is hostile; graded once for all workers."""
+
+    def make(root: Path) -> None:
+        handed = hand_in(root / "handed", ada=NUMBERS, bob=WRONG, cy=HALF, dee=KILLS, eve=NUMBERS)
+        handed.joinpath("flo").mkdir()
+        done = original.process("class", "grade", str(handed), *OPTIONS, "--out", str(root / "out"), "--jobs", "2")
+        assert (done.code, done.out) == (0, "s01: 2 passed, 3 did not, 1 handed in nothing\n"), done.err
+        told = " ".join(done.err.split())
+        assert "s01: nothing to grade from flo." in told and "class export --format json --out" in told
+
+    made = made_once(tmp_path_factory, "class", make)
+    return original, Path(shutil.copytree(made, tmp_path_factory.mktemp("class") / "copy"))
 
 
 @pytest.mark.full_matrix("grader/gradebook")
@@ -103,15 +106,12 @@ def test_a_run_that_is_killed_at_any_moment_loses_nothing_and_grades_nothing_twi
         assert process.returncode in ({-signal.SIGKILL} if how == signal.SIGKILL else {130, 0}), told
         assert results(tmp_path / "out") >= before and "Traceback" not in told
         before = results(tmp_path / "out")
-    done = original.process(*arguments)
-    assert done.code == 0, done.err
+    assert (done := original.process(*arguments)).code == 0, done.err
     with Gradebook.open(tmp_path / "out") as book:
         assert len(book.results()) == 3 and results(tmp_path / "out") >= before
         changes = [(each.student, each.what) for each in book.history()]
     assert len(changes) == len(set(changes)) == 6
-    assert marks(tmp_path / "out") == {
-        "ada": ("graded", 2.0), "bob": ("graded", 0.0), "cy": ("graded", 1.0),
-    }  # fmt: skip
+    assert marks(tmp_path / "out") == {"ada": ("graded", 2.0), "bob": ("graded", 0.0), "cy": ("graded", 1.0)}
 
 
 @pytest.mark.full_matrix("grader/gradebook", "grader/commands/classes")

@@ -111,6 +111,7 @@ def explained(course: SmallCourse, source: str) -> list[Diagnosis]:
 
 
 @pytest.mark.parametrize("kind", CASES)
+@pytest.mark.some_of(3, "grader/diagnosis")
 def test_it_is_told(course: SmallCourse, kind: str) -> None:
     was, now, said = CASES[kind]
     assert was in SOLUTION and kind in OBVIOUS
@@ -131,6 +132,7 @@ def test_a_check_that_names_what_is_not_there_is_not_called_missing(course: Smal
         ("return\n\n\n    def other():\n        return 1", "it has no `return` with a value"),
     ],
 )
+@pytest.mark.some_of(3, "grader/diagnosis")
 def test_where_the_value_got_lost_is_told_by_the_text(course: SmallCourse, now: str, said: str) -> None:
     (found,) = explained(course, SOLUTION.replace("return x / np.float32(2), len(x)", now))
     assert found.text == f"halves gave None: {said}."
@@ -150,6 +152,7 @@ def test_what_gives_nothing_anywhere_is_not_told_to_refuse(course: SmallCourse, 
 @pytest.mark.parametrize(
     "now", ["x / np.float64(3)", "(x.__imul__(2)) / 3"], ids=["another dtype, wrong values", "changed, wrong values"]
 )
+@pytest.mark.some_of(2, "grader/diagnosis")
 def test_values_that_are_wrong_are_told_as_nothing_of_that(course: SmallCourse, now: str) -> None:
     found = explained(course, SOLUTION.replace("x / np.float32(2)", now))
     assert not [each for each in found if each.mistake in OBVIOUS]
@@ -162,6 +165,7 @@ def test_values_that_are_wrong_are_told_as_nothing_of_that(course: SmallCourse, 
         ("Raises:\n            ValueError: x is empty.", "The docstring asks for ValueError when x is empty."),
     ],
 )
+@pytest.mark.some_of(2, "grader/diagnosis")
 def test_what_the_docstring_promises_is_told_as_a_sentence(course: SmallCourse, said: str, told: str) -> None:
     solution = SOLUTION.replace("Raises ValueError if x is empty.", said)
     course.write(manifest=MANIFEST, solution=solution, public=PUBLIC, hidden="", mistakes="")
@@ -178,6 +182,7 @@ def test_what_the_docstring_promises_is_told_as_a_sentence(course: SmallCourse, 
         ("assert False, x", "Write `if …: raise ValueError(…)` in place of the `assert`."),
     ],
 )
+@pytest.mark.some_of(3, "grader/diagnosis")
 def test_how_a_refusal_is_written_is_told(course: SmallCourse, now: str, fix: str) -> None:
     (found,) = explained(course, SOLUTION.replace('raise ValueError("x is empty")', now))
     assert found.fix == fix

@@ -66,6 +66,7 @@ def told(course: SmallCourse, source: str, **more: str) -> dict[str, Status]:
     return {row: outcome.status for row, outcome in found.items()}
 
 
+@pytest.mark.full_matrix
 def test_rows_that_lead_to_what_does_not_return_come_last(small_course: SmallCourse) -> None:
     found = told(small_course, SOLUTION.replace("return x\n", "while True: pass\n"))
     assert list(found.items()) == [("one", "timed_out"), ("four", "passed"), ("two", "timed_out"), ("three", "passed")]
@@ -76,6 +77,7 @@ def test_a_module_that_returns_is_judged_in_order(small_course: SmallCourse) -> 
 
 
 @pytest.mark.skipif(not tiers.FORKS, reason="a judge that is a fork")
+@pytest.mark.full_matrix
 def test_what_waits_when_a_judge_ends_is_judged_by_the_next(small_course: SmallCourse) -> None:
     source = SOLUTION.replace("return x\n", "while True: pass\n")
     found = told(small_course, source, four=KILL)
@@ -83,6 +85,7 @@ def test_what_waits_when_a_judge_ends_is_judged_by_the_next(small_course: SmallC
 
 
 @pytest.mark.skipif(not tiers.FORKS, reason="a judge that is a fork")
+@pytest.mark.full_matrix
 def test_what_waits_may_end_a_judge_itself(small_course: SmallCourse) -> None:
     """The next judge goes on with a test that does not follow it in the file."""
     source = SOLUTION.replace("return x\n", "while True: pass\n").replace("return one(x) + 1", "one; return x + 1")
@@ -147,6 +150,7 @@ def test_who_is_late_together_with_others_only_has_the_whole_time_again(stage: S
         assert found.leads_here("one") and found.seconds("one") == 30
 
 
+@pytest.mark.full_matrix
 def test_a_call_that_takes_less_than_a_tenth_does_so_after_a_late_one(small_course: SmallCourse) -> None:
     """The same function without an end for one argument: the row that asks for another one passes all the same."""
     course = small_course

@@ -84,3 +84,53 @@ def test_more_functions_than_bits_share_the_last() -> None:
     found: Any = Involved(stage(*names), b"")
     assert found.by(["f0"]) == 1
     assert found.by([names[-1]]) == found.by([names[-2]]) == 1 << (BITS - 1)
+
+
+def test_a_failure_leaves_out_the_functions_of_its_row_without_what_they_lead_to(involved: Involved) -> None:
+    assert involved.failing([outcome("two", "failed", "other"), outcome("one", "passed")]) == TWO
+
+
+HELPERS = b"""
+def _halved(x):
+    return x / 2
+
+def one(x):
+    return _halved(x)
+
+def two(x):
+    return one(x)
+
+class Layer:
+    def forward(self, x):
+        return _halved(x)
+
+def other(x):
+    return x
+"""
+
+
+@pytest.mark.parametrize(
+    ("source", "failed", "rows"),
+    [
+        (SOURCE, (), set()),
+        (SOURCE, ("one",), {"one", "two", "Layer"}),  # they lead to it
+        (SOURCE, ("Layer",), {"Layer"}),
+        (SOURCE, ("other",), {"other"}),
+        (HELPERS, ("one",), {"one", "two", "Layer"}),  # the helper may be wrong
+        (HELPERS, ("Layer",), {"Layer", "one", "two"}),
+        (HELPERS, ("other", "two"), {"other", "two", "one", "Layer"}),
+        (b"def one(:", ("one",), {"one"}),
+    ],
+)
+def test_rows_that_share_code_with_one_that_fails_tell_about_it(
+    source: bytes, failed: tuple[str, ...], rows: set[str]
+) -> None:
+    known = Involved(stage("one", "two", "Layer", "other"), source)
+    assert known.kin([outcome(name) for name in failed]) == {f"row-{name}" for name in rows}
+
+
+def test_of_what_passed_only_tests_of_these_rows_and_functions_are_held_against_a_cause(involved: Involved) -> None:
+    tells = involved.telling([outcome("one")])
+    assert tells("row-two", lambda: ONE | TWO) and not tells("row-two", lambda: OTHER)
+    assert not tells("row-other", lambda: ONE)
+    assert not involved.telling([])("row-one", lambda: ONE)

@@ -67,6 +67,7 @@ def others_passed(graded: Graded) -> bool:
 
 @pytest.mark.parametrize("fork", [True, pytest.param(False, marks=pytest.mark.full_matrix)])
 class TestOneTest:
+    @pytest.mark.full_matrix
     def test_that_takes_all_memory(self, graded: Use, fork: bool) -> None:
         found = graded(SWELLS, fork=fork)
         outcome = found.outcomes["test_size"]
@@ -91,6 +92,7 @@ class TestOneTest:
         assert outcome.status == "crashed" and "judging what size returned took signal 11" in outcome.message
         assert others_passed(found) and not found.verdict.grader_fault
 
+    @pytest.mark.full_matrix
     def test_that_stalls_is_ended_with_the_stage(
         self, graded: Use, fork: bool, monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -123,6 +125,7 @@ def test_a_module_whose_tests_all_end_the_judge_gets_a_verdict(graded: Use) -> N
     assert [row.status for row in found.verdict.criteria] == ["crashed", "failed"]
 
 
+@pytest.mark.full_matrix
 def test_a_mistake_that_never_ends_costs_the_explanation_alone(graded: Use, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bounds, "TEST_SECONDS", 0.5)
     found = graded("pass", mistakes=MISTAKES.replace("return 7", "\n            while True: pass"))
@@ -134,6 +137,7 @@ def test_a_mistake_that_never_ends_costs_the_explanation_alone(graded: Use, monk
     assert [failure["unexplained"] for failure in failures] == [outcome.unexplained]
 
 
+@pytest.mark.full_matrix
 def test_a_judge_that_dies_at_the_end_of_the_time_is_not_followed_by_others(
     graded: Use, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -30,10 +30,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
     """Run files and tests that are named in this process: only folders and the whole suite are worth workers.
 
-    There are two more than cores, since a third of the time tests wait for processes that they started.
+    There is one more than cores, since a third of the time tests wait for processes that they started; each one more
+    would collect all of the tests once more.
     """
     is_folder = any("::" not in each and not each.endswith(".py") for each in config.args)
-    return cores() + 2 if is_folder else 0
+    return cores() + 1 if is_folder else 0
 
 
 def cores() -> int:

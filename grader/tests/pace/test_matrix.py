@@ -15,7 +15,7 @@ from grader.isolation import tiers
 from grader.tests.pace import matrix, options
 from grader.tests.support.places import ROOT
 
-MANY = options.cores() + 2
+MANY = options.cores() + 1
 
 
 def marked(name: str) -> Any:

@@ -96,6 +96,7 @@ def test_without_sources_the_folder_is_left_to_pytest(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("source", "said"), [("def test_a(:\n", "SyntaxError"), ("import nowhere_at_all\n", "nowhere")]
 )
+@pytest.mark.some_of(2)
 def test_a_source_that_cannot_be_run_is_not_collected(folder: Path, source: str, said: str) -> None:
     found = run(folder, {"test_broken.py": source, "test_one.py": "def test_a():\n    pass\n"})
     assert found.outcomes["test_broken.py"] == "not collected" and said in found.told["test_broken.py"]

@@ -33,6 +33,7 @@ def test_what_is_told_comes_back(tmp_path: Path) -> None:
     assert result(work, tmp_path) == Bounded((("one", [1, 2]), ("two", "x")))
 
 
+@pytest.mark.full_matrix
 def test_an_end_by_memory_keeps_what_was_told(tmp_path: Path) -> None:
     def work(messages: Messages, workers: Workers, slate: Slate) -> None:
         telling = Telling(messages, slate)

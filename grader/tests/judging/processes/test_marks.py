@@ -14,6 +14,10 @@ from grader.outcome import Status
 pytestmark = pytest.mark.skipif(not tiers.FORKS, reason="needs forks")
 
 
+def never(place: int, involved: int) -> bool:
+    return False
+
+
 def test_they_hold_what_has_passed() -> None:
     marks = Marks(3)
     marks.passed(1, Mark(0.25, 5))
@@ -52,7 +56,7 @@ def test_where_one_that_failed_passes_here_no_mark_counts(here: Status, counts: 
     assert marks.of(0) is not None
     marks.compare(1, here)
     assert (marks.of(0) is not None) is counts
-    assert marks.parted([0], 0, int) == (({0: Mark(0.5, 1)}, []) if counts else ({}, [0]))
+    assert marks.parted([0], never) == (({0: Mark(0.5, 1)}, []) if counts else ({}, [0]))
 
 
 def test_what_is_open_is_neither_known_to_pass_nor_to_fail() -> None:
@@ -61,19 +65,18 @@ def test_what_is_open_is_neither_known_to_pass_nor_to_fail() -> None:
     marks.failed(1)
     assert [marks.is_open(place) for place in range(3)] == [False, False, True]
     marks.doubt()
-    assert marks.of(0) is None and marks.parted([0, 2], 1, int) == ({}, [0, 2])
+    assert marks.of(0) is None and marks.parted([0, 2], never) == ({}, [0, 2])
 
 
-def test_what_a_mark_does_not_tell_is_asked_for_where_something_is_needed() -> None:
-    marks, asked = Marks(3), []
+def test_what_is_needed_is_run_again_and_asked_about_by_place_and_bits() -> None:
+    marks = Marks(4)
+    asked: list[tuple[int, int]] = []
 
-    def involved(place: int) -> int:
-        asked.append(place)
-        return 4 * place
+    def is_needed(place: int, involved: int) -> bool:
+        asked.append((place, involved))
+        return place == 1
 
     for place in range(3):
         marks.passed(place, Mark(0.5, UNTOLD if place else 2))
-    passed, left = marks.parted([0, 1, 2], 0, involved)
-    assert ([*passed], left, asked) == ([0, 1, 2], [], [])
-    passed, left = marks.parted([0, 1, 2], 4, involved)
-    assert ([*passed], left, asked) == ([0, 2], [1], [1, 2])
+    passed, left = marks.parted([0, 1, 2, 3], is_needed)
+    assert ([*passed], left, asked) == ([0, 2], [1, 3], [(0, 2), (1, UNTOLD), (2, UNTOLD)])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from grader.tests.conftest import SmallCourse
 
 MANIFEST = """
@@ -74,6 +76,7 @@ def test_each_call_of_a_test_that_passed_has_its_time(small_course: SmallCourse)
     assert found["test_wrong"].calls == ()
 
 
+@pytest.mark.full_matrix
 def test_without_being_asked_nothing_is_repeated(small_course: SmallCourse) -> None:
     small_course.write(manifest=MANIFEST, solution=SOLUTION, hidden=TESTS)
     assert not any(outcome.calls for outcome in small_course.grade(SOLUTION, only="nap").outcomes.values())

@@ -57,6 +57,7 @@ def test_no_worker_is_started_where_one_judge_works(
 
 
 @pytest.mark.usefixtures("idle")
+@pytest.mark.full_matrix
 def test_a_kept_grader_has_both_workers_ready_for_the_next_time(course: SmallCourse) -> None:
     path = course.root.parent / "handed_in.py"
     course._put(path, RIGHT)

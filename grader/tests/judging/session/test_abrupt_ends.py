@@ -37,11 +37,13 @@ class TestLearners:
         assert graded.outcomes["test_quadruple"].status == graded.outcomes["test_fill"].status == "passed"
         assert not graded.verdict.grader_fault
 
+    @pytest.mark.full_matrix
     def test_a_row_that_hangs_in_another_s_function_waits_for_it(self, course: SmallCourse) -> None:
         graded = course.grade(changed("return 2 * x", "while True: pass"))
         rows = {row.id: (row.status, row.waits_for) for row in graded.verdict.criteria}
         assert (rows["double"], rows["quadruple"]) == (("timed_out", ()), ("blocked", ("double",)))
 
+    @pytest.mark.full_matrix
     def test_it_waits_a_tenth_where_the_function_took_the_whole_time_before(
         self, small_course: SmallCourse, monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -53,6 +55,7 @@ class TestLearners:
         assert "double did not return within 3 s" in told
         assert "quadruple did not return within 0.3 s, after 3 s in an earlier test" in told
 
+    @pytest.mark.full_matrix
     def test_a_stage_that_takes_too_long_is_cut(self, small_course: SmallCourse) -> None:
         manifest = MANIFEST.replace("stage_seconds = 30", "stage_seconds = 4")  # a busy machine takes one to begin
         manifest = manifest.replace("call_seconds = 1\n", "call_seconds = 4\n")

@@ -59,6 +59,7 @@ class TestCourseFaults:
         ids=["skip", "skip within", "xpass", "xfail", "xfail not run", "reference fails", "name error",
              "no fixture", "no learner", "unsendable", "object array", "fixture fails", "no parameters"],
     )  # fmt: skip
+    @pytest.mark.some_of(4)
     def test_a_test_that_is_at_fault(self, course: SmallCourse, broken: str) -> None:
         graded = fault(course, joined(broken, REST))
         found = next(outcome for name, outcome in graded.outcomes.items() if name.startswith("test_odd"))
@@ -85,6 +86,7 @@ class TestCourseFaults:
         ],
         ids=["unmarked", "unknown row", "two rows", "raises", "syntax", "file skips itself"],
     )
+    @pytest.mark.some_of(4)
     def test_a_file_or_test_that_belongs_nowhere(self, course: SmallCourse, broken: str, said: str) -> None:
         assert any(said in text for text in fault(course, joined(REST, broken)).verdict.faults)
 

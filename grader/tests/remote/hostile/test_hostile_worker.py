@@ -38,6 +38,7 @@ class TestOneAnswer:
             tracemalloc.stop()
 
     @pytest.mark.parametrize("attack", CRASHES)
+    @pytest.mark.some_of(4)
     def test_it_crashes_its_own_test_and_nothing_else(self, attack: str) -> None:
         tracemalloc.start()
         try:

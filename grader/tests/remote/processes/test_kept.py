@@ -210,6 +210,7 @@ def test_a_handle_of_the_test_before_is_of_no_use(learner: Learner) -> None:
     learner.process.done(connection)
 
 
+@pytest.mark.full_matrix
 def test_ending_all_ends_the_one_that_is_kept(learner: Learner) -> None:
     connection, remote = begun(learner)
     number = remote.which()

@@ -133,6 +133,7 @@ class TestNothingIsLeft:
         learner.process.kill()
         assert gone(running)
 
+    @pytest.mark.full_matrix
     def test_of_a_bomb(self, worker: Callable[..., Learner], tier: tiers.Tier) -> None:
         learner = worker(SOURCE, call_seconds=HANG_SECONDS)
         failure(learner, lambda remote: remote.fork_for_ever(), HANG_SECONDS)

@@ -83,6 +83,7 @@ class TestNeighbour:
                 each.process.kill()
 
     @pytest.mark.skipif(os.getuid() != 0, reason="needs root")
+    @pytest.mark.full_matrix
     def test_where_runs_are_counted_together_a_fresh_worker_finds_room(
         self, tier: tiers.Tier, start: Start, monkeypatch: pytest.MonkeyPatch, one_at_a_time: None
     ) -> None:
@@ -123,6 +124,7 @@ def failure(learner: Learner) -> WorkerFailed:
 
 
 class TestNoRoom:
+    @pytest.mark.full_matrix
     def test_the_module_took_it(self, worker: Callable[..., Learner]) -> None:
         found = failure(worker(HELD_AT_IMPORT))
         assert found.status == "over_limit"
@@ -143,9 +145,11 @@ class TestNoRoom:
         remote = learner.open()
         assert remote.fine(1) == 2
 
+    @pytest.mark.full_matrix
     def test_a_worker_that_says_so_without_reason_has_failed_itself(self, worker: Callable[..., Learner]) -> None:
         assert failure(worker(LIAR)).status == "crashed"
 
+    @pytest.mark.full_matrix
     def test_others_took_it(self, worker: Callable[..., Learner], monkeypatch: pytest.MonkeyPatch) -> None:
         """Where the kernel counts runs together: here no user has room for more than the worker's own few."""
         monkeypatch.setattr(remote_process, "MAX_PROCESSES", 1)
@@ -157,6 +161,7 @@ class TestNoRoom:
         found = failure(learner)
         assert found.status == "grader_fault" and "other processes of the user" in str(found)
 
+    @pytest.mark.full_matrix
     def test_a_fresh_worker_is_asked_before_anything_is_said(
         self, worker: Callable[..., Learner], monkeypatch: pytest.MonkeyPatch
     ) -> None:

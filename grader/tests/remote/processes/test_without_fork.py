@@ -47,6 +47,7 @@ class TestWithoutFork:
         counts = [self.run(learner, key, lambda remote: remote.count()) for key in ("a", "a", "b", "a")]
         assert counts == [2, 3, 2, 2]
 
+    @pytest.mark.full_matrix
     def test_the_next_test_runs_after_a_crash_or_a_hang(self, learner: Learner) -> None:
         assert self.run(learner, "a", lambda remote: remote.leave(1)) == "crashed"
         assert self.run(learner, "a", lambda remote: remote.count()) == 2

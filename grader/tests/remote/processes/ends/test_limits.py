@@ -73,11 +73,13 @@ class TestLimits:
         status, message = failure(learner, lambda remote: remote.fill(10, 15 << 20))
         assert status == "over_limit" and "more than 64 MB" in message
 
+    @pytest.mark.full_matrix
     def test_the_memory_of_all_its_processes_together(self, worker: Callable[..., Learner]) -> None:
         learner = worker(SOURCE, memory_mb=100)
         status, message = failure(learner, lambda remote: remote.fork_and_fill_memory(8))
         assert status == "over_limit" and "took more memory" in message
 
+    @pytest.mark.full_matrix
     def test_processor_time(self, worker: Callable[..., Learner]) -> None:
         learner = worker(SOURCE, call_seconds=10, cpu_seconds=0)
         status, message = failure(learner, lambda remote: remote.spin())
