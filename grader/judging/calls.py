@@ -7,6 +7,7 @@ in a loop without an end is told after seconds, not after as many times the whol
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 
@@ -20,6 +21,7 @@ from grader.submission.source.reaching import helpers, reaches
 
 ASKED = ("call", "traced", "op")
 BITS = 64
+FEW = 2  # tests of a row that shares code with one that fails: of those, a cause is held against three at most
 SHARE_AGAIN, LEAST_AGAIN = 0.1, 1.0  # of a call's seconds, and in seconds: for one that took all of its time before
 
 
@@ -106,9 +108,20 @@ class Involved:
         }
 
     def telling(self, outcomes: Iterable[Outcome]) -> Callable[[str, Callable[[], int]], bool]:
-        """Return what says whether a test that passed, of a row and with such bits, is held against a cause."""
-        functions, rows = self.by_failures(outcomes), self.kin(outcomes)
-        return lambda row, bits: row in rows and bool(functions & bits())
+        """Return what says whether a test that passed, of a row and with such bits, is held against a cause.
+
+        Of a row that only shares code with one that fails, a few are enough.
+        """
+        functions, rows, failing = self.by_failures(outcomes), self.kin(outcomes), _failing(outcomes)
+        told: Counter[str] = Counter()
+
+        def tells(row: str, bits: Callable[[], int]) -> bool:
+            if row in failing:
+                return bool(functions & bits())
+            told[row] += row in rows
+            return row in rows and told[row] <= FEW
+
+        return tells
 
 
 def _failing(outcomes: Iterable[Outcome]) -> frozenset[str]:

@@ -108,7 +108,7 @@ class Session:
         """Tell of the tests that are known to pass; return their marks by place, and the places of those that were run.
 
         One that is answered otherwise is run at once: if it fails, tests that lead to the functions of its row need not
-        be asked. Where nobody begins at the other end, the last tests come first, since they lead to most of the others.
+        be asked. Where nobody begins at the other end, the last tests come first, since they lead to most others.
         """
         known: dict[int, Mark] = {}
         ran: list[int] = []

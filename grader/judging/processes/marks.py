@@ -77,9 +77,7 @@ class Marks:
         if status == "passed" and place < self._count:
             self._doubted |= MARK.unpack_from(self._memory, MARK.size * place)[0] == FAILED
 
-    def parted(
-        self, places: list[int], is_needed: Callable[[int, int], bool]
-    ) -> tuple[dict[int, Mark], list[int]]:
+    def parted(self, places: list[int], is_needed: Callable[[int, int], bool]) -> tuple[dict[int, Mark], list[int]]:
         """Return the marks of tests that have passed, and the places of those to be run.
 
         What has passed is run again where is_needed says so, of a place and the bits of what the mark involves.

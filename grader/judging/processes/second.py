@@ -1,7 +1,7 @@
 """A second judge of one grading, where a core is idle: it goes through the tests from their end, with its own worker.
 
 It is an aid and decides nothing: the first judge skips what has passed there, and runs itself what has not. Where a
-test fails, the first also runs those that have passed and involve the same functions: a cause is held against them.
+test fails, the first also runs those that have passed and tell about the same functions: a cause is held against them.
 Where a test passes in the first that failed in the second, the first runs all of them: nothing relies on such a module.
 """
 

@@ -31,9 +31,7 @@ def _names(stage: Stage) -> tuple[str, ...]:
 
 
 @lru_cache(8)
-def _reaches(
-    names: tuple[str, ...], text: str
-) -> tuple[Mapping[str, frozenset[str]], Mapping[str, frozenset[str]]]:
+def _reaches(names: tuple[str, ...], text: str) -> tuple[Mapping[str, frozenset[str]], Mapping[str, frozenset[str]]]:
     """Return for each name the others that it leads to, and what is not among the names."""
     tree = parsed(text)
     if isinstance(tree, Problem):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from grader.course.stage import Criterion, Stage
-from grader.submission.source.reaching import reaches
+from grader.submission.source.reaching import helpers, reaches
 
 HINTS = ("a", "b", "c")
 NAMES = ("scores", "weights", "Attention", "Attention.forward")
@@ -49,3 +49,10 @@ def test_functions_that_are_not_there_lead_nowhere() -> None:
 
 def test_a_text_that_cannot_be_read_tells_nothing() -> None:
     assert reaches(STAGE, None) == reaches(STAGE, "def (") == {}
+
+
+def test_helpers_are_what_the_module_has_beside_its_stage() -> None:
+    found = helpers(STAGE, MODULE)
+    assert found["weights"] == found["Attention"] == found["Attention.forward"] == {"helper"}
+    assert found["scores"] == set()
+    assert helpers(STAGE, None) == {} == helpers(STAGE, "def helper(:")
