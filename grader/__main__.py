@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 from grader.garbage import uncollected
-from grader.stopping import end_in_order, stopped
+from grader.stopping import end_in_order, exit_code, stopped
 
 
 def main() -> None:
@@ -18,6 +18,8 @@ def main() -> None:
         run()
     except KeyboardInterrupt:
         sys.exit(stopped(recorded=False))
+    except SystemExit as ended:
+        sys.exit(exit_code(ended.code))
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ from contextlib import suppress
 
 STOPPED = 130  # as a shell says that SIGINT ended a command
 ENDING = ("SIGTERM", "SIGHUP")  # the second where a terminal is closed; not on Windows
+_received: list[int] = []  # those of these signals that came
 
 
 def end_in_order() -> None:
@@ -25,10 +26,16 @@ def end_in_order() -> None:
             signal.signal(each, signal.SIG_IGN if os.getpid() == owner else signal.SIG_DFL)
         if os.getpid() != owner:
             os.kill(os.getpid(), number)
+        _received.append(number)
         raise SystemExit(128 + number)
 
     for number in numbers:
         signal.signal(number, end)
+
+
+def exit_code(code: int | str | None) -> int | str | None:
+    """Return a command's exit code, or that of the signal that was to end it: Python drops what a finaliser raises."""
+    return 128 + _received[0] if _received else code
 
 
 def stopped(recorded: bool) -> int:

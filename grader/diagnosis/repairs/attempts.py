@@ -30,6 +30,7 @@ FIRST = range(SUSPECT, SUSPECT + 1)  # how far statements are from what is wrong
 NEAR, DEEP, NO_PART = range(3), range(3, FAR), range(FAR, FAR + 1)
 REACHED = range(FAR)  # whatever an answer can come from
 LOOPS = (ast.For, ast.While)
+NEAREST = 1  # functions whose lines have quick changes before those of suspect lines have slow ones
 LEVELS = (0, ALIGNED)  # of changes where a value first goes wrong: all of one function's, then the next
 OF_FAILING = (
     (NEAR, 0),
@@ -131,7 +132,8 @@ class Candidates:
         drawing = [name for name in names if is_drawn_in and _calls(written.definitions[name], SIZES)]
         tried = [(ring, level, name) for name in drawing for level in (QUICK, 1, 0) for ring in (REACHED, NO_PART)]
         tried += [(FIRST, QUICK, name) for name in (*failing, *names)]
-        tried += [(REACHED, LIKEWISE, name) for name in (*failing, *names)]
+        tried += [(ring, LIKEWISE, name) for name in (*failing, *names) for ring in (FIRST, REACHED)]
+        tried += [(REACHED, QUICK, name) for name in names[:NEAREST]]
         tried += _of_suspects(written, names, depths, self.row.own, label)
         for some, order in ((failing if len(failing) < len(names) else [], OF_FAILING), (names, ORDER)):
             tried += [(REACHED, QUICK, name) for name in some]

@@ -66,7 +66,7 @@ def inserted(
         for place, statement in enumerate(body):
             if not isinstance(statement, (ast.Assign, ast.AugAssign, ast.Expr)):
                 continue
-            for near in _counterparts(statement, words, loaded | given):
+            for near in _counterparts(statement, words, loaded | own):
                 sets = _names(near, ast.Store)
                 if not sets <= own:
                     continue  # a name that a function sets is its own in all of its lines
@@ -77,16 +77,27 @@ def inserted(
 
 
 def _of_others(near: ast.stmt, statement: ast.stmt, values: Mapping[str, Any]) -> Iterator[ast.stmt]:
-    """Yield a counterpart in which a name that it shares with the statement is another one, of a value of its shape."""
+    """Yield a counterpart in which a name that it shares with the statement is another one, of a value like its own.
+
+    That has its shape, or is an array of indices as well.
+    """
     shared = {each.id: each for each in walk(statement) if isinstance(each, ast.Name)}
     known = {each.id for each in walk(near) if isinstance(each, ast.Name)}
     for name in sorted(shared.keys() & known):
-        shape = getattr(values.get(name), "shape", None)
-        likes = [each for each, held in values.items() if each not in known and getattr(held, "shape", None) == shape]
+        shape, is_index = getattr(values.get(name), "shape", None), _is_index(values.get(name))
+        likes = [
+            each
+            for each, held in values.items()
+            if each not in known and (getattr(held, "shape", None) == shape or (is_index and _is_index(held)))
+        ]
         for other in likes[:MOST_LIKE] if shape else ():
             changed = _renamed(near, name, other, frozenset((other,)))
             if isinstance(changed, ast.stmt):
                 yield changed
+
+
+def _is_index(value: Any) -> bool:
+    return isinstance(value, np.ndarray) and value.dtype.kind in "iu"
 
 
 def _counterparts(statement: ast.stmt, words: frozenset[str], known: frozenset[str]) -> Iterator[ast.stmt]:

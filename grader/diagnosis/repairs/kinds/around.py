@@ -6,10 +6,14 @@ import ast
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
+import numpy as np
+
 from grader.course.changes import replaced
 from grader.diagnosis.slips.formulas import number_node, transposed
+from grader.diagnosis.slips.wording.phrases import called
 from grader.diagnosis.trees import walk
 
+GRADIENTS = ("grad_", "delta_", "d_", "d")  # how the name of a gradient begins
 MEANS = ("mean", "means", "average", "avg", "mu", "bar")  # words in the name of a mean
 
 
@@ -22,6 +26,43 @@ def biased(node: ast.AST, holder: ast.AST, value: Any, terms: Iterable[tuple[ast
         is_bias = _last_name(term).startswith("b") or "bias" in _last_name(term)
         if is_bias and features and getattr(held, "shape", None) == features:
             yield ast.BinOp(node, ast.Add(), term)
+
+
+def times_other_branch(node: ast.AST, holder: ast.AST, value_of: Callable[[ast.AST], Any]) -> Iterator[ast.AST]:
+    """Yield a number that one branch is, times what the other is: np.where(z > 0, z, alpha * z) for alpha alone."""
+    if not isinstance(holder, ast.Call) or called(holder) != "where":
+        return
+    branches = holder.args[1:]
+    value = value_of(node)
+    if not isinstance(node, (ast.Name, ast.Attribute)) or not any(node is each for each in branches):
+        return
+    for other in branches if isinstance(value, (int, float)) and not isinstance(value, bool) else ():
+        if other is not node and isinstance(value_of(other), (np.ndarray, float)):
+            yield ast.BinOp(node, ast.Mult(), other)
+
+
+def times_own_slope(node: ast.AST, holder: ast.AST, value: Any, values: Mapping[str, Any]) -> Iterator[ast.AST]:
+    """Yield the gradient of a gate times its slope, where names tell whose it is: di = … times i (1 - i)."""
+    if not isinstance(holder, ast.Assign) or holder.value is not node or not isinstance(holder.targets[0], ast.Name):
+        return
+    name = holder.targets[0].id
+    for start in GRADIENTS:
+        own = name.removeprefix(start)
+        if own != name and isinstance(value, np.ndarray) and isinstance(values.get(own), np.ndarray):
+            yield from slopes(node, value, [(ast.Name(own, ast.Load()), values[own])])
+            return
+
+
+def slopes(node: ast.AST, value: Any, terms: Iterable[tuple[ast.expr, Any]]) -> Iterator[ast.AST]:
+    """Yield an expression times the slope of a sigmoid or of tanh at a value of its shape, as t * (1 - t)."""
+    shape = getattr(value, "shape", ())
+    for term, held in terms:
+        if isinstance(node, ast.expr) and shape and getattr(held, "shape", None) == shape:
+            one_less = ast.BinOp(ast.Constant(1), ast.Sub(), term)
+            square = ast.BinOp(ast.Constant(1), ast.Sub(), ast.BinOp(term, ast.Pow(), ast.Constant(2)))
+            yield ast.BinOp(node, ast.Mult(), ast.BinOp(term, ast.Mult(), one_less))
+            yield ast.BinOp(node, ast.Mult(), square)
+            yield ast.BinOp(node, ast.Mult(), one_less)
 
 
 def negated(node: ast.AST, holder: ast.AST, value: Any) -> Iterator[ast.AST]:

@@ -95,3 +95,12 @@ def _is_new(node: ast.expr) -> bool:
 def _is_whole(node: ast.expr) -> bool:
     is_slice = isinstance(node, ast.Slice) and node.lower is node.upper is node.step is None
     return is_slice or (isinstance(node, ast.Constant) and node.value is Ellipsis)
+
+
+def halves(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield a row times a vector with what stands before its diagonal alone, or behind it: L[i, :i] @ x[:i]."""
+    match node:
+        case ast.BinOp(left=ast.Subscript(slice=ast.Name() as at) as row, op=ast.MatMult(), right=ast.Name() as vector):
+            for part in (ast.Slice(None, at), ast.Slice(ast.BinOp(at, ast.Add(), ast.Constant(1)), None)):
+                both = ast.Tuple([at, part], ast.Load())
+                yield replaced(node, left=replaced(row, slice=both), right=ast.Subscript(vector, part, ast.Load()))

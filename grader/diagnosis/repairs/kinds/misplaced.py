@@ -209,18 +209,6 @@ def started(node: ast.AST, holder: ast.AST, value: Any) -> Iterator[ast.AST]:
         yield from (ast.Constant(1.0), ast.Constant(0.0))
 
 
-def slopes(node: ast.expr, value: Any, terms: Sequence[tuple[ast.expr, Any]]) -> Iterator[ast.AST]:
-    """Yield an expression times the slope of a sigmoid or of tanh at a value of its shape, as t * (1 - t)."""
-    shape = getattr(value, "shape", ())
-    for term, held in terms:
-        if shape and getattr(held, "shape", None) == shape:
-            one_less = ast.BinOp(ast.Constant(1), ast.Sub(), term)
-            square = ast.BinOp(ast.Constant(1), ast.Sub(), ast.BinOp(term, ast.Pow(), ast.Constant(2)))
-            yield ast.BinOp(node, ast.Mult(), ast.BinOp(term, ast.Mult(), one_less))
-            yield ast.BinOp(node, ast.Mult(), square)
-            yield ast.BinOp(node, ast.Mult(), one_less)
-
-
 def multiplied(node: ast.expr, value: Any, terms: Sequence[tuple[ast.expr, Any]]) -> Iterator[ast.AST]:
     """Yield an expression multiplied by a matrix, from the left or from the right, as it is or transposed."""
     if getattr(value, "ndim", 0) == 0:

@@ -12,9 +12,8 @@ import numpy as np
 
 from grader.course.changes import replaced
 from grader.diagnosis.repairs.held.seen import EXPRESSIONS
-from grader.diagnosis.repairs.kinds import blocks, confused, likewise, misplaced
+from grader.diagnosis.repairs.kinds import around, blocks, confused, likewise, misplaced
 from grader.diagnosis.repairs.kinds.analogy import alike
-from grader.diagnosis.repairs.kinds.around import applied, biased, wrapped
 from grader.diagnosis.repairs.kinds.instead import counts, parts
 from grader.diagnosis.repairs.kinds.nested import nested
 from grader.diagnosis.repairs.kinds.silent import silent
@@ -60,7 +59,9 @@ class Missing:
             yield from confused.for_another(node, holder, self.scope, self.value_of, self.definition)
             if isinstance(node, ast.Constant):
                 yield from put_in(node, holder, None, self.unused, self.scope.values)
-            yield from biased(node, holder, self.value_of(node), self.terms)
+            yield from around.biased(node, holder, self.value_of(node), self.terms)
+            yield from around.times_other_branch(node, holder, self.value_of)
+            yield from around.times_own_slope(node, holder, self.value_of(node), self.scope.values)
             yield from misplaced.whole_range(node, holder)
             yield from misplaced.both_ways(node, holder)
             yield from blocks.shifted(node, self.scope.values)
@@ -68,6 +69,7 @@ class Missing:
             return
         if self.level == LIKEWISE:
             yield from blocks.put_at_other_axes(node)
+            yield from blocks.halves(node)
             yield from likewise.likewise(node, holder, self.definition, self.scope.values, self.value_of)
             return
         if self.level in (0, 1):
@@ -128,12 +130,12 @@ class Missing:
         outer = isinstance(holder, (ast.Assign, ast.AugAssign, ast.Return, ast.Tuple))
         if self.level == 2:
             if outer or isinstance(holder, (ast.BinOp, ast.Call)):
-                yield from wrapped(node, value, not outer)
+                yield from around.wrapped(node, value, not outer)
             if outer or isinstance(holder, ast.Call):
-                yield from applied(
+                yield from around.applied(
                     node, self.definition, self.definitions, vars(self.scope.values.get("self", Scope({})))
                 )
-                yield from misplaced.slopes(node, value, self._at_hand(node))
+                yield from around.slopes(node, value, self._at_hand(node))
                 yield from misplaced.multiplied(node, value, self._at_hand(node))
             if isinstance(node, (ast.BinOp, ast.Call)):
                 yield from misplaced.plain_numbers(value, self.constants)

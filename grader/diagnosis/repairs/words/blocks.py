@@ -23,7 +23,20 @@ def block(change: Change) -> Clause | None:
     if isinstance(new, ast.Attribute) and new.attr == "T" and called(old) == called(new.value) == "reshape":
         said = f"{stood} were taken, which cuts the numbers into rows in another order, where a transpose belongs"
         return Clause(said, f"Write {belongs}.", 0)
-    return _late(old, new, belongs) or _another_name(change)
+    return _half(old, new) or _late(old, new, belongs) or _another_name(change)
+
+
+def _half(old: ast.expr, new: ast.expr) -> Clause | None:
+    """Return the clause of a whole row in a product, where the part on one side of the diagonal belongs."""
+    match old, new:
+        case (
+            ast.BinOp(left=ast.Subscript(slice=ast.Name()) as row, op=ast.MatMult()),
+            ast.BinOp(left=ast.Subscript(slice=ast.Tuple(elts=[_, ast.Slice(lower=lower)])), right=ast.Subscript()),
+        ):
+            side, [whole, belongs] = "before" if lower is None else "behind", _quoted(row, new)
+            said = f"the whole row {whole} were multiplied, where only what stands {side} the diagonal belongs"
+            return Clause(said, f"Write {belongs}." if belongs.startswith("`") else "Take that part of both.", 0)
+    return None
 
 
 def _quoted(*nodes: ast.expr) -> list[str]:

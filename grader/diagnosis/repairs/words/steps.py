@@ -63,8 +63,17 @@ def line(change: Change, say: Vocabulary) -> Clause | None:
     if what is None:
         return None
     like = targets(change.statement, say) or "the line before"
+    if what == like and (apart := _apart(line, change.statement)):  # two calls of one function
+        what, like = apart
     fix = f"Write for {what} the line that {like} has: it is missing."
     return Clause(f"{what} had no line like that of {like}", fix, 1)
+
+
+def _apart(line: ast.AST | None, other: ast.AST) -> tuple[str, str] | None:
+    """Return the last argument of a call that differs from that of another one, and the other's."""
+    ours, theirs = (getattr(getattr(each, "value", None), "args", []) for each in (line, other))
+    differing = [(ast.unparse(a), ast.unparse(b)) for a, b in zip(ours, theirs, strict=False)]
+    return next(((a, b) for a, b in reversed(differing) if a != b), None)
 
 
 def assignment(change: Change, say: Vocabulary) -> Clause | None:

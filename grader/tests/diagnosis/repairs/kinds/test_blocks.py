@@ -23,6 +23,18 @@ CASES = {
         "`[:height, :width]` were taken, the corner where the array begins, where "
         "`[border:border + height, border:border + width]` belongs",
     ),
+    "a row that ends before its diagonal": (
+        "def f(L, x, i):\n    return L[i] @ x",
+        "f(np.ones((3, 3)), np.ones(3), 1)",
+        "return L[i, :i] @ x[:i]",
+        "the whole row `L[i]` were multiplied, where only what stands before the diagonal belongs",
+    ),
+    "a row that begins behind its diagonal": (
+        "def f(U, x, i):\n    return U[i] @ x",
+        "f(np.ones((3, 3)), np.ones(3), 1)",
+        "return U[i, i + 1:] @ x[i + 1:]",
+        "the whole row `U[i]` were multiplied, where only what stands behind the diagonal belongs",
+    ),
     "a reshape for a transpose": (
         "def f(x, n):\n    return x.reshape(-1, n)",
         "f(np.ones((2, 3)), 2)",
