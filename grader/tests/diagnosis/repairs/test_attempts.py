@@ -6,7 +6,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from grader.diagnosis.repairs.attempts import FIRST, REACHED, Candidates, Row
-from grader.diagnosis.repairs.kinds.missing import ALIGNED, QUICK, TERMS
+from grader.diagnosis.repairs.kinds.missing import ALIGNED, LIKEWISE, QUICK, TERMS
 from grader.diagnosis.repairs.relevance import SUSPECT
 from grader.tests.diagnosis.repairs.made import written
 
@@ -33,23 +33,37 @@ def order(*suspects: str, text: str = TEXT) -> list[tuple[str, int, range]]:
 
 
 def test_suspect_lines_come_before_quick_changes_of_others() -> None:
+    found = order("helper")
+    quick = found.index(("helper", QUICK, REACHED))
+    assert max(found.index(("helper", level, FIRST)) for level in (QUICK, 0, ALIGNED, TERMS)) < quick
+
+
+def test_quick_changes_of_the_function_that_is_asked_come_before_slow_ones_of_suspect_lines() -> None:
+    """Where right modules go about it in another way, the lines that go wrong are not among the suspects."""
+    found = order("helper")
+    assert (
+        found.index(("helper", QUICK, FIRST)) < found.index(("f", QUICK, REACHED)) < found.index(("helper", 0, FIRST))
+    )
+
+
+def test_what_is_done_elsewhere_is_looked_for_in_suspect_lines_too() -> None:
     found = order("f")
-    quick = found.index(("f", QUICK, REACHED))
-    assert max(found.index(("f", level, FIRST)) for level in (QUICK, 0, ALIGNED, TERMS)) < quick
+    assert found.index(("f", LIKEWISE, FIRST)) < found.index(("f", LIKEWISE, REACHED)) < found.index(("f", 0, FIRST))
 
 
 def test_terms_are_missing_in_the_innermost_function_first() -> None:
     found = order("f", "helper")
     terms = [found.index((name, TERMS, FIRST)) for name in ("helper", "f")]
     assert found.index(("f", 0, FIRST)) < found.index(("helper", 0, FIRST)) < terms[0] < terms[1]
-    assert terms[1] < found.index(("f", QUICK, REACHED))
+    assert terms[1] < found.index(("helper", QUICK, REACHED))
 
 
 def test_in_a_function_that_loops_quick_changes_come_before_terms() -> None:
     """What goes wrong in a later round of a loop is right in the first, so that other lines are suspects as well."""
-    looping = "def f(x):\n    for _ in range(2):\n        x = x + 1\n    return x"
-    found = order("f", text=looping)
-    assert found.index(("f", ALIGNED, FIRST)) < found.index(("f", QUICK, REACHED)) < found.index(("f", TERMS, FIRST))
+    looping = TEXT.replace("return x * 2", "for _ in range(2):\n        x = x * 2\n    return x")
+    found = order("helper", text=looping)
+    quick = found.index(("helper", QUICK, REACHED))
+    assert found.index(("helper", ALIGNED, FIRST)) < quick < found.index(("helper", TERMS, FIRST))
 
 
 def test_nothing_is_asked_for_twice() -> None:
