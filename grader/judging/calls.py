@@ -78,14 +78,14 @@ class Involved:
     def by_failures(self, outcomes: Iterable[Outcome]) -> int:
         """Return the bits of what explains a failure may be held against: what the tests that failed involve."""
         labels = {label for each in outcomes if each.status in EXPLAINED for label in each.called}
-        labels.update(*map(self._functions.__getitem__, _failing(outcomes)))
+        labels.update(*(self._functions.get(row, ()) for row in _failing(outcomes)))
         return self.by(labels) if labels else 0
 
     def failing(self, outcomes: Iterable[Outcome]) -> int:
         """Return the bits of the functions whose own tests failed, without what these lead to."""
         found = 0
         for row in _failing(outcomes):
-            for name in self._functions[row]:
+            for name in self._functions.get(row, ()):
                 found |= self.of(name)
         return found
 
@@ -99,7 +99,7 @@ class Involved:
             return frozenset()
         text = plain_text(self._source)
         leads, own = reaches(self._stage, text), helpers(self._stage, text)
-        wrong = {name for row in failing for name in self._functions[row]}
+        wrong = {name for row in failing for name in self._functions.get(row, ())}
         shared = frozenset().union(*(own.get(name, ()) for name in wrong))
         return failing | {
             row
