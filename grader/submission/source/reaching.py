@@ -18,33 +18,46 @@ def reaches(stage: Stage, text: str | None) -> Mapping[str, frozenset[str]]:
     text is None where the module's is not one that Python reads at once: then nothing is known, and no function leads
     to any other.
     """
-    return {} if text is None else _reaches(_names(stage), text)[0]
+    return {} if text is None else _reaches(_names(stage), text)
 
 
 def helpers(stage: Stage, text: str | None) -> Mapping[str, frozenset[str]]:
     """Return for each function of the checklist those that it leads to and that are the module's own; text as above."""
-    return {} if text is None else _reaches(_names(stage), text)[1]
+    return {} if text is None else _helpers(_names(stage), text)
 
 
 def _names(stage: Stage) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for row in stage.criteria for name in row.functions))
 
 
-@lru_cache(8)
-def _reaches(names: tuple[str, ...], text: str) -> tuple[Mapping[str, frozenset[str]], Mapping[str, frozenset[str]]]:
-    """Return for each name the others that it leads to, and what is not among the names."""
+def _layout(text: str) -> Layout | None:
+    """Return where each part of a module stands; None where it cannot be read."""
     tree = parsed(text)
     if isinstance(tree, Problem):
-        return {}, {}
+        return None
     try:
-        layout = Layout(without_main_block(tree))
+        return Layout(without_main_block(tree))
     except RecursionError:
-        return {}, {}
+        return None
+
+
+@lru_cache(8)
+def _reaches(names: tuple[str, ...], text: str) -> Mapping[str, frozenset[str]]:
+    if (layout := _layout(text)) is None:
+        return {}
     keys = {name: key_of(layout, name) for name in names}
     leading = {name: reached(layout, [key]) for name, key in keys.items() if key in layout.owners}
-    classes = {name.partition(".")[0] for name in names}
-    own = {key: reached(layout, [key]) for key in layout.owners if key.isidentifier() and key not in classes}
     return {
         name: frozenset(other for other in leading if keys[other] != keys[name] and keys[name] in leading[other])
         for name in names
-    }, {name: frozenset(each for each in own if keys[name] in own[each]) for name in names}
+    }
+
+
+@lru_cache(8)
+def _helpers(names: tuple[str, ...], text: str) -> Mapping[str, frozenset[str]]:
+    """Return for each name what it leads to and is not among the names; asked for where a test failed alone."""
+    if (layout := _layout(text)) is None:
+        return {}
+    known = {name.partition(".")[0] for name in names}
+    leading = {key: reached(layout, [key]) for key in layout.owners if key.isidentifier() and key not in known}
+    return {name: frozenset(key for key in leading if key_of(layout, name) in leading[key]) for name in names}
