@@ -174,7 +174,7 @@ class Grader:
             return Findings((), faults=tuple(charge.suite.faults))
         found = self._staff.judged(charge, on_test, self._memories.book(1) if self._memories and charge.book else None)
         if self._memories is not None and charge.book is not None:
-            self._memories.close()
+            self._memories.close(charge.job)
         self.peak_mb = max(self.peak_mb, found.peak_mb)
         return replace(found, faults=(*charge.suite.faults, *found.faults))
 

@@ -8,15 +8,19 @@ from __future__ import annotations
 
 import mmap
 import struct
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 import msgpack
 
+from grader.remote.processes.loading import Job
 from grader.remote.record import Name
 from grader.remote.transcripts.questions import NODE_BYTES, Passed, Question
 from grader.remote.transcripts.recording import Step
+from grader.submission.source import plain_text
+from grader.submission.source.unchanged import Unchanged
 
 Looked = dict[str, Name | None]  # the names of a module that a test asked for, and what they were
 LENGTH = struct.Struct("<Q")
@@ -75,12 +79,19 @@ class Remembered:
     """What is known of one test that passed, with modules of the same names: what it called, and its first question.
 
     is_steady says that its questions have been answered alike once more; else it may be one that draws as it likes.
+    last is the number of the grading in which it was last known to pass.
     """
 
     looked: Looked
     called: tuple[str, ...]
     first: Question
     is_steady: bool = False
+    last: int = 0
+
+    @property
+    def names(self) -> frozenset[str]:
+        """What decides the test: the names that it asked for, and the functions that it called."""
+        return frozenset(self.looked).union(self.called)
 
     def fits(self, names: Mapping[str, Name]) -> bool:
         """Say whether a module has the names that the test asked for, of the same kinds."""
@@ -92,6 +103,8 @@ class Memory:
     """Tests that passed with the inputs of one seed."""
 
     seed: int
+    gradings: int = 0  # of which it has learnt
+    job: Job | None = None  # of the last of them
     _tests: dict[str, list[Remembered]] = field(default_factory=dict)
     _unsteady: set[str] = field(default_factory=set)
     _left: int = MOST_BYTES
@@ -100,15 +113,28 @@ class Memory:
         """Return what is known of a test with a module of these names."""
         return next((each for each in self._tests.get(test, ()) if each.fits(names)), None)
 
-    def learn(self, pages: Pages) -> None:
+    def passed_last(self, known: Remembered, job: Job) -> bool:
+        """Say whether a test is steady and passed in the last grading, and what decides it is the same in this one."""
+        before = self.job
+        if before is None or not known.is_steady or known.last != self.gradings or before.lent != job.lent:
+            return False
+        return _unchanged(before.source, job.source).holds(known.names)
+
+    def learn(self, job: Job, all_pages: Iterable[Pages]) -> None:
         """Take in what the judges of a grading have noted."""
+        self.gradings += 1
+        self.job = job
+        for pages in all_pages:
+            self._read(pages)
+
+    def _read(self, pages: Pages) -> None:
         for kind, test, *rest in pages.read():
             if kind == "unsteady":
                 self._unsteady.add(test)
                 self._tests.pop(test, None)
             elif kind == "again":
                 for known in self._tests.get(test, ()):
-                    known.is_steady = True
+                    known.is_steady, known.last = True, self.gradings
             elif test not in self._unsteady:
                 self._add(test, *rest)
 
@@ -124,6 +150,7 @@ class Memory:
             known = Remembered(looked, end.called, Question(first.sent, label))
             forms.append(known)
             self._left -= len(first.sent) + NODE_BYTES
+        known.last = self.gradings
         if known.first.sent == first.sent:
             self._left -= known.first.add(iter(steps[1:]), first, end)
 
@@ -159,7 +186,12 @@ class Memories:
         """Return the book of the first judge, 0, or of the second, 1, of the grading that has begun."""
         return self._books[judge]
 
-    def close(self) -> None:
+    def close(self, job: Job) -> None:
         """End a grading: remember what its judges have noted."""
-        for book in self._books:
-            book.memory.learn(book.pages)
+        if self.memory is not None:
+            self.memory.learn(job, (book.pages for book in self._books))
+
+
+@lru_cache(1)  # one pair of texts a grading
+def _unchanged(before: bytes, now: bytes) -> Unchanged:
+    return Unchanged(plain_text(before), plain_text(now))

@@ -9,7 +9,7 @@ import pytest
 from grader.judging.attempt import Attempt
 from grader.judging.calls import Involved, called
 from grader.judging.phases import is_plain
-from grader.judging.processes.marks import Marks
+from grader.judging.processes.marks import UNTOLD, Mark, Marks
 from grader.judging.recall.inquiry import Inquiry
 from grader.judging.recall.memory import Book
 from grader.judging.sharing import Sharing
@@ -37,7 +37,17 @@ class Recall:
 
     def mark(self, items: Sequence[pytest.Item], places: Sequence[int], ends_at: float) -> None:
         """Mark the tests that are known to pass."""
-        self._inquiry.mark(self._book, items, places, ends_at)
+        self._inquiry.mark(self._book, items, [each for each in places if not self._stands(items, each)], ends_at)
+
+    def _stands(self, items: Sequence[pytest.Item], place: int) -> bool:
+        """Mark a test that passed a moment ago, and that nothing which was changed since then has a part in."""
+        memory, test = self._book.memory, name_of(items[place])
+        known = memory.of(test, self._process.names) if self._marks.is_open(place) else None
+        if known is None or not memory.passed_last(known, self._process.job):
+            return False
+        self._marks.passed(place, Mark(0.0, UNTOLD))
+        self._book.pages.again(test)
+        return True
 
     def leave_out(self, functions: int) -> None:
         """Ask about no test that involves one of these functions, given as bits."""

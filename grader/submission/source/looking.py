@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Sequence
+from functools import lru_cache
 
 from grader.course.settings import UNSAID
 from grader.course.stage import Forbidden
@@ -18,18 +18,26 @@ def look(
     text: str, module: str, forbidden: Forbidden, functions: Sequence[str] = (), packages: Sequence[str] = UNSAID
 ) -> Reading:
     """The first thing that stands in the way: syntax, then imports, then what the stage forbids those functions."""
-    tree = parsed(text)
-    if isinstance(tree, Problem):
-        return Reading(tree)
+    layout = laid_out(text)
+    if isinstance(layout, Problem):
+        return Reading(layout)
     try:
-        tree = without_main_block(tree)
-        if not (forbidden.operators or forbidden.names):
-            return Reading(import_problem(list(ast.walk(tree)), module, packages))
-        layout = Layout(tree)
         problem = import_problem(layout.nodes, module, packages)
         return Reading(problem) if problem else read_forbidden(layout, forbidden, functions)
     except RecursionError:
         return Reading(TOO_DEEP)
+
+
+@lru_cache(4)  # it is asked for before a judge is forked, and again in it
+def laid_out(text: str) -> Layout | Problem:
+    """Where each part of a module stands; or what stands in the way of reading it."""
+    tree = parsed(text)
+    if isinstance(tree, Problem):
+        return tree
+    try:
+        return Layout(without_main_block(tree))
+    except RecursionError:
+        return TOO_DEEP
 
 
 def look_at_bytes(

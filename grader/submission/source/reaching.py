@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from functools import lru_cache
 
 from grader.course.stage import Stage
-from grader.submission.source.forbidden import Layout
 from grader.submission.source.forbidden.reach import key_of, reached
-from grader.submission.source.parsing import parsed, without_main_block
+from grader.submission.source.looking import laid_out
 from grader.submission.source.problem import Problem
 
 
@@ -30,20 +29,9 @@ def _names(stage: Stage) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for row in stage.criteria for name in row.functions))
 
 
-def _layout(text: str) -> Layout | None:
-    """Return where each part of a module stands; None where it cannot be read."""
-    tree = parsed(text)
-    if isinstance(tree, Problem):
-        return None
-    try:
-        return Layout(without_main_block(tree))
-    except RecursionError:
-        return None
-
-
 @lru_cache(8)
 def _reaches(names: tuple[str, ...], text: str) -> Mapping[str, frozenset[str]]:
-    if (layout := _layout(text)) is None:
+    if isinstance(layout := laid_out(text), Problem):
         return {}
     keys = {name: key_of(layout, name) for name in names}
     leading = {name: reached(layout, [key]) for name, key in keys.items() if key in layout.owners}
@@ -56,7 +44,7 @@ def _reaches(names: tuple[str, ...], text: str) -> Mapping[str, frozenset[str]]:
 @lru_cache(8)
 def _helpers(names: tuple[str, ...], text: str) -> Mapping[str, frozenset[str]]:
     """Return for each name what it leads to and is not among the names; asked for where a test failed alone."""
-    if (layout := _layout(text)) is None:
+    if isinstance(layout := laid_out(text), Problem):
         return {}
     known = {name.partition(".")[0] for name in names}
     leading = {key: reached(layout, [key]) for key in layout.owners if key.isidentifier() and key not in known}

@@ -72,6 +72,7 @@ class Layout:
     """Every node of a module with its place, parents before their parts, and what the module defines."""
 
     def __init__(self, tree: ast.Module) -> None:
+        self.body = tree.body
         self.nodes: list[ast.AST] = []
         self.places: list[Place] = []
         self.binding: list[ast.AST] = []  # those of the nodes that bind names

@@ -5,13 +5,14 @@ from __future__ import annotations
 import ast
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 
 from grader.submission.source.forbidden.places import MODULE, Layout
 
 
 def reached(layout: Layout, owners: Iterable[str]) -> Mapping[str, str]:
     """For each name of the module that reaches one of the owners, the first of them that it reaches."""
-    mentioned_by = _mentions(layout)
+    mentioned_by = mentions(layout)
     found: dict[str, str] = {}
     for owner in owners:
         queue = [owner]
@@ -32,7 +33,8 @@ def key_of(layout: Layout, function: str) -> str:
     return "__getattr__"  # Python asks it for what a module lacks
 
 
-def _mentions(layout: Layout) -> Mapping[str, set[str]]:
+@lru_cache(4)
+def mentions(layout: Layout) -> Mapping[str, set[str]]:
     """Who mentions each name; an attribute begins with a dot, and may be a method of any class of the module."""
     found: defaultdict[str, set[str]] = defaultdict(set)
     for owner, other in layout.edges:

@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from grader.judging.recall import memory
 from grader.judging.recall.memory import Looked, Memories, Memory, Pages
+from grader.remote.processes.loading import Job
 from grader.remote.record import Name
 from grader.remote.transcripts.questions import Passed, Question
 from grader.remote.transcripts.recording import Step
 
 NAMES = {"double": Name("function", 7), "Odd": Name("exception", 8, ("ValueError",)), "other": Name("class", 9)}
 LOOKED: Looked = {"double": NAMES["double"], "Odd": NAMES["Odd"], "missing": None}
+
+
+TEXT = "def double(x):\n    return 2 * x\n\ndef half(x):\n    return x / 2\n"
+JOB = Job("module.py", TEXT.encode(), 1.0, 1.0, 64, Path("nowhere"))
 
 
 def step(sent: bytes = b"sent", digest: bytes = b"d") -> tuple[Step, str]:
@@ -24,7 +31,7 @@ def learnt(*notes: tuple[str, Looked, list[tuple[Step, str]]]) -> Memory:
     pages, made = Pages(), Memory(1)
     for test, looked, steps in notes:
         pages.passed(test, looked, ("double",), steps)
-    made.learn(pages)
+    made.learn(JOB, [pages])
     return made
 
 
@@ -35,7 +42,7 @@ def test_what_a_judge_writes_its_parent_reads() -> None:
         pages.passed("a", LOOKED, ("double",), [step(b"first", b"x"), step(b"second", b"y")])
         os._exit(0)
     assert os.waitpid(child, 0)[1] == 0
-    made.learn(pages)
+    made.learn(JOB, [pages])
     found = made.of("a", NAMES)
     assert found is not None and found.called == ("double",)
     second = Question(b"second", "double", {b"y": Passed(("double",))}, (10 + 1024, 0))
@@ -63,7 +70,7 @@ def test_what_is_answered_as_one_likes_is_never_remembered_again() -> None:
     pages, made = Pages(), learnt(("a", LOOKED, [step()]), ("b", LOOKED, [step()]))
     pages.unsteady("a")
     pages.passed("a", LOOKED, (), [step()])
-    made.learn(pages)
+    made.learn(JOB, [pages])
     assert made.of("a", NAMES) is None and made.of("b", NAMES) is not None
 
 
@@ -73,8 +80,25 @@ def test_steady_is_what_was_answered_alike_once_more() -> None:
     assert found is not None and not found.is_steady
     pages.again("a")
     pages.again("unknown")
-    made.learn(pages)
+    made.learn(JOB, [pages])
     assert found.is_steady
+
+
+def test_what_passed_last_and_is_steady_passes_as_long_as_its_functions_stand() -> None:
+    made = learnt(("a", LOOKED, [step()]), ("b", LOOKED, [step()]))
+    found, left = made.of("a", NAMES), made.of("b", NAMES)
+    assert found is not None and left is not None
+    other = replace(JOB, source=TEXT.replace("x / 2", "x * 0.5").encode())
+    assert not made.passed_last(found, other)  # its answers may be drawn anew each time
+    pages = Pages()
+    pages.again("a")
+    made.learn(JOB, [pages])
+    assert made.passed_last(found, JOB) and made.passed_last(found, other)
+    assert not made.passed_last(left, JOB)  # of this one nothing was found out in the last grading
+    assert not made.passed_last(found, replace(JOB, source=TEXT.replace("2 * x", "x + x").encode()))
+    assert not made.passed_last(found, replace(JOB, lent=(("earlier", "earlier.py", b""),)))
+    made.learn(other, [])
+    assert not made.passed_last(found, other)
 
 
 def test_pages_that_are_full_take_no_more() -> None:
@@ -98,7 +122,7 @@ def test_memory_has_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
     pages = Pages()
     for test in "b", "c", "d":
         pages.passed(test, {}, (), [step(bytes(100))])
-    made.learn(pages)
+    made.learn(JOB, [pages])
     assert [made.of(test, NAMES) is not None for test in "bcd"] == [True, False, False]
 
 

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from grader.isolation import tiers
 from grader.judging.processes import staff
+from grader.judging.recall.inquiry import Inquiry
+from grader.judging.recall.memory import Book
 from grader.tests.judging.recall.conftest import Keep
 from grader.tests.judging.recall.keeping import ALL, ALWAYS, RIGHT, WRONG, Kept, plain
 
@@ -46,6 +50,29 @@ def test_what_answers_otherwise_is_run(kept: Kept, before: str, after: str, ran:
     assert kept.grade(changed).verdict.passed and kept.grade(changed).verdict.passed
     assert kept.ran == ALWAYS  # both forms are known now
     assert kept.grade(RIGHT).verdict.passed and kept.ran == ALWAYS
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "asked"),
+    [
+        ("return x / 2", "return x * 0.5", ["test_nothing", "test_of_double", "test_one_half"]),
+        ("import numpy", "LIMIT = 3\n    import numpy", [name for name in ALL if name not in ALWAYS]),
+        ("def half(x)", "def other():\n        return 1\n\n    def half(x)", []),
+    ],
+)
+def test_what_no_change_leads_to_is_not_even_asked(
+    kept: Kept, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, before: str, after: str, asked: list[str]
+) -> None:
+    noted, mark = tmp_path / "asked", Inquiry.mark
+
+    def noting(inquiry: Inquiry, book: Book, items: list[pytest.Item], places: list[int], ends_at: float) -> None:
+        with noted.open("a") as notes:
+            notes.writelines(f"{items[place].name}\n" for place in places)
+        mark(inquiry, book, items, places, ends_at)
+
+    monkeypatch.setattr(Inquiry, "mark", noting)
+    assert kept.grade(RIGHT.replace(before, after)).verdict.passed and kept.ran == ALWAYS
+    assert sorted({*noted.read_text().split()} - {*ALWAYS}) == asked
 
 
 @pytest.mark.some_of(3, "grader/remote")
