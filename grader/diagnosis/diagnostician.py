@@ -12,14 +12,14 @@ import numpy as np
 
 from grader.course.answers import Mistake, module_from
 from grader.course.stage import Stage
-from grader.diagnosis.obvious import obvious
+from grader.diagnosis.obvious import behind_loops, obvious
 from grader.diagnosis.ran import traced
 from grader.diagnosis.repairs.bench import Bench
+from grader.diagnosis.repairs.rights.prepared import Prepared
 from grader.diagnosis.repairs.search import Repairs
 from grader.diagnosis.replay import Replay, usable
 from grader.diagnosis.slips.probes import Failing
 from grader.diagnosis.slips.search import Search
-from grader.diagnosis.slips.source import Source
 from grader.diagnosis.slips.switchboard import Switchboard
 from grader.diagnosis.slips.telling import SLIP
 from grader.outcome import Diagnosis
@@ -40,6 +40,7 @@ class Diagnostician:
         learner: bytes = b"",
         is_stub: bool = False,
         alternatives: Callable[[], Mapping[str, str]] = dict,
+        prepared: Prepared | None = None,
     ) -> None:
         self.stage = stage
         self.learner = learner  # the text of the module whose answers are explained
@@ -47,14 +48,26 @@ class Diagnostician:
         self.mistakes = mistakes
         self._by_id = {mistake.id: mistake for mistake in mistakes}
         self._code = _compiled(reference_text)
-        self.reference = module_from(self._code, "reference")
         self._modules: dict[str, types.ModuleType] = {}
         self._left = SECONDS
         self._alternatives = alternatives
         self._reference_text = reference_text
         self._search: Search | None = None
-        self._source = Source(stage, reference_text, lambda: self.reference)
+        self._prepared = prepared or Prepared(stage)
+        load = partial(module_from, self._code, "reference")
+        self._source = self._prepared.source(reference_text, self._code.co_filename, load)
         self._reach: dict[str, set[str]] = {}
+
+    @property
+    def reference(self) -> types.ModuleType:
+        """The reference as a module."""
+        return self._source.module
+
+    def prepare(self) -> Prepared:
+        """Make what explains any module of the stage, and return it for those that are graded."""
+        _ = self.slips, behind_loops(self._reference_text)
+        self._prepared.make()
+        return self._prepared
 
     def explain(
         self, records: list[Record], names: dict[str, Name], among: Sequence[Mistake] | None = None
@@ -95,7 +108,7 @@ class Diagnostician:
         if self._search is None:
             sources = [self._source]
             for name, text in self._alternatives().items():
-                sources.append(Source(self.stage, text, partial(_loaded, text, name), f"<{name}>"))
+                sources.append(self._prepared.source(text, f"<{name}>", partial(_loaded, text, name)))
             self._search = Search(Switchboard(sources, self.learner))
         return self._search
 
@@ -106,7 +119,7 @@ class Diagnostician:
         others = tuple(self._alternatives().values())
         found = Repairs(
             self.stage, self.learner, self.reference, self._reference_text, bench, others,
-            lambda: [source.module for source in self.slips.board.sources[1:]],
+            lambda: [source.module for source in self.slips.board.sources[1:]], self._prepared,
         )  # fmt: skip
         found.confirmer.failing, found.confirmer.passed = failing, passed
         return found

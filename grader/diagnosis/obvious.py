@@ -7,6 +7,7 @@ import inspect
 import re
 import types
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
@@ -14,6 +15,7 @@ from grader.course.stage import Stage
 from grader.diagnosis.another_type import another_type, same
 from grader.diagnosis.refused import REFUSED, refused
 from grader.diagnosis.replay import Replay, raised_by_hand
+from grader.diagnosis.trees import walk
 from grader.outcome import Diagnosis
 from grader.remote.record import Name, Record
 from grader.submission.source import plain_text
@@ -72,13 +74,18 @@ def _is_outcome(seen: _Seen, text: str) -> bool:
         last = last.tb_next
     if last is None or seen.record.error is not None or not text:
         return False
-    for each in ast.walk(ast.parse(text)):
-        body = each.body if isinstance(each, ast.FunctionDef) else []
-        for before, statement in pairwise(body):
-            is_last = isinstance(statement, ast.Raise) and isinstance(before, (ast.For, ast.While))
-            if is_last and statement.lineno == last.tb_lineno:
-                return True
-    return False
+    return last.tb_lineno in behind_loops(text)
+
+
+@lru_cache(2)  # of the stage that is graded again and again
+def behind_loops(text: str) -> frozenset[int]:
+    """Return the lines in which a function of a right module raises behind a loop."""
+    found: set[int] = set()
+    for each in walk(ast.parse(text)):
+        for before, statement in pairwise(each.body) if isinstance(each, ast.FunctionDef) else ():
+            if isinstance(statement, ast.Raise) and isinstance(before, (ast.For, ast.While)):
+                found.add(statement.lineno)
+    return frozenset(found)
 
 
 def _shown(seen: _Seen, stage: Stage, module: types.ModuleType, row: str, learner: bytes) -> Diagnosis | None:

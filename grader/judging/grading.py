@@ -5,9 +5,7 @@ from __future__ import annotations
 import secrets
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import TYPE_CHECKING, Self
 
 from grader import __version__
@@ -16,6 +14,7 @@ from grader.course.stage import Course, Stage
 from grader.garbage import uncollected
 from grader.isolation import tiers
 from grader.isolation.ptrace import PTRACE_GUARD
+from grader.judging.collecting.ahead import Ahead
 from grader.judging.processes.staff import Staff
 from grader.submission import Snapshot
 from grader.submission.source import Problem, check_source, plain_text, refused_rows
@@ -83,6 +82,7 @@ class Grader:
         self._warm = warm
         self._hurried = hurried
         self._memories: Memories | None = None
+        self._ahead = Ahead(stage)
         self._staff = Staff(course, stage, warm, hurried)
         self._chosen: dict[tuple[str, str], tuple[tiers.Tier, str | None]] = {}
         self.peak_mb = 0.0  # the most memory that a judge had, in any grading so far
@@ -104,6 +104,8 @@ class Grader:
     def prepare(self, options: Options) -> None:
         """Start what the next grading needs: for a caller that has told the last verdict."""
         self._staff.prepare(self._tier(options.isolation, options.require)[0], options.fork)
+        if self._suite is not None:
+            self._ahead.make()
 
     def grade(self, snapshot: Snapshot, options: Options, on_test: OnTest | None = None) -> Verdict:
         """Grade a snapshot; on_test is told of each test as soon as its outcome is known.
@@ -181,7 +183,6 @@ class Grader:
     def _charge(self, snapshot: Snapshot, options: Options, tier: tiers.Tier, hunt: tuple[str, ...] | None) -> Charge:
         """Start workers, and load the tests while they start; return what a judge works on."""
         self._staff.prepare(tier, options.fork, alone=hunt is not None or options.timed)
-        from grader.judging.collecting import content
         from grader.judging.judge import Charge
         from grader.judging.processes.slate import Slate
         from grader.judging.task import Task
@@ -192,7 +193,7 @@ class Grader:
         job = job_for(self.stage, snapshot, self.course.root)
         ends_at = time.monotonic() + options.patience * self.stage.limits.stage_seconds
         task = Task(options.seed, ends_at, options.only, hunt, options.ahead, options.timed)
-        answers = None if hunt is not None else partial(content.answers, self.stage, snapshot.source)
+        answers = None if hunt is not None else self._ahead.about(snapshot.source)
         book = self._book(options) if hunt is None else None
         return Charge(suite, task, job, tier, options.fork, answers, Slate(), book=book)
 
@@ -225,19 +226,10 @@ class Grader:
             self._suite = Suite(self.stage, test_files(self.stage))
             PTRACE_GUARD.hold()
             if self._warm:  # else a judge does it when a test fails
-                _ready_to_explain(self.stage)
+                self._ahead.read()
+            if self._warm and not self._hurried:
+                self._ahead.make()
         return self._suite
-
-
-def _ready_to_explain(stage: Stage) -> None:
-    """Import what explains, and read and compile the answers of a stage: judges that are forked inherit all of it."""
-    import grader.diagnosis.evidence
-    import grader.diagnosis.explanation
-    import grader.diagnosis.repairs.bench  # noqa: F401
-    from grader.judging.collecting import content
-
-    with suppress(Exception):  # a judge meets it again, and tells it
-        content.answers(stage, b"")
 
 
 def _missing(stage: Stage, label: str) -> Problem:

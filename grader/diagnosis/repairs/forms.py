@@ -17,6 +17,7 @@ from grader.diagnosis.repairs.relevance import FAR, SUSPECT, Relevance, keeps, k
 from grader.diagnosis.repairs.repair import Repair, likelihood, reshapes
 from grader.diagnosis.repairs.rights.aligned import Alignment
 from grader.diagnosis.repairs.rights.noted import Rights
+from grader.diagnosis.repairs.rights.prepared import Prepared
 from grader.diagnosis.repairs.rights.suspects import suspects
 from grader.diagnosis.repairs.trial import Trial
 from grader.diagnosis.repairs.written import Written
@@ -37,6 +38,7 @@ class Forms:
     reference_text: str
     bench: Bench
     alternatives: Sequence[str] = ()  # right modules beside the reference
+    prepared: Prepared | None = None
     _held: Written | None = None
     _placed: dict[str, bytes] = field(default_factory=dict)  # what holds a function's changes on the bench
     _next: int = 1  # the number of the next change
@@ -53,7 +55,8 @@ class Forms:
 
     @cached_property
     def _rights(self) -> Rights:
-        return Rights(self.stage, self.text, (self.reference_text, *self.alternatives))
+        prepared = self.prepared or Prepared(self.stage)
+        return Rights(self.stage, self.text, (self.reference_text, *self.alternatives), prepared)
 
     @cached_property
     def constants(self) -> frozenset[float]:

@@ -17,6 +17,7 @@ from grader.diagnosis.repairs.forms import Forms
 from grader.diagnosis.repairs.passing import Passing
 from grader.diagnosis.repairs.repair import Repair
 from grader.diagnosis.repairs.rights.answers import Answers
+from grader.diagnosis.repairs.rights.prepared import Prepared
 from grader.diagnosis.repairs.standing import Told, is_chance, is_weak, left_wrong, ran_first
 from grader.diagnosis.repairs.trial import Trial
 from grader.diagnosis.repairs.written import Written
@@ -45,6 +46,7 @@ class Repairs:
     bench: Bench
     alternatives: Sequence[str] = ()  # the texts of other right modules
     others: Callable[[], Sequence[types.ModuleType]] = tuple  # these modules
+    prepared: Prepared | None = None
     left: float = field(default_factory=lambda: SECONDS)  # of processor time, here and on the bench, for all rows
     left_to_recall: float = RECALL_SECONDS
     has_searched: bool = False  # a row: what it did not find there is seldom told rightly by a change of another module
@@ -54,7 +56,7 @@ class Repairs:
     _noted: Written | None = None  # the learner's text, as it ran in the test that was looked at last
 
     def __post_init__(self) -> None:
-        self.forms = Forms(self.stage, self.learner, self.reference_text, self.bench, self.alternatives)
+        self.forms = Forms(self.stage, self.learner, self.reference_text, self.bench, self.alternatives, self.prepared)
         self.answers = Answers(self.stage, self.learner, self.reference, self.bench, self.others)
         self.confirmer = Confirmer(self.bench, self.forms, self.answers)
         self.passing = Passing(self.bench, self.forms)

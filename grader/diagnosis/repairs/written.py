@@ -60,6 +60,9 @@ class Written(Source):
             if not _is_accessor(node) and not isinstance(last.get(name.partition(".")[0]), ast.Name)
         }
 
+    def make(self) -> None:
+        self.anew()
+
     def anew(self) -> Written:
         """Return the same text, of which nothing was seen yet."""
         other = replace(self, seen=Seen(), early=frozenset(), codes={}, _heads={})

@@ -70,6 +70,10 @@ class Source:
         names = {name for name in self.functions if not name.startswith("_")}
         return frozenset(names | set(public_names(self.stage)))
 
+    def make(self) -> None:
+        """Find out what is asked of every module."""
+        _ = self.module, self.definitions, self.functions, self.words, self.public
+
     def calls(self, function: str) -> list[str]:
         """Return the public functions that one calls, itself or by way of private ones, in the order of the text."""
         found: dict[str, None] = {}

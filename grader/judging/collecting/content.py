@@ -16,6 +16,7 @@ from grader.course.stage import Stage
 
 if TYPE_CHECKING:
     from grader.diagnosis.diagnostician import Diagnostician
+    from grader.diagnosis.repairs.rights.prepared import Prepared
 
 
 @dataclass(frozen=True)
@@ -59,14 +60,14 @@ def _in_memory(stage: Stage, content: Content) -> TestFiles:
     return TestFiles(tuple(public), tuple(hidden), public | hidden, others, content.data)
 
 
-def answers(stage: Stage, source: bytes) -> Diagnostician:
+def answers(stage: Stage, source: bytes, prepared: Prepared | None = None) -> Diagnostician:
     """Return the reference and the known mistakes; without the key to them what the stub tells.
 
-    source is the text of the module whose answers are explained.
+    source is the text of the module whose answers are explained, prepared what was made ahead of the stage's own.
     """
     from grader.diagnosis.diagnostician import Diagnostician
 
     if public_only(stage):
         return Diagnostician(stage, sealed.stub(stage), (), is_stub=True)
     others = partial(alternative_sources, stage)
-    return Diagnostician(stage, reference_source(stage), load_mistakes(stage), source, alternatives=others)
+    return Diagnostician(stage, reference_source(stage), load_mistakes(stage), source, False, others, prepared)

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from grader.course.stage import Stage
 from grader.diagnosis.repairs.held.seen import NOTED, Seen
+from grader.diagnosis.repairs.rights.prepared import Prepared
 from grader.diagnosis.repairs.trial import Trial
 from grader.diagnosis.repairs.written import Written
 from grader.diagnosis.replay import Replay
@@ -27,7 +28,7 @@ class Rights:
     stage: Stage
     learner: str
     texts: Sequence[str]
-    _written: dict[str, Written] = field(default_factory=dict)
+    prepared: Prepared
     _noted: dict[Trial, dict[str, Written | None]] = field(default_factory=dict)
 
     def noted(self, trial: Trial, fine: frozenset[str], most: int) -> list[Written]:
@@ -43,9 +44,7 @@ class Rights:
 
     def written(self, text: str) -> Written:
         """Return one of the texts, parsed once."""
-        if text not in self._written:
-            self._written[text] = Written(self.stage, text)
-        return self._written[text]
+        return self.prepared.written(text)
 
     def _most_alike(self, label: str) -> list[str]:
         """Return the right modules, those first that go about what a test asked as the learner's does."""

@@ -10,6 +10,7 @@ import numpy as np
 
 from grader.course.stage import Tolerance
 from grader.diagnosis.repairs.rights.noted import Rights
+from grader.diagnosis.repairs.rights.prepared import Prepared
 from grader.remote.record import Record
 
 LOOPS = "def part(x):\n    return x * 2\n\ndef f(x):\n    return [part(v) for v in x]\n\ndef other(x):\n    return x"
@@ -36,7 +37,7 @@ class Trial:
 
 def noted(learner: str, most: int, *fine: str) -> list[tuple[str, set[str]]]:
     trial: Any = Trial()
-    found = Rights(STAGE, learner, (LOOPS, PLAIN)).noted(trial, frozenset(fine), most)
+    found = Rights(STAGE, learner, (LOOPS, PLAIN), Prepared(STAGE)).noted(trial, frozenset(fine), most)
     return [(each.text, set(each.seen.held)) for each in found]
 
 
