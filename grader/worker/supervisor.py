@@ -27,12 +27,12 @@ def supervise(control: socket.socket, scratch: str) -> None:
 
     Whatever the child started and is left then is killed, daemons and stopped processes too.
     """
+    kernel.adopt_orphans()  # before there is a child that could end: what it leaves then goes to this process
     worker = os.fork()
     if worker == 0:
         return
     code = 0
     try:
-        kernel.adopt_orphans()
         kernel.set_open(False)
         children = Children()
         code = _watch(control, worker, scratch)

@@ -133,6 +133,38 @@ def test_it_leaves_with(end: str, tmp_path: Path) -> None:
     assert time.monotonic() - started < 20
 
 
+def test_what_a_worker_leaves_before_its_parent_has_begun_is_ended(tmp_path: Path) -> None:
+    """On a loaded machine a parent may come to run long after its child."""
+    found = alone(f"""
+        import os, socket, time
+        from grader.worker import supervisor
+        ours, theirs = socket.socketpair()
+        fork = os.fork
+
+        def late():
+            number = fork()
+            if number:
+                time.sleep(1)
+            return number
+
+        process = fork()
+        if process == 0:
+            ours.close()
+            os.fork = late
+            supervisor.supervise(theirs, {str(tmp_path)!r})
+            if fork() == 0:
+                os.setsid()
+                theirs.send(str(os.getpid()).encode())
+                time.sleep(15)
+            os._exit(0)
+        theirs.close()
+        left = int(ours.recv(20))
+        code = os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
+        print([code, os.path.exists("/proc/%d" % left)])
+    """)
+    assert found == [0, False]
+
+
 def test_an_end_of_the_connection_is_told_without_reading() -> None:
     """What the supervisor relies on: a closed socket shows, and what lies in it unread does not."""
     import select
