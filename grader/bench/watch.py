@@ -1,8 +1,9 @@
 """How long `grader watch` takes from a save to its verdict, beside a cold `grader check` of the same module, in turn.
 
 The module is the reference with a last function that gives nothing, in a course folder of its own; saves replace it, as
-editors do. Two moments are measured: when the first line about the row that failed first has arrived, which is graded
-ahead, and when that of the whole verdict has. Noticing the save, grading, recording and printing are all in it.
+editors do. Three moments are measured: when the first line about the row that failed first has arrived, which is graded
+ahead, when that of the whole verdict has, and when the last one has, the cause, if one is found. Noticing the save,
+grading and printing are all in it, in the last moment recording as well.
 """
 
 from __future__ import annotations
@@ -32,22 +33,24 @@ from grader.course.stage import Stage
 GOAL = 0.3  # of a cold check
 GOAL_S = 0.4  # for s15, on a machine that does nothing else
 PATIENCE_S = 60.0
-QUIET_S = 0.2  # without a line: what was printed is complete
+QUIET_S = 0.4  # without a line: what was printed is complete
 ROW = "First: "
 VERDICT = " rows pass."
 
 
 @dataclass(frozen=True)
 class Measured:
-    """Median seconds of a cold check, from a save to the row and to the verdict, and medians of the ratios to cold."""
+    """Median seconds of a cold check and from a save to the three moments, and medians of their ratios to cold."""
 
     stage: str
     saves: int
     cold_s: float
     row_s: float
     verdict_s: float
+    explained_s: float
     row_ratio: float
     ratio: float
+    explained_ratio: float
     goal: float = GOAL
     goal_s: float = GOAL_S
 
@@ -89,6 +92,7 @@ def measure(root: Path, stage: Stage, saves: int) -> Measured:
     cold: list[float] = []
     rows: list[float] = []
     verdicts: list[float] = []
+    explained: list[float] = []
     with subprocess.Popen(
         [*run, "watch", stage.id, "--plain"], cwd=root, env={**environment(), "COLUMNS": "200"}, text=True,
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, encoding="utf-8",
@@ -103,11 +107,12 @@ def measure(root: Path, stage: Stage, saves: int) -> Measured:
             rows.append(time.perf_counter() - started)
             _until(VERDICT, lines)
             verdicts.append(time.perf_counter() - started)
+            explained.append(max(verdicts[-1], _rest(lines) - started))
             cold.append(seconds_of(cold_command, root, fine=(0, 1)))
         watching.terminate()
-    ahead, whole = (statistics.median(a / b for a, b in zip(each, cold, strict=True)) for each in (rows, verdicts))
-    cold_s, row_s, verdict_s = (statistics.median(each) for each in (cold, rows, verdicts))
-    return Measured(stage.id, saves, cold_s, row_s, verdict_s, ahead, whole)
+    moments = rows, verdicts, explained
+    ratios = [statistics.median(a / b for a, b in zip(each, cold, strict=True)) for each in moments]
+    return Measured(stage.id, saves, *map(statistics.median, (cold, *moments)), *ratios)
 
 
 def save(stage: Stage, text: str) -> None:
@@ -140,11 +145,14 @@ def _until(words: str, lines: queue.Queue[str]) -> None:
     raise SystemExit(f"no line with {words!r} within {PATIENCE_S:g} s")
 
 
-def _rest(lines: queue.Queue[str]) -> None:
-    """Wait until nothing more is printed."""
+def _rest(lines: queue.Queue[str]) -> float:
+    """Wait until nothing more is printed; return when the last line came, or 0."""
+    last = 0.0
     with suppress(queue.Empty):
         while True:
             lines.get(timeout=QUIET_S)
+            last = time.perf_counter()
+    return last
 
 
 def table(found: Measured) -> str:
@@ -154,6 +162,7 @@ def table(found: Measured) -> str:
         f"  cold check        {found.cold_s * 1e3:7.0f} ms\n"
         f"  save to the row   {found.row_s * 1e3:7.0f} ms   {found.row_ratio:.2f} of it\n"
         f"  save to verdict   {found.verdict_s * 1e3:7.0f} ms   {found.ratio:.2f} of it\n"
+        f"  save to the cause {found.explained_s * 1e3:7.0f} ms   {found.explained_ratio:.2f} of it\n"
         f"  goal              {found.goal} of it at most; for s15 on an idle machine {found.goal_s * 1e3:.0f} ms"
     )
 

@@ -137,8 +137,8 @@ class Grader:
             problem=missing, faults=found.faults, refused=refused, reaches=known,
         )  # fmt: skip
 
-    def count(self, row: str) -> int:
-        """Return how many tests a row has; 0 before they are loaded."""
+    def count(self, row: str | None = None) -> int:
+        """Return how many tests a row has, or all have; 0 before they are loaded."""
         return 0 if self._suite is None else len(self._suite.chosen(row))
 
     def hunt(self, snapshot: Snapshot, options: Options, rows: tuple[str, ...]) -> Outcome | None:

@@ -79,8 +79,7 @@ class Session:
         self._items = items
         places = [place for place in (*range(first, len(items)), *range(first)) if place not in done]
         outcomes: list[Outcome] = []
-        known: dict[int, Mark] = {}
-        waiting: list[int] = []
+        known, waiting = dict[int, Mark](), list[int]()
         for part in self._parts(places):
             found, ran = self._known(part, report, outcomes)
             known |= found
@@ -91,9 +90,12 @@ class Session:
         def is_needed(place: int, bits: int) -> bool:
             return tells(criterion_of(items[place]), lambda: bits or (recall.involved(items[place]) if recall else 0))
 
-        passed, left = self.marks.parted(waiting, is_needed)
-        outcomes += [self._passed(place, mark, None if place in known else report) for place, mark in passed.items()]
-        self._run(left, report, outcomes, False)
+        passed, again, left = self.marks.parted(waiting, is_needed)
+        marks = {**passed, **again}.items()
+        told = [self._passed(place, mark, None if place in known else report) for place, mark in marks]
+        outcomes += told[: len(passed)]
+        self._run(left, report, outcomes, False)  # with these each test is told, and the verdict is clear
+        self._run(list(again), report, outcomes, False)
         self._settle(outcomes, report)
 
     def _parts(self, places: list[int]) -> list[list[int]]:

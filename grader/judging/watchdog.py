@@ -61,7 +61,7 @@ class Watchdog:
         self._on_test = on_test
         self._items = charge.suite.chosen(charge.task.only, charge.task.first)
         self._outcomes: dict[int, Outcome] = {}
-        self._told: set[int] = set()
+        self._told: dict[int, Status] = {}
         self._of_this_judge: set[int] = set()
         self._faults: list[str] = []
         self._problem: Problem | None = None
@@ -143,11 +143,11 @@ class Watchdog:
                 self._keep(place, self._of_doubt(place, fault))
 
     def _keep(self, place: int, outcome: Outcome, more: bool = False) -> None:
-        """Keep an outcome and tell of it, once, unless more of it is to come."""
+        """Keep an outcome and tell of it, unless more of it is to come; once, or again where it ends otherwise."""
         self._outcomes[place] = outcome
         self._of_this_judge.add(place)
-        if not more and place not in self._told:
-            self._told.add(place)
+        if not more and self._told.get(place) != outcome.status:
+            self._told[place] = outcome.status
             if self._on_test is not None:
                 self._on_test(outcome)
 

@@ -34,6 +34,14 @@ class Glimpsed:
 
 
 @dataclass(frozen=True)
+class Decided:
+    """Every test of a check has ended, and not all pass: its verdict, not explained yet and not recorded."""
+
+    ticket: int
+    verdict: Verdict
+
+
+@dataclass(frozen=True)
 class Judged:
     """A check has come to its verdict."""
 
@@ -66,4 +74,4 @@ class Typed:
     text: str
 
 
-Event = Saved | Counted | Glimpsed | Judged | Failed | Explored | Typed
+Event = Saved | Counted | Glimpsed | Decided | Judged | Failed | Explored | Typed

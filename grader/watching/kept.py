@@ -18,7 +18,7 @@ from grader import outcome, verdict
 from grader.course import provenance
 from grader.judging.processes.plain import records, unpacked
 from grader.submission import source, used
-from grader.watching.events import Counted, Event, Failed, Glimpsed, Judged
+from grader.watching.events import Counted, Decided, Event, Failed, Glimpsed, Judged
 
 RECORDS = records(*(vars(module).values() for module in (outcome, verdict, provenance, source, used)))
 END_SECONDS = 2.0
@@ -152,11 +152,13 @@ def own_environment() -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": os.pathsep.join([str(HOUSE), *filter(None, [given])])}
 
 
-def _event(kind: str, ticket: int, *fields: Any) -> Counted | Glimpsed | Judged | Failed:
+def _event(kind: str, ticket: int, *fields: Any) -> Counted | Glimpsed | Decided | Judged | Failed:
     if kind == "tested":
         return Counted(ticket, *fields)
     if kind == "glimpsed":
         return Glimpsed(ticket, unpacked(fields[0], RECORDS))
+    if kind == "decided":
+        return Decided(ticket, unpacked(fields[0], RECORDS))
     if kind == "judged":
         return Judged(ticket, unpacked(fields[0], RECORDS))
     return Failed(ticket, *fields)

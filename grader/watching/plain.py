@@ -12,8 +12,8 @@ from grader.course.stage import Stage
 from grader.progress.actions import Workspace
 from grader.report.terminal import screen
 from grader.report.terminal.layout import Look, paragraph
-from grader.verdict import CriterionResult
-from grader.watching.events import Event, Explored, Failed, Glimpsed, Judged, Saved, Typed
+from grader.verdict import CriterionResult, Verdict
+from grader.watching.events import Decided, Event, Explored, Failed, Glimpsed, Judged, Saved, Typed
 from grader.watching.keys import Keys
 from grader.watching.making import made
 from grader.watching.session import Session
@@ -61,7 +61,8 @@ class Lines:
         self._session = session
         self._keys = keys
         self._look = look
-        self._glimpsed: CriterionResult | None = None  # the row that was told ahead of the verdict
+        self._glimpsed: CriterionResult | None = None  # the row that was told ahead of its explanation
+        self._decided: Verdict | None = None  # the verdict that was told so
 
     def begin(self, stage: Stage) -> None:
         """Say what is watched, and how to stop."""
@@ -88,13 +89,17 @@ class Lines:
         """Print what has changed."""
         board = self._session.board
         if isinstance(event, Saved):
+            self._glimpsed = self._decided = None
             self._say("Saved. Checking.")
         elif isinstance(event, Glimpsed):
             self._glimpsed = event.row
             screen.show(spoken_row(board, event.row, self._look))
+        elif isinstance(event, Decided):
+            screen.show(spoken(board, self._look, self._glimpsed))
+            self._glimpsed, self._decided = board.first, board.verdict
         elif isinstance(event, (Judged, Failed)):
-            known, self._glimpsed = self._glimpsed, None
-            screen.show(spoken(board, self._look, known))
+            screen.show(spoken(board, self._look, self._glimpsed, self._decided))
+            self._glimpsed = self._decided = None
             if board.note:
                 self._say(board.note)
         elif isinstance(event, Explored) and event.text:

@@ -27,7 +27,8 @@ from grader.progress import actions
 from grader.report import feedback
 from grader.stopping import end_in_order
 from grader.submission import take
-from grader.submission.source import check_source, refused_rows
+from grader.submission.source import Problem, check_source, plain_text, refused_rows
+from grader.submission.source.reaching import reaches
 from grader.verdict import Run, decide
 
 if TYPE_CHECKING:
@@ -47,6 +48,7 @@ class Service:
         self._workspace = replace(workspace, grade=self._grade)
         self._tell = tell
         self._kept: Grader | None = None
+        self._counts: dict[str | None, int] = {}  # of its tests
         self._options: Options | None = None  # of the last grading
         self._text: bytes | None = None  # of the module then; None where the next grading has inputs of its own
         self.busy = False
@@ -55,19 +57,23 @@ class Service:
         """Check a stage and tell each outcome, then the verdict; an error is told as one.
 
         The tests of row are run first, and what they found is told at once to whoever works on it; only the verdict
-        counts.
+        counts. So is what all tests found, before it is explained.
         """
-        ahead: list[Outcome] = []
+        told: dict[str, Outcome] = {}
+        ahead: dict[str, Outcome] = {}
         is_told = row is None
 
         def on_test(outcome: Outcome) -> None:
             nonlocal is_told
             self._tell("tested", ticket, outcome.criterion, outcome.status)
+            told[outcome.test] = outcome
             if not is_told and outcome.criterion == row:
-                ahead.append(outcome)
-            if not is_told and (outcome.criterion != row or self._is_all_of(ahead)):
+                ahead[outcome.test] = outcome
+            if not is_told and (outcome.criterion != row or len(ahead) == self._count(row)):
                 is_told = True
-                self._glimpse(ticket, stage, ahead)
+                self._glimpse(ticket, stage, list(ahead.values()))
+            if len(told) == self._count(None):
+                self._decide(ticket, stage, list(told.values()))
 
         try:
             self.busy = True
@@ -87,26 +93,38 @@ class Service:
         finally:
             self.busy = False
 
-    def _is_all_of(self, found: list[Outcome]) -> bool:
-        """Say whether all tests of a row have ended: the next one, of another row, may take its time."""
-        tests = {outcome.test for outcome in found}
-        return self._kept is not None and len(tests) == self._kept.count(found[0].criterion)
+    def _count(self, row: str | None) -> int:
+        """Return how many tests there are, of a row or in all; when the last has ended, nothing more is waited for."""
+        if row not in self._counts and self._kept is not None:
+            self._counts[row] = self._kept.count(row)
+        return self._counts.get(row, 0)
 
     def _glimpse(self, ticket: int, stage: Stage, found: list[Outcome]) -> None:
         """Tell what the tests of one row found, unexplained: the others' evidence may speak against an explanation."""
-        snapshot = take(stage, None, self._workspace.course.root)
-        if not found or found[0].criterion in refused_rows(stage, check_source(stage, snapshot)):
+        snapshot, refused = self._read(stage)
+        if not found or found[0].criterion in refused:
             return
-        run = Run(0, "none", None, 0.0, __version__, "", snapshot.label, found[0].criterion, public_only(stage))
-        expected = [(outcome.test, outcome.criterion, outcome.hidden) for outcome in found]
-        plain = [replace(outcome, explains=(), unexplained="") for outcome in found]
-        verdict = _shown(stage, decide(stage, expected, plain, run))
+        verdict = _unexplained(stage, snapshot, found, refused, found[0].criterion)
         if not verdict.grader_fault:
             self._tell("glimpsed", ticket, verdict.criteria[0])
+
+    def _decide(self, ticket: int, stage: Stage, found: list[Outcome]) -> None:
+        """Tell what all tests found, where not all pass: those that do are run once more before a pass is told."""
+        snapshot, refused = self._read(stage)
+        verdict = _unexplained(stage, snapshot, found, refused)
+        is_begun = any(row.status in ("passed", "failed") for row in verdict.criteria)
+        if is_begun and not (verdict.grader_fault or _is_recorded(verdict)):
+            self._tell("decided", ticket, verdict)
+
+    def _read(self, stage: Stage) -> tuple[Snapshot, dict[str, Problem]]:
+        """Return the module, and the rows that its text fails."""
+        snapshot = take(stage, None, self._workspace.course.root)
+        return snapshot, refused_rows(stage, check_source(stage, snapshot))
 
     def close(self) -> None:
         """Forget the tests, and end the worker that was started ahead."""
         kept, self._kept, self._text = self._kept, None, None
+        self._counts.clear()
         if kept is not None:
             kept.close()
 
@@ -145,6 +163,17 @@ class Service:
 def _is_recorded(verdict: Verdict) -> bool:
     """Say whether a verdict opens other stages: as a pass, or in a copy without a key as one of the public tests."""
     return verdict.passed or verdict.public_passed
+
+
+def _unexplained(
+    stage: Stage, snapshot: Snapshot, found: list[Outcome], refused: dict[str, Problem], row: str | None = None
+) -> Verdict:
+    """Return what is shown of a module by what some tests found, of a row or all, without explanations."""
+    run = Run(0, "none", None, 0.0, __version__, "", snapshot.label, row, public_only(stage))
+    expected = [(outcome.test, outcome.criterion, outcome.hidden) for outcome in found]
+    plain = [replace(outcome, explains=(), unexplained="") for outcome in found]
+    known = reaches(stage, plain_text(snapshot.source))
+    return _shown(stage, decide(stage, expected, plain, run, refused=refused, reaches=known))
 
 
 def _shown(stage: Stage, verdict: Verdict) -> Verdict:

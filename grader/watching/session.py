@@ -18,7 +18,7 @@ from grader.progress.actions import Standing, Workspace, standings
 from grader.verdict import Verdict
 from grader.watching import files
 from grader.watching.board import Board
-from grader.watching.events import Counted, Event, Explored, Failed, Glimpsed, Judged, Saved
+from grader.watching.events import Counted, Decided, Event, Explored, Failed, Glimpsed, Judged, Saved
 
 if TYPE_CHECKING:
     from grader.progress.beside.comparison import Comparison
@@ -93,6 +93,8 @@ class Session:
                 self._becomes(tests=board.tests + 1, at=row)
             case Glimpsed(ticket, row) if ticket == self._ticket:
                 self._becomes(verdict=board.with_row(row), trouble=None)
+            case Decided(ticket, verdict) if ticket == self._ticket:
+                self._becomes(verdict=verdict, trouble=None)
             case Judged(ticket, verdict) if ticket == self._ticket:
                 self._judged(verdict)
             case Failed(ticket, message, hint) if ticket == self._ticket:

@@ -136,16 +136,17 @@ def done_lines(board: Board, look: Look) -> list[Text]:
     return lines
 
 
-def spoken(board: Board, look: Look, known: CriterionResult | None = None) -> list[Text]:
+def spoken(
+    board: Board, look: Look, known: CriterionResult | None = None, decided: Verdict | None = None
+) -> list[Text]:
     """Return the board for plain mode: sentences, one below the other, without marks or columns.
 
-    known is a row that was told already: of it only the explanation is told.
+    known is a row that was told already: of it only the explanation is told. decided is a verdict that was told so.
     """
     verdict = board.verdict
     lines: list[Text] = []
-    if verdict is not None and verdict.problem is None:
-        done = sum(row.status == "passed" for row in verdict.criteria)
-        said = f"{title(board)}: {done} of {count(len(verdict.criteria), 'row')} pass."
+    if verdict is not None and verdict.problem is None and _passing(verdict) != _passing(decided):
+        said = f"{title(board)}: {_passing(verdict)} of {count(len(verdict.criteria), 'row')} pass."
         lines += paragraph(said, look, indent=0)
     if board.complete or board.first is None or verdict is None or verdict.problem is not None:
         return lines + below(board, look)
@@ -153,6 +154,10 @@ def spoken(board: Board, look: Look, known: CriterionResult | None = None) -> li
         found = next((each.diagnosis for each in board.first.failures if each.diagnosis), None)
         return lines + (paragraph(f"{found.text}\n{found.fix}", look) if found is not None else [])
     return [*lines, *spoken_row(board, board.first, look)]
+
+
+def _passing(verdict: Verdict | None) -> int | None:
+    return None if verdict is None else sum(row.status == "passed" for row in verdict.criteria)
 
 
 def spoken_row(board: Board, row: CriterionResult, look: Look) -> list[Text]:

@@ -77,11 +77,14 @@ class Marks:
         if status == "passed" and place < self._count:
             self._doubted |= MARK.unpack_from(self._memory, MARK.size * place)[0] == FAILED
 
-    def parted(self, places: list[int], is_needed: Callable[[int, int], bool]) -> tuple[dict[int, Mark], list[int]]:
-        """Return the marks of tests that have passed, and the places of those to be run.
+    def parted(
+        self, places: list[int], is_needed: Callable[[int, int], bool]
+    ) -> tuple[dict[int, Mark], dict[int, Mark], list[int]]:
+        """Return the marks of tests that have passed, those of tests to be run again, and where there is no mark.
 
         What has passed is run again where is_needed says so, of a place and the bits of what the mark involves.
         """
         marks = {place: mark for place in places if (mark := self.of(place)) is not None}
-        passed = {place: mark for place, mark in marks.items() if not is_needed(place, mark.involved)}
-        return passed, [place for place in places if place not in passed]
+        again = {place: mark for place, mark in marks.items() if is_needed(place, mark.involved)}
+        passed = {place: mark for place, mark in marks.items() if place not in again}
+        return passed, again, [place for place in places if place not in marks]

@@ -14,14 +14,12 @@ from typing import Any
 import pytest
 
 from grader.judging.grading import Grader, Options
-from grader.outcome import Outcome
 from grader.progress.actions import open_workspace
 from grader.submission import Snapshot
 from grader.tests.support.command import NUMBERS, WRONG, Place
 from grader.tests.support.patience import SLACK
-from grader.tests.watching.fakes import SQUARE
-from grader.verdict import CriterionResult, Verdict
-from grader.watching.events import Counted, Event, Failed, Glimpsed, Judged
+from grader.verdict import Verdict
+from grader.watching.events import Counted, Decided, Event, Failed, Glimpsed, Judged
 from grader.watching.kept import CAN_INTERRUPT, Kept
 from grader.watching.service import Service, serve
 
@@ -68,7 +66,12 @@ def test_it_grades_as_check_does_and_a_hanging_check_gives_way_to_the_next(place
     try:
         place.numbers.write_text(WRONG, encoding="utf-8")
         kept.check("s01", None)
-        judged = following(found)
+        decided, judged = following(found), following(found)
+        assert isinstance(decided, Decided) and [row.status for row in decided.verdict.criteria] == [
+            "failed",
+            "blocked",
+        ]
+        assert decided.verdict.criteria[0].failures[0].diagnosis is None
         assert isinstance(judged, Judged) and [row.status for row in judged.verdict.criteria] == ["failed", "blocked"]
         diagnosis = judged.verdict.criteria[0].failures[0].diagnosis
         assert diagnosis is not None and diagnosis.mistake == "squared"
@@ -203,25 +206,6 @@ def test_a_grader_that_fails_is_told_and_forgotten(place: Place, monkeypatch: py
     monkeypatch.setattr("grader.progress.actions.check", fail)
     service.check(1, "s01")
     assert told == [("failed", 1, "the grader failed: RuntimeError: an oversight", None)]
-
-
-def test_what_one_row_found_is_told_ahead_without_explanation_unless_its_text_fails_it(
-    place: Place, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    told: list[tuple[object, ...]] = []
-    workspace = open_workspace(place.root)
-    service = Service(workspace, lambda *fields: told.append(fields))
-    stage = workspace.course.stages[0]
-    found = [Outcome("t::1", "double", True, "failed", "expected 6, got 9", explains=(SQUARE,))]
-    service._glimpse(4, stage, found)
-    ((kind, ticket, row),) = told
-    assert (kind, ticket) == ("glimpsed", 4) and isinstance(row, CriterionResult)
-    assert (row.id, row.status, row.failures[0].message) == ("double", "failed", "expected 6, got 9")
-    assert row.failures[0].diagnosis is None
-    service._glimpse(5, stage, [])
-    monkeypatch.setattr("grader.watching.service.refused_rows", lambda *_: {"double": None})
-    service._glimpse(6, stage, found)
-    assert len(told) == 1
 
 
 def _orders(*pieces: bytes) -> Callable[[], bytes]:

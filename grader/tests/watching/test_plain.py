@@ -12,7 +12,7 @@ import pytest
 from grader.report.terminal.layout import Look
 from grader.tests.support.command import Place
 from grader.tests.watching.fakes import Watched, verdict
-from grader.watching.events import Event, Explored, Failed, Glimpsed, Saved, Typed
+from grader.watching.events import Decided, Event, Explored, Failed, Glimpsed, Saved, Typed
 from grader.watching.keys import Keys
 from grader.watching.plain import Lines, read_lines
 
@@ -56,6 +56,22 @@ def test_a_save_and_its_verdict_are_told_once(plain: Plain) -> None:
     assert plain.told(Failed(1, "of an earlier check", None)) == ""
     plain.told("c")
     assert plain.told(Failed(4, "s01 has no module", None)) == "s01 has no module\n"
+
+
+def test_a_verdict_that_was_told_unexplained_is_told_no_more(plain: Plain) -> None:
+    failing = verdict(plain.first, "failed", "blocked")
+    row = failing.criteria[0]
+    ahead = replace(row, failures=tuple(replace(each, diagnosis=None) for each in row.failures))
+    decided = replace(failing, criteria=(ahead, failing.criteria[1]))
+    told = plain.told(Decided(1, decided))
+    assert told.startswith("s01 · Numbers: 0 of 2 rows pass.\nFirst: double is right") and "expected 6, got 9" in told
+    assert plain.told(plain.judged(failing)).splitlines() == ["    This is the square.", "    Multiply by 2."]
+    plain.told(Saved(plain.first.module_path))
+    plain.told(Glimpsed(2, ahead))
+    assert plain.told(Decided(2, decided)) == "s01 · Numbers: 0 of 2 rows pass.\n"
+    better = verdict(plain.first, "passed", "failed")
+    assert plain.told(plain.judged(better)).startswith("s01 · Numbers: 1 of 2 rows pass.\nFirst: quadruple is right")
+    assert "0 of 2 rows pass." in plain.told(plain.judged(failing))  # each check begins anew
 
 
 def test_what_could_not_be_recorded_and_what_was_drawn_are_told(plain: Plain) -> None:

@@ -11,7 +11,7 @@ from grader.errors import ProgressError, StageLocked, UsageError
 from grader.submission.source import Problem
 from grader.tests.support.command import NUMBERS, Place
 from grader.tests.watching.fakes import Watched, verdict
-from grader.watching.events import Counted, Explored, Failed, Glimpsed, Judged, Saved
+from grader.watching.events import Counted, Decided, Explored, Failed, Glimpsed, Judged, Saved
 from grader.watching.session import RUNNING
 
 
@@ -34,7 +34,8 @@ def test_a_stage_is_checked_as_it_is_opened_and_at_each_save(watched: Watched) -
 def test_what_an_earlier_check_tells_changes_nothing(watched: Watched) -> None:
     old = verdict(watched.first, "failed", "blocked")
     watched.session.take(Saved(watched.first.module_path))
-    for event in (Judged(1, old), Counted(1, "double", "failed"), Failed(1, "no", None), Glimpsed(1, old.criteria[0])):
+    late = Judged(1, old), Decided(1, old), Counted(1, "double", "failed"), Failed(1, "no", None)
+    for event in (*late, Glimpsed(1, old.criteria[0])):
         watched.session.take(event)
     assert (watched.session.board.verdict, watched.session.board.trouble, watched.session.board.tests) == (
         None,
@@ -54,6 +55,15 @@ def test_the_row_that_does_not_pass_first_is_graded_ahead_of_the_others(watched:
     assert [row.status for row in board.verdict.criteria] == ["passed", "blocked"] and not board.complete
     watched.session.check()
     assert watched.checks.asked[2:] == [("s01", None)]  # what is left waits for another
+
+
+def test_a_verdict_is_there_before_it_is_explained(watched: Watched) -> None:
+    found = verdict(watched.first, "failed", "blocked")
+    watched.session.take(Decided(1, found))
+    board = watched.session.board
+    assert board.verdict == found and board.since is not None and board.failing == "double"
+    watched.session.take(Judged(1, found))
+    assert watched.session.board.since is None
 
 
 def test_what_is_wrong_comes_before_what_was_not_begun(watched: Watched) -> None:

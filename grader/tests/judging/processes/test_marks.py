@@ -56,7 +56,7 @@ def test_where_one_that_failed_passes_here_no_mark_counts(here: Status, counts: 
     assert marks.of(0) is not None
     marks.compare(1, here)
     assert (marks.of(0) is not None) is counts
-    assert marks.parted([0], never) == (({0: Mark(0.5, 1)}, []) if counts else ({}, [0]))
+    assert marks.parted([0], never) == (({0: Mark(0.5, 1)}, {}, []) if counts else ({}, {}, [0]))
 
 
 def test_what_is_open_is_neither_known_to_pass_nor_to_fail() -> None:
@@ -65,7 +65,7 @@ def test_what_is_open_is_neither_known_to_pass_nor_to_fail() -> None:
     marks.failed(1)
     assert [marks.is_open(place) for place in range(3)] == [False, False, True]
     marks.doubt()
-    assert marks.of(0) is None and marks.parted([0, 2], never) == ({}, [0, 2])
+    assert marks.of(0) is None and marks.parted([0, 2], never) == ({}, {}, [0, 2])
 
 
 def test_what_is_needed_is_run_again_and_asked_about_by_place_and_bits() -> None:
@@ -78,5 +78,5 @@ def test_what_is_needed_is_run_again_and_asked_about_by_place_and_bits() -> None
 
     for place in range(3):
         marks.passed(place, Mark(0.5, UNTOLD if place else 2))
-    passed, left = marks.parted([0, 1, 2, 3], is_needed)
-    assert ([*passed], left, asked) == ([0, 2], [1, 3], [(0, 2), (1, UNTOLD), (2, UNTOLD)])
+    passed, again, left = marks.parted([0, 1, 2, 3], is_needed)
+    assert ([*passed], [*again], left, asked) == ([0, 2], [1], [3], [(0, 2), (1, UNTOLD), (2, UNTOLD)])
