@@ -30,7 +30,9 @@ KIN = {  # functions that are confused
     "add": ("subtract",), "subtract": ("add",), "cos": ("tan",), "tanh": ("sin", "arctan"), "outer": ("inner",),
     "uniform": ("normal",), "standard_normal": ("random",), "arange": ("ones",), "abs": ("square",),
     "sorted": ("list",), "split": ("splitlines",), "upper": ("lower",), "lower": ("upper",), "extend": ("append",),
-    "keys": ("values",), "pop": ("popleft",), "sort": ("unique",), "unique": ("sort",),
+    "keys": ("values",), "pop": ("popleft",), "sort": ("unique",), "unique": ("sort",), "sqrt": ("square",),
+    "square": ("sqrt", "abs"), "stack": ("concatenate",), "concatenate": ("stack",), "hstack": ("vstack",),
+    "vstack": ("hstack",), "repeat": ("tile",), "tile": ("repeat",), "empty": ("zeros",), "sinh": ("tanh",),
 }  # fmt: skip
 MOST_KEYS = 12  # of a dict that one key may be confused with
 
