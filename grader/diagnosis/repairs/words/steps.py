@@ -65,8 +65,8 @@ def line(change: Change, say: Vocabulary) -> Clause | None:
     like = targets(change.statement, say) or "the line before"
     if what == like and (apart := _apart(line, change.statement)):  # two calls of one function
         what, like = apart
-    fix = f"Write for {what} the line that {like} has: it is missing."
-    return Clause(f"{what} had no line like that of {like}", fix, 1)
+    fix = f"Write for {what} the line that {like} has."
+    return Clause(f"the line for {what} beside that for {like} were left out", fix, 1)
 
 
 def _apart(line: ast.AST | None, other: ast.AST) -> tuple[str, str] | None:

@@ -38,7 +38,7 @@ def test_the_line_that_differs_from_its_likes_is_made_as_they_are() -> None:
 def test_a_line_that_is_missing_beside_its_like_is_put_in() -> None:
     found = _found(ONE_LESS, "f(1.0, 1.0, 2.0, 2.0)")
     body = "mean = 0.9 * mean + new_mean\nvar = 0.9 * var + new_var\nreturn (mean, var, new_var)"
-    assert "var had no line like that of mean" in found[body]
+    assert "the line for var beside that for mean were left out" in found[body]
 
 
 def test_a_missing_line_may_take_another_value_of_the_same_shape() -> None:
@@ -46,7 +46,7 @@ def test_a_missing_line_may_take_another_value_of_the_same_shape() -> None:
     text = f"{head}    run_mean = 0.9 * run_mean + mu\n    return run_mean, run_var"
     found = _found(text, "f(np.ones(3), np.ones(3), np.ones((2, 3)))")
     [body] = [each for each in found if "run_var = 0.9 * run_var + spread" in each]
-    assert "run_var had no line like that of run_mean" in found[body]
+    assert "the line for run_var beside that for run_mean were left out" in found[body]
 
 
 def test_a_line_is_missing_where_what_it_sets_is_used_be_its_like_right_or_not() -> None:

@@ -25,7 +25,7 @@ CASES = {
         "f(np.ones((4, 2)), np.array([0, 1]), np.array([[2], [3]]), np.ones((2, 2)), np.ones((2, 1, 2)))",
         "found = np.zeros_like(table)\nother = grad_neg * 2.0\nnp.add.at(found, a, grad_pos)\n"
         "np.add.at(found, b, grad_neg)\nreturn found",
-        "grad_neg had no line like that of grad_pos",
+        "the line for grad_neg beside that for grad_pos were left out",
     ),
 }
 
