@@ -137,9 +137,12 @@ class Grader:
             problem=missing, faults=found.faults, refused=refused, reaches=known,
         )  # fmt: skip
 
-    def count(self, row: str | None = None) -> int:
-        """Return how many tests a row has, or all have; 0 before they are loaded."""
-        return 0 if self._suite is None else len(self._suite.chosen(row))
+    def tests(self) -> dict[str, str]:
+        """Return the row of each test, by name and in order; none before they are loaded, or where some cannot be."""
+        from grader.judging.suite import criterion_of, name_of
+
+        suite = self._suite
+        return {} if suite is None or suite.faults else {name_of(each): criterion_of(each) for each in suite.items}
 
     def hunt(self, snapshot: Snapshot, options: Options, rows: tuple[str, ...]) -> Outcome | None:
         """Return the first test that a module does not pass, those of rows first; None where it passes all.

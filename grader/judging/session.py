@@ -92,7 +92,7 @@ class Session:
 
         passed, again, left = self.marks.parted(waiting, is_needed)
         marks = {**passed, **again}.items()
-        told = [self._passed(place, mark, None if place in known else report) for place, mark in marks]
+        told = [self._passed(place, mark, Untold() if place in known else report) for place, mark in marks]
         outcomes += told[: len(passed)]
         self._run(left, report, outcomes, False)  # with these each test is told, and the verdict is clear
         self._run(list(again), report, outcomes, False)
@@ -133,11 +133,10 @@ class Session:
                     self._run([place], report, outcomes, False)
         return known, ran
 
-    def _passed(self, place: int, mark: Mark, report: Report | None) -> Outcome:
+    def _passed(self, place: int, mark: Mark, report: Report) -> Outcome:
         """Return the outcome of a test that has a mark, and tell it, unless that has been done."""
         outcome = replace(self.suite.unjudged(self._items[place]), status="passed", seconds=mark.seconds)
-        if report is not None:
-            report.send("outcome", place, outcome, False)
+        report.send("outcome", place, outcome, False)
         return outcome
 
     def _run(self, places: list[int], report: Report, outcomes: list[Outcome], is_first: bool) -> list[int]:
@@ -147,9 +146,8 @@ class Session:
             item, following = self._items[place], None if then is None else self._items[then]
             if is_first and (self.marks.of(place) or self._late.leads_here(criterion_of(item))):
                 self.slate.at("test", place)
-                self.giving.attempted(
-                    item, following, "it waits"
-                )  # pytest takes down what the test before it had set up
+                # pytest takes down what the test before it had set up
+                self.giving.attempted(item, following, "it waits")
                 waiting.append(place)
                 continue
             self._place = place
@@ -173,6 +171,8 @@ class Session:
         base = self.suite.unjudged(item)
         if left_out := self._no_time_for(item):
             self.giving.attempted(item, following, left_out)  # pytest takes down what the test before it had set up
+            if (mark := self.marks.of(self._place)) is not None:  # it was told to pass, and tells nothing more
+                return self._passed(self._place, mark, Untold())
             outcome = replace(base, status="timed_out", message=left_out)
             report.send("outcome", self._place, outcome, False)
             return outcome

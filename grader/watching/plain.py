@@ -63,6 +63,7 @@ class Lines:
         self._look = look
         self._glimpsed: CriterionResult | None = None  # the row that was told ahead of its explanation
         self._decided: Verdict | None = None  # the verdict that was told so
+        self._ticket = 0  # of the check that both are of
 
     def begin(self, stage: Stage) -> None:
         """Say what is watched, and how to stop."""
@@ -74,22 +75,28 @@ class Lines:
         before = self._session.board
         if isinstance(event, Typed):
             answer = self._keys(event.text)
+            self._begin_anew()
             if answer.text:
                 self._say(answer.text)
             if self._session.board.stage is not before.stage:
                 self._say(f"Watching {title(self._session.board)}.")
             return not answer.quits
         self._session.take(event)
+        self._begin_anew()
         board = self._session.board
         if board is not before:
             self._tell(event)
         return True
 
+    def _begin_anew(self) -> None:
+        """Forget what was told of an earlier check, once another one has begun."""
+        if self._session.ticket != self._ticket:
+            self._ticket, self._glimpsed, self._decided = self._session.ticket, None, None
+
     def _tell(self, event: Event) -> None:
         """Print what has changed."""
         board = self._session.board
         if isinstance(event, Saved):
-            self._glimpsed = self._decided = None
             self._say("Saved. Checking.")
         elif isinstance(event, Glimpsed):
             self._glimpsed = event.row

@@ -11,15 +11,15 @@ import json
 import os
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 from grader import __version__
 from grader.course.sealed import public_only
-from grader.course.stage import Course, Stage
+from grader.course.stage import Course, Stage, public_names
 from grader.errors import GraderError
 from grader.judging.grading import MAX_SEED, Grader
 from grader.judging.processes.plain import packed
@@ -27,7 +27,7 @@ from grader.progress import actions
 from grader.report import feedback
 from grader.stopping import end_in_order
 from grader.submission import take
-from grader.submission.source import Problem, check_source, plain_text, refused_rows
+from grader.submission.source import check_source, missing_names, plain_text, refused_rows
 from grader.submission.source.reaching import reaches
 from grader.verdict import Run, decide
 
@@ -48,7 +48,8 @@ class Service:
         self._workspace = replace(workspace, grade=self._grade)
         self._tell = tell
         self._kept: Grader | None = None
-        self._counts: dict[str | None, int] = {}  # of its tests
+        self._tests: dict[str, str] = {}  # and their rows
+        self._snapshot: Snapshot | None = None  # of the module that is graded
         self._options: Options | None = None  # of the last grading
         self._text: bytes | None = None  # of the module then; None where the next grading has inputs of its own
         self.busy = False
@@ -60,19 +61,16 @@ class Service:
         counts. So is what all tests found, before it is explained.
         """
         told: dict[str, Outcome] = {}
-        ahead: dict[str, Outcome] = {}
         is_told = row is None
 
         def on_test(outcome: Outcome) -> None:
             nonlocal is_told
             self._tell("tested", ticket, outcome.criterion, outcome.status)
             told[outcome.test] = outcome
-            if not is_told and outcome.criterion == row:
-                ahead[outcome.test] = outcome
-            if not is_told and (outcome.criterion != row or len(ahead) == self._count(row)):
+            if not is_told and (outcome.criterion != row or self._is_all_of(row, told)):
                 is_told = True
-                self._glimpse(ticket, stage, list(ahead.values()))
-            if len(told) == self._count(None):
+                self._glimpse(ticket, stage, [each for each in told.values() if each.criterion == row])
+            if self._is_all_of(None, told):
                 self._decide(ticket, stage, list(told.values()))
 
         try:
@@ -93,38 +91,50 @@ class Service:
         finally:
             self.busy = False
 
-    def _count(self, row: str | None) -> int:
-        """Return how many tests there are, of a row or in all; when the last has ended, nothing more is waited for."""
-        if row not in self._counts and self._kept is not None:
-            self._counts[row] = self._kept.count(row)
-        return self._counts.get(row, 0)
+    def _is_all_of(self, row: str | None, told: Mapping[str, Outcome]) -> bool:
+        """Say whether all tests of a row, or all, have ended: what comes after that may take its time."""
+        if not self._tests and self._kept is not None:
+            self._tests = self._kept.tests()
+        if row is None:
+            return len(told) == len(self._tests)
+        return sum(each.criterion == row for each in told.values()) == list(self._tests.values()).count(row)
 
     def _glimpse(self, ticket: int, stage: Stage, found: list[Outcome]) -> None:
         """Tell what the tests of one row found, unexplained: the others' evidence may speak against an explanation."""
-        snapshot, refused = self._read(stage)
-        if not found or found[0].criterion in refused:
-            return
-        verdict = _unexplained(stage, snapshot, found, refused, found[0].criterion)
-        if not verdict.grader_fault:
+        verdict = self._unexplained(stage, found, found[0].criterion) if found else None
+        if verdict is not None and not verdict.grader_fault:
             self._tell("glimpsed", ticket, verdict.criteria[0])
 
     def _decide(self, ticket: int, stage: Stage, found: list[Outcome]) -> None:
         """Tell what all tests found, where not all pass: those that do are run once more before a pass is told."""
-        snapshot, refused = self._read(stage)
-        verdict = _unexplained(stage, snapshot, found, refused)
-        is_begun = any(row.status in ("passed", "failed") for row in verdict.criteria)
-        if is_begun and not (verdict.grader_fault or _is_recorded(verdict)):
+        verdict = self._unexplained(stage, found)
+        if verdict is None or verdict.grader_fault or _is_recorded(verdict):
+            return
+        if any(row.status not in ("not_started", "blocked") for row in verdict.criteria):
             self._tell("decided", ticket, verdict)
 
-    def _read(self, stage: Stage) -> tuple[Snapshot, dict[str, Problem]]:
-        """Return the module, and the rows that its text fails."""
-        snapshot = take(stage, None, self._workspace.course.root)
-        return snapshot, refused_rows(stage, check_source(stage, snapshot))
+    def _unexplained(self, stage: Stage, found: list[Outcome], row: str | None = None) -> Verdict | None:
+        """Return what is shown of the module by what some tests found, of a row or all, without explanations.
+
+        None where a text that is forbidden fails the row, or where the module defines nothing that the stage asks for.
+        """
+        snapshot = self._snapshot or take(stage, None, self._workspace.course.root)
+        refused = refused_rows(stage, check_source(stage, snapshot))
+        is_empty = not any(outcome.status == "passed" for outcome in found) and _defines_nothing(stage, snapshot)
+        if is_empty or row in refused:
+            return None
+        places = {test: place for place, test in enumerate(self._tests)}
+        found = sorted(found, key=lambda outcome: places.get(outcome.test, 0))  # as in a verdict
+        run = Run(0, "none", None, 0.0, __version__, "", snapshot.label, row, public_only(stage))
+        expected = [(outcome.test, outcome.criterion, outcome.hidden) for outcome in found]
+        plain = [replace(outcome, explains=(), unexplained="") for outcome in found]
+        known = reaches(stage, plain_text(snapshot.source))
+        return _shown(stage, decide(stage, expected, plain, run, refused=refused, reaches=known))
 
     def close(self) -> None:
         """Forget the tests, and end the worker that was started ahead."""
         kept, self._kept, self._text = self._kept, None, None
-        self._counts.clear()
+        self._tests, self._snapshot = {}, None
         if kept is not None:
             kept.close()
 
@@ -139,6 +149,7 @@ class Service:
         if self._kept is None or self._kept.stage is not stage:
             self.close()
             self._kept = Grader(course, stage, warm=True, hurried=True)
+        self._snapshot = snapshot
         if self._options is not None and self._text not in (None, snapshot.source):
             self._options, self._text = replace(options, seed=self._options.seed), snapshot.source
             verdict = self._kept.grade(snapshot, self._options, on_test)
@@ -165,36 +176,50 @@ def _is_recorded(verdict: Verdict) -> bool:
     return verdict.passed or verdict.public_passed
 
 
-def _unexplained(
-    stage: Stage, snapshot: Snapshot, found: list[Outcome], refused: dict[str, Problem], row: str | None = None
-) -> Verdict:
-    """Return what is shown of a module by what some tests found, of a row or all, without explanations."""
-    run = Run(0, "none", None, 0.0, __version__, "", snapshot.label, row, public_only(stage))
-    expected = [(outcome.test, outcome.criterion, outcome.hidden) for outcome in found]
-    plain = [replace(outcome, explains=(), unexplained="") for outcome in found]
-    known = reaches(stage, plain_text(snapshot.source))
-    return _shown(stage, decide(stage, expected, plain, run, refused=refused, reaches=known))
+def _defines_nothing(stage: Stage, snapshot: Snapshot) -> bool:
+    return set(missing_names(stage, snapshot)) >= set(public_names(stage))
 
 
 def _shown(stage: Stage, verdict: Verdict) -> Verdict:
     return feedback.shown(verdict, stage.feedback, feedback.known_names(stage))
 
 
+class Answers:
+    """Writes what is told, a line of JSON each, and each line whole: a check that is broken off is so after it."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self._is_writing = self._is_broken_off = False
+
+    def __call__(self, *fields: Any) -> None:
+        self._is_writing = True
+        try:
+            self._stream.write(json.dumps(packed(fields)) + "\n")
+            self._stream.flush()
+        finally:
+            self._is_writing = False
+        if self._is_broken_off:
+            self._is_broken_off = False
+            raise KeyboardInterrupt
+
+    def break_off(self) -> None:
+        """Raise KeyboardInterrupt, now or at the end of the line that is being written."""
+        if not self._is_writing:
+            raise KeyboardInterrupt
+        self._is_broken_off = True
+
+
 def main() -> None:
     """Take orders until stdin ends."""
-    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    answers = Answers(os.fdopen(os.dup(1), "w", encoding="utf-8"))
     os.dup2(2, 1)  # whatever prints has no part in the answers
 
-    def tell(*fields: Any) -> None:
-        answers.write(json.dumps(packed(fields)) + "\n")
-        answers.flush()
-
-    service = Service(actions.open_workspace(Path(sys.argv[1])), tell)
+    service = Service(actions.open_workspace(Path(sys.argv[1])), answers)
 
     def interrupt(*_: object) -> None:
         if service.busy:
             service.busy = False
-            raise KeyboardInterrupt
+            answers.break_off()
 
     signal.signal(signal.SIGINT, interrupt)
     end_in_order()

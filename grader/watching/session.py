@@ -69,7 +69,7 @@ class Session:
         self._saves = saves
         self._explore = explore
         self._clock = clock
-        self._ticket = 0
+        self.ticket = 0
         self.board = Board(workspace.course.stages[0], ())
 
     def open(self, stage: Stage) -> None:
@@ -80,7 +80,7 @@ class Session:
 
     def check(self, anew: bool = False) -> None:
         """Check the stage again, anew where its tests have changed; what ran before does not count."""
-        self._ticket = self._checks.check(self.board.stage.id, self.board.failing, anew)
+        self.ticket = self._checks.check(self.board.stage.id, self.board.failing, anew)
         self._becomes(since=self._clock(), tests=0, at="", trouble=None)
 
     def take(self, event: Event) -> None:
@@ -89,15 +89,15 @@ class Session:
         match event:
             case Saved(path):
                 self._saved(path)
-            case Counted(ticket, row, _) if ticket == self._ticket:
+            case Counted(ticket, row, _) if ticket == self.ticket:
                 self._becomes(tests=board.tests + 1, at=row)
-            case Glimpsed(ticket, row) if ticket == self._ticket:
+            case Glimpsed(ticket, row) if ticket == self.ticket:
                 self._becomes(verdict=board.with_row(row), trouble=None)
-            case Decided(ticket, verdict) if ticket == self._ticket:
+            case Decided(ticket, verdict) if ticket == self.ticket:
                 self._becomes(verdict=verdict, trouble=None)
-            case Judged(ticket, verdict) if ticket == self._ticket:
+            case Judged(ticket, verdict) if ticket == self.ticket:
                 self._judged(verdict)
-            case Failed(ticket, message, hint) if ticket == self._ticket:
+            case Failed(ticket, message, hint) if ticket == self.ticket:
                 self._becomes(since=None, verdict=None, trouble=(message, hint), standings=self._standings())
             case Explored(stage, text, why) if stage == board.stage.id:
                 self._becomes(drawn=text, note=f"{why}." if board.asked and why else board.note)

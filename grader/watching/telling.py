@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from grader.report.terminal.checklist import Style, detail_lines, fault_lines, problem_lines
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from grader.verdict import CriterionResult, Verdict
     from grader.watching.board import Board
 
+NO_CAUSE = "No cause was found."
 AHEAD = "An explanation, if there is one, follows the other rows."
 KEYS = (
     ("n", "next stage"),
@@ -150,10 +152,18 @@ def spoken(
         lines += paragraph(said, look, indent=0)
     if board.complete or board.first is None or verdict is None or verdict.problem is not None:
         return lines + below(board, look)
-    if known is not None and (known.id, known.status) == (board.first.id, board.first.status):
+    if known is not None and not verdict.faults and _unexplained(known) == _unexplained(board.first):
         found = next((each.diagnosis for each in board.first.failures if each.diagnosis), None)
-        return lines + (paragraph(f"{found.text}\n{found.fix}", look) if found is not None else [])
+        if found is not None:
+            return lines + paragraph(f"{found.text}\n{found.fix}", look)
+        is_over = board.since is None and board.first.status == "failed" and decided is not None
+        return lines + (paragraph(NO_CAUSE, look) if is_over else [])
     return [*lines, *spoken_row(board, board.first, look)]
+
+
+def _unexplained(row: CriterionResult) -> CriterionResult:
+    """Return a row without what explains its failures."""
+    return replace(row, failures=tuple(replace(each, diagnosis=None, unexplained="") for each in row.failures))
 
 
 def _passing(verdict: Verdict | None) -> int | None:

@@ -68,10 +68,9 @@ class Inquiry:
         while group := [each for each in group if not self._leads_elsewhere(each[1])]:
             found, differs = self._asked(items[group[0][0]], group, ends_at)
             if len(found) == len(group):
-                for (place, known), mark in zip(group, found, strict=True):
+                for (place, _), mark in zip(group, found, strict=True):
                     self._marks.passed(place, mark)
-                    if not known.is_steady:
-                        book.pages.again(name_of(items[place]))
+                    book.pages.again(name_of(items[place]))
                 return
             place, known = group[len(found)]
             if differs is not None:

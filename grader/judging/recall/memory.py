@@ -52,6 +52,10 @@ class Pages:
         """Note that the questions of a test have been answered alike once more."""
         self._write(["again", test])
 
+    def failed(self, test: str) -> None:
+        """Note that a test does not pass now, whatever was noted of it before."""
+        self._write(["failed", test])
+
     def unsteady(self, test: str) -> None:
         """Note that a module answers the questions of a test now so, now otherwise."""
         self._write(["unsteady", test])
@@ -124,10 +128,12 @@ class Memory:
         """Take in what the judges of a grading have noted."""
         self.gradings += 1
         self.job = job
-        for pages in all_pages:
-            self._read(pages)
+        failed = {test for pages in all_pages for test in self._read(pages)}
+        for known in (each for test in failed for each in self._tests.get(test, ())):
+            known.last = 0
 
-    def _read(self, pages: Pages) -> None:
+    def _read(self, pages: Pages) -> Iterator[str]:
+        """Take in notes, and yield the tests that failed."""
         for kind, test, *rest in pages.read():
             if kind == "unsteady":
                 self._unsteady.add(test)
@@ -135,6 +141,8 @@ class Memory:
             elif kind == "again":
                 for known in self._tests.get(test, ()):
                     known.is_steady, known.last = True, self.gradings
+            elif kind == "failed":
+                yield test
             elif test not in self._unsteady:
                 self._add(test, *rest)
 

@@ -79,6 +79,8 @@ class Recall:
     def keep(self, outcome: Outcome, attempt: Attempt) -> None:
         """Note a test that passed; where its module answers now so, now otherwise, let no mark count."""
         steps, module, connection = attempt.steps, attempt.module, attempt.connection
+        if outcome.status != "passed":
+            self._book.pages.failed(outcome.test)
         if outcome.status != "passed" or not steps or module is None or connection is None:
             return
         differs, was_steady = self._inquiry.differs.get(outcome.test, (None, False))

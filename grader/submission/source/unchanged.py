@@ -7,8 +7,9 @@ proof: names can be made up while a module runs. So a text that could do so, in 
 from __future__ import annotations
 
 import ast
+import builtins
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 
 from grader.course.stage import STAGES
 from grader.submission.source.forbidden.places import BODY, MODULE, Layout
@@ -18,16 +19,18 @@ from grader.submission.source.looking import laid_out
 
 # Names, and attributes after a dot, by which a function is reached that is not mentioned.
 ROUNDABOUT = frozenset({
-    "globals", "locals", "vars", "eval", "exec", "compile", "getattr", "setattr", "delattr", "__import__",
-    "__builtins__",
+    "globals", "locals", "vars", "dir", "eval", "exec", "compile", "__import__", "__builtins__",
     ".__dict__", ".__globals__", ".__code__", ".__closure__", ".__wrapped__", ".f_globals", ".f_locals", ".f_back",
-    ".tb_frame", ".gi_frame", ".__subclasses__", ".__getattribute__", ".attrgetter", ".methodcaller",
+    ".tb_frame", ".gi_frame", ".__subclasses__", ".__getattribute__",
 })  # fmt: skip
 # Packages that show a module nothing of itself; so do modules of earlier stages.
 PLAIN = frozenset({
-    "__future__", "abc", "bisect", "collections", "copy", "dataclasses", "enum", "fractions", "functools", "heapq",
-    "itertools", "math", "numbers", "numpy", "random", "re", "string", "textwrap", "typing", "warnings", STAGES,
+    "__future__", "abc", "bisect", "collections", "contextlib", "copy", "dataclasses", "enum", "fractions", "functools",
+    "heapq", "itertools", "math", "numbers", "numpy", "operator", "random", "re", "string", "textwrap", "time", "types",
+    "typing", "warnings", STAGES,
 })  # fmt: skip
+BUILT_IN = frozenset(dir(builtins))
+Defined = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 
 class Unchanged:
@@ -49,10 +52,48 @@ def _affected(texts: Sequence[tuple[Layout, str]]) -> frozenset[str] | None:
     """Return the functions and classes that may do something else in the second of two texts; None: anything may."""
     before, now = (_pieces(layout, text) for layout, text in texts)
     changed = {name for name in before.keys() | now.keys() if before.get(name) != now.get(name)}
+    both = before.keys() & now.keys()
+    one, other = ([name for name in map(_name, layout.body) if name in both] for layout, _ in texts)
+    if one != other or any(_acts(layout, changed) for layout, _ in texts):
+        return None
     affected = set(changed)
     for layout, _ in texts:
         affected.update(reached(layout, {*changed, *(owner for owner in layout.owners if _top(owner) in changed)}))
     return None if MODULE in affected else frozenset(map(_top, affected))
+
+
+def _acts(layout: Layout, changed: Set[str]) -> bool:
+    """Say whether a function or class that changed does something while the module is loaded, beside being there.
+
+    A decorator may keep it, a default may be drawn, a class may be told of those that are derived from it.
+    """
+    imported_names = {name for node in layout.binding for name in _imports(node)}
+    known = (BUILT_IN | imported_names) - layout.owners
+    owners = {id(node): place.owner for node, place in layout}
+    has_hooks = any(owner.endswith((".__init_subclass__", ".__set_name__")) for owner in layout.owners)
+    for statement in layout.body:
+        if not isinstance(statement, Defined) or statement.name not in changed:
+            continue
+        if isinstance(statement, ast.ClassDef) and (has_hooks or statement.keywords):
+            return True
+        own = {each.name for each in statement.body if isinstance(each, Defined)}
+        for node in ast.walk(statement):
+            if owners.get(id(node)) != MODULE:
+                continue
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id not in known | own:
+                return True
+            if isinstance(node, ast.Attribute) and node.attr == "random":
+                return True
+    return False
+
+
+def _imports(node: ast.AST) -> Iterator[str]:
+    if isinstance(node, ast.Import | ast.ImportFrom):
+        yield from (alias.asname or root(alias.name) for alias in node.names)
+
+
+def _name(statement: ast.stmt) -> str:
+    return statement.name if isinstance(statement, Defined) else MODULE
 
 
 def _pieces(layout: Layout, text: str) -> Mapping[str, list[str]]:
@@ -60,11 +101,10 @@ def _pieces(layout: Layout, text: str) -> Mapping[str, list[str]]:
     lines = text.split("\n")
     found: defaultdict[str, list[str]] = defaultdict(list)
     for statement in layout.body:
-        name, first = MODULE, statement.lineno
-        if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            name = statement.name
-            first = min([first, *(each.lineno for each in statement.decorator_list)])
-        found[name].append("\n".join(lines[first - 1 : statement.end_lineno]))
+        first = [statement.lineno]
+        if isinstance(statement, Defined):
+            first += [each.lineno for each in statement.decorator_list]
+        found[_name(statement)].append("\n".join(lines[min(first) - 1 : statement.end_lineno]))
     return found
 
 

@@ -74,6 +74,36 @@ def test_a_verdict_that_was_told_unexplained_is_told_no_more(plain: Plain) -> No
     assert "0 of 2 rows pass." in plain.told(plain.judged(failing))  # each check begins anew
 
 
+def test_each_check_is_told_by_itself(plain: Plain) -> None:
+    nothing = verdict(plain.first, "failed", "blocked")
+    assert "0 of 2 rows pass." in plain.told(Decided(1, nothing))
+    plain.told("n")
+    second = plain.session.board.stage
+    told = plain.told(plain.judged(verdict(second, *["failed"] * len(second.criteria))))
+    assert told.startswith(f"s02 · Sums: 0 of {len(second.criteria)} row")
+
+
+def test_a_fault_and_another_message_are_told_after_all(plain: Plain) -> None:
+    failing = verdict(plain.first, "failed", "blocked")
+    plain.told(Decided(1, failing))
+    told = plain.told(plain.judged(replace(failing, faults=("test_hidden.py does not load",))))
+    assert "test_hidden.py does not load" in told and "expected 6, got 9" in told
+    plain.told("c")
+    plain.told(Decided(2, failing))
+    row = failing.criteria[0]
+    other = replace(row, failures=tuple(replace(each, message="expected 6, got 10") for each in row.failures))
+    assert "got 10" in plain.told(plain.judged(replace(failing, criteria=(other, failing.criteria[1]))))
+
+
+def test_where_no_cause_is_found_that_is_told(plain: Plain) -> None:
+    failing = verdict(plain.first, "failed", "blocked")
+    row = failing.criteria[0]
+    without = replace(row, failures=tuple(replace(each, diagnosis=None) for each in row.failures))
+    found = replace(failing, criteria=(without, failing.criteria[1]))
+    plain.told(Decided(1, found))
+    assert plain.told(plain.judged(found)) == "    No cause was found.\n"
+
+
 def test_what_could_not_be_recorded_and_what_was_drawn_are_told(plain: Plain) -> None:
     nothing = Explored("s01", "", "s01 has nothing to draw")
     assert plain.told(nothing) == ""  # nobody asked

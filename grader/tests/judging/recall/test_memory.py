@@ -101,6 +101,19 @@ def test_what_passed_last_and_is_steady_passes_as_long_as_its_functions_stand() 
     assert not made.passed_last(found, other)
 
 
+def test_what_failed_has_not_passed_last_whatever_another_judge_notes() -> None:
+    first, second, made = Pages(), Pages(), learnt(("a", LOOKED, [step()]))
+    found = made.of("a", NAMES)
+    assert found is not None
+    first.failed("a")
+    first.failed("unknown")
+    second.again("a")
+    made.learn(JOB, [first, second])
+    assert found.is_steady and not made.passed_last(found, JOB)
+    made.learn(JOB, [second])
+    assert made.passed_last(found, JOB)
+
+
 def test_pages_that_are_full_take_no_more() -> None:
     pages = Pages(4096)
     for number in range(100):

@@ -71,8 +71,12 @@ def test_what_no_change_leads_to_is_not_even_asked(
         mark(inquiry, book, items, places, ends_at)
 
     monkeypatch.setattr(Inquiry, "mark", noting)
-    assert kept.grade(RIGHT.replace(before, after)).verdict.passed and kept.ran == ALWAYS
+    changed = RIGHT.replace(before, after)
+    assert kept.grade(changed).verdict.passed and kept.ran == ALWAYS
     assert sorted({*noted.read_text().split()} - {*ALWAYS}) == asked
+    noted.unlink()
+    assert kept.grade(f"{changed}\n    def another():\n        return 1\n").verdict.passed and kept.ran == ALWAYS
+    assert not {*noted.read_text().split()} - {*ALWAYS}  # once they have been asked, they need not be again
 
 
 @pytest.mark.some_of(3, "grader/remote")

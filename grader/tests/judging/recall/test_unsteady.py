@@ -49,10 +49,10 @@ def test_a_module_that_answers_now_so_now_otherwise_has_all_tests_run(kept: Kept
     assert kept.ran == ALL
 
 
-def test_one_that_leaves_something_behind_has_all_tests_run(kept: Kept) -> None:
+def test_of_one_that_leaves_something_behind_all_tests_are_run_that_lead_there(kept: Kept) -> None:
     leaving = RIGHT.replace("return 2 * x", "double.calls = getattr(double, 'calls', 0) + 1\n        return 2 * x")
     found = kept.grade(leaving)
-    assert found.verdict.passed and set(kept.ran) == set(ALL)
+    assert found.verdict.passed and set(kept.ran) == set(ALL) - {"test_one_half", "test_nothing"}
 
 
 @pytest.mark.parametrize("then", ["(state + 1) % 5", "int(np.ndim(x) == 0 and x != 1)"])
