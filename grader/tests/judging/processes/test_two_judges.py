@@ -96,6 +96,20 @@ class TestWhatTheFirstMakesOfIt:
             len(elsewhere.intersection(names)) == again and {*names[len(names) - again :]} <= elsewhere
         )  # they are last
 
+    def test_what_has_passed_stays_so_where_no_time_is_left_to_run_it_again(
+        self, course: SmallCourse, marks: list[int], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        marks += [0, 1, 2, 3, TESTS // 2 + 1]
+        left = Session._no_time_for
+
+        def none_left(session: Session, item: pytest.Item) -> str:
+            return "used up" if session.marks.of(session._place) is not None else left(session, item)
+
+        monkeypatch.setattr(Session, "_no_time_for", none_left)
+        found = course.grade(RIGHT.replace("return x / 2", "return double(x)"))
+        assert found.row("double") == "passed" and found.row("half") == "failed"
+        assert sum(each.seconds == ELSEWHERE for each in found.outcomes.values()) == len(marks)
+
     def test_what_is_skipped_between_two_classes_takes_nothing_from_the_next(
         self, course: SmallCourse, marks: list[int]
     ) -> None:
