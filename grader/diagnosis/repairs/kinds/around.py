@@ -65,6 +65,21 @@ def slopes(node: ast.AST, value: Any, terms: Iterable[tuple[ast.expr, Any]]) -> 
             yield ast.BinOp(node, ast.Mult(), one_less)
 
 
+def weighted(node: ast.AST, holder: ast.AST, definition: ast.FunctionDef) -> Iterator[ast.AST]:
+    """Yield what is summed, times what its difference to the sum is multiplied by: in A (dA - sum(dA)) dA times A."""
+    is_given = isinstance(holder, ast.Call) and called(holder) == "sum" and node in holder.args[:1]
+    if not isinstance(node, ast.expr) or not (is_given or getattr(holder, "attr", "") == "sum"):
+        return
+    for each in walk(definition):
+        if not isinstance(each, ast.BinOp) or not isinstance(each.op, ast.Mult):
+            continue
+        for difference, weight in ((each.left, each.right), (each.right, each.left)):
+            match difference, weight:
+                case ast.BinOp(left=first, op=ast.Sub()), ast.Name() | ast.Attribute() if are_alike(first, node):
+                    yield ast.BinOp(node, ast.Mult(), weight)
+                    return
+
+
 def negated(node: ast.AST, holder: ast.AST, value: Any) -> Iterator[ast.AST]:
     """Yield an argument with the other sign, as exp(-x) for exp(x)."""
     is_given = isinstance(holder, ast.Call) and any(node is each for each in holder.args)
@@ -95,6 +110,11 @@ def both_sided(node: ast.AST, value_of: Callable[[ast.AST], Any]) -> Iterator[as
     if is_amount and isinstance(node.left, ast.Name) and getattr(getattr(array, "dtype", None), "kind", "") == "f":
         sign = ast.Call(ast.Attribute(ast.Name("np", ast.Load()), "sign", ast.Load()), [node.left], [])
         yield replaced(node, right=ast.BinOp(sign, ast.Mult(), node.right))
+
+
+def are_alike(one: ast.AST, other: ast.AST) -> bool:
+    """Say whether two expressions have one text."""
+    return type(one) is type(other) and ast.unparse(one) == ast.unparse(other)
 
 
 def _last_name(term: ast.expr) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from grader.course.changes import replaced
+from grader.diagnosis.repairs.kinds.around import are_alike
 from grader.diagnosis.slips.wording.phrases import called
 from grader.diagnosis.trees import walk
 
@@ -175,3 +176,27 @@ def _is_vector(value: Any) -> bool:
 def _norm(node: ast.expr) -> ast.expr:
     library = ast.Attribute(ast.Name("np", ast.Load()), "linalg", ast.Load())
     return ast.Call(ast.Attribute(library, "norm", ast.Load()), [node], [])
+
+
+def other_slope(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield the slope of tanh at a value for that of a sigmoid, and the other way round: 1 - g**2 for g (1 - g)."""
+    match node:
+        case ast.BinOp(
+            left=left, op=ast.Mult(), right=ast.BinOp(left=ast.Constant(value=1 | 1.0), op=ast.Sub()) as rest
+        ):
+            value = rest.right
+            one_less_square = ast.BinOp(rest.left, ast.Sub(), ast.BinOp(value, ast.Pow(), ast.Constant(2)))
+            if isinstance(value, ast.Name | ast.Attribute) and are_alike(left, value):
+                yield one_less_square
+            elif isinstance(left, ast.BinOp) and isinstance(left.op, ast.Mult) and are_alike(left.right, value):
+                yield ast.BinOp(left.left, ast.Mult(), one_less_square)
+        case ast.BinOp(left=ast.Constant(value=1 | 1.0) as one, op=ast.Sub(), right=ast.BinOp() as square):
+            if (value := _squared(square)) is not None:
+                yield ast.BinOp(value, ast.Mult(), ast.BinOp(one, ast.Sub(), value))
+
+
+def _squared(node: ast.BinOp) -> ast.expr | None:
+    """Return what is squared, if a name or an attribute is."""
+    is_power = isinstance(node.op, ast.Pow) and isinstance(node.right, ast.Constant) and node.right.value == 2
+    is_product = isinstance(node.op, ast.Mult) and are_alike(node.left, node.right)
+    return node.left if (is_power or is_product) and isinstance(node.left, ast.Name | ast.Attribute) else None

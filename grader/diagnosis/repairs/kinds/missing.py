@@ -14,7 +14,7 @@ from grader.course.changes import replaced
 from grader.diagnosis.repairs.held.seen import EXPRESSIONS
 from grader.diagnosis.repairs.kinds import around, blocks, confused, likewise, misplaced
 from grader.diagnosis.repairs.kinds.analogy import alike
-from grader.diagnosis.repairs.kinds.instead import counts, parts
+from grader.diagnosis.repairs.kinds.instead import counts, other_slope, parts
 from grader.diagnosis.repairs.kinds.nested import nested
 from grader.diagnosis.repairs.kinds.silent import silent
 from grader.diagnosis.repairs.kinds.unused import put_in, unused_names
@@ -62,6 +62,8 @@ class Missing:
             yield from around.biased(node, holder, self.value_of(node), self.terms)
             yield from around.times_other_branch(node, holder, self.value_of)
             yield from around.times_own_slope(node, holder, self.value_of(node), self.scope.values)
+            yield from around.weighted(node, holder, self.definition)
+            yield from other_slope(node)
             yield from misplaced.whole_range(node, holder)
             yield from misplaced.both_ways(node, holder)
             yield from blocks.shifted(node, self.scope.values)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import ast
+
 import pytest
 
+from grader.diagnosis.repairs.kinds import around
 from grader.tests.diagnosis.repairs.made import repairs
 
 CASES = {
@@ -46,3 +49,48 @@ def test_what_is_missing_is_put_in(source: str, call: str, right: str, says: str
 )
 def test_a_constant_or_a_condition_is_no_slope(source: str, call: str, wrong: str) -> None:
     assert wrong not in repairs(source, call)
+
+
+ARRAYS = "np.array([0.5, -0.25]), np.array([2.0, 3.0])"
+SLOPES = {
+    "tanh's for a sigmoid's": (
+        "def f(g, d):\n    return d * g * (1 - g)",
+        f"f({ARRAYS})",
+        "return d * (1 - g ** 2)",
+        "`d * g * (1 - g)` stood where `d * (1 - g ** 2)` belongs",
+    ),
+    "alone": ("def f(g, d):\n    slope = g * (1 - g)\n    return d * slope", f"f({ARRAYS})", "slope = 1 - g ** 2", ""),
+    "a sigmoid's for tanh's": (
+        "def f(g, d):\n    return d * (1 - g * g)",
+        f"f({ARRAYS})",
+        "return d * (g * (1 - g))",
+        "`1 - g * g` stood where `g * (1 - g)` belongs",
+    ),
+    "the sum of a softmax": (
+        "def f(dA, A):\n    total = np.sum(dA, axis=-1, keepdims=True)\n    return A * (dA - total)",
+        f"f({ARRAYS})",
+        "total = np.sum(dA * A, axis=-1, keepdims=True)",
+        "dA were not multiplied by A",
+    ),
+    "as a method": (
+        "def f(dA, A):\n    return (dA - dA.sum(axis=-1, keepdims=True)) * A",
+        f"f({ARRAYS})",
+        "(dA - (dA * A).sum(axis=-1, keepdims=True)) * A",
+        "",
+    ),
+}
+
+
+@pytest.mark.parametrize(("source", "call", "right", "says"), SLOPES.values(), ids=SLOPES)
+def test_slopes_that_are_wrong_are_put_right(source: str, call: str, right: str, says: str) -> None:
+    found = repairs(source, call)
+    made = next((body for body in found if right in body), None)
+    assert made is not None, "\n\n".join(found)
+    assert not says or says in found[made]
+
+
+def test_a_sum_of_something_else_has_no_weights() -> None:
+    definition = ast.parse("def f(dA, A):\n    return A * (A - np.sum(dA, axis=-1, keepdims=True))").body[0]
+    assert isinstance(definition, ast.FunctionDef)
+    calls = [each for each in ast.walk(definition) if isinstance(each, ast.Call)]
+    assert [list(around.weighted(each.args[0], each, definition)) for each in calls] == [[]]
