@@ -191,8 +191,8 @@ def other_slope(node: ast.AST) -> Iterator[ast.AST]:
             elif isinstance(left, ast.BinOp) and isinstance(left.op, ast.Mult) and are_alike(left.right, value):
                 yield ast.BinOp(left.left, ast.Mult(), one_less_square)
         case ast.BinOp(left=ast.Constant(value=1 | 1.0) as one, op=ast.Sub(), right=ast.BinOp() as square):
-            if (value := _squared(square)) is not None:
-                yield ast.BinOp(value, ast.Mult(), ast.BinOp(one, ast.Sub(), value))
+            if (squared := _squared(square)) is not None:
+                yield ast.BinOp(squared, ast.Mult(), ast.BinOp(one, ast.Sub(), squared))
 
 
 def _squared(node: ast.BinOp) -> ast.expr | None:
