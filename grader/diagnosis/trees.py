@@ -55,6 +55,11 @@ def below(node: ast.AST) -> list[ast.AST]:
     return found
 
 
+def is_same(one: ast.AST, other: ast.AST) -> bool:
+    """Say whether two expressions have one text."""
+    return one is other or (type(one) is type(other) and ast.dump(one) == ast.dump(other))
+
+
 def placed(root: Node) -> Node:
     """Give each node below a statement or an expression a line, that of what holds it where it has none of its own."""
     seen: set[int] = set()

@@ -11,7 +11,7 @@ import numpy as np
 from grader.course.changes import replaced
 from grader.diagnosis.slips.formulas import number_node, transposed
 from grader.diagnosis.slips.wording.phrases import called
-from grader.diagnosis.trees import walk
+from grader.diagnosis.trees import is_same, walk
 
 GRADIENTS = ("grad_", "delta_", "d_", "d")  # how the name of a gradient begins
 MEANS = ("mean", "means", "average", "avg", "mu", "bar")  # words in the name of a mean
@@ -75,7 +75,7 @@ def weighted(node: ast.AST, holder: ast.AST, definition: ast.FunctionDef) -> Ite
             continue
         for difference, weight in ((each.left, each.right), (each.right, each.left)):
             match difference, weight:
-                case ast.BinOp(left=first, op=ast.Sub()), ast.Name() | ast.Attribute() if are_alike(first, node):
+                case ast.BinOp(left=first, op=ast.Sub()), ast.Name() | ast.Attribute() if is_same(first, node):
                     yield ast.BinOp(node, ast.Mult(), weight)
                     return
 
@@ -110,11 +110,6 @@ def both_sided(node: ast.AST, value_of: Callable[[ast.AST], Any]) -> Iterator[as
     if is_amount and isinstance(node.left, ast.Name) and getattr(getattr(array, "dtype", None), "kind", "") == "f":
         sign = ast.Call(ast.Attribute(ast.Name("np", ast.Load()), "sign", ast.Load()), [node.left], [])
         yield replaced(node, right=ast.BinOp(sign, ast.Mult(), node.right))
-
-
-def are_alike(one: ast.AST, other: ast.AST) -> bool:
-    """Say whether two expressions have one text."""
-    return type(one) is type(other) and ast.unparse(one) == ast.unparse(other)
 
 
 def _last_name(term: ast.expr) -> str:

@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 
 from grader.course.changes import replaced
-from grader.diagnosis.repairs.kinds.around import are_alike
 from grader.diagnosis.slips.wording.phrases import called
-from grader.diagnosis.trees import walk
+from grader.diagnosis.trees import is_same, walk
 
 MOST_NAMES = 4
 MOST_PARTS = 6
@@ -186,9 +185,9 @@ def other_slope(node: ast.AST) -> Iterator[ast.AST]:
         ):
             value = rest.right
             one_less_square = ast.BinOp(rest.left, ast.Sub(), ast.BinOp(value, ast.Pow(), ast.Constant(2)))
-            if isinstance(value, ast.Name | ast.Attribute) and are_alike(left, value):
+            if isinstance(value, ast.Name | ast.Attribute) and is_same(left, value):
                 yield one_less_square
-            elif isinstance(left, ast.BinOp) and isinstance(left.op, ast.Mult) and are_alike(left.right, value):
+            elif isinstance(left, ast.BinOp) and isinstance(left.op, ast.Mult) and is_same(left.right, value):
                 yield ast.BinOp(left.left, ast.Mult(), one_less_square)
         case ast.BinOp(left=ast.Constant(value=1 | 1.0) as one, op=ast.Sub(), right=ast.BinOp() as square):
             if (squared := _squared(square)) is not None:
@@ -198,5 +197,5 @@ def other_slope(node: ast.AST) -> Iterator[ast.AST]:
 def _squared(node: ast.BinOp) -> ast.expr | None:
     """Return what is squared, if a name or an attribute is."""
     is_power = isinstance(node.op, ast.Pow) and isinstance(node.right, ast.Constant) and node.right.value == 2
-    is_product = isinstance(node.op, ast.Mult) and are_alike(node.left, node.right)
+    is_product = isinstance(node.op, ast.Mult) and is_same(node.left, node.right)
     return node.left if (is_power or is_product) and isinstance(node.left, ast.Name | ast.Attribute) else None

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from grader.course.changes import PARTNERS, replaced
 from grader.diagnosis.slips.changes import KIN
 from grader.diagnosis.slips.schema import Change
-from grader.diagnosis.trees import below, substituted, walk
+from grader.diagnosis.trees import below, is_same, substituted, walk
 
 Pair = tuple[ast.AST, ast.AST, ast.AST]
 FARTHEST = 7  # nodes that are changed: what is further away is another formula
@@ -177,11 +177,6 @@ def _calls_another(old: ast.AST, new: ast.AST) -> bool:
     """Say whether two calls are of functions that nobody takes for each other."""
     names = [str(getattr(getattr(each, "func", None), "attr", "")) for each in (old, new)]
     return names[0] != names[1] and not _are_confused(*names)
-
-
-def is_same(one: ast.AST, other: ast.AST) -> bool:
-    """Say whether two expressions have one text."""
-    return one is other or (type(one) is type(other) and ast.dump(one) == ast.dump(other))
 
 
 def _parts(node: ast.AST) -> list[ast.AST]:
