@@ -12,6 +12,7 @@ import numpy as np
 
 from grader.course.answers import Mistake, module_from
 from grader.course.stage import Stage
+from grader.diagnosis.bounds.purse import Purse
 from grader.diagnosis.obvious import behind_loops, obvious
 from grader.diagnosis.ran import traced
 from grader.diagnosis.repairs.bench import Bench
@@ -26,7 +27,7 @@ from grader.outcome import Diagnosis
 from grader.remote.record import Name, Record
 
 NOISE = 1e-9  # two answers that are right may differ by this where 0 is expected
-SECONDS = 1.5  # of processor time, for one stage's whole diagnosis: feedback is meant to come within a second or two
+KNOWN_SHARE = 0.6  # of what a purse holds at first: the rest is for what no known mistake explains
 
 
 class Diagnostician:
@@ -49,7 +50,8 @@ class Diagnostician:
         self._by_id = {mistake.id: mistake for mistake in mistakes}
         self._code = _compiled(reference_text)
         self._modules: dict[str, types.ModuleType] = {}
-        self._left = SECONDS
+        self.purse = Purse()
+        self._kept = (1 - KNOWN_SHARE) * self.purse.left
         self._alternatives = alternatives
         self._reference_text = reference_text
         self._search: Search | None = None
@@ -79,10 +81,9 @@ class Diagnostician:
         """
         if not usable(records):
             return None
-        ends_at = time.process_time() + self._left
+        ends_at = time.process_time() + max(0.0, self.purse.left - self._kept)
         with np.errstate(all="ignore"), warnings.catch_warnings(action="ignore"):
             found = self._agreeing(records, names, self.mistakes if among is None else among, ends_at)
-        self._left = max(0.0, ends_at - time.process_time())
         if found is None:
             return None
         return tuple(

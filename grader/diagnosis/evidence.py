@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
@@ -16,7 +16,7 @@ from grader.diagnosis.obvious import OBVIOUS
 from grader.diagnosis.passed import Passed, Seen
 from grader.diagnosis.repairs.attempts import Row
 from grader.diagnosis.repairs.bench import Bench
-from grader.diagnosis.repairs.search import Repairs
+from grader.diagnosis.repairs.search import RECALL_SECONDS, Repairs
 from grader.diagnosis.repairs.standing import REPAIR
 from grader.diagnosis.replay import usable
 from grader.diagnosis.slips.probes import Failing
@@ -39,8 +39,8 @@ from grader.garbage import uncollected
 from grader.outcome import Diagnosis, Outcome
 from grader.remote.heard import Heard
 
-SECONDS = 1.0  # of processor time, beyond that of the explanations themselves
 SEARCH_SECONDS = 0.1  # of processor time, for changes of right modules that explain what no repair does
+KEPT_SECONDS = 0.04  # of processor time, that no repair is looked for in: what is found is still held against all tests
 PROBLEM = 300  # characters
 LOCATING = 0.05  # of processor time, for where an answer goes wrong that nothing explains
 ROW_SHARE = 0.6  # of what is left of it, for one row: the first that fails is the one that is shown whole
@@ -52,6 +52,7 @@ class Evidence:
     def __init__(self, heard: Heard) -> None:
         self.problems: dict[str, str] = {}  # by row: why no change of a right module was found
         self._called = heard.called
+        self._taken: Callable[[], float] = lambda: 0.0  # seconds of processor time, on the bench
         self._passed = Passed()
         self._failed: dict[str, list[Failing]] = {}  # by row: what can be replayed of failed tests
         self._contradicted: dict[tuple[str, str], bool] = {}  # by mistake and row
@@ -72,17 +73,20 @@ class Evidence:
         of its own row; nor where most tests of the same functions fail in a way that no mistake explains. Else what the
         answer itself shows is told, or the change that puts the learner's lines right, or one of a right module.
         """
-        ends_at = time.process_time() + SECONDS
+        self._taken = lambda: 0.0 if bench is None else bench.seconds
+        ends_at = self._clock() + answers.purse.left
         with np.errstate(all="ignore"), warnings.catch_warnings(action="ignore"), uncollected():
             outcomes = from_other_rows(list(outcomes), self._failed, answers)
             known = self._shown(self._standing(outcomes, answers, ends_at), answers)
             repairs = None
             if bench is not None and not answers.is_stub:
                 repairs = answers.repairs(bench, self._all_failed, self._passed.of)
-            slips = self._searched(known, answers, repairs)
+                repairs.left = min(repairs.left, ends_at - self._clock() - KEPT_SECONDS)
+            slips = self._searched(known, answers, repairs, ends_at)
             known = with_problems(known, self.problems)
             left = self._told(slips, known, answers, ends_at)
-            if repairs is not None and (more := self._recalled(repairs, left, answers, slips)):
+            more = self._recalled(repairs, left, answers, slips, ends_at) if repairs is not None else []
+            if more:
                 left = self._told([*slips, *more], known, answers, ends_at)
             left = without_callers(without_effects(one_cause(left)), answers.stage, answers.about, answers.reached)
             return self._located(left, answers)
@@ -129,7 +133,13 @@ class Evidence:
         left = [self._uncontradicted(outcome, answers, ends_at) for outcome in outcomes]
         return [self._prevailing(outcome, left) for outcome in left]
 
-    def _searched(self, outcomes: list[Outcome], answers: Diagnostician, repairs: Repairs | None) -> list[Slip]:
+    def _clock(self) -> float:
+        """Return the processor time that was taken, on a bench too."""
+        return time.process_time() + self._taken()
+
+    def _searched(
+        self, outcomes: list[Outcome], answers: Diagnostician, repairs: Repairs | None, ends_at: float
+    ) -> list[Slip]:
         """Return what explains rows that no known mistake explains: repairs, else changes of a right module."""
         if answers.is_stub:
             return []
@@ -147,6 +157,7 @@ class Evidence:
                     found = repairs.explain(self._row(row.id, failing, elsewhere, own))
                     found = [self._with_shown(each, row.id, outcomes, repairs) for each in found]
             repaired += found
+            left = min(left, ends_at - self._clock())
             if not found and left > 0:
                 began = time.process_time()
                 with self._noting(row.id):
@@ -162,11 +173,11 @@ class Evidence:
         return replace(slip, tests=slip.tests | repairs.settles(slip, shown)) if shown else slip
 
     def _recalled(
-        self, repairs: Repairs, outcomes: list[Outcome], answers: Diagnostician, known: list[Slip]
+        self, repairs: Repairs, outcomes: list[Outcome], answers: Diagnostician, known: list[Slip], ends_at: float
     ) -> list[Slip]:
         """Return what of the repairs that were found explains tests of rows that were asked before."""
         told_of = {test for slip in known for test in slip.tests}
-        repairs.recall_again()
+        repairs.left_to_recall = min(RECALL_SECONDS, ends_at - self._clock())  # as much as before
         found: list[Slip] = []
         for row in answers.stage.criteria:
             failing = [each for each in self._unexplained(row.id, outcomes) if each.test not in told_of]
@@ -211,10 +222,9 @@ class Evidence:
             self._contradicted[key] = any(self._differs(each, diagnosis, answers, ends_at) for each in seen)
         return self._contradicted[key]
 
-    @staticmethod
-    def _differs(seen: Seen, diagnosis: Diagnosis, answers: Diagnostician, ends_at: float) -> bool:
+    def _differs(self, seen: Seen, diagnosis: Diagnosis, answers: Diagnostician, ends_at: float) -> bool:
         """Say whether a module that answered as the reference does would have answered otherwise with the mistake."""
-        if time.process_time() > ends_at:
+        if self._clock() > ends_at:
             return False
         if seen.right is None:
             seen.right = answers.agrees(None, seen.records, seen.names)

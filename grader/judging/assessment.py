@@ -113,7 +113,8 @@ class Assessor:
             return outcome
         from grader.diagnosis.explanation import explained
 
-        told = explained(answers, attempt.connection, actual, outcome.status == "failed", outcome.criterion)
+        with answers.purse.spending():
+            told = explained(answers, attempt.connection, actual, outcome.status == "failed", outcome.criterion)
         line = self._lines.get(told.function)
         where = outcome.where or (Where(self.job.label, line) if line else None)
         attempt.asked = told.mistakes is not None

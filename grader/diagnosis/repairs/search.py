@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 import types
 from collections.abc import Callable, Sequence
@@ -54,12 +55,14 @@ class Repairs:
     _told: dict[str, Repair] = field(default_factory=dict)  # by the id of what is said of it
 
     _noted: Written | None = None  # the learner's text, as it ran in the test that was looked at last
+    _ends_at: float = math.inf  # by the clock: what is under way now
 
     def __post_init__(self) -> None:
         self.forms = Forms(self.stage, self.learner, self.reference_text, self.bench, self.alternatives, self.prepared)
         self.answers = Answers(self.stage, self.learner, self.reference, self.bench, self.others)
         self.confirmer = Confirmer(self.bench, self.forms, self.answers)
         self.passing = Passing(self.bench, self.forms)
+        self.answers.remaining = lambda: self._ends_at - self.clock()
 
     def clock(self) -> float:
         """Return the processor time that was taken, on the bench too."""
@@ -76,7 +79,8 @@ class Repairs:
         try:
             if known := self.recall(row):
                 return known
-            found = self._explained(replace(row, ends_at=began + ROW_SHARE * self.left))
+            self._ends_at = began + ROW_SHARE * self.left
+            found = self._explained(replace(row, ends_at=self._ends_at))
             self.has_searched = True
             return found
         except BenchGone:
@@ -87,15 +91,15 @@ class Repairs:
     def recall(self, row: Row) -> list[Slip]:
         """Return what of the repairs that other rows needed puts right a row that was asked before they were found."""
         began = self.clock()
+        self._ends_at = began + self.left_to_recall
         try:
             for each in self._known if row.failing else ():
                 if self.clock() - began >= self.left_to_recall:
                     break
                 self.forms.place(each)
                 some = sorted(row.failing, key=size_of)[:MOST_RUN_AGAIN]
-                trials = [trial for test in some if (trial := self.answers.whole(test)) is not None]
-                right = (trial for trial in trials if trial.is_right(trial.score(each.numbers)))
-                probe = next(right, None)
+                trials = (self.answers.whole(test) for test in some)
+                probe = next((one for one in trials if one and one.is_right(one.score(each.numbers))), None)
                 slips = self.confirmer.confirmed([each], probe.failing, row) if probe is not None else []
                 if slips:
                     return [slips[0][0]]
@@ -107,16 +111,13 @@ class Repairs:
             self.left_to_recall = max(0.0, self.left_to_recall - (self.clock() - began))
         return []
 
-    def recall_again(self) -> None:
-        """Give what was found as much time as before to be tried on all rows once more."""
-        self.left_to_recall = RECALL_SECONDS
-
     def settles(self, slip: Slip, tests: Sequence[str]) -> frozenset[str]:
         """Return which tests pass with what a slip tells put right, a few at most."""
         repair = self._told.get(slip.diagnosis.mistake)
         if repair is None or repair.before:
             return frozenset()
         began = self.clock()
+        self._ends_at = began + self.left
         try:
             self.forms.place(repair)
             return frozenset(test for test in tests[:MOST_RUN_AGAIN] if self.bench.passes(repair.numbers, test))

@@ -4,18 +4,12 @@ from __future__ import annotations
 
 import ast
 import copy
-import signal
-import threading
 import types
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 from grader.diagnosis.trees import placed
-
-
-class TooLong(BaseException):
-    """A changed function ran longer than any right one does; not an Exception, so that no replay takes it for one."""
 
 
 def function_named(module: types.ModuleType, name: str) -> types.FunctionType | None:
@@ -58,27 +52,3 @@ def in_place(function: types.FunctionType, changed: types.FunctionType) -> Itera
         yield
     finally:
         function.__code__, function.__defaults__, function.__kwdefaults__ = before
-
-
-def can_bound() -> bool:
-    """Say whether what runs here can be interrupted."""
-    return hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread()
-
-
-@contextmanager
-def bounded(seconds: float) -> Iterator[None]:
-    """Raise TooLong in a block that takes more processor time than that."""
-    if not can_bound():
-        yield
-        return
-
-    def stop(*_: object) -> None:
-        raise TooLong
-
-    before = signal.signal(signal.SIGVTALRM, stop)
-    signal.setitimer(signal.ITIMER_VIRTUAL, seconds)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
-        signal.signal(signal.SIGVTALRM, before)

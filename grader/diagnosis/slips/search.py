@@ -13,10 +13,10 @@ from functools import cached_property
 
 import numpy as np
 
+from grader.diagnosis.bounds.bounded import can_bound
 from grader.diagnosis.replay import Replay
 from grader.diagnosis.slips.found import Found, at_several_places, in_pairs
 from grader.diagnosis.slips.likeness import asks, likeness, manner_of, passes
-from grader.diagnosis.slips.patch import can_bound
 from grader.diagnosis.slips.probes import Failing, Probe, holds_numbers, is_of_bits, is_poor, probe_of, size_of
 from grader.diagnosis.slips.schema import Change
 from grader.diagnosis.slips.switchboard import LEAST, Switchboard

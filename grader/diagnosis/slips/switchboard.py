@@ -8,9 +8,10 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 
 from grader.course.stage import Stage
+from grader.diagnosis.bounds.bounded import TooLong, bounded
 from grader.diagnosis.replay import Replay
 from grader.diagnosis.slips.found import Found
-from grader.diagnosis.slips.patch import TooLong, bounded, compiled, function_named, in_place
+from grader.diagnosis.slips.patch import compiled, function_named, in_place
 from grader.diagnosis.slips.probes import Probe
 from grader.diagnosis.slips.schema import SWITCH, Change, Schema
 from grader.diagnosis.slips.source import Source

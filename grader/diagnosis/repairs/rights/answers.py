@@ -10,16 +10,17 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from grader.course.stage import Stage
+from grader.diagnosis.bounds.bounded import TooLong, bounded
 from grader.diagnosis.repairs.bench import Bench
 from grader.diagnosis.repairs.trial import Trial
 from grader.diagnosis.replay import Replay
-from grader.diagnosis.slips.patch import TooLong, bounded
 from grader.diagnosis.slips.probes import Failing
 from grader.remote.proxies import RemoteValue
 from grader.remote.record import Record
 
 SECONDS = 0.05  # of processor time, for what one right module answers
 IN_ALL = 0.15  # of processor time, for all of them in all tests
+LONG = 60.0  # seconds, where nobody says how much is left
 LEAST = 0.005  # seconds, below which nothing is asked any more
 MOST_MODULES = 4
 MOST_RIGHT = 3  # answers to one test
@@ -38,14 +39,18 @@ class Answers:
     bench: Bench
     others: Callable[[], Sequence[types.ModuleType]] = tuple
     left: float = IN_ALL
+    remaining: Callable[[], float] = lambda: LONG  # seconds of processor time, to whoever asks
     _whole: dict[str, Trial | None] = field(default_factory=dict)  # by test
     _alike: dict[frozenset[str], int] = field(default_factory=dict)  # tests to which there is one answer, by what asks
 
     def first_wrong(self, failing: Failing) -> Trial | None:
-        """Return a failing test up to its first wrong answer; None where no right module can repeat it.
+        """Return a failing test up to its first wrong answer; None where no right module can repeat it in time.
 
         An answer is wrong if no right module gives it.
         """
+        return self._in_time(lambda: self._first_wrong(failing))
+
+    def _first_wrong(self, failing: Failing) -> Trial | None:
         for exact in (False, True):
             module = self.reference
             first = self._replay(module, failing, exact).first_difference(failing.records)
@@ -62,9 +67,11 @@ class Answers:
         return None
 
     def whole(self, failing: Failing) -> Trial | None:
-        """Return all that a test asks, with the right answers; None where the right module cannot repeat it."""
+        """Return all that a test asks, with the right answers; None where it cannot be repeated in time."""
         if failing.test not in self._whole:
-            self._whole[failing.test] = self._trial(failing, failing.records, False, -1, self.reference)
+            self._whole[failing.test] = self._in_time(
+                lambda: self._trial(failing, failing.records, False, -1, self.reference)
+            )
         return self._whole[failing.test]
 
     def whole_soon(self, failing: Failing) -> Trial | None:
@@ -108,6 +115,14 @@ class Answers:
         """Return what a right module answers; None where it takes too long, or raises: each refuses in its own way."""
         found = self._within(lambda: expected(self._replay(module, failing, exact), records))
         return None if found is None or any(each.error is not None for each in found) else found
+
+    def _in_time(self, ask: Callable[[], Answer]) -> Answer | None:
+        """Return what a right module says, or None where that takes longer than whoever asks has time."""
+        try:
+            with bounded(max(LEAST, min(LONG, self.remaining()))):
+                return ask()
+        except TooLong:
+            return None
 
     def _within(self, ask: Callable[[], Answer]) -> Answer | None:
         """Return what a right module says, or None where that takes too long."""

@@ -9,13 +9,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from grader.course.stage import Stage
+from grader.diagnosis.bounds.bounded import TooLong, bounded
 from grader.diagnosis.repairs.held.seen import NOTED, Seen
 from grader.diagnosis.repairs.rights.prepared import Prepared
 from grader.diagnosis.repairs.trial import Trial
 from grader.diagnosis.repairs.written import Written
 from grader.diagnosis.replay import Replay
 from grader.diagnosis.slips.likeness import likeness, manner_of
-from grader.diagnosis.slips.patch import TooLong, bounded
 from grader.diagnosis.slips.telling import is_fine
 
 SECONDS = 0.2  # of processor time, for what one right module holds in a test

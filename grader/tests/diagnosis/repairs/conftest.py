@@ -12,6 +12,7 @@ from grader.tests.diagnosis.repairs.layers import HIDDEN, MANIFEST, PUBLIC, SOLU
 def course(small_course: SmallCourse, monkeypatch: pytest.MonkeyPatch) -> SmallCourse:
     monkeypatch.setattr("grader.judging.session.BENCH_SECONDS", 100)  # no test of these needs a quiet machine
     monkeypatch.setattr("grader.diagnosis.repairs.bench.CALL_SECONDS", 5)
+    monkeypatch.setattr("grader.diagnosis.bounds.purse.SECONDS", 20)
     monkeypatch.setattr("grader.diagnosis.repairs.search.SECONDS", 10)
     monkeypatch.setattr("grader.diagnosis.repairs.search.DOUBT_SECONDS", 5)
     monkeypatch.setattr("grader.diagnosis.repairs.rights.answers.SECONDS", 0.15)

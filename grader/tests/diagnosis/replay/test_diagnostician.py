@@ -77,5 +77,5 @@ def test_silent_where_the_worker_failed(module: Any) -> None:
 def test_the_time_for_it_is_bounded(answers: Diagnostician, module: Any) -> None:
     found = module(FIRST_AXIS)
     found.remote.softmax(X)
-    found.answers._left = 0.0
+    found.answers.purse.left = 0.0
     assert found.explained() is None

@@ -6,7 +6,8 @@ import time
 
 import pytest
 
-from grader.diagnosis.evidence import SEARCH_SECONDS, SECONDS
+from grader.diagnosis.bounds.purse import SECONDS
+from grader.diagnosis.evidence import SEARCH_SECONDS
 from grader.diagnosis.slips.telling import slip_id
 from grader.outcome import Diagnosis
 from grader.tests.conftest import SmallCourse

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import shutil
+import time
 import types
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
+from grader.course.manifest import load_course
+from grader.diagnosis.bounds.bounded import can_bound
 from grader.diagnosis.repairs.rights.answers import IN_ALL, SECONDS, Answers
-from grader.diagnosis.slips.patch import can_bound
+from grader.diagnosis.repairs.trial import Trial
+from grader.diagnosis.slips.probes import Failing
+from grader.remote.record import Name, Record
 from grader.tests.conftest import SmallCourse
 from grader.tests.diagnosis.repairs.layers import told
+from grader.tests.support.places import ROOT
 
 MANIFEST = """
     schema = 1
@@ -138,3 +144,29 @@ def test_one_that_takes_too_long_says_nothing() -> None:
 
     assert made._within(endless) is None
     assert 0 < made.left <= IN_ALL - SECONDS / 2
+
+
+@pytest.mark.skipif(not can_bound(), reason="nothing is bounded here")
+def test_the_reference_answers_a_whole_test_while_whoever_asks_has_time() -> None:
+    def slow(seconds: float) -> float:
+        ends_at = time.process_time() + seconds
+        while time.process_time() < ends_at:
+            pass
+        return seconds
+
+    right, nothing = types.ModuleType("right"), cast(Any, None)
+    vars(right)["slow"] = slow
+    stage = load_course(ROOT).find("s01")
+
+    def made(seconds: float, remaining: float) -> tuple[Trial | None, Trial | None, float]:
+        names = {"slow": Name("function", 1)}
+        records = [Record("call", 1, "", "slow", (seconds,), {}, given=(seconds,), result=0.0, returned=0.0)]
+        answers = Answers(stage, b"", right, nothing, remaining=lambda: remaining)
+        began, failing = time.process_time(), Failing("test_slow", records, names)
+        return answers.whole(failing), answers.first_wrong(failing), time.process_time() - began
+
+    for each in made(0.01, 5.0)[:2]:
+        assert each is not None and each.right[0].result == 0.01
+    whole, first, seconds = made(5.0, 0.03)
+    assert whole is None and first is None and seconds < 1
+    assert made(5.0, -0.1)[0] is None  # the time may be over already

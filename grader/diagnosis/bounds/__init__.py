@@ -1,0 +1,1 @@
+"""How long explanations may take: in all, and each piece of them."""

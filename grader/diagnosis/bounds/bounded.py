@@ -1,0 +1,42 @@
+"""An end to what runs too long: changed functions, and right ones that are asked for more than there is time for."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+SOON = 1e-6  # seconds: a block whose time is over ends at once
+
+
+class TooLong(BaseException):
+    """A changed function ran longer than any right one does; not an Exception, so that no replay takes it for one."""
+
+
+def can_bound() -> bool:
+    """Say whether what runs here can be interrupted."""
+    return hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread()
+
+
+@contextmanager
+def bounded(seconds: float) -> Iterator[None]:
+    """Raise TooLong in a block that takes more processor time than that, or than is left of a block around it."""
+    if not can_bound():
+        yield
+        return
+
+    def stop(*_: object) -> None:
+        raise TooLong
+
+    before = signal.signal(signal.SIGVTALRM, stop)
+    outer, _ = signal.getitimer(signal.ITIMER_VIRTUAL)
+    given = min(seconds, outer) if outer else seconds
+    signal.setitimer(signal.ITIMER_VIRTUAL, given)
+    try:
+        yield
+    finally:
+        unused, _ = signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, before)
+        if outer:
+            signal.setitimer(signal.ITIMER_VIRTUAL, max(outer - (given - unused), SOON))
