@@ -14,7 +14,7 @@ FEW_NUMBERS = 8
 
 def is_raised(failing: Failing) -> bool:
     """Say whether a test ended in an exception of the learner's: a wrong value tells more of its cause."""
-    return any(record.error is not None for record in failing.records)
+    return any(not isinstance(record.error, (StopIteration, type(None))) for record in failing.records)
 
 
 def is_of_nothing(failing: Failing) -> bool:

@@ -134,6 +134,8 @@ class Candidates:
         tried += [(FIRST, QUICK, name) for name in (*failing, *names)]
         tried += [(ring, LIKEWISE, name) for name in (*failing, *names) for ring in (FIRST, REACHED)]
         tried += [(REACHED, QUICK, name) for name in names[:NEAREST]]
+        if len(failing) < len(names):
+            tried += _of_suspects(written, failing, depths, self.row.own, label)
         tried += _of_suspects(written, names, depths, self.row.own, label)
         for some, order in ((failing if len(failing) < len(names) else [], OF_FAILING), (names, ORDER)):
             tried += [(REACHED, QUICK, name) for name in some]

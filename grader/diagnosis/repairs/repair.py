@@ -65,6 +65,10 @@ def likelihood(change: Change) -> int:
         isinstance(change.new, ast.AST) and is_made_finite(change.old, change.new)
     ):
         return 1
+    if isinstance(change.holder, ast.Compare) and change.new in getattr(change.old, "args", ()):
+        return 2  # a length is never an array: such a condition no longer holds, or always does
+    if isinstance(change.new, ast.If) and isinstance(change.new.test, ast.Constant):
+        return 1
     if isinstance(change.new, ast.BinOp) and change.new.left is change.old:
         if isinstance(change.new.op, ast.Add) and isinstance(getattr(change.old, "op", None), ast.MatMult):
             return 0

@@ -18,7 +18,7 @@ Kind = Literal[
     "", "order", "reset", "return_within", "overwrites", "accumulates", "indented", "after",
     "ignored", "inverted", "transposed", "exchanged", "fixed", "thrown_away", "missing", "default", "aligned",
     "hoisted", "return_after", "unpacked", "elsewhere", "copied", "kept", "guarded", "freed",
-    "viewed", "mirrored", "late", "shifted", "masked", "added", "moved", "counted", "afresh",
+    "viewed", "mirrored", "late", "shifted", "masked", "added", "moved", "counted", "afresh", "restarted",
 ]  # fmt: skip
 BODIES = ("body", "orelse")
 SIMPLE = (ast.Assign, ast.AugAssign, ast.Expr)
@@ -104,55 +104,6 @@ def _exchanged(node: Any, one: str, other: str) -> Any:
     return replaced(node, **fields)
 
 
-def repaired_orders(holder: ast.AST) -> Iterator[tuple[Kind, str, int, list[ast.stmt]]]:
-    """Yield what belongs before or behind a loop of a learner's, and stands in it: its first line, a return.
-
-    And a step that belongs under a condition that stands beside it, or out of one.
-    """
-    for name in BODIES:
-        held = getattr(holder, name, None)
-        body: list[ast.stmt] = held if isinstance(held, list) else []
-        for kind, place, changed in _conditions(body):
-            yield kind, name, place, changed
-        for place, loop in enumerate(body):
-            if not isinstance(loop, (ast.For, ast.While)) or len(loop.body) < 2:
-                continue
-            if isinstance(loop.body[0], ast.Assign):
-                yield (
-                    "hoisted",
-                    name,
-                    place,
-                    [*body[:place], loop.body[0], _with(loop, loop.body[1:]), *body[place + 1 :]],
-                )
-            for other in (each for each in loop.body[:-2] if isinstance(each, ast.Expr)):
-                later = _with(loop, [*(each for each in loop.body if each is not other), other])
-                yield "late", name, place, [*body[:place], later, *body[place + 1 :]]
-            if isinstance(loop.body[-1], ast.Return):
-                shorter = _with(loop, loop.body[:-1])
-                yield "return_after", name, place, [*body[:place], shorter, loop.body[-1], *body[place + 1 :]]
-
-
-def _conditions(body: list[ast.stmt]) -> Iterator[tuple[Kind, int, list[ast.stmt]]]:
-    """Yield a body with a step moved into the condition behind or before it, or with the last step moved out of one."""
-    for place, branch in enumerate(body):
-        if not isinstance(branch, ast.If) or branch.orelse or _leaves(branch):
-            continue
-        if place and isinstance(body[place - 1], SIMPLE):
-            inside = replaced(branch, body=[body[place - 1], *branch.body])
-            yield "guarded", place - 1, [*body[: place - 1], inside, *body[place + 1 :]]
-        if place + 1 < len(body) and isinstance(body[place + 1], SIMPLE):
-            inside = replaced(branch, body=[*branch.body, body[place + 1]])
-            yield "guarded", place + 1, [*body[:place], inside, *body[place + 2 :]]
-        if len(branch.body) > 1 and isinstance(branch.body[-1], SIMPLE):
-            shorter = replaced(branch, body=branch.body[:-1])
-            yield "freed", place, [*body[:place], shorter, branch.body[-1], *body[place + 1 :]]
-
-
-def _with(loop: ast.For | ast.While, body: list[ast.stmt]) -> ast.stmt:
-    result: ast.stmt = replaced(loop, body=body)
-    return result
-
-
 def natural_orders(holder: ast.AST) -> Iterator[tuple[Kind, str, int, list[ast.stmt]]]:
     """Yield other orders of the statements that a node holds: the field, the statement it is about, the new list."""
     for name in BODIES:
@@ -180,7 +131,7 @@ def _orders(body: list[ast.stmt]) -> Iterator[tuple[Kind, int, list[ast.stmt]]]:
             early = replaced(second, body=[*second.body, following])
             yield "return_within", place + 1, [*body[: place + 1], early, *body[place + 2 :]]
     for place, loop in enumerate(body):
-        if isinstance(loop, ast.For) and len(loop.body) > 1 and not _leaves(loop.body[-1]):
+        if isinstance(loop, ast.For) and len(loop.body) > 1 and not leaves(loop.body[-1]):
             shorter = replaced(loop, body=loop.body[:-1])
             yield "after", place, [*body[:place], shorter, loop.body[-1], *body[place + 1 :]]
         following = body[place + 1] if place + 1 < len(body) else None
@@ -189,7 +140,7 @@ def _orders(body: list[ast.stmt]) -> Iterator[tuple[Kind, int, list[ast.stmt]]]:
             yield "indented", place + 1, [*body[:place], longer, *body[place + 2 :]]
 
 
-def _leaves(node: ast.stmt) -> bool:
+def leaves(node: ast.stmt) -> bool:
     """Say whether a statement ends a loop or its round, or the function."""
     return any(isinstance(each, (ast.Return, ast.Raise, ast.Break, ast.Continue)) for each in walk(node))
 

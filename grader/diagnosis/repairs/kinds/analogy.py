@@ -44,6 +44,21 @@ def alike(value: ast.AST, holder: ast.AST, definition: ast.FunctionDef) -> Itera
     yield from found.values()
 
 
+def in_other_case(node: ast.AST, holder: ast.AST, definition: ast.FunctionDef) -> Iterator[ast.AST]:
+    """Yield what another line that sets the same name gives its function: median(present) beside mean(present)."""
+    if not isinstance(holder, ast.Call) or holder.args[:1] != [node]:
+        return
+    lines = [each for each in walk(definition) if isinstance(each, ast.Assign) and isinstance(each.value, ast.Call)]
+    names = {ast.unparse(each.targets[0]) for each in lines if each.value is holder}
+    found: dict[str, ast.expr] = {}
+    for each in lines:
+        call = each.value
+        if isinstance(call, ast.Call) and call is not holder and ast.unparse(each.targets[0]) in names and call.args:
+            found.setdefault(ast.unparse(call.args[0]), call.args[0])
+    found.pop(ast.unparse(node), None)
+    yield from list(found.values())[:MOST_LIKE]
+
+
 def inserted(
     holder: ast.AST,
     definition: ast.FunctionDef,

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from itertools import pairwise
 from typing import Any
 
 from grader.course.changes import replaced
-from grader.diagnosis.slips.wording.phrases import called
+from grader.diagnosis.slips.wording.phrases import called, constant_of
 
 MOST_BLOCKS = 4  # of one size, in an array of which one is taken
+MOST_STRETCHED = 4
 MOST_OFFSETS = 6  # names of numbers by which slices may have to begin later
 
 
@@ -104,3 +105,38 @@ def halves(node: ast.AST) -> Iterator[ast.AST]:
             for part in (ast.Slice(None, at), ast.Slice(ast.BinOp(at, ast.Add(), ast.Constant(1)), None)):
                 both = ast.Tuple([at, part], ast.Load())
                 yield replaced(node, left=replaced(row, slice=both), right=ast.Subscript(vector, part, ast.Load()))
+
+
+def on_another_axis(node: ast.AST, value_of: Callable[[ast.AST], Any]) -> Iterator[ast.AST]:
+    """Yield an entry of the second axis for one of the first, and the other way round: hs[:, -1] for hs[-1]."""
+    if not isinstance(node, ast.Subscript) or getattr(value_of(node.value), "ndim", 0) < 2:
+        return
+    if _is_entry(node.slice):
+        yield replaced(node, slice=ast.Tuple([ast.Slice(), node.slice], ast.Load()))
+    elif isinstance(node.slice, ast.Tuple) and len(node.slice.elts) == 2:
+        first, second = node.slice.elts
+        if isinstance(first, ast.Slice) and _is_whole(first) and _is_entry(second):
+            yield replaced(node, slice=second)
+
+
+def _is_entry(node: ast.expr) -> bool:
+    """Say whether an index is a whole number that is written out."""
+    return isinstance(constant_of(node), int) and not isinstance(constant_of(node), bool)
+
+
+def stretched(node: ast.AST, holder: ast.AST, values: Mapping[str, Any]) -> Iterator[ast.AST]:
+    """Yield arrays of one axis less, with a new one put in, in the place of a factor: v[:, None, :] for u."""
+    held = values.get(node.id) if isinstance(node, ast.Name) and isinstance(holder, ast.BinOp) else None
+    if not isinstance(node, ast.Name) or getattr(held, "ndim", 0) < 2 or held is None:
+        return
+    yielded = 0
+    for name, other in values.items():
+        if getattr(other, "ndim", 0) != held.ndim - 1 or other.dtype != held.dtype:
+            continue
+        for axis in range(held.ndim):
+            if other.shape == (*held.shape[:axis], *held.shape[axis + 1 :]) and yielded < MOST_STRETCHED:
+                yielded += 1
+                parts: list[ast.expr] = [
+                    ast.Constant(None) if each == axis else ast.Slice() for each in range(held.ndim)
+                ]
+                yield ast.Subscript(ast.Name(name, ast.Load()), ast.Tuple(parts, ast.Load()), ast.Load())

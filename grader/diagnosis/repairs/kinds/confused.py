@@ -14,6 +14,7 @@ import numpy as np
 
 from grader.course.changes import PARTNERS, replaced
 from grader.diagnosis.repairs.kinds.around import both_sided, centred, negated
+from grader.diagnosis.repairs.kinds.blocks import on_another_axis
 from grader.diagnosis.repairs.kinds.draws import other_draws
 from grader.diagnosis.repairs.kinds.instead import (
     begun,
@@ -22,6 +23,7 @@ from grader.diagnosis.repairs.kinds.instead import (
     identity,
     in_order,
     lengths,
+    other_count,
     rounds,
     stepped,
     uncorrected,
@@ -33,7 +35,8 @@ from grader.diagnosis.slips.formulas import number_node
 from grader.diagnosis.slips.wording.names import are_kin
 from grader.diagnosis.trees import walk
 
-KINDS = (ast.BinOp, ast.BoolOp, ast.UnaryOp, ast.Name, ast.Attribute, ast.Constant, ast.Slice)
+KINDS = (ast.BinOp, ast.BoolOp, ast.UnaryOp, ast.Name, ast.Attribute, ast.Constant, ast.Slice, ast.Compare)
+INVERSE: dict[type[ast.cmpop], type[ast.cmpop]] = {ast.Gt: ast.LtE, ast.LtE: ast.Gt, ast.Lt: ast.GtE, ast.GtE: ast.Lt}
 EXTREMES = ("argmax", "argmin", "max", "min", "maximum", "minimum", "logical_and", "logical_or", "any", "all")
 BUILT_IN = ("any", "all", "max", "min")
 JOINED = (ast.BitAnd, ast.BitOr)
@@ -61,6 +64,8 @@ def is_quick(old: ast.AST, new: ast.AST, holder: ast.AST, values: Mapping[str, A
             return old.attr in EXTREMES and PARTNERS.get(old.attr) == new.attr
         case ast.Attribute(), ast.Attribute():
             return are_kin(old.attr, new.attr)
+        case ast.Compare(), ast.Compare() if isinstance(holder, ast.If) and not isinstance(holder.body[0], ast.Raise):
+            return [INVERSE.get(type(each)) for each in old.ops] == list(map(type, new.ops))
         case ast.Constant(value=str() as one), ast.Constant(value=str() as other):
             return isinstance(holder, ast.Subscript) and are_kin(one, other)
     return False
@@ -94,6 +99,8 @@ def for_another(
     yield from uncorrected(node)
     yield from begun(node, holder, value_of)
     yield from other_draws(node)
+    yield from on_another_axis(node, value_of)
+    yield from other_count(node, holder, scope.values, value_of)
     yield from letters(node, holder)
     yield from centred(node, holder, scope.values)
     if isinstance(node, KINDS):

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from grader.course.changes import replaced
 from grader.diagnosis.slips.wording.phrases import called
+from grader.diagnosis.trees import walk
 
 SIZES = {  # of a generator's method: at which place among its arguments the shape of what is drawn stands
     "normal": 2, "uniform": 2, "random": 0, "standard_normal": 0, "rand": 0, "randn": 0, "integers": 2, "choice": 1,
@@ -62,3 +63,14 @@ def _argument(node: ast.Call, place: int, keyword: str) -> ast.expr | None:
 def _method(node: ast.Call, name: str, arguments: list[ast.expr]) -> ast.Call:
     """Return a call of another method of the same generator."""
     return ast.Call(replaced(node.func, attr=name), arguments, [])
+
+
+def drawn_alike(node: ast.AST, holder: ast.AST, definition: ast.FunctionDef) -> Iterator[ast.AST]:
+    """Yield the draw of which other lines take their numbers, each its own, where one line takes another's."""
+    if not isinstance(holder, ast.Assign) or holder.value is not node or called(node) in SIZES:
+        return
+    lines = [each.value for each in walk(definition) if isinstance(each, ast.Assign) and each.value is not node]
+    draws = [each for each in lines if isinstance(each, ast.Call) and called(each) in SIZES]
+    texts = [ast.unparse(each) for each in draws]
+    found = {text: each for text, each in zip(texts, draws, strict=True) if texts.count(text) > 1}
+    yield from list(found.values())[:1]

@@ -199,3 +199,18 @@ def _squared(node: ast.BinOp) -> ast.expr | None:
     is_power = isinstance(node.op, ast.Pow) and isinstance(node.right, ast.Constant) and node.right.value == 2
     is_product = isinstance(node.op, ast.Mult) and is_same(node.left, node.right)
     return node.left if (is_power or is_product) and isinstance(node.left, ast.Name | ast.Attribute) else None
+
+
+def other_count(
+    node: ast.AST, holder: ast.AST, values: Mapping[str, Any], value_of: Callable[[ast.AST], Any]
+) -> Iterator[ast.AST]:
+    """Yield names of whole numbers in the place of a size that something is divided by: count for real.size."""
+    is_size = isinstance(node, ast.Attribute) and node.attr == "size"
+    is_size |= isinstance(node, ast.Call) and called(node) == "len"
+    is_size |= isinstance(node, ast.Subscript) and getattr(node.value, "attr", "") == "shape"
+    divides = isinstance(holder, (ast.BinOp, ast.AugAssign)) and isinstance(holder.op, ast.Div)
+    if not is_size or not divides or node is getattr(holder, "left", None):
+        return
+    own = value_of(node)
+    names = [name for name, held in values.items() if type(held) is int and held not in (0, own)]
+    yield from (ast.Name(name, ast.Load()) for name in names[-MOST_NAMES:])

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 
 from grader.course.changes import replaced
+from grader.diagnosis.repairs.kinds.analogy import in_other_case
+from grader.diagnosis.repairs.kinds.draws import drawn_alike
 from grader.diagnosis.slips.statements import Kind
 from grader.diagnosis.slips.wording.phrases import called, constant_of
 from grader.diagnosis.trees import substituted, walk
@@ -36,6 +38,8 @@ def likewise(
     yield from own_or_given(node, definition, values)
     yield from from_zeros(node, holder, definition, value_of(node))
     yield from scaled(node, holder, definition, value_of)
+    yield from in_other_case(node, holder, definition)
+    yield from drawn_alike(node, holder, definition)
 
 
 def copied(node: ast.AST, holder: ast.AST, definition: ast.FunctionDef) -> Iterator[ast.AST]:
@@ -214,18 +218,6 @@ def steps_moved(body: list[ast.stmt]) -> Iterator[tuple[Kind, int, list[ast.stmt
                 changed[place] = replaced(body[place], value=substituted(value, step, _taken(step)))
                 changed[other] = replaced(body[other], value=_done_to(step, theirs))
                 yield "moved", place, changed
-
-
-def counted_once(body: list[ast.stmt]) -> Iterator[tuple[Kind, int, list[ast.stmt]]]:
-    """Yield a body in which a count that every round of a loop raises is raised once, before the loop."""
-    for place, loop in enumerate(body):
-        if not isinstance(loop, (ast.For, ast.While)) or len(loop.body) < 2:
-            continue
-        for line in loop.body:
-            is_raised = isinstance(line, ast.AugAssign) and isinstance(line.target, ast.Name)
-            if is_raised and constant_of(getattr(line, "value", None)) is not None:
-                shorter = replaced(loop, body=[each for each in loop.body if each is not line])
-                yield "counted", place, [*body[:place], line, shorter, *body[place + 1 :]]
 
 
 def own_or_given(node: ast.AST, definition: ast.FunctionDef, values: Mapping[str, Any]) -> Iterator[ast.AST]:

@@ -109,7 +109,13 @@ def _is_everything(node: ast.expr) -> bool:
 
 
 def whole_range(node: ast.AST, holder: ast.AST) -> Iterator[ast.AST]:
-    """Yield n for n - size + 1 where a range ends, or n - size + 1 for n: a last part is dropped, or taken."""
+    """Yield n for n - size + 1 where a range ends, or n - size + 1 for n: a last part is dropped, or taken.
+
+    And range(n) for range(i, n), which begins at the number of the round around it.
+    """
+    is_range = isinstance(node, ast.Call) and called(node) == "range" and len(node.args) == 2
+    if isinstance(node, ast.Call) and is_range and not isinstance(node.args[0], ast.Constant):
+        yield replaced(node, args=node.args[1:])
     if not isinstance(holder, ast.Call) or called(holder) not in RANGES or len(holder.args) < 2:
         return
     if node is not holder.args[1]:

@@ -17,11 +17,11 @@ from grader.diagnosis.repairs.kinds.analogy import alike
 from grader.diagnosis.repairs.kinds.instead import counts, other_slope, parts
 from grader.diagnosis.repairs.kinds.nested import nested
 from grader.diagnosis.repairs.kinds.silent import silent
-from grader.diagnosis.repairs.kinds.unused import put_in, unused_names
+from grader.diagnosis.repairs.kinds.unused import put_in, unread, unused_names
 from grader.diagnosis.repairs.kinds.values import fits, is_called, is_far, is_large, is_number, left_out, sqrt, tells
 from grader.diagnosis.slips.changes import Scope, natural_changes
 from grader.diagnosis.slips.formulas import last_axes_swapped, number_node
-from grader.diagnosis.slips.wording.phrases import constant_of
+from grader.diagnosis.slips.wording.phrases import called, constant_of
 from grader.diagnosis.trees import walk
 
 ALIGNED = 3  # the level of what a right module shows
@@ -30,6 +30,7 @@ LIKEWISE = 7  # the level of what is done at another place: few changes, tried i
 OTHERS = 6  # the level of what further right modules show
 TERMS = 5  # the level of a term or factor that is missing
 MOST_TERMS = 12  # names that may be missing in one place
+BETWEEN = ("maximum", "minimum", "where")  # of the shape of the largest that they are given
 REDUCTIONS = ("sum", "mean", "max", "min", "std", "var")
 VALUES = (ast.Name, ast.Attribute, ast.Subscript, ast.Call, ast.BinOp)
 
@@ -68,6 +69,7 @@ class Missing:
             yield from misplaced.both_ways(node, holder)
             yield from blocks.shifted(node, self.scope.values)
             yield from blocks.turned(node)
+            yield from blocks.stretched(node, holder, self.scope.values)
             return
         if self.level == LIKEWISE:
             yield from blocks.put_at_other_axes(node)
@@ -101,6 +103,7 @@ class Missing:
             return
         if not isinstance(node, ast.Constant):
             yield from put_in(node, holder, self.value_of(node), self.unused, self.scope.values)
+            yield from unread(node, holder, self.definition, self.scope.values)
         yield from misplaced.regrouped(node)
         yield from nested(node, holder, self.constants)
         yield from misplaced.started(node, holder, self.value_of(node))
@@ -142,6 +145,7 @@ class Missing:
             if isinstance(node, (ast.BinOp, ast.Call)):
                 yield from misplaced.plain_numbers(value, self.constants)
         elif outer or isinstance(holder, ast.Call):
+            value = self.value_of(holder) if called(holder) in BETWEEN else value  # a number beside an array
             yield from self._terms(node, value, (ast.Add, ast.Sub, ast.Mult, ast.Div))
         elif isinstance(holder, ast.Attribute) and holder.attr in REDUCTIONS:
             yield from self._terms(node, value, (ast.Mult, ast.Sub))

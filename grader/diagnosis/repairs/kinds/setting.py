@@ -12,9 +12,10 @@ import numpy as np
 from grader.course.changes import replaced
 from grader.diagnosis.repairs.kinds.analogy import inserted, masked
 from grader.diagnosis.repairs.kinds.blocks import other_blocks, shifted
-from grader.diagnosis.repairs.kinds.likewise import afresh, counted_once, steps_moved
+from grader.diagnosis.repairs.kinds.likewise import afresh, steps_moved
 from grader.diagnosis.repairs.kinds.silent import swapped_copies
-from grader.diagnosis.slips.statements import BODIES, Kind, repaired_orders
+from grader.diagnosis.slips.orders import repaired_orders
+from grader.diagnosis.slips.statements import BODIES, Kind
 from grader.diagnosis.trees import substituted, walk
 
 MOST_TARGETS = 4  # that results are taken apart into
@@ -58,7 +59,7 @@ def lines_of(
     yield from masked(holder, wanted, values)
     yield from repaired_orders(holder)
     for name, body in _bodies(holder):
-        for kind, place, changed in (*counted_once(body), *steps_moved(body)):
+        for kind, place, changed in steps_moved(body):
             yield kind, name, place, changed
     stale = _stale(holder, definition)
     for name, body in _bodies(holder) if stale else ():
@@ -185,6 +186,11 @@ def _keys(key: ast.expr, values: Mapping[str, Any]) -> Iterator[ast.expr]:
         yield key.operand
     elif isinstance(key, ast.Name) and str(getattr(values.get(key.id), "dtype", "")) == "bool":
         yield ast.UnaryOp(ast.Invert(), key)
+    elif isinstance(key, ast.Call) or (isinstance(key, ast.Name) and _are_indices(values.get(key.id))):
+        own = ast.unparse(key)
+        used = {each.id for each in walk(key) if isinstance(each, ast.Name)}
+        places = [name for name, held in values.items() if name != own and _are_indices(held) and name not in used]
+        yield from (ast.Name(name, ast.Load()) for name in places[:MOST_KEPT])
 
 
 def _are_indices(value: Any) -> bool:

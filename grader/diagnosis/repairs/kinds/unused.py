@@ -105,3 +105,21 @@ def _broadcasts(held: Any, value: Any) -> bool:
         return bool(np.broadcast_shapes(held.shape, value.shape) == value.shape)
     except ValueError:
         return False
+
+
+def unread(node: ast.AST, holder: ast.AST, definition: ast.FunctionDef, values: Mapping[str, Any]) -> Iterator[ast.AST]:
+    """Yield entries of a table that a function reads others of, in the place of a name: cache["stride"] for size."""
+    if not isinstance(node, ast.Name) or not isinstance(holder, (ast.Call, ast.BinOp, ast.Tuple)):
+        return
+    held = values.get(node.id)
+    if held is None or isinstance(held, bool) or (isinstance(holder, ast.Call) and holder.func is node):
+        return
+    keys = [each for each in walk(definition) if isinstance(each, ast.Subscript) and isinstance(each.value, ast.Name)]
+    read: dict[str, set[Any]] = {}
+    for each in keys:
+        read.setdefault(getattr(each.value, "id", ""), set()).add(getattr(each.slice, "value", None))
+    for name, own in read.items():
+        table = values.get(name)
+        for key, value in table.items() if isinstance(table, dict) else ():
+            if isinstance(key, str) and key not in own and _alike(value, held):
+                yield ast.Subscript(ast.Name(name, ast.Load()), ast.Constant(key), ast.Load())

@@ -108,3 +108,20 @@ def one_case(old: ast.IfExp, kept: ast.AST) -> Clause | None:
         return None
     only = "only where" if kept is old.body else "only where it is not so that"
     return Clause(f"`{value}` were taken {only} `{test}`", "Take it in every case.", 0)
+
+
+def always(old: ast.stmt, holds: bool) -> Clause | None:
+    """Return the clause of steps that do not depend on a condition, or of an end that is too early."""
+    if not isinstance(old, ast.If) or len(text := ast.unparse(old.test)) > MOST_QUOTED:
+        return None
+    last = old.body[-1]
+    if holds:
+        what = "; ".join(map(ast.unparse, old.body))
+        if old.orelse or len(what) > MOST_QUOTED or isinstance(last, (ast.Return, ast.Break, ast.Continue)):
+            return None
+        return Clause(f"`{what}` were done only if `{text}`", "Do it in any case.", 0)
+    if isinstance(last, ast.Break):
+        return Clause(f"the loop ended as soon as `{text}`", "Go on with the other rounds.", 0)
+    if isinstance(last, ast.Continue):
+        return Clause(f"rounds were left out in which `{text}`", "Do the round's steps there, too.", 0)
+    return None

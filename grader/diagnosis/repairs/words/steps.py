@@ -41,6 +41,8 @@ def order(change: Change, say: Vocabulary) -> Clause | None:
         what = targets(inner[0 if change.kind == "hoisted" else -1], say) if inner else None
         said, fix = STEPS[change.kind]
         return Clause(said.format(what), fix.format(what), 1) if what else None
+    if change.kind == "restarted":
+        return _restarted(change)
     if change.kind != "order" or change.statement not in body:
         return None
     place = body.index(change.statement)
@@ -48,6 +50,15 @@ def order(change: Change, say: Vocabulary) -> Clause | None:
     if not first or not second or first == second:
         return Clause("two steps were done in the other order", "Look at which value each step needs.", 2)
     return Clause(f"{first} were computed before {second} had its new value", f"Compute {second} first.", 1)
+
+
+def _restarted(change: Change) -> Clause | None:
+    """Return the clause of a name with which a round goes on from what the round before it left there."""
+    body = change.new if isinstance(change.new, list) else []
+    kept = next((each for each in body if isinstance(each, ast.Assign) and each not in held(change)), None)
+    name = getattr(getattr(kept, "value", None), "id", "")
+    said = f"each round of the loop went on from the {name} that the round before had left"
+    return Clause(said, f"Begin every round with the {name} from before the loop.", 0) if name else None
 
 
 def held(change: Change) -> list[ast.stmt]:

@@ -9,7 +9,7 @@ from grader.course.changes import replaced
 from grader.diagnosis.repairs.words.blocks import block
 from grader.diagnosis.repairs.words.differing import is_small, places
 from grader.diagnosis.repairs.words.likewise import likewise
-from grader.diagnosis.repairs.words.limits import limits, mirrored, one_case, rounds
+from grader.diagnosis.repairs.words.limits import always, limits, mirrored, one_case, rounds
 from grader.diagnosis.repairs.words.moved import made_of, moved, narrowed, quoted, taking_part
 from grader.diagnosis.repairs.words.setting import entry_of, named_entry, setting
 from grader.diagnosis.repairs.words.steps import assignment, line, order
@@ -178,7 +178,7 @@ def _statement(change: Change, say: Vocabulary) -> Clause | None:
         return Clause(f"{what or 'a value'} were changed by a step too many", "Leave that step out.", 2)
     if isinstance(change.new, ast.stmt) and isinstance(change.old, ast.stmt):
         if isinstance(change.new, ast.If) and isinstance(change.new.test, ast.Constant):
-            return None
+            return always(change.old, bool(change.new.test.value))
         return statement(change.new, change.old, say)
     return None
 
