@@ -13,7 +13,7 @@ from grader.diagnosis.repairs.held.scale import scales
 from grader.diagnosis.repairs.kinds.draws import SIZES
 from grader.diagnosis.repairs.kinds.missing import ALIGNED, LIKEWISE, OTHERS, QUICK, TERMS
 from grader.diagnosis.repairs.relevance import FAR, SUSPECT
-from grader.diagnosis.repairs.repair import Repair, crossed, is_of_names, refuses, together
+from grader.diagnosis.repairs.repair import Repair, crossed, is_likely, is_of_names, refuses, together
 from grader.diagnosis.repairs.trial import Trial
 from grader.diagnosis.repairs.written import Written
 from grader.diagnosis.slips.probes import Failing
@@ -180,7 +180,7 @@ class Candidates:
         for level, singles in self.of(written, trial, depths, True):
             found: list[Repair] = []
             tried = sorted(
-                (each for each in singles if _has_part_in_draws(each)),
+                (each for each in singles if is_likely(each.changes[0]) and _has_part_in_draws(each)),
                 key=lambda each: not is_of_names(each.changes[0]),  # the likeliest first: every try is a whole test
             )
             for each in tried if level in (0, 1, TERMS, QUICK, ALIGNED) else ():
@@ -202,7 +202,8 @@ def _has_part_in_draws(repair: Repair) -> bool:
     draws = [each for each in lines if _calls(each, SIZES)]
     read = {name.id for each in draws for name in walk(each) if isinstance(name, ast.Name)}
     own = {each.id for each in walk(statement) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)}
-    return not draws or statement in draws or not own.isdisjoint(read)
+    is_around = any(each is line for line in draws for each in walk(statement))
+    return not draws or is_around or not own.isdisjoint(read)
 
 
 def _is_suspect(definition: ast.FunctionDef, depths: Mapping[int, int]) -> bool:

@@ -30,6 +30,15 @@ def keeps(node: ast.FunctionDef) -> bool:
     )
 
 
+def ends_of(loop: ast.For | ast.While) -> list[ast.stmt]:
+    """Return the conditions on which a loop, or one of its rounds, ends early: all of its lines depend on them."""
+    return [
+        each
+        for each in statements_of(loop.body)
+        if isinstance(each, ast.If) and isinstance(each.body[-1], (ast.Break, ast.Continue, ast.Return))
+    ]
+
+
 @dataclass(frozen=True)
 class Line:
     """A statement, or the head of a compound one: what it sets, what it uses for that, and what it calls."""
@@ -106,6 +115,7 @@ class Relevance:
                 self._read(function, statement.body, heads)
                 continue
             around = (*heads, statement) if hasattr(statement, "body") else heads
+            around = (*around, *ends_of(statement)) if isinstance(statement, (ast.For, ast.While)) else around
             self.lines.append(self._line(function, statement, heads))
             for name in PARTS:
                 for each in getattr(statement, name, None) or ():

@@ -11,6 +11,7 @@ from typing import Any
 from grader.diagnosis.repairs.kinds.silent import is_made_finite
 from grader.diagnosis.repairs.written import Written
 from grader.diagnosis.slips.schema import Change
+from grader.diagnosis.slips.wording.phrases import called
 from grader.diagnosis.trees import walk
 
 MOST_TOGETHER = 8
@@ -116,6 +117,20 @@ def crossed(singles: Sequence[Repair]) -> Iterator[Repair]:
 def is_of_names(change: Change) -> bool:
     """Say whether one name stands for another."""
     return isinstance(change.old, ast.Name) and isinstance(change.new, ast.Name)
+
+
+def is_likely(change: Change) -> bool:
+    """Say whether a change is worth the run of a whole test: none that leaves a line out, or calls another function."""
+    old, new = change.old, change.new
+    is_none = isinstance(new, ast.Constant) and new.value is None
+    if isinstance(new, ast.Pass) or change.kind == "overwrites" or is_none:
+        return False
+    if isinstance(change.holder, ast.Call) and change.holder.func is old and isinstance(new, ast.Name):
+        return False
+    if isinstance(change.statement, ast.Assign) and called(change.statement.value) in ("asarray", "array"):
+        return False
+    is_negative = isinstance(new, ast.UnaryOp) and isinstance(new.op, ast.USub) and new.operand is old
+    return not is_negative
 
 
 def _edit(old: ast.AST, new: ast.AST) -> tuple[str, str] | None:

@@ -30,6 +30,7 @@ SECONDS = 0.4  # of processor time, here and on the bench
 RECALL_SECONDS = 0.07  # of processor time, for what one row needed to be tried on the others, and once more at the end
 ROW_SHARE = 0.85  # of what is left, for one row
 DOUBT_SECONDS = 0.15  # of processor time, to look for what puts right other rows as well
+DRAWS_SHARE = 0.5  # of what is left, to run whole tests where numbers are drawn: most answers tell all the same
 ALONE_SHARE = 0.35  # of what is left, to look for one cause where a repair of few tests may be the first of two
 LEAST = 0.03  # seconds, below which nothing is begun
 MOST_BATCHES = 4  # of changes that put a test right and do not stand
@@ -132,7 +133,7 @@ class Repairs:
         partial: Repair | None = None
         coincidences: list[Told] = []
         chosen: list[Slip] = []
-        if left and (passing := self._of_draws(left[0], row)):
+        if left and (passing := self._of_draws(left[0], self._for_a_while(row, DRAWS_SHARE))):
             return self._remembered(passing)
         for _ in range(ROUNDS):
             trials = (self.answers.first_wrong(each) for each in left)

@@ -91,7 +91,10 @@ def is_chance(doubted: Sequence[Told], trial: Trial, failing: Sequence[Failing])
     """Say whether what puts right a test, and is doubted, does so by chance: it is one of many, or avoids an error."""
     is_one_of_many = (trial.is_yes_or_no and is_open(doubted)) or (trial.is_of_bits and _are_open_of_bits(doubted))
     is_one_of_many = is_one_of_many or are_many(doubted, failing, trial.failing)
-    return is_one_of_many or bool(doubted and is_raised(trial.failing))
+    if is_one_of_many or not doubted or not is_raised(trial.failing):
+        return is_one_of_many
+    tests = len(doubted[0][0].tests)  # what avoids an error in one test seldom puts most of a row right
+    return tests < OF_SEVERAL or 2 * tests <= len(failing)
 
 
 def _are_open_of_bits(doubted: Sequence[Told]) -> bool:

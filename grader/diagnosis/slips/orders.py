@@ -19,7 +19,7 @@ def repaired_orders(holder: ast.AST) -> Iterator[tuple[Kind, str, int, list[ast.
     for name in BODIES:
         held = getattr(holder, name, None)
         body: list[ast.stmt] = held if isinstance(held, list) else []
-        for kind, place, changed in (*_conditions(body), *counted_once(body), *restarted(body)):
+        for kind, place, changed in (*_conditions(body), *counted_once(body)):
             yield kind, name, place, changed
         for place, loop in enumerate(body):
             if not isinstance(loop, (ast.For, ast.While)) or len(loop.body) < 2:

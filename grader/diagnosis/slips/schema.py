@@ -68,6 +68,8 @@ class Change:
         keys = [type(getattr(each, "op", None)).__name__ for each in ((old,) if sides else (old, new))]
         called = getattr(getattr(old, "func", None), "attr", getattr(getattr(old, "func", None), "id", ""))
         value = ast.unparse(new) if isinstance(old, ast.Constant) and isinstance(new, ast.AST) else ""
+        if isinstance(old, ast.Subscript) and isinstance(new, ast.Subscript) and new.value is old.value:
+            value = ast.unparse(new.slice)  # hs[0] and cs[0], hs[:, -1] and cs[:, -1]
         return type(old), None if sides else type(new), self.kind, *sides, "in", *inner, *keys, called, value
 
 
