@@ -32,6 +32,12 @@ def says_little(failing: Failing) -> bool:
     return answer.dtype.kind in "biu" and 0 < answer.size <= FEW_NUMBERS
 
 
+def has_generator(records: Sequence[Record]) -> bool:
+    """Say whether a generator is handed on, so that what is asked may be made of draws."""
+    values = (value for record in records for value in (*record.args, *record.kwargs.values()))
+    return any(isinstance(value, np.random.Generator) for value in values)
+
+
 def is_drawn(records: Sequence[Record]) -> bool:
     """Say whether answers come of draws: a generator is handed on, and no array but with it."""
     plain = True

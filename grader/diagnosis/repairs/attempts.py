@@ -7,10 +7,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby, islice
 
+from grader.diagnosis.repairs.asked import is_drawn
 from grader.diagnosis.repairs.bench import Bench
 from grader.diagnosis.repairs.forms import Forms
 from grader.diagnosis.repairs.held.scale import scales
-from grader.diagnosis.repairs.kinds.draws import SIZES
+from grader.diagnosis.repairs.kinds.draws import DRAWING
 from grader.diagnosis.repairs.kinds.missing import ALIGNED, LIKEWISE, OTHERS, QUICK, TERMS
 from grader.diagnosis.repairs.relevance import FAR, SUSPECT
 from grader.diagnosis.repairs.repair import Repair, crossed, is_likely, is_of_names, refuses, together
@@ -24,10 +25,10 @@ from grader.diagnosis.trees import walk
 AT_ONCE = 64  # changes that are handed over in one exchange; it ends after some of them where they take long
 MOST_FOUND = 10  # repairs that are held against a row's other tests
 MOST_CROSSED = 40  # pairs of names that are confused in two lines
-MOST_RUNS = 120  # of a test, with one change after the other
+MOST_RUNS, MOST_OF_DRAWS = 120, 8  # of a test, with one change after the other; where arrays are given as well
 MOST_PASSED = 3  # changes with which it passes
 FIRST = range(SUSPECT, SUSPECT + 1)  # how far statements are from what is wrong
-NEAR, DEEP, NO_PART = range(3), range(3, FAR), range(FAR, FAR + 1)
+NEAR, DEEP, NO_PART, EVERY = range(3), range(3, FAR), range(FAR, FAR + 1), range(SUSPECT, FAR)
 REACHED = range(FAR)  # whatever an answer can come from
 LOOPS = (ast.For, ast.While)
 NEAREST = 1  # functions whose lines have quick changes before those of suspect lines have slow ones
@@ -129,7 +130,7 @@ class Candidates:
         yield from self._scaled(written, names, depths)
         asked = written.leading(self.row.own, self.row.passing)
         failing = [name for name in names if name in asked]
-        drawing = [name for name in names if is_drawn_in and _calls(written.definitions[name], SIZES)]
+        drawing = [name for name in names if is_drawn_in and _calls(written.definitions[name], DRAWING)]
         tried = [(ring, level, name) for name in drawing for level in (QUICK, 1, 0) for ring in (REACHED, NO_PART)]
         tried += [(FIRST, QUICK, name) for name in (*failing, *names)]
         tried += [(ring, LIKEWISE, name) for name in (*failing, *names) for ring in (FIRST, REACHED)]
@@ -174,16 +175,30 @@ class Candidates:
                 yield tried.found
                 tried.found = []
 
-    def passing(self, written: Written, trial: Trial, depths: dict[int, int], bench: Bench) -> list[Repair]:
+    def of_draws(self, written: Written, trial: Trial, depths: dict[int, int]) -> Iterator[tuple[int, list[Repair]]]:
+        """Yield the changes for answers that come of draws, those of lines that draw alone where arrays are given."""
+        if is_drawn(trial.right):
+            yield from self.of(written, trial, depths, True)
+        ran = [] if is_drawn(trial.right) else written.that_ran()
+        for name in sorted(ran, key=lambda each: _place(each, written, trial.right[-1].label, self.row.own)):
+            definition = written.definitions[name]
+            if is_fine(name, self.row.fine) or name.endswith("__init__") or not _calls(definition, DRAWING):
+                continue
+            singles = [
+                each for ring in (EVERY, NO_PART) for each in self.forms.made(written, name, QUICK, depths, ring)
+            ]
+            yield QUICK, [each for each in singles if _calls(each.changes[0].statement, DRAWING)][:MOST_OF_DRAWS]
+
+    def passing(self, tried: Iterable[tuple[int, list[Repair]]], trial: Trial, bench: Bench) -> list[Repair]:
         """Return those with which a test passes as a whole: where numbers are drawn, no answer is the right one."""
         runs = 0
-        for level, singles in self.of(written, trial, depths, True):
+        for level, singles in tried:
             found: list[Repair] = []
-            tried = sorted(
+            likely = sorted(
                 (each for each in singles if is_likely(each.changes[0]) and _has_part_in_draws(each)),
                 key=lambda each: not is_of_names(each.changes[0]),  # the likeliest first: every try is a whole test
             )
-            for each in tried if level in (0, 1, TERMS, QUICK, ALIGNED) else ():
+            for each in likely if level in (0, 1, TERMS, QUICK, ALIGNED) else ():
                 runs += 1
                 if self.clock() > self.row.ends_at or runs > MOST_RUNS or len(found) == MOST_PASSED:
                     break
@@ -199,7 +214,7 @@ def _has_part_in_draws(repair: Repair) -> bool:
     statement = repair.changes[0].statement
     definition = repair.written.definitions[repair.changes[0].function]
     lines = [each for each in walk(definition) if isinstance(each, (ast.Assign, ast.Return, ast.AugAssign))]
-    draws = [each for each in lines if _calls(each, SIZES)]
+    draws = [each for each in lines if _calls(each, DRAWING)]
     read = {name.id for each in draws for name in walk(each) if isinstance(name, ast.Name)}
     own = {each.id for each in walk(statement) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)}
     is_around = any(each is line for line in draws for each in walk(statement))

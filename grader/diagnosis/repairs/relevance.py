@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from grader.diagnosis.trees import walk
 
 SUSPECT = -1  # how far a statement is in which a value first goes wrong
+NEXT = "@__next__"  # what an object is asked that a generator made
 FAR = 99  # how far a statement is from an answer that it takes no part in
 PARTS = ("body", "orelse", "finalbody", "handlers")  # of a compound statement, beside its head
 
@@ -125,6 +126,8 @@ class Relevance:
         uses = frozenset(self._used(function, head_of(statement)))
         uses |= {token for each in heads for token in self._used(function, head_of(each))}
         sets: dict[str, frozenset[str]] = {}
+        if isinstance(getattr(statement, "value", None), (ast.Yield, ast.YieldFrom)):
+            sets[f"{function}()"] = sets[NEXT] = uses
         if isinstance(statement, ast.Return):
             sets[f"{function}()"] = uses
             owner, _, name = function.rpartition(".")

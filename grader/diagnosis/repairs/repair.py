@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
+from grader.diagnosis.repairs.kinds.draws import ORDERS
 from grader.diagnosis.repairs.kinds.silent import is_made_finite
 from grader.diagnosis.repairs.written import Written
 from grader.diagnosis.slips.schema import Change
@@ -128,6 +129,9 @@ def is_likely(change: Change) -> bool:
     if isinstance(change.holder, ast.Call) and change.holder.func is old and isinstance(new, ast.Name):
         return False
     if isinstance(change.statement, ast.Assign) and called(change.statement.value) in ("asarray", "array"):
+        return False
+    is_more = isinstance(new, ast.BinOp) and new.left is old
+    if is_more and any(called(each) in ORDERS for each in walk(change.statement) if isinstance(each, ast.Call)):
         return False
     is_negative = isinstance(new, ast.UnaryOp) and isinstance(new.op, ast.USub) and new.operand is old
     return not is_negative

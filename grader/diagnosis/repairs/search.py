@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 
 from grader.course.stage import Stage
-from grader.diagnosis.repairs.asked import is_drawn, is_of_nothing, is_raised
+from grader.diagnosis.repairs.asked import has_generator, is_of_nothing, is_raised
 from grader.diagnosis.repairs.attempts import Candidates, Row, Tried
 from grader.diagnosis.repairs.bench import Bench, BenchGone
 from grader.diagnosis.repairs.confirmed import MOST_RUN_AGAIN, Confirmer
@@ -133,7 +133,7 @@ class Repairs:
         partial: Repair | None = None
         coincidences: list[Told] = []
         chosen: list[Slip] = []
-        if left and (passing := self._of_draws(left[0], self._for_a_while(row, DRAWS_SHARE))):
+        if left and (passing := self._of_draws(left[0], row)):
             return self._remembered(passing)
         for _ in range(ROUNDS):
             trials = (self.answers.first_wrong(each) for each in left)
@@ -153,9 +153,8 @@ class Repairs:
                 partial = best.after(partial) if best is not None else None
                 left = left if best is not None else [each for each in left if each is not trial.failing]
                 continue
-            if (
-                stands := next((each for each in slips if self.confirmer.stands(*each, trial.failing, row)), None)
-            ) is None:
+            stands = next((each for each in slips if self.confirmer.stands(*each, trial.failing, row)), None)
+            if stands is None:
                 left = [each for each in left if each is not trial.failing]
                 continue
             slip, repair = stands
@@ -174,12 +173,13 @@ class Repairs:
     def _of_draws(self, first: Failing, row: Row) -> list[Told]:
         """Return what makes tests pass as a whole, where numbers are drawn and several answers are right."""
         trial = self.answers.first_wrong(first)
-        if trial is None or not is_drawn(trial.right):
+        if trial is None or not has_generator(trial.right):
             return []
         written = self.forms.noted(trial, row.fine, None)
         self.forms.hold(written)
         depths = self.forms.depths(written, trial, row.fine, ())
-        found = Candidates(self.forms, row, self.clock).passing(written, trial, depths, self.bench)
+        made = Candidates(self.forms, self._for_a_while(row, DRAWS_SHARE), self.clock)
+        found = made.passing(made.of_draws(written, trial, depths), trial, self.bench)
         return self.passing.first(found, trial.failing, row)
 
     def _remembered(self, told: list[Told]) -> list[Slip]:

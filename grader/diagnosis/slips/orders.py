@@ -12,7 +12,7 @@ from grader.diagnosis.trees import walk
 
 
 def repaired_orders(holder: ast.AST) -> Iterator[tuple[Kind, str, int, list[ast.stmt]]]:
-    """Yield what belongs before or behind a loop of a learner's, and stands in it: its first line, a return.
+    """Yield what belongs before or behind a loop of a learner's, and stands in it.
 
     And a step that belongs under a condition that stands beside it, or out of one; what each round of a loop changes.
     """
@@ -34,9 +34,6 @@ def repaired_orders(holder: ast.AST) -> Iterator[tuple[Kind, str, int, list[ast.
             for other in (each for each in loop.body[:-2] if isinstance(each, ast.Expr)):
                 later = _with(loop, [*(each for each in loop.body if each is not other), other])
                 yield "late", name, place, [*body[:place], later, *body[place + 1 :]]
-            if isinstance(loop.body[-1], ast.Return):
-                shorter = _with(loop, loop.body[:-1])
-                yield "return_after", name, place, [*body[:place], shorter, loop.body[-1], *body[place + 1 :]]
 
 
 def counted_once(body: list[ast.stmt]) -> Iterator[tuple[Kind, int, list[ast.stmt]]]:
@@ -49,6 +46,14 @@ def counted_once(body: list[ast.stmt]) -> Iterator[tuple[Kind, int, list[ast.stm
             if is_raised and constant_of(getattr(line, "value", None)) is not None:
                 shorter = replaced(loop, body=[each for each in loop.body if each is not line])
                 yield "counted", place, [*body[:place], line, shorter, *body[place + 1 :]]
+
+
+def returned_within(body: list[ast.stmt]) -> Iterator[tuple[Kind, int, list[ast.stmt]]]:
+    """Yield a body with the return behind a loop that ends the loop's first round."""
+    for place, loop in enumerate(body):
+        if isinstance(loop, (ast.For, ast.While)) and len(loop.body) > 1 and isinstance(loop.body[-1], ast.Return):
+            shorter = _with(loop, loop.body[:-1])
+            yield "return_after", place, [*body[:place], shorter, loop.body[-1], *body[place + 1 :]]
 
 
 def restarted(body: list[ast.stmt]) -> Iterator[tuple[Kind, int, list[ast.stmt]]]:

@@ -15,7 +15,7 @@ import numpy as np
 from grader.course.changes import PARTNERS, replaced
 from grader.diagnosis.repairs.kinds.around import both_sided, centred, negated
 from grader.diagnosis.repairs.kinds.blocks import on_another_axis
-from grader.diagnosis.repairs.kinds.draws import other_draws
+from grader.diagnosis.repairs.kinds.draws import SIZES, other_draws
 from grader.diagnosis.repairs.kinds.instead import (
     begun,
     by_name,
@@ -33,6 +33,7 @@ from grader.diagnosis.repairs.kinds.letters import letters
 from grader.diagnosis.slips.changes import Scope, natural_changes
 from grader.diagnosis.slips.formulas import number_node
 from grader.diagnosis.slips.wording.names import are_kin
+from grader.diagnosis.slips.wording.phrases import called
 from grader.diagnosis.trees import walk
 
 KINDS = (ast.BinOp, ast.BoolOp, ast.UnaryOp, ast.Name, ast.Attribute, ast.Constant, ast.Slice, ast.Compare)
@@ -64,11 +65,16 @@ def is_quick(old: ast.AST, new: ast.AST, holder: ast.AST, values: Mapping[str, A
             return old.attr in EXTREMES and PARTNERS.get(old.attr) == new.attr
         case ast.Attribute(), ast.Attribute():
             return are_kin(old.attr, new.attr)
-        case ast.Compare(), ast.Compare() if isinstance(holder, ast.If) and not isinstance(holder.body[0], ast.Raise):
+        case ast.Compare(), ast.Compare() if _is_case(holder) or any(called(each) in SIZES for each in walk(old)):
             return [INVERSE.get(type(each)) for each in old.ops] == list(map(type, new.ops))
         case ast.Constant(value=str() as one), ast.Constant(value=str() as other):
             return isinstance(holder, ast.Subscript) and are_kin(one, other)
     return False
+
+
+def _is_case(holder: ast.AST) -> bool:
+    """Say whether a condition chooses between steps, and does not refuse."""
+    return isinstance(holder, ast.If) and not isinstance(holder.body[0], ast.Raise)
 
 
 def for_another(

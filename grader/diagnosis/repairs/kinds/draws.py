@@ -12,6 +12,8 @@ from grader.diagnosis.trees import walk
 SIZES = {  # of a generator's method: at which place among its arguments the shape of what is drawn stands
     "normal": 2, "uniform": 2, "random": 0, "standard_normal": 0, "rand": 0, "randn": 0, "integers": 2, "choice": 1,
 }  # fmt: skip
+ORDERS = ("permutation", "permuted", "shuffle")
+DRAWING = (*SIZES, *ORDERS)
 ONCE = ("choice", "integers")  # that may draw a number several times
 FROM = {"choice": 0, "integers": 1}  # the place of the number of those that are drawn from
 

@@ -14,7 +14,7 @@ from grader.diagnosis.repairs.kinds.analogy import inserted, masked
 from grader.diagnosis.repairs.kinds.blocks import other_blocks, shifted
 from grader.diagnosis.repairs.kinds.likewise import afresh, steps_moved
 from grader.diagnosis.repairs.kinds.silent import swapped_copies
-from grader.diagnosis.slips.orders import repaired_orders, restarted
+from grader.diagnosis.slips.orders import repaired_orders, restarted, returned_within
 from grader.diagnosis.slips.statements import BODIES, Kind
 from grader.diagnosis.trees import substituted, walk
 
@@ -33,7 +33,7 @@ def other_targets(holder: ast.AST, definition: ast.FunctionDef, values: Mapping[
                 yield kind, name, place, [*body[:place], other, *body[place + 1 :]]
         for place, changed in _in_rounds(body):
             yield "reset", name, place, changed
-        for kind, place, changed in restarted(body):
+        for kind, place, changed in (*returned_within(body), *restarted(body)):
             yield kind, name, place, changed
 
 

@@ -41,6 +41,7 @@ class Answers:
     left: float = IN_ALL
     remaining: Callable[[], float] = lambda: LONG  # seconds of processor time, to whoever asks
     _whole: dict[str, Trial | None] = field(default_factory=dict)  # by test
+    _first: dict[str, Trial | None] = field(default_factory=dict)  # by test
     _alike: dict[frozenset[str], int] = field(default_factory=dict)  # tests to which there is one answer, by what asks
 
     def first_wrong(self, failing: Failing) -> Trial | None:
@@ -48,7 +49,9 @@ class Answers:
 
         An answer is wrong if no right module gives it.
         """
-        return self._in_time(lambda: self._first_wrong(failing))
+        if failing.test not in self._first:
+            self._first[failing.test] = self._in_time(lambda: self._first_wrong(failing))
+        return self._first[failing.test]
 
     def _first_wrong(self, failing: Failing) -> Trial | None:
         for exact in (False, True):

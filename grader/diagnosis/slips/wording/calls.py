@@ -118,7 +118,9 @@ def _without_keyword(gone: ast.keyword, new: ast.Call, noun: str, say: Vocabular
 
 def _range(old: ast.Call, new: ast.Call) -> Clause:
     if len(new.args) > len(old.args):
-        return Clause("the loop left out its first round", "Start at 0.", 1)
+        first = ast.unparse(new.args[0])
+        said = "left out its first round" if first == "1" else f"began at {first}, where it begins at 0"
+        return Clause(f"the loop {said}", "Start at 0.", 1)
     if len(new.args) < len(old.args):
         return Clause("the loop had a first round too many", f"Start at {ast.unparse(old.args[0])}.", 1)
     pair = next(((a, b) for a, b in zip(old.args, new.args, strict=True) if a is not b), (None, None))
