@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 import types
 import warnings
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache, partial
 
@@ -27,7 +28,8 @@ from grader.outcome import Diagnosis
 from grader.remote.record import Name, Record
 
 NOISE = 1e-9  # two answers that are right may differ by this where 0 is expected
-KNOWN_SHARE = 0.6  # of what a purse holds at first: the rest is for what no known mistake explains
+KNOWN_SHARE = 0.4  # of what a purse holds at first: the rest is for what no known mistake explains
+REFUTED = 4  # failing tests of its row that a known mistake may not explain before any that it does
 
 
 class Diagnostician:
@@ -51,6 +53,7 @@ class Diagnostician:
         self._code = _compiled(reference_text)
         self._modules: dict[str, types.ModuleType] = {}
         self.purse = Purse()
+        self.is_late = False  # whether there was no time for what was asked last
         self._kept = (1 - KNOWN_SHARE) * self.purse.left
         self._alternatives = alternatives
         self._reference_text = reference_text
@@ -59,6 +62,7 @@ class Diagnostician:
         load = partial(module_from, self._code, "reference")
         self._source = self._prepared.source(reference_text, self._code.co_filename, load)
         self._reach: dict[str, set[str]] = {}
+        self._refuted: Counter[str] = Counter()  # by mistake: tests of its row that it does not explain
 
     @property
     def reference(self) -> types.ModuleType:
@@ -79,6 +83,7 @@ class Diagnostician:
         Of all mistakes, or of those among which it is looked for. None where that cannot be said: the requests cannot
         be repeated, the reference answers alike, time runs out.
         """
+        self.is_late = False
         if not usable(records):
             return None
         ends_at = time.process_time() + max(0.0, self.purse.left - self._kept)
@@ -140,9 +145,19 @@ class Diagnostician:
         """Return the functions and classes that the reference may run when one is called."""
         return self._reached({function})
 
-    def mistakes_of(self, row: str) -> list[Mistake]:
-        """Return the known mistakes of one row."""
-        return [each for each in self.mistakes if each.criterion == row]
+    def of_row(self, row: str, records: list[Record], names: dict[str, Name]) -> tuple[Diagnosis, ...] | None:
+        """Return the known mistakes of a row that explain one of its failing tests, as explain does.
+
+        One that explained none of several is no longer asked: whoever makes it fails in the tests that it shows in.
+        """
+        own = [each for each in self.mistakes if each.criterion == row]
+        among = [each for each in own if self._refuted[each.id] < REFUTED]
+        found = self.explain(records, names, among)
+        if found is not None:
+            told = {each.mistake for each in found}
+            for each in among:
+                self._refuted[each.id] = -len(own) * REFUTED if each.id in told else self._refuted[each.id] + 1
+        return found
 
     def _agreeing(
         self, records: list[Record], names: dict[str, Name], among: Sequence[Mistake], ends_at: float
@@ -159,6 +174,7 @@ class Diagnostician:
         reached = self._reached({record.label.partition(".")[0] for record in records})
         for mistake in among:
             if time.process_time() > ends_at:
+                self.is_late = True
                 return None
             if self._may_differ(mistake.replaces, reached, ran) and self._repeats(mistake, records, names, False):
                 nearly.append(mistake)

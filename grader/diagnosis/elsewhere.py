@@ -17,7 +17,7 @@ from grader.diagnosis.diagnostician import Diagnostician
 from grader.diagnosis.slips.probes import Failing
 from grader.outcome import Outcome
 
-SECONDS = 0.3  # of processor time
+SECONDS = 0.1  # of processor time
 REFUTED = 2  # tests of one row that a mistake may not explain before any that it does
 
 

@@ -17,7 +17,7 @@ TEXT_LIMIT = 300
 class Explanation:
     """The call that gave a value, its function, and the mistakes that answer alike; None where nobody was asked.
 
-    gradients compares what a wrong backward pass gave. failure says why there is no explanation: making one of a
+    late says that time was over. gradients compares what a wrong backward pass gave. failure says why there is no explanation: making one of a
     learner's values failed, which changes no outcome.
     """
 
@@ -26,6 +26,7 @@ class Explanation:
     mistakes: tuple[Diagnosis, ...] | None = None
     failure: str = ""
     gradients: tuple[Gradient, ...] = ()
+    late: bool = False
 
 
 def explained(
@@ -49,9 +50,11 @@ def _called(answers: Diagnostician, connection: Connection, actual: object, wron
     call = function = ""
     try:
         call, function = expressions.shown(connection.records, answers.stage, answers.reference, actual)
-        among = answers.mistakes_of(row) if row else None
-        found = answers.explain(connection.records, connection.names, among) if wrong else None
-        return Explanation(call, function, found)
+        asked = connection.records, connection.names
+        found = None
+        if wrong:
+            found = answers.of_row(row, *asked) if row else answers.explain(*asked)
+        return Explanation(call, function, found, late=wrong and found is None and answers.is_late)
     except Exception as error:  # of values that a learner's process chose; memory and recursion are among its kinds
         return Explanation(call, function, failure=_told(error))
 

@@ -117,7 +117,7 @@ class Assessor:
             told = explained(answers, attempt.connection, actual, outcome.status == "failed", outcome.criterion)
         line = self._lines.get(told.function)
         where = outcome.where or (Where(self.job.label, line) if line else None)
-        attempt.asked = told.mistakes is not None
+        attempt.asked, attempt.late = told.mistakes is not None, told.late
         found = told.mistakes or ()
         told_of = replace(outcome, call=told.call, where=where, explains=found, unexplained=told.failure)
         return replace(told_of, gradients=told.gradients)

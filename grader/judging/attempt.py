@@ -20,8 +20,8 @@ PHASES = {"setup", "call", "teardown"}
 class Attempt:
     """One run of a test: its first exception and the phases that came to their end.
 
-    asked says whether what it saw was held against every known mistake; steps is what went through its connection,
-    where that was recorded.
+    asked says whether what it saw was held against every known mistake, late that there was no more time for it; steps
+    is what went through its connection, where that was recorded.
     """
 
     item: pytest.Item
@@ -29,6 +29,7 @@ class Attempt:
     error: BaseException | None = None
     phases: set[str] = field(default_factory=set)
     asked: bool = False
+    late: bool = False
     module: RemoteModule | None = None
     steps: list[Step] | None = None
 

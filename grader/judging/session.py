@@ -197,7 +197,7 @@ class Session:
             outcome = self._assessor.explained(outcome, attempt)
             report.send("explained", self._place, outcome)
         if attempt.connection is not None and self._assessor.explains:
-            self._heard.keep(outcome, attempt.connection, attempt.asked)
+            self._heard.keep(outcome, attempt.connection, attempt.asked, attempt.late)
         if self.recall is not None:
             self.recall.keep(outcome, attempt)
         return outcome

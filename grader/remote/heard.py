@@ -37,11 +37,16 @@ class Heard:
         self.called: dict[str, set[str]] = {}  # by failed test that was replayed: what it called
         self._left = KEPT_BYTES
 
-    def keep(self, outcome: Outcome, connection: Connection, asked: bool) -> None:
-        """Remember one test; asked says whether its answers were held against every known mistake."""
+    def keep(self, outcome: Outcome, connection: Connection, asked: bool, late: bool = False) -> None:
+        """Remember one test; asked says whether its answers were held against every known mistake.
+
+        late says that there was no more time for that: then no mistake counts it, and changes are held against it all
+        the same.
+        """
         test = Ended(outcome, connection.records, connection.names)
-        if outcome.status == "failed" and asked:
-            self.called[outcome.test] = called_by(test.records, test.names)
+        if outcome.status == "failed" and (asked or late):
+            if asked:
+                self.called[outcome.test] = called_by(test.records, test.names)
             self._add(test, self.failed, connection.limits.held)
         elif outcome.status == "passed":
             self._add(test, self.passed, connection.limits.held)

@@ -11,7 +11,7 @@ from grader.diagnosis.repairs.asked import is_drawn
 from grader.diagnosis.repairs.bench import Bench
 from grader.diagnosis.repairs.forms import Forms
 from grader.diagnosis.repairs.held.scale import scales
-from grader.diagnosis.repairs.kinds.draws import DRAWING
+from grader.diagnosis.repairs.kinds.draws import DRAWING, calls
 from grader.diagnosis.repairs.kinds.missing import ALIGNED, LIKEWISE, OTHERS, QUICK, TERMS
 from grader.diagnosis.repairs.relevance import FAR, SUSPECT
 from grader.diagnosis.repairs.repair import Repair, crossed, is_likely, is_of_names, refuses, together
@@ -19,7 +19,6 @@ from grader.diagnosis.repairs.trial import Trial
 from grader.diagnosis.repairs.written import Written
 from grader.diagnosis.slips.probes import Failing
 from grader.diagnosis.slips.telling import distance, is_fine
-from grader.diagnosis.slips.wording.phrases import called
 from grader.diagnosis.trees import walk
 
 AT_ONCE = 64  # changes that are handed over in one exchange; it ends after some of them where they take long
@@ -130,7 +129,7 @@ class Candidates:
         yield from self._scaled(written, names, depths)
         asked = written.leading(self.row.own, self.row.passing)
         failing = [name for name in names if name in asked]
-        drawing = [name for name in names if is_drawn_in and _calls(written.definitions[name], DRAWING)]
+        drawing = [name for name in names if is_drawn_in and calls(written.definitions[name], DRAWING)]
         tried = [(ring, level, name) for name in drawing for level in (QUICK, 1, 0) for ring in (REACHED, NO_PART)]
         tried += [(FIRST, QUICK, name) for name in (*failing, *names)]
         tried += [(ring, LIKEWISE, name) for name in (*failing, *names) for ring in (FIRST, REACHED)]
@@ -182,12 +181,12 @@ class Candidates:
         ran = [] if is_drawn(trial.right) else written.that_ran()
         for name in sorted(ran, key=lambda each: _place(each, written, trial.right[-1].label, self.row.own)):
             definition = written.definitions[name]
-            if is_fine(name, self.row.fine) or name.endswith("__init__") or not _calls(definition, DRAWING):
+            if is_fine(name, self.row.fine) or name.endswith("__init__") or not calls(definition, DRAWING):
                 continue
             singles = [
                 each for ring in (EVERY, NO_PART) for each in self.forms.made(written, name, QUICK, depths, ring)
             ]
-            yield QUICK, [each for each in singles if _calls(each.changes[0].statement, DRAWING)][:MOST_OF_DRAWS]
+            yield QUICK, [each for each in singles if calls(each.changes[0].statement, DRAWING)][:MOST_OF_DRAWS]
 
     def passing(self, tried: Iterable[tuple[int, list[Repair]]], trial: Trial, bench: Bench) -> list[Repair]:
         """Return those with which a test passes as a whole: where numbers are drawn, no answer is the right one."""
@@ -214,7 +213,7 @@ def _has_part_in_draws(repair: Repair) -> bool:
     statement = repair.changes[0].statement
     definition = repair.written.definitions[repair.changes[0].function]
     lines = [each for each in walk(definition) if isinstance(each, (ast.Assign, ast.Return, ast.AugAssign))]
-    draws = [each for each in lines if _calls(each, DRAWING)]
+    draws = [each for each in lines if calls(each, DRAWING)]
     read = {name.id for each in draws for name in walk(each) if isinstance(name, ast.Name)}
     own = {each.id for each in walk(statement) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)}
     is_around = any(each is line for line in draws for each in walk(statement))
@@ -226,12 +225,6 @@ def _is_suspect(definition: ast.FunctionDef, depths: Mapping[int, int]) -> bool:
     return any(depths.get(id(each)) == SUSPECT for each in walk(definition))
 
 
-def _calls(definition: ast.AST, names: Iterable[str]) -> bool:
-    """Say whether a function calls one of some: what it gives may be wrong because theirs is."""
-    wanted = {name.rpartition(".")[2] for name in names}
-    return any(called(each) in wanted for each in walk(definition) if isinstance(each, ast.Call))
-
-
 def _of_suspects(
     written: Written, names: list[str], depths: dict[int, int], own: frozenset[str], label: str
 ) -> list[tuple[range, int, str]]:
@@ -239,7 +232,7 @@ def _of_suspects(
     doubted = [name for name in names if _is_suspect(written.definitions[name], depths)]
     places = {name: _place(name, written, label, own) for name in doubted}
     nearest = [name for name in doubted if places[name] == places[doubted[0]]]
-    inner = [name for name in doubted if not _calls(written.definitions[name], doubted)]
+    inner = [name for name in doubted if not calls(written.definitions[name], doubted)]
     tried = [(FIRST, level, name) for level in LEVELS for name in (*nearest, *inner)]
     looping = [name for name in nearest if any(isinstance(each, LOOPS) for each in walk(written.definitions[name]))]
     tried += [(REACHED, QUICK, name) for name in looping]  # what goes wrong in a later round may be right in the first

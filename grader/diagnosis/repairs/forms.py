@@ -9,10 +9,11 @@ from functools import cached_property
 from functools import partial as bound
 
 from grader.course.stage import Stage, public_names
-from grader.diagnosis.repairs.asked import is_drawn
+from grader.diagnosis.repairs.asked import has_generator, is_drawn
 from grader.diagnosis.repairs.bench import Bench
 from grader.diagnosis.repairs.held.scale import scales
 from grader.diagnosis.repairs.held.seen import Seen, numbers_in
+from grader.diagnosis.repairs.kinds.draws import DRAWING, calls
 from grader.diagnosis.repairs.relevance import FAR, SUSPECT, Relevance, keeps, keeps_nothing
 from grader.diagnosis.repairs.repair import Repair, likelihood, reshapes
 from grader.diagnosis.repairs.rights.aligned import Alignment
@@ -67,6 +68,14 @@ class Forms:
             each.value for each in nodes if isinstance(each.value, (int, float)) and each.value not in (0, 1, -1)
         }
         return frozenset(sorted(numbers)[:MOST_CONSTANTS])
+
+    def may_draw(self, trial: Trial) -> bool:
+        """Say whether numbers are drawn in what a test asks of functions, beside those that set an object up."""
+        if not has_generator(trial.right):
+            return False
+        labels = dict.fromkeys(record.label for record in trial.right if record.kind == "call")
+        reached = {name for label in labels for name in self._plain.reached(label) if not name.endswith("__init__")}
+        return any(calls(self._plain.definitions[name], DRAWING) for name in reached)
 
     def beyond_doubt(self, trial: Trial, fine: frozenset[str]) -> frozenset[str]:
         """Return the functions, of those that are fine, whose lines no wrong answer of a test can come from.

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 
 from grader.course.stage import Stage
-from grader.diagnosis.repairs.asked import has_generator, is_of_nothing, is_raised
+from grader.diagnosis.repairs.asked import is_drawn, is_of_nothing, is_raised
 from grader.diagnosis.repairs.attempts import Candidates, Row, Tried
 from grader.diagnosis.repairs.bench import Bench, BenchGone
 from grader.diagnosis.repairs.confirmed import MOST_RUN_AGAIN, Confirmer
@@ -173,7 +173,7 @@ class Repairs:
     def _of_draws(self, first: Failing, row: Row) -> list[Told]:
         """Return what makes tests pass as a whole, where numbers are drawn and several answers are right."""
         trial = self.answers.first_wrong(first)
-        if trial is None or not has_generator(trial.right):
+        if trial is None or not (is_drawn(trial.right) or self.forms.may_draw(trial)):
             return []
         written = self.forms.noted(trial, row.fine, None)
         self.forms.hold(written)

@@ -15,12 +15,11 @@ GRADIENT = Gradient("grad_x", "x", (2,), (2,), 0.5, (0,), "1.0", "2.0", "values"
 
 
 def explained(is_stub: bool = False, wrong: bool = True) -> explanation.Explanation:
-    def explain(records: Any, names: Any, among: Any) -> tuple[Diagnosis, ...]:
-        assert among == ["a mistake of row"]
+    def of_row(row: str, records: Any, names: Any) -> tuple[Diagnosis, ...]:
+        assert row == "row"
         return FOUND
 
-    own: Any = {"mistakes_of": lambda row: [f"a mistake of {row}"], "explain": explain}
-    answers: Any = SimpleNamespace(stage=None, reference=None, is_stub=is_stub, **own)
+    answers: Any = SimpleNamespace(stage=None, reference=None, is_stub=is_stub, is_late=False, of_row=of_row)
     connection: Any = SimpleNamespace(records=[], names={})
     return explanation.explained(answers, connection, None, wrong, "row")
 

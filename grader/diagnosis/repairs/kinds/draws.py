@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from grader.course.changes import replaced
 from grader.diagnosis.slips.wording.phrases import called
@@ -76,3 +76,9 @@ def drawn_alike(node: ast.AST, holder: ast.AST, definition: ast.FunctionDef) -> 
     texts = [ast.unparse(each) for each in draws]
     found = {text: each for text, each in zip(texts, draws, strict=True) if texts.count(text) > 1}
     yield from list(found.values())[:1]
+
+
+def calls(definition: ast.AST, names: Iterable[str]) -> bool:
+    """Say whether a function calls one of some: what it gives may be wrong because theirs is."""
+    wanted = {name.rpartition(".")[2] for name in names}
+    return any(called(each) in wanted for each in walk(definition) if isinstance(each, ast.Call))
