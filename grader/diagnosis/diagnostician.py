@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import time
 import types
 import warnings
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache, partial
 
@@ -29,7 +30,9 @@ from grader.remote.record import Name, Record
 
 NOISE = 1e-9  # two answers that are right may differ by this where 0 is expected
 KNOWN_SHARE = 0.4  # of what a purse holds at first: the rest is for what no known mistake explains
-REFUTED = 4  # failing tests of its row that a known mistake may not explain before any that it does
+LATER_SHARE = 0.15  # of the same, for the rows behind the first that fails: most fail by what is wrong with that one
+COMPARED = 3  # tests of a row
+REFUTED = 2  # failing tests of its row that a known mistake may not explain before any that it does
 
 
 class Diagnostician:
@@ -55,6 +58,9 @@ class Diagnostician:
         self.purse = Purse()
         self.is_late = False  # whether there was no time for what was asked last
         self._kept = (1 - KNOWN_SHARE) * self.purse.left
+        self._later = LATER_SHARE * self.purse.left
+        self._compared: Counter[str] = Counter()
+        self._first = ""  # the row that failed first
         self._alternatives = alternatives
         self._reference_text = reference_text
         self._search: Search | None = None
@@ -62,7 +68,9 @@ class Diagnostician:
         load = partial(module_from, self._code, "reference")
         self._source = self._prepared.source(reference_text, self._code.co_filename, load)
         self._reach: dict[str, set[str]] = {}
-        self._refuted: Counter[str] = Counter()  # by mistake: tests of its row that it does not explain
+        self._refuted: defaultdict[str, float] = defaultdict(
+            float
+        )  # by mistake: tests of its row that it does not explain
 
     @property
     def reference(self) -> types.ModuleType:
@@ -76,17 +84,21 @@ class Diagnostician:
         return self._prepared
 
     def explain(
-        self, records: list[Record], names: dict[str, Name], among: Sequence[Mistake] | None = None
+        self,
+        records: list[Record],
+        names: dict[str, Name],
+        among: Sequence[Mistake] | None = None,
+        seconds: float = math.inf,
     ) -> tuple[Diagnosis, ...] | None:
         """Return the mistakes that answer every request as the learner's module did, where the reference does not.
 
-        Of all mistakes, or of those among which it is looked for. None where that cannot be said: the requests cannot
-        be repeated, the reference answers alike, time runs out.
+        Of all mistakes, or of those among which it is looked for; it takes no longer than some seconds. None where that
+        cannot be said: the requests cannot be repeated, the reference answers alike, time runs out.
         """
         self.is_late = False
         if not usable(records):
             return None
-        ends_at = time.process_time() + max(0.0, self.purse.left - self._kept)
+        ends_at = time.process_time() + max(0.0, min(seconds, self.purse.left - self._kept))
         with np.errstate(all="ignore"), warnings.catch_warnings(action="ignore"):
             found = self._agreeing(records, names, self.mistakes if among is None else among, ends_at)
         if found is None:
@@ -145,6 +157,11 @@ class Diagnostician:
         """Return the functions and classes that the reference may run when one is called."""
         return self._reached({function})
 
+    def compares(self, row: str) -> bool:
+        """Say whether one more test of a row has its gradients compared: of each row a few are enough."""
+        self._compared[row] += 1
+        return self._compared[row] <= COMPARED
+
     def of_row(self, row: str, records: list[Record], names: dict[str, Name]) -> tuple[Diagnosis, ...] | None:
         """Return the known mistakes of a row that explain one of its failing tests, as explain does.
 
@@ -152,11 +169,18 @@ class Diagnostician:
         """
         own = [each for each in self.mistakes if each.criterion == row]
         among = [each for each in own if self._refuted[each.id] < REFUTED]
-        found = self.explain(records, names, among)
+        self._first = self._first or row
+        began = time.process_time()
+        found = self.explain(records, names, among, math.inf if row == self._first else self._later)
+        self._later -= 0.0 if row == self._first else time.process_time() - began
         if found is not None:
             told = {each.mistake for each in found}
+            reached = self._reached({record.label.partition(".")[0] for record in records})
             for each in among:
-                self._refuted[each.id] = -len(own) * REFUTED if each.id in told else self._refuted[each.id] + 1
+                if each.id in told:
+                    self._refuted[each.id] = -math.inf
+                elif each.replaces.partition(".")[0] in reached:
+                    self._refuted[each.id] += 1
         return found
 
     def _agreeing(

@@ -18,6 +18,7 @@ from grader.diagnosis.slips.probes import Failing
 from grader.outcome import Outcome
 
 SECONDS = 0.1  # of processor time
+UNLIKELY_SECONDS = 0.02  # where no known mistake explains a test of its own row
 REFUTED = 2  # tests of one row that a mistake may not explain before any that it does
 
 
@@ -29,7 +30,7 @@ def from_other_rows(
     Of tests that take long, such as training, only as many are asked as there is time for; the others keep what they
     have.
     """
-    left = SECONDS
+    left = SECONDS if any(each.explains for each in outcomes) else UNLIKELY_SECONDS
     seen = {each.test: each for row in failed.values() for each in row}
     possible = _possible(outcomes, failed, answers)
     refuted: Counter[tuple[str, str]] = Counter()

@@ -38,6 +38,12 @@ def has_generator(records: Sequence[Record]) -> bool:
     return any(isinstance(value, np.random.Generator) for value in values)
 
 
+def has_arrays(records: Sequence[Record]) -> bool:
+    """Say whether arrays are given."""
+    values = (value for record in records for value in (*record.args, *record.kwargs.values()))
+    return any(isinstance(value, np.ndarray) for value in values)
+
+
 def is_drawn(records: Sequence[Record]) -> bool:
     """Say whether answers come of draws: a generator is handed on, and no array but with it."""
     plain = True

@@ -70,12 +70,11 @@ class Forms:
         return frozenset(sorted(numbers)[:MOST_CONSTANTS])
 
     def may_draw(self, trial: Trial) -> bool:
-        """Say whether numbers are drawn in what a test asks of functions, beside those that set an object up."""
-        if not has_generator(trial.right):
+        """Say whether numbers are drawn by the function that answered wrongly, which did not set an object up."""
+        own, label = self._plain.definitions, trial.right[-1].label
+        if not has_generator(trial.right) or f"{label}.__init__" in own:
             return False
-        labels = dict.fromkeys(record.label for record in trial.right if record.kind == "call")
-        reached = {name for label in labels for name in self._plain.reached(label) if not name.endswith("__init__")}
-        return any(calls(self._plain.definitions[name], DRAWING) for name in reached)
+        return any(calls(own[name], DRAWING) for name in self._plain.reached(label))
 
     def beyond_doubt(self, trial: Trial, fine: frozenset[str]) -> frozenset[str]:
         """Return the functions, of those that are fine, whose lines no wrong answer of a test can come from.

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 
 from grader.course.stage import Stage
-from grader.diagnosis.repairs.asked import is_drawn, is_of_nothing, is_raised
+from grader.diagnosis.repairs.asked import has_arrays, is_drawn, is_of_nothing, is_raised
 from grader.diagnosis.repairs.attempts import Candidates, Row, Tried
 from grader.diagnosis.repairs.bench import Bench, BenchGone
 from grader.diagnosis.repairs.confirmed import MOST_RUN_AGAIN, Confirmer
@@ -30,7 +30,7 @@ SECONDS = 0.4  # of processor time, here and on the bench
 RECALL_SECONDS = 0.07  # of processor time, for what one row needed to be tried on the others, and once more at the end
 ROW_SHARE = 0.85  # of what is left, for one row
 DOUBT_SECONDS = 0.15  # of processor time, to look for what puts right other rows as well
-DRAWS_SHARE = 0.5  # of what is left, to run whole tests where numbers are drawn: most answers tell all the same
+DRAWS_SHARE = 0.5  # of what is left, to run whole tests where numbers are drawn and arrays given: answers may tell more
 ALONE_SHARE = 0.35  # of what is left, to look for one cause where a repair of few tests may be the first of two
 LEAST = 0.03  # seconds, below which nothing is begun
 MOST_BATCHES = 4  # of changes that put a test right and do not stand
@@ -66,7 +66,7 @@ class Repairs:
         self.answers.remaining = lambda: self._ends_at - self.clock()
 
     def clock(self) -> float:
-        """Return the processor time that was taken, on the bench too."""
+        """Return the processor time that was taken."""
         return time.process_time() + self.bench.seconds
 
     def explain(self, row: Row) -> list[Slip]:
@@ -178,7 +178,8 @@ class Repairs:
         written = self.forms.noted(trial, row.fine, None)
         self.forms.hold(written)
         depths = self.forms.depths(written, trial, row.fine, ())
-        made = Candidates(self.forms, self._for_a_while(row, DRAWS_SHARE), self.clock)
+        share = DRAWS_SHARE if has_arrays(trial.right) else 1.0
+        made = Candidates(self.forms, self._for_a_while(row, share), self.clock)
         found = made.passing(made.of_draws(written, trial, depths), trial, self.bench)
         return self.passing.first(found, trial.failing, row)
 

@@ -11,6 +11,9 @@ from grader.outcome import Status
 
 MARK = struct.Struct("<dQ")  # seconds, 0 where there is no mark, or FAILED; functions that are involved, as bits
 FAILED = -1.0
+LONG = 0.2  # seconds of a test that is not run again
+IN_ALL = 0.15  # seconds of those that are
+LEAST = 8  # of these, however long they take
 UNTOLD = 0  # what a test involves, where that takes longer to find than the test was asked about; few have to know
 
 
@@ -82,9 +85,16 @@ class Marks:
     ) -> tuple[dict[int, Mark], dict[int, Mark], list[int]]:
         """Return the marks of tests that have passed, those of tests to be run again, and where there is no mark.
 
-        What has passed is run again where is_needed says so, of a place and the bits of what the mark involves.
+        What has passed is run again where is_needed says so, of a place and the bits of what the mark involves: the
+        shortest tests, and nothing that takes long, such as training. A cause is not worth more.
         """
         marks = {place: mark for place in places if (mark := self.of(place)) is not None}
-        again = {place: mark for place, mark in marks.items() if is_needed(place, mark.involved)}
+        short = {place: mark for place, mark in marks.items() if mark.seconds <= LONG}
+        needed = {place: mark for place, mark in short.items() if is_needed(place, mark.involved)}
+        again, seconds = dict[int, Mark](), 0.0
+        for place, mark in sorted(needed.items(), key=lambda each: each[1].seconds):
+            seconds += mark.seconds
+            if seconds <= IN_ALL or len(again) < LEAST:
+                again[place] = mark
         passed = {place: mark for place, mark in marks.items() if place not in again}
-        return passed, again, [place for place in places if place not in marks]
+        return passed, dict(sorted(again.items())), [place for place in places if place not in marks]

@@ -19,7 +19,9 @@ def explained(is_stub: bool = False, wrong: bool = True) -> explanation.Explanat
         assert row == "row"
         return FOUND
 
-    answers: Any = SimpleNamespace(stage=None, reference=None, is_stub=is_stub, is_late=False, of_row=of_row)
+    answers: Any = SimpleNamespace(
+        stage=None, reference=None, is_stub=is_stub, is_late=False, of_row=of_row, compares=bool
+    )
     connection: Any = SimpleNamespace(records=[], names={})
     return explanation.explained(answers, connection, None, wrong, "row")
 

@@ -8,7 +8,7 @@ import time
 import pytest
 
 from grader.isolation import tiers
-from grader.judging.processes.marks import UNTOLD, Mark, Marks
+from grader.judging.processes.marks import IN_ALL, LEAST, LONG, UNTOLD, Mark, Marks
 from grader.outcome import Status
 
 pytestmark = pytest.mark.skipif(not tiers.FORKS, reason="needs forks")
@@ -77,6 +77,25 @@ def test_what_is_needed_is_run_again_and_asked_about_by_place_and_bits() -> None
         return place == 1
 
     for place in range(3):
-        marks.passed(place, Mark(0.5, UNTOLD if place else 2))
+        marks.passed(place, Mark(0.1, UNTOLD if place else 2))
     passed, again, left = marks.parted([0, 1, 2, 3], is_needed)
     assert ([*passed], [*again], left, asked) == ([0, 2], [1], [3], [(0, 2), (1, UNTOLD), (2, UNTOLD)])
+
+
+def test_what_takes_long_is_not_run_again() -> None:
+    marks = Marks(2)
+    for place, seconds in enumerate((LONG / 2, 2 * LONG)):
+        marks.passed(place, Mark(seconds, 1))
+    passed, again, left = marks.parted([0, 1], lambda *_: True)
+    assert ([*passed], [*again], left) == ([1], [0], [])
+
+
+def test_the_shortest_are_run_again_a_few_at_least() -> None:
+    marks = Marks(40)
+    for place in range(40):
+        marks.passed(place, Mark(IN_ALL / 10.5 if place % 2 else IN_ALL / 5, 1))
+    assert [*marks.parted([*range(40)], lambda *_: True)[1]] == list(range(1, 20, 2))
+    slow = Marks(40)
+    for place in range(40):
+        slow.passed(place, Mark(LONG, 1))
+    assert [*slow.parted([*range(40)], lambda *_: True)[1]] == list(range(LEAST))
