@@ -29,7 +29,7 @@ from grader.outcome import Diagnosis
 from grader.remote.record import Name, Record
 
 NOISE = 1e-9  # two answers that are right may differ by this where 0 is expected
-KNOWN_SHARE = 0.4  # of what a purse holds at first: the rest is for what no known mistake explains
+KNOWN_SHARE = 0.65  # of what a purse holds at first: the rest is for what no known mistake explains
 LATER_SHARE = 0.15  # of the same, for the rows behind the first that fails: most fail by what is wrong with that one
 COMPARED = 3  # tests of a row
 REFUTED = 2  # failing tests of its row that a known mistake may not explain before any that it does

@@ -40,7 +40,7 @@ from grader.outcome import Diagnosis, Outcome
 from grader.remote.heard import Heard
 
 SEARCH_SECONDS = 0.1  # of processor time, for changes of right modules that explain what no repair does
-KEPT_SECONDS = 0.04  # of processor time, that no repair is looked for in: what is found is still held against all tests
+KEPT_SECONDS = 0.09  # of processor time, that no repair is looked for in: what is found is still held against all tests
 PROBLEM = 300  # characters
 LOCATING = 0.05  # of processor time, for where an answer goes wrong that nothing explains
 ROW_SHARE = 0.6  # of what is left of it, for one row: the first that fails is the one that is shown whole
@@ -157,7 +157,7 @@ class Evidence:
                     found = repairs.explain(self._row(row.id, failing, elsewhere, own))
                     found = [self._with_shown(each, row.id, outcomes, repairs) for each in found]
             repaired += found
-            left = min(left, ends_at - self._clock())
+            left = min(left, ends_at - self._clock() - (KEPT_SECONDS if repaired else 0.0))
             if not found and left > 0:
                 began = time.process_time()
                 with self._noting(row.id):

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-SECONDS = 0.45  # of processor time, for one stage: with the imports, a failing check costs at most 0.6 s more
+SECONDS = 0.48  # of processor time, for one stage: with the imports, a failing check costs at most 0.6 s more
 
 
 def _nothing() -> float:

@@ -71,10 +71,19 @@ class Forms:
 
     def may_draw(self, trial: Trial) -> bool:
         """Say whether numbers are drawn by the function that answered wrongly, which did not set an object up."""
-        own, label = self._plain.definitions, trial.right[-1].label
-        if not has_generator(trial.right) or f"{label}.__init__" in own:
-            return False
-        return any(calls(own[name], DRAWING) for name in self._plain.reached(label))
+        own, waiting = self._plain.definitions, [trial.right[-1].label]
+        found: set[str] = set()
+        while waiting and has_generator(trial.right):
+            name = waiting.pop()
+            if name not in own or name in found:
+                continue
+            if calls(own[name], DRAWING):
+                return True
+            found.add(name)
+            called = [each.func for each in walk(own[name]) if isinstance(each, ast.Call)]
+            waiting += [each.id for each in called if isinstance(each, ast.Name)]
+            waiting += [f"{name.partition('.')[0]}.{each.attr}" for each in called if isinstance(each, ast.Attribute)]
+        return False
 
     def beyond_doubt(self, trial: Trial, fine: frozenset[str]) -> frozenset[str]:
         """Return the functions, of those that are fine, whose lines no wrong answer of a test can come from.

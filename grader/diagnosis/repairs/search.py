@@ -78,7 +78,7 @@ class Repairs:
             return []
         began = self.clock()
         try:
-            if known := self.recall(row):
+            if (known := self.recall(row)) or self.left < LEAST:
                 return known
             self._ends_at = began + ROW_SHARE * self.left
             found = self._explained(replace(row, ends_at=self._ends_at))
