@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from grader.diagnosis.repairs.asked import is_drawn, is_of_nothing, is_raised, says_little
+from grader.diagnosis.repairs.asked import has_generator, is_drawn, is_of_nothing, is_raised, says_little
 from grader.diagnosis.slips.probes import Failing
 from grader.remote.record import Record
 
@@ -17,6 +17,7 @@ def record(*args: object, error: Exception | None = None) -> Record:
 def test_a_test_in_which_something_was_raised_is_known() -> None:
     assert is_raised(Failing("t", [record(1), record(2, error=ZeroDivisionError())], {}))
     assert not is_raised(Failing("t", [record(1)], {}))
+    assert not is_raised(Failing("t", [record(1), record(error=StopIteration())], {}))  # an iterator has come to its end
 
 
 @pytest.mark.parametrize(
@@ -53,3 +54,10 @@ def test_a_test_of_nothing_is_known() -> None:
 )
 def test_few_whole_numbers_say_little(result: object, is_little: bool) -> None:
     assert says_little(Failing("t", [Record("call", 1, "", "f", (), {}, result=result)], {})) is is_little
+
+
+def test_a_generator_is_known_beside_arrays() -> None:
+    generator = np.random.default_rng(0)
+    assert has_generator([record(np.ones(3)), record(np.ones(3), generator)])
+    assert has_generator([Record("call", 1, "", "f", (), {"rng": generator})])
+    assert not has_generator([record(np.ones(3))])

@@ -94,3 +94,42 @@ def square(x):
     depths = [found.get(id(definitions[name].body[0])) for name in ("Dual.__init__", "apply", "square", "other")]
     assert depths == [0, 1, 2, None]
     assert id(definitions["square"].body[0]) not in Relevance(definitions).depths("apply", ())
+
+
+def _of(text: str, call: str, label: str) -> dict[str, int]:
+    definitions = written(text, call).definitions
+    found = Relevance(definitions).depths(label, ())
+    nodes = [each for node in definitions.values() for each in ast.walk(node) if isinstance(each, ast.stmt)]
+    return {ast.unparse(each).splitlines()[0]: found[id(each)] for each in nodes if id(each) in found}
+
+
+def test_what_ends_a_loop_early_takes_part_in_its_lines() -> None:
+    text = """
+def f(x, most):
+    unused = most + 1
+    limit = 2 * most
+    for _ in range(3):
+        gap = limit - x
+        if gap < 0:
+            break
+        x = x + 1
+    return x
+"""
+    found = _of(text, "f(1, 2)", "f")
+    assert found["if gap < 0:"] == found["x = x + 1"] == 1
+    assert found["gap = limit - x"] == 2 and found["limit = 2 * most"] == 3
+    assert "unused = most + 1" not in found
+
+
+def test_what_a_generator_yields_is_made_by_its_own_lines() -> None:
+    text = """
+def batches(x, size):
+    unused = size + 1
+    order = x[::-1]
+    for start in range(0, len(x), size):
+        chosen = order[start : start + size]
+        yield chosen
+"""
+    found = _of(text, "list(batches([1, 2, 3], 2))", "generator.__next__")
+    assert found["yield chosen"] == 0 and found["order = x[::-1]"] == 2
+    assert "unused = size + 1" not in found

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from grader.diagnosis.repairs.kinds.analogy import defaults
-from grader.diagnosis.repairs.repair import Repair, aside, crossed, likelihood, reshapes
+from grader.diagnosis.repairs.repair import Repair, aside, crossed, is_likely, likelihood, reshapes
 from grader.diagnosis.repairs.standing import is_weak
 from grader.diagnosis.slips.schema import Change
 
@@ -108,3 +108,33 @@ def test_names_are_crossed_in_two_lines_those_of_one_name_first() -> None:
 
 def change_of(statement: ast.stmt, old: ast.expr, new: ast.expr) -> Change:
     return Change(1, "f", old, new, statement, statement)
+
+
+@pytest.mark.parametrize(
+    ("statement", "old", "new", "expected"),
+    [
+        ("w = rng.normal(0, s, size=n)", "s", "t", True),
+        ("w = rng.normal(0, s, size=n)", "rng.normal(0, s, size=n)", "rng.normal(0, s, size=n) * s", True),
+        ("p = rng.permutation(n)", "rng.permutation(n)", "rng.permutation(n) * s", False),
+        ("w = draw(rng, n)", "draw", "other", False),
+        ("x = np.asarray(x)", "x", "y", False),
+        ("w = rng.random(n)", "n", "None", False),
+        ("w = rng.random(n)", "n", "-n", False),
+    ],
+)
+def test_a_whole_test_is_run_for_what_may_well_be_the_cause(statement: str, old: str, new: str, expected: bool) -> None:
+    whole = ast.parse(statement).body[0]
+    before = next(each for each in ast.walk(whole) if isinstance(each, ast.expr) and ast.unparse(each) == old)
+    holder = next(each for each in ast.walk(whole) if any(part is before for part in ast.iter_child_nodes(each)))
+    after: Any = ast.parse(new, mode="eval").body
+    for name in ("left", "operand"):  # the same node, where it is kept
+        if hasattr(after, name) and ast.unparse(getattr(after, name)) == old:
+            setattr(after, name, before)
+    made: Any = SimpleNamespace(statement=whole, old=before, new=after, holder=holder, kind="")
+    assert is_likely(made) == expected
+
+
+def test_that_a_length_is_compared_with_what_has_none_is_unlikely() -> None:
+    holder: Any = ast.parse("len(x) == len(y)", mode="eval").body
+    made: Any = SimpleNamespace(old=holder.left, new=holder.left.args[0], holder=holder, statement=holder, kind="")
+    assert likelihood(made) == 2

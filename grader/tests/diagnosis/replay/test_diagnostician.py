@@ -79,3 +79,59 @@ def test_the_time_for_it_is_bounded(answers: Diagnostician, module: Any) -> None
     found.remote.softmax(X)
     found.answers.purse.left = 0.0
     assert found.explained() is None
+
+
+@pytest.fixture
+def own(answers: Diagnostician, module: Any) -> Any:
+    """Return what explains a test of a row that asks one function, with all the time that it needs."""
+    made = Diagnostician(answers.stage, answers._reference_text, answers.mistakes)
+    made.purse.left = 60.0
+
+    def explained(replacement: str, row: str, name: str, *args: object) -> Any:
+        found = module(replacement)
+        getattr(found.remote, name)(*args)
+        connection = found.learner.connection
+        found.learner.done()
+        return made.of_row(row, connection.records, connection.names)
+
+    explained.made = made  # type: ignore[attr-defined]
+    return explained
+
+
+def test_a_mistake_that_explains_neither_of_two_tests_of_its_row_is_no_longer_asked(
+    own: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tried: list[str] = []
+    repeats = Diagnostician._repeats
+
+    def noted(self: Diagnostician, mistake: Any, *given: Any) -> bool:
+        tried.append(mistake.id)
+        return repeats(self, mistake, *given)
+
+    monkeypatch.setattr(Diagnostician, "_repeats", noted)
+    unlike = "def softmax(x):\n    return x * 3\n"
+    assert own(unlike, "softmax", "softmax", X) == ()
+    first, tried[:] = set(tried), []
+    assert {"softmax-along-the-first-axis", "softmax-of-softmax"} <= first
+    assert own(unlike, "softmax", "softmax", X) == () and set(tried) == first
+    tried.clear()
+    assert own(unlike, "softmax", "softmax", X) == () and not tried
+
+
+def test_one_that_explains_a_test_of_its_row_is_asked_in_all_others(own: Any) -> None:
+    for _ in range(4):
+        told = own(FIRST_AXIS, "softmax", "softmax", X)
+        assert [each.mistake for each in told] == ["softmax-along-the-first-axis"]
+
+
+def test_rows_behind_the_first_have_less_time_and_a_test_without_is_late(own: Any) -> None:
+    own.made._later = 0.0
+    assert own(FIRST_AXIS, "softmax", "softmax", X) and not own.made.is_late
+    assert own("def first(x):\n    return x[-1]\n", "layer", "first", X) is None and own.made.is_late
+    assert own("def first(x):\n    return x[0]\n", "layer", "first", X) is None
+    assert not own.made.is_late  # the reference answers alike
+
+
+def test_of_each_row_a_few_tests_have_their_gradients_compared(own: Any) -> None:
+    assert [own.made.compares("backward") for _ in range(4)] == [True, True, True, False]
+    assert own.made.compares("layer")

@@ -76,3 +76,18 @@ def test_a_default_is_the_right_modules() -> None:
     assert kind == "default"
     assert ast.unparse(ast.fix_missing_locations(change)) == "eps = 1e-05 if eps == 1e-06 else eps"
     assert not list(defaults(own, own)) and not list(defaults(own, None))
+
+
+def test_a_case_gives_its_function_what_the_other_cases_give_theirs() -> None:
+    text = """
+def f(X, j, kind):
+    present = X[:, j]
+    if kind == "mean":
+        value = np.mean(present)
+    else:
+        value = np.median(X[1:])
+    return value
+"""
+    found = repairs(text, "f(np.ones((3, 2)), 1, 'median')")
+    right = [said for body, said in found.items() if "np.median(present)" in body and "np.mean(present)" in body]
+    assert right and "`X[1:]` stood where `present` belongs" in right[0]

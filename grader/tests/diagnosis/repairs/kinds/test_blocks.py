@@ -41,6 +41,24 @@ CASES = {
         "return x.reshape(n, -1).T",
         "`x.reshape(-1, n)` were taken, which cuts the numbers into rows in another order, where a transpose belongs",
     ),
+    "the last entry of another axis": (
+        'def f(hs):\n    last = hs[-1]\n    return last',
+        'f(np.ones((3, 3, 2)))',
+        'last = hs[:, -1]\nreturn last',
+        '`hs[-1]` stood where `hs[:, -1]` belongs',
+    ),
+    "the last entry of the first axis": (
+        'def f(hs):\n    last = hs[:, -1]\n    return last',
+        'f(np.ones((3, 3, 2)))',
+        'last = hs[-1]\nreturn last',
+        '`hs[:, -1]` stood where `hs[-1]` belongs',
+    ),
+    "an array of one axis less": (
+        'def f(s, u, v):\n    return s * u',
+        'f(np.ones((2, 3, 4)), np.ones((2, 3, 4)), np.ones((2, 4)))',
+        'return s * v[:, None, :]',
+        'u were used where v[:, None, :] belongs',
+    ),
 }
 
 

@@ -61,3 +61,15 @@ def test_a_mask_that_is_never_used_is_tried_as_one_and_in_the_place_of_another()
     first = "other = x > 0\nreturn "
     assert f"{first}np.where(keep, x * 2, x)" in found
     assert "keep were never used" in found[f"{first}np.where(keep, 0.0, np.where(other, x * 2, x))"]
+
+
+def test_an_entry_that_is_never_read_stands_in_the_place_of_a_name() -> None:
+    text = """
+def f(x, cache):
+    size = cache["size"]
+    return x[: size * size]
+"""
+    found = repairs(text, "f(np.ones(9), {'size': 2, 'stride': 1, 'name': 'max', 'x': np.ones(2)})")
+    assert any("x[:size * cache['stride']]" in body for body in found), "\n\n".join(found)
+    assert not any("'name'" in body or "cache['x']" in body for body in found)  # what is of another kind
+    assert not any("size * cache['size']" in body for body in found)  # what is read already

@@ -178,3 +178,18 @@ def test_where_only_0_and_1_are_asked_for_a_term_more_is_chance_and_so_is_one_of
     assert is_chance([other, another], trial, [])
     assert not is_chance([other, another], answering(np.array([0.2, 1.0])), [])
     assert is_chance([of("step", call.func, holder=call)], trial, [])
+
+
+@pytest.mark.parametrize(("right", "asked", "chance"), [(1, 4, True), (2, 3, True), (3, 6, True), (3, 5, False)])
+def test_what_avoids_an_error_is_no_chance_where_it_puts_most_of_a_row_right(
+    right: int, asked: int, chance: bool
+) -> None:
+    trial = answering(np.array([0.5, 2.0]))
+    trial.failing.records[0].error = ValueError()
+    repair: Any = SimpleNamespace(all=[SimpleNamespace(old=ast.Name("a"), new=ast.Name("b"), holder=None)])
+    slip: Any = SimpleNamespace(
+        diagnosis=SimpleNamespace(text="a for b"), tests=frozenset(map(str, range(right))), rank=(-right, 1, 0)
+    )
+    failing: Any = [SimpleNamespace(test=str(each), records=trial.failing.records) for each in range(asked)]
+    assert is_chance([(slip, repair)], trial, failing) is chance
+    assert not is_chance([], trial, failing)
