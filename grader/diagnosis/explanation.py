@@ -17,8 +17,8 @@ TEXT_LIMIT = 300
 class Explanation:
     """The call that gave a value, its function, and the mistakes that answer alike; None where nobody was asked.
 
-    late says that time was over. gradients compares what a wrong backward pass gave. failure says why there is no explanation: making one of a
-    learner's values failed, which changes no outcome.
+    late says that time was over. gradients compares what a wrong backward pass gave. failure says why there is no
+    explanation: making one of a learner's values failed, which changes no outcome.
     """
 
     call: str = ""

@@ -59,4 +59,4 @@ class Heard:
     @property
     def is_asked(self) -> bool:
         """Whether any test failed in a way that can be explained."""
-        return bool(self.called)
+        return bool(self.failed)

@@ -54,7 +54,6 @@ class Repairs:
     has_searched: bool = False  # a row: what it did not find there is seldom told rightly by a change of another module
     _known: list[Repair] = field(default_factory=list)
     _told: dict[str, Repair] = field(default_factory=dict)  # by the id of what is said of it
-
     _noted: Written | None = None  # the learner's text, as it ran in the test that was looked at last
     _ends_at: float = math.inf  # by the clock: what is under way now
 

@@ -166,9 +166,23 @@ def noting(name: str, node: ast.FunctionDef, numbers: Mapping[int, int]) -> ast.
     """Return a function's definition that notes what its expressions and names hold."""
     where = {"lineno": node.lineno, "end_lineno": node.lineno, "col_offset": 0, "end_col_offset": 0}
     held = ast.Expr(_call(where, HELD, ast.Constant(name, None, **where), _call(where, "locals")), **where)
-    body: list[ast.stmt] = [ast.Try([_wrapped(each, numbers) for each in node.body], [], [], [held], **where)]
+    lines = _before_yields([_wrapped(each, numbers) for each in node.body], held)
+    body: list[ast.stmt] = [ast.Try(lines, [], [], [held], **where)]
     result: ast.FunctionDef = replaced(node, body=body)
     return result
+
+
+def _before_yields(body: list[ast.stmt], held: ast.stmt) -> list[ast.stmt]:
+    """Return lines that note what names hold before each yield: a generator that nobody asks any more never ends."""
+    lines: list[ast.stmt] = []
+    for each in body:
+        fields = {name: getattr(each, name, None) for name in ("body", "orelse", "finalbody")}
+        inner = {name: _before_yields(part, held) for name, part in fields.items() if isinstance(part, list) and part}
+        own = [part for _, part in ast.iter_fields(each) if isinstance(part, ast.expr)]
+        if any(isinstance(part, (ast.Yield, ast.YieldFrom)) for value in own for part in walk(value)):
+            lines.append(held)
+        lines.append(replaced(each, **inner) if inner and not isinstance(each, ast.FunctionDef) else each)
+    return lines
 
 
 def _call(where: Mapping[str, int], name: str, *args: ast.expr) -> ast.expr:

@@ -17,7 +17,8 @@ def record(*args: object, error: Exception | None = None) -> Record:
 def test_a_test_in_which_something_was_raised_is_known() -> None:
     assert is_raised(Failing("t", [record(1), record(2, error=ZeroDivisionError())], {}))
     assert not is_raised(Failing("t", [record(1)], {}))
-    assert not is_raised(Failing("t", [record(1), record(error=StopIteration())], {}))  # an iterator has come to its end
+    at_its_end = [record(1), record(error=StopIteration())]  # of an iterator
+    assert not is_raised(Failing("t", at_its_end, {}))
 
 
 @pytest.mark.parametrize(

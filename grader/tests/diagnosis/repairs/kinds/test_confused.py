@@ -123,16 +123,16 @@ CASES = {
         "a slice ended at n where it ends at start + n",
     ),
     "a condition the wrong way round": (
-        'def f(x, most):\n    if x > most:\n        x = most\n    return x',
-        'f(1.0, 2.0)',
-        'if x <= most:\n    x = most\nreturn x',
-        '`>` stood where `<=` belongs in the comparison of x',
+        "def f(x, most):\n    if x > most:\n        x = most\n    return x",
+        "f(1.0, 2.0)",
+        "if x <= most:\n    x = most\nreturn x",
+        "`>` stood where `<=` belongs in the comparison of x",
     ),
     "what is kept of draws": (
-        'def f(rng, p, n):\n    keep = rng.random(n) < p\n    return keep * 1.0',
-        'f(np.random.default_rng(1), 0.3, 3)',
-        'keep = rng.random(n) >= p\nreturn keep * 1.0',
-        '`<` stood where `>=` belongs in the comparison of p',
+        "def f(rng, p, n):\n    keep = rng.random(n) < p\n    return keep * 1.0",
+        "f(np.random.default_rng(1), 0.3, 3)",
+        "keep = rng.random(n) >= p\nreturn keep * 1.0",
+        "`<` stood where `>=` belongs in the comparison of p",
     ),
 }
 

@@ -54,10 +54,12 @@ CASES = {
         "numbers were drawn with replacement, some of them several times, where each is drawn once",
     ),
     "numbers of another array": (
-        'def f(rng, n):\n    a = rng.normal(0.0, 1.0, size=n)\n    b = a.copy()\n    c = rng.normal(0.0, 1.0, size=n)\n    return a + b + c',
-        'f(np.random.default_rng(1), 3)',
-        'a = rng.normal(0.0, 1.0, size=n)\nb = rng.normal(0.0, 1.0, size=n)\nc = rng.normal(0.0, 1.0, size=n)\nreturn a + b + c',
-        '`a.copy()` stood where `rng.normal(0.0, 1.0, size=n)` belongs',
+        "def f(rng, n):\n    a = rng.normal(0.0, 1.0, size=n)\n    b = a.copy()\n"
+        "    c = rng.normal(0.0, 1.0, size=n)\n    return a + b + c",
+        "f(np.random.default_rng(1), 3)",
+        "a = rng.normal(0.0, 1.0, size=n)\nb = rng.normal(0.0, 1.0, size=n)\n"
+        "c = rng.normal(0.0, 1.0, size=n)\nreturn a + b + c",
+        "`a.copy()` stood where `rng.normal(0.0, 1.0, size=n)` belongs",
     ),
 }
 

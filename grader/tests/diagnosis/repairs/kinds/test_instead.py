@@ -187,10 +187,10 @@ CASES = {
         "`z ** 3` stood where `z ** 2` belongs",
     ),
     "a size where a count belongs": (
-        'def f(x, real):\n    count = int(real.sum())\n    return x.sum() / real.size',
-        'f(np.ones(3), np.array([1.0, 1.0, 0.0]))',
-        'count = int(real.sum())\nreturn x.sum() / count',
-        'the number of entries of real were used where count belongs',
+        "def f(x, real):\n    count = int(real.sum())\n    return x.sum() / real.size",
+        "f(np.ones(3), np.array([1.0, 1.0, 0.0]))",
+        "count = int(real.sum())\nreturn x.sum() / count",
+        "the number of entries of real were used where count belongs",
     ),
 }
 

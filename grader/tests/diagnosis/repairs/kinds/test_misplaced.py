@@ -177,7 +177,8 @@ CASES = {
         "the matrix product with the transpose of Q were left out",
     ),
     "a loop that begins at the row's own number": (
-        "def f(x):\n    s = 0.0\n    for i in range(3):\n        for j in range(i, 3):\n            s = s + x[i, j]\n    return s",
+        "def f(x):\n    s = 0.0\n    for i in range(3):\n        for j in range(i, 3):\n"
+        "            s = s + x[i, j]\n    return s",
         "np.ones((3, 3))",
         "s = 0.0\nfor i in range(3):\n    for j in range(3):\n        s = s + x[i, j]\nreturn s",
         "the loop began at i, where it begins at 0",

@@ -110,22 +110,25 @@ CASES = {
         "place kept its first value, where it has to be set again beside `best = x[i]`",
     ),
     "the index of another": (
-        'def f(grad, targets):\n    n = len(targets)\n    grad[np.arange(n), grad.argmax(axis=1)] -= 1\n    return grad',
-        'f(np.ones((2, 3)), np.array([0, 1]))',
-        'n = len(targets)\ngrad[np.arange(n), targets] -= 1\nreturn grad',
-        '`grad[np.arange(n), grad.argmax(axis=1)]` were set, where `grad[np.arange(n), targets]` belongs',
+        "def f(grad, targets):\n    n = len(targets)\n    grad[np.arange(n), grad.argmax(axis=1)] -= 1\n"
+        "    return grad",
+        "f(np.ones((2, 3)), np.array([0, 1]))",
+        "n = len(targets)\ngrad[np.arange(n), targets] -= 1\nreturn grad",
+        "`grad[np.arange(n), grad.argmax(axis=1)]` were set, where `grad[np.arange(n), targets]` belongs",
     ),
     "a name that rounds carry on": (
-        'def f(x, t):\n    for _ in range(3):\n        x = x + t\n        if x > 2:\n            return t\n        t = t / 2\n    return x',
-        'f(1.0, 1.0)',
-        '_slips_x = x\nfor _ in range(3):\n    x = _slips_x\n    x = x + t\n    if x > 2:\n        return t\n    t = t / 2\nreturn x',
-        'each round of the loop went on from the x that the round before had left',
+        "def f(x, t):\n    for _ in range(3):\n        x = x + t\n        if x > 2:\n            return t\n"
+        "        t = t / 2\n    return x",
+        "f(1.0, 1.0)",
+        "_slips_x = x\nfor _ in range(3):\n    x = _slips_x\n    x = x + t\n    if x > 2:\n        return t\n"
+        "    t = t / 2\nreturn x",
+        "each round of the loop went on from the x that the round before had left",
     ),
     "a return within a loop": (
-        'def f(x):\n    s = 0.0\n    for each in x:\n        s = s + each\n        return s',
-        'f(np.ones(3))',
-        's = 0.0\nfor each in x:\n    s = s + each\nreturn s',
-        'it returned after the first round of the loop',
+        "def f(x):\n    s = 0.0\n    for each in x:\n        s = s + each\n        return s",
+        "f(np.ones(3))",
+        "s = 0.0\nfor each in x:\n    s = s + each\nreturn s",
+        "it returned after the first round of the loop",
     ),
 }
 

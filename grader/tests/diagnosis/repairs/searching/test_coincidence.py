@@ -190,6 +190,9 @@ def test_what_avoids_an_error_is_no_chance_where_it_puts_most_of_a_row_right(
     slip: Any = SimpleNamespace(
         diagnosis=SimpleNamespace(text="a for b"), tests=frozenset(map(str, range(right))), rank=(-right, 1, 0)
     )
-    failing: Any = [SimpleNamespace(test=str(each), records=trial.failing.records) for each in range(asked)]
+    vars(trial.failing)["called"] = {"f"}
+    failing: Any = [
+        SimpleNamespace(test=str(each), records=trial.failing.records, called={"f"}) for each in range(asked)
+    ]
     assert is_chance([(slip, repair)], trial, failing) is chance
     assert not is_chance([], trial, failing)

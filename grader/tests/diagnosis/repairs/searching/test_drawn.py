@@ -100,7 +100,7 @@ TESTS_BATCHES = """
     @pytest.mark.criterion("parts")
     @pytest.mark.parametrize("number", [5, 6, 9])
     def test_each_number_comes_once(learner, rng, number):
-        parts = list(learner.parts(number, rng))
+        parts = [each for each in learner.parts(number, rng)]
         assert_array(np.sort(np.concatenate(parts)), np.arange(number), name="all parts, sorted")
 """
 

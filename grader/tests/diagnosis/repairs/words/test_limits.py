@@ -66,22 +66,26 @@ CASES = {
         "`found.append(x)` came before the other steps of a round",
     ),
     "a step that depends on nothing": (
-        'def f(x, old):\n    new = x + 1\n    if old is None:\n        old = new\n    return old',
-        'f(1.0, None)',
-        'def f(x, old):\n    new = x + 1\n    if True:\n        old = new\n    return old',
-        '`old = new` were done only if `old is None`',
+        "def f(x, old):\n    new = x + 1\n    if old is None:\n        old = new\n    return old",
+        "f(1.0, None)",
+        "def f(x, old):\n    new = x + 1\n    if True:\n        old = new\n    return old",
+        "`old = new` were done only if `old is None`",
     ),
     "a loop that ends too early": (
-        'def f(x):\n    s = 0.0\n    for each in x:\n        if each == 0:\n            break\n        s = s + each\n    return s',
-        'f([1.0, 0.0])',
-        'def f(x):\n    s = 0.0\n    for each in x:\n        if False:\n            break\n        s = s + each\n    return s',
-        'the loop ended as soon as `each == 0`',
+        "def f(x):\n    s = 0.0\n    for each in x:\n        if each == 0:\n            break\n"
+        "        s = s + each\n    return s",
+        "f([1.0, 0.0])",
+        "def f(x):\n    s = 0.0\n    for each in x:\n        if False:\n            break\n"
+        "        s = s + each\n    return s",
+        "the loop ended as soon as `each == 0`",
     ),
     "rounds that are left out": (
-        'def f(x):\n    s = 0.0\n    for each in x:\n        if each < 0:\n            continue\n        s = s + each\n    return s',
-        'f([1.0, -1.0])',
-        'def f(x):\n    s = 0.0\n    for each in x:\n        if False:\n            continue\n        s = s + each\n    return s',
-        'rounds were left out in which `each < 0`',
+        "def f(x):\n    s = 0.0\n    for each in x:\n        if each < 0:\n            continue\n"
+        "        s = s + each\n    return s",
+        "f([1.0, -1.0])",
+        "def f(x):\n    s = 0.0\n    for each in x:\n        if False:\n            continue\n"
+        "        s = s + each\n    return s",
+        "rounds were left out in which `each < 0`",
     ),
 }
 
