@@ -31,6 +31,7 @@ RECALL_SECONDS = 0.07  # of processor time, for what one row needed to be tried 
 ROW_SHARE = 0.85  # of what is left, for one row
 DOUBT_SECONDS = 0.15  # of processor time, to look for what puts right other rows as well
 DRAWS_SHARE = 0.5  # of what is left, to run whole tests where numbers are drawn and arrays given: answers may tell more
+ALONE_DRAWS_SHARE = 0.75  # of the same, where nothing but draws can tell
 ALONE_SHARE = 0.35  # of what is left, to look for one cause where a repair of few tests may be the first of two
 LEAST = 0.03  # seconds, below which nothing is begun
 MOST_BATCHES = 4  # of changes that put a test right and do not stand
@@ -174,10 +175,9 @@ class Repairs:
         trial = self.answers.first_wrong(first)
         if trial is None or not (is_drawn(trial.right) or self.forms.may_draw(trial)):
             return []
-        written = self.forms.noted(trial, row.fine, None)
-        self.forms.hold(written)
+        self.forms.hold(written := self.forms.noted(trial, row.fine, None))
         depths = self.forms.depths(written, trial, row.fine, ())
-        share = DRAWS_SHARE if has_arrays(trial.right) else 1.0
+        share = DRAWS_SHARE if has_arrays(trial.right) else ALONE_DRAWS_SHARE
         made = Candidates(self.forms, self._for_a_while(row, share), self.clock)
         found = made.passing(made.of_draws(written, trial, depths), trial, self.bench)
         return self.passing.first(found, trial.failing, row)

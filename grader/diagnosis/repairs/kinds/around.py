@@ -66,18 +66,33 @@ def slopes(node: ast.AST, value: Any, terms: Iterable[tuple[ast.expr, Any]]) -> 
 
 
 def weighted(node: ast.AST, holder: ast.AST, definition: ast.FunctionDef) -> Iterator[ast.AST]:
-    """Yield what is summed, times what its difference to the sum is multiplied by: in A (dA - sum(dA)) dA times A."""
+    """Yield what is summed, times what its difference to the sum is multiplied by: in A (dA - sum(dA)) dA times A.
+
+    A mean in that place is made a sum.
+    """
+    if isinstance(node, ast.Call) and called(node) == "mean" and isinstance(node.func, ast.Attribute):
+        summed = node.func.value
+        for weight in _weights(summed, definition):
+            function = replaced(node.func, value=ast.BinOp(summed, ast.Mult(), weight), attr="sum")
+            yield replaced(node, func=function)
+        return
     is_given = isinstance(holder, ast.Call) and called(holder) == "sum" and node in holder.args[:1]
     if not isinstance(node, ast.expr) or not (is_given or getattr(holder, "attr", "") == "sum"):
         return
+    for weight in _weights(node, definition):
+        yield ast.BinOp(node, ast.Mult(), weight)
+
+
+def _weights(node: ast.expr, definition: ast.FunctionDef) -> list[ast.expr]:
+    """Return what a difference of which an expression is the first part is multiplied by, the first time."""
     for each in walk(definition):
         if not isinstance(each, ast.BinOp) or not isinstance(each.op, ast.Mult):
             continue
         for difference, weight in ((each.left, each.right), (each.right, each.left)):
             match difference, weight:
                 case ast.BinOp(left=first, op=ast.Sub()), ast.Name() | ast.Attribute() if is_same(first, node):
-                    yield ast.BinOp(node, ast.Mult(), weight)
-                    return
+                    return [weight]
+    return []
 
 
 def negated(node: ast.AST, holder: ast.AST, value: Any) -> Iterator[ast.AST]:

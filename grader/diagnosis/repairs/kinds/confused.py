@@ -60,7 +60,8 @@ def is_quick(old: ast.AST, new: ast.AST, holder: ast.AST, values: Mapping[str, A
             return True
         case ast.Name(), ast.Name():
             held = [values[each.id] for each in (old, new) if each.id in values]
-            return are_kin(old.id, new.id) and len({type(each) for each in held}) < 2  # a step h is no index i
+            is_given = _is_given(old, holder) and len(held) == 2 and _are_like(*held)
+            return is_given or (are_kin(old.id, new.id) and len({type(each) for each in held}) < 2)  # h is no index i
         case ast.Attribute(), ast.Attribute() if isinstance(holder, ast.Call) and holder.func is old:
             return old.attr in EXTREMES and PARTNERS.get(old.attr) == new.attr
         case ast.Attribute(), ast.Attribute():
@@ -70,6 +71,20 @@ def is_quick(old: ast.AST, new: ast.AST, holder: ast.AST, values: Mapping[str, A
         case ast.Constant(value=str() as one), ast.Constant(value=str() as other):
             return isinstance(holder, ast.Subscript) and are_kin(one, other)
     return False
+
+
+def _is_given(node: ast.AST, holder: ast.AST) -> bool:
+    """Say whether an expression is given to a function of the module, or is a side of a matrix product."""
+    if isinstance(holder, ast.Call):
+        return isinstance(holder.func, ast.Name) and holder.func is not node
+    return isinstance(holder, ast.BinOp) and isinstance(holder.op, ast.MatMult)
+
+
+def _are_like(one: Any, other: Any) -> bool:
+    """Say whether two values are arrays of floats of one shape."""
+    if not isinstance(one, np.ndarray) or not isinstance(other, np.ndarray):
+        return False
+    return one.ndim > 0 and one.shape == other.shape and one.dtype.kind == other.dtype.kind == "f"
 
 
 def _is_case(holder: ast.AST) -> bool:

@@ -91,6 +91,11 @@ def lengths(node: ast.AST, holder: ast.AST, value_of: Callable[[ast.AST], Any]) 
         yield from (_norm(each) for each in _vector(node, value_of))
     elif isinstance(node, ast.Name) and isinstance(holder, ast.Assign) and _is_vector(value_of(node)):
         yield ast.BinOp(node, ast.Div(), _norm(node))
+    elif isinstance(node, ast.Call) and called(node) == "sum" and node.args[:1] and called(node.args[0]) == "abs":
+        inner = getattr(node.args[0], "args", [])  # sizes that are added up
+        if len(inner) == 1:
+            squares = replaced(node, args=[ast.BinOp(inner[0], ast.Pow(), ast.Constant(2)), *node.args[1:]])
+            yield ast.Call(ast.Attribute(ast.Name("np", ast.Load()), "sqrt", ast.Load()), [squares], [])
 
 
 def identity(node: ast.AST) -> Iterator[ast.AST]:

@@ -49,6 +49,8 @@ def regrouped(node: ast.AST) -> Iterator[ast.AST]:
                 yield replaced(call, args=[ast.BinOp(inside[0], node.op, inside[1])])
     if isinstance(node.op, ast.Pow) and isinstance(left, ast.BinOp) and isinstance(left.op, (*PRODUCTS, *SUMS)):
         yield replaced(left, right=replaced(node, left=left.right))
+    if isinstance(node.op, ast.MatMult) and isinstance(left, ast.BinOp) and isinstance(left.op, SUMS):
+        yield replaced(left, left=replaced(node, left=left.left))
     if isinstance(node.op, ast.MatMult) and isinstance(right, ast.BinOp) and isinstance(right.op, SUMS):
         yield replaced(right, left=replaced(node, right=right.left))
     if isinstance(node.op, PRODUCTS):

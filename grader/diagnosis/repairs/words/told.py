@@ -119,6 +119,8 @@ def _special(change: Change, say: Vocabulary) -> Clause | None:
         return clause
     if not isinstance(right, ast.Call):
         return None
+    if called(right) == "sum" and called(old) == "mean" and isinstance(getattr(right.func, "value", None), ast.BinOp):
+        return quoted(old, right)  # of what is summed a factor is missing as well
     if called(right) == "zeros_like" and isinstance(old, ast.Subscript) and right.args == [old]:
         said = (
             f"{targets(change.statement, say) or 'a value'} began with `{ast.unparse(old)}`, where it begins with zeros"

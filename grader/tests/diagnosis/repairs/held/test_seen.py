@@ -49,6 +49,7 @@ def test_notes_in_another_form_say_nothing(noted: Any) -> None:
 
 
 def test_a_generator_that_is_not_asked_to_its_end_has_its_names() -> None:
-    text = "def parts(x):\n    for start in range(3):\n        part = x[start:]\n        if start < 2:\n            yield part"
+    loop = "    for start in range(3):\n        part = x[start:]\n        if start < 2:\n            yield part"
+    text = f"def parts(x):\n{loop}"
     seen = written(text, "next(parts(np.ones(4)))").seen
     assert seen.names["parts"]["part"].shape == (4,) and seen.names["parts"]["start"] == 0

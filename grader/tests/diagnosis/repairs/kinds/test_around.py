@@ -78,6 +78,12 @@ SLOPES = {
         "(dA - (dA * A).sum(axis=-1, keepdims=True)) * A",
         "",
     ),
+    "a mean for a sum with weights": (
+        "def f(dA, A):\n    return (dA - dA.mean(axis=-1, keepdims=True)) * A",
+        "f(np.ones((2, 3)), np.ones((2, 3)))",
+        "(dA - (dA * A).sum(axis=-1, keepdims=True)) * A",
+        "`dA.mean(axis=-1, keepdims=True)` stood where `(dA * A).sum(axis=-1, keepdims=True)` belongs",
+    ),
 }
 
 

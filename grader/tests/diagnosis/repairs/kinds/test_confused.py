@@ -134,6 +134,19 @@ CASES = {
         "keep = rng.random(n) >= p\nreturn keep * 1.0",
         "`<` stood where `>=` belongs in the comparison of p",
     ),
+    "an array that a function is given": (
+        "def helper(x, g):\n    return x * g\n\n\ndef f(x, g):\n    total = x + 1\n    hidden = total * 2\n"
+        "    return helper(hidden, g)",
+        "f(np.ones((2, 3)), np.ones(3))",
+        "total = x + 1\nhidden = total * 2\nreturn helper(total, g)",
+        "hidden were used where total belongs",
+    ),
+    "a side of a product": (
+        "def f(A, mean, scale):\n    solution = mean * scale\n    weights = solution / 3\n    return A @ solution",
+        "f(np.ones((2, 3)), np.ones(3), 2.0)",
+        "solution = mean * scale\nweights = solution / 3\nreturn A @ weights",
+        "solution were used where weights belongs",
+    ),
 }
 
 

@@ -183,6 +183,12 @@ CASES = {
         "s = 0.0\nfor i in range(3):\n    for j in range(3):\n        s = s + x[i, j]\nreturn s",
         "the loop began at i, where it begins at 0",
     ),
+    "what is added before a product": (
+        "def f(x, b, W):\n    return (x + b) @ W",
+        "np.ones((2, 3)), np.ones(3), np.ones((3, 3))",
+        "return x @ W + b",
+        "`(x + b) @ W` stood where `x @ W + b` belongs",
+    ),
 }
 
 
