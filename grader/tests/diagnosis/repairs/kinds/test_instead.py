@@ -196,7 +196,8 @@ CASES = {
         "def f(x):\n    norm = np.sum(np.abs(x), axis=-1, keepdims=True)\n    return x / norm",
         "f(np.ones((2, 3)))",
         "norm = np.sqrt(np.sum(x ** 2, axis=-1, keepdims=True))\nreturn x / norm",
-        "`np.sum(np.abs(x), axis=-1, keepdims=True)` stood where `np.sqrt(np.sum(x ** 2, axis=-1, keepdims=True))` belongs",
+        "`np.sum(np.abs(x), axis=-1, keepdims=True)` stood where "
+        "`np.sqrt(np.sum(x ** 2, axis=-1, keepdims=True))` belongs",
     ),
 }
 
