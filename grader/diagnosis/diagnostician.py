@@ -32,6 +32,7 @@ NOISE = 1e-9  # two answers that are right may differ by this where 0 is expecte
 KNOWN_SHARE = 0.65  # of what a purse holds at first: the rest is for what no known mistake explains
 LATER_SHARE = 0.15  # of the same, for the rows behind the first that fails: most fail by what is wrong with that one
 COMPARED = 3  # tests of a row
+MOST_WITHOUT_TIME = 0.02  # seconds of a test that the reference still repeats: only then is it explained by changes
 REFUTED = 2  # failing tests of its row that a known mistake may not explain before any that it does
 
 
@@ -59,6 +60,7 @@ class Diagnostician:
         self.is_late = False  # whether there was no time for what was asked last
         self._kept = (1 - KNOWN_SHARE) * self.purse.left
         self._later = LATER_SHARE * self.purse.left
+        self._tried: set[str] = set()  # the mistakes that were held against what was asked last
         self._compared: Counter[str] = Counter()
         self._first = ""  # the row that failed first
         self._alternatives = alternatives
@@ -95,10 +97,13 @@ class Diagnostician:
         Of all mistakes, or of those among which it is looked for; it takes no longer than some seconds. None where that
         cannot be said: the requests cannot be repeated, the reference answers alike, time runs out.
         """
-        self.is_late = False
+        self.is_late, self._tried = False, set()
         if not usable(records):
             return None
-        ends_at = time.process_time() + max(0.0, min(seconds, self.purse.left - self._kept))
+        left = max(0.0, min(seconds, self.purse.left - self._kept))
+        if not left and sum(record.seconds for record in records) > MOST_WITHOUT_TIME:
+            return None
+        ends_at = time.process_time() + left
         with np.errstate(all="ignore"), warnings.catch_warnings(action="ignore"):
             found = self._agreeing(records, names, self.mistakes if among is None else among, ends_at)
         if found is None:
@@ -158,9 +163,11 @@ class Diagnostician:
         return self._reached({function})
 
     def compares(self, row: str) -> bool:
-        """Say whether one more test of a row has its gradients compared: of each row a few are enough."""
+        """Say whether one more test of a row has its gradients compared, while there is time: a few are enough."""
+        return self._compared[row] < COMPARED and self.purse.left > 0
+
+    def compared(self, row: str) -> None:
         self._compared[row] += 1
-        return self._compared[row] <= COMPARED
 
     def of_row(self, row: str, records: list[Record], names: dict[str, Name]) -> tuple[Diagnosis, ...] | None:
         """Return the known mistakes of a row that explain one of its failing tests, as explain does.
@@ -175,12 +182,8 @@ class Diagnostician:
         self._later -= 0.0 if row == self._first else time.process_time() - began
         if found is not None:
             told = {each.mistake for each in found}
-            reached = self._reached({record.label.partition(".")[0] for record in records})
-            for each in among:
-                if each.id in told:
-                    self._refuted[each.id] = -math.inf
-                elif each.replaces.partition(".")[0] in reached:
-                    self._refuted[each.id] += 1
+            for each in self._tried:
+                self._refuted[each] += -math.inf if each in told else 1
         return found
 
     def _agreeing(
@@ -200,10 +203,13 @@ class Diagnostician:
             if time.process_time() > ends_at:
                 self.is_late = True
                 return None
-            if self._may_differ(mistake.replaces, reached, ran) and self._repeats(mistake, records, names, False):
-                nearly.append(mistake)
+            if self._may_differ(mistake.replaces, reached, ran):
+                self._tried.add(mistake.id)
+                if self._repeats(mistake, records, names, False):
+                    nearly.append(mistake)
         exactly = [mistake for mistake in nearly if self._repeats(mistake, records, names, True)]
-        if exactly or not nearly or time.process_time() > ends_at:
+        self.is_late = bool(nearly) and not exactly and time.process_time() > ends_at
+        if exactly or not nearly or self.is_late:
             return exactly if exactly or not nearly else None
         nears = Replay(self.reference, self.stage, names, False, self.learner).agrees(records)
         return [] if nears else nearly

@@ -43,6 +43,8 @@ def explained(
         found = gradients(answers.stage, answers.reference, connection.records, connection.names, row)
     except Exception as error:  # as below; what is known already stays
         return replace(told, failure=told.failure or _told(error))
+    if found:
+        answers.compared(row)
     return replace(told, gradients=found)
 
 

@@ -59,4 +59,4 @@ class Heard:
     @property
     def is_asked(self) -> bool:
         """Whether any test failed in a way that can be explained."""
-        return bool(self.failed)
+        return bool(self.called or self.failed)

@@ -29,14 +29,16 @@ def bounded(seconds: float) -> Iterator[None]:
     def stop(*_: object) -> None:
         raise TooLong
 
+    outer, _ = signal.setitimer(signal.ITIMER_VIRTUAL, 0)
     before = signal.signal(signal.SIGVTALRM, stop)
-    outer, _ = signal.getitimer(signal.ITIMER_VIRTUAL)
-    given = min(seconds, outer) if outer else seconds
-    signal.setitimer(signal.ITIMER_VIRTUAL, given)
+    given, unused = min(seconds, outer) if outer else seconds, 0.0
     try:
+        signal.setitimer(signal.ITIMER_VIRTUAL, given)
         yield
     finally:
-        unused, _ = signal.setitimer(signal.ITIMER_VIRTUAL, 0)
-        signal.signal(signal.SIGVTALRM, before)
-        if outer:
-            signal.setitimer(signal.ITIMER_VIRTUAL, max(outer - (given - unused), SOON))
+        try:
+            unused, _ = signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        finally:  # the end may come in the line before
+            signal.signal(signal.SIGVTALRM, before)
+            if outer:
+                signal.setitimer(signal.ITIMER_VIRTUAL, max(outer - (given - unused), SOON))

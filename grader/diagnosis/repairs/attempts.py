@@ -186,7 +186,9 @@ class Candidates:
             singles = [
                 each for ring in (EVERY, NO_PART) for each in self.forms.made(written, name, QUICK, depths, ring)
             ]
-            yield QUICK, [each for each in singles if calls(each.changes[0].statement, DRAWING)][:MOST_OF_DRAWS]
+            likely = [each for each in singles if calls(each.changes[0].statement, DRAWING)]
+            likely = [each for each in likely if is_likely(each.changes[0])]
+            yield QUICK, sorted(likely, key=lambda each: not is_of_names(each.changes[0]))[:MOST_OF_DRAWS]
 
     def passing(self, tried: Iterable[tuple[int, list[Repair]]], trial: Trial, bench: Bench) -> list[Repair]:
         """Return those with which a test passes as a whole: where numbers are drawn, no answer is the right one."""

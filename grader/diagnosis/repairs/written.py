@@ -164,8 +164,8 @@ class Written(Source):
         is_first: bool = False,
     ) -> tuple[ast.FunctionDef, list[Change]]:
         """Return a function's definition with each change of one level of some statements behind a switch."""
-        values = {name: held for name, held in self.seen.names.get(function, {}).items() if name.strip("_")}
-        scope = Scope(values, self.functions)  # what is thrown away as _ stands for nothing
+        seen = self.seen.names.get(function, {}).items()  # what is thrown away as _ stands for nothing
+        scope = Scope({key: held for key, held in seen if key.strip("_") and key[:6] != "_slips"}, self.functions)
         missing = Missing(scope, self.definitions, constants, self.definitions[function], level, self.value_of)
         if level in (ALIGNED, OTHERS):
             missing.aligned = self.aligned(function, wanted, is_first and level == ALIGNED)

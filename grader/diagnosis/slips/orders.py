@@ -10,6 +10,8 @@ from grader.diagnosis.slips.statements import BODIES, SIMPLE, Kind, leaves
 from grader.diagnosis.slips.wording.phrases import constant_of
 from grader.diagnosis.trees import walk
 
+KEPT = "_slips_kept_"  # how a name begins that holds what another stood for before a loop
+
 
 def repaired_orders(holder: ast.AST) -> Iterator[tuple[Kind, str, int, list[ast.stmt]]]:
     """Yield what belongs before or behind a loop of a learner's, and stands in it.
@@ -48,6 +50,12 @@ def counted_once(body: list[ast.stmt]) -> Iterator[tuple[Kind, int, list[ast.stm
                 yield "counted", place, [*body[:place], line, shorter, *body[place + 1 :]]
 
 
+def _another(name: str, line: ast.stmt) -> ast.expr:
+    """Return what a name stands for, or another of its kind where a line may change it in place."""
+    load = ast.Name(name, ast.Load())
+    return ast.BinOp(load, ast.Mult(), ast.Constant(1)) if isinstance(line, ast.AugAssign) else load
+
+
 def returned_within(body: list[ast.stmt]) -> Iterator[tuple[Kind, int, list[ast.stmt]]]:
     """Yield a body with the return behind a loop that ends the loop's first round."""
     for place, loop in enumerate(body):
@@ -68,9 +76,11 @@ def restarted(body: list[ast.stmt]) -> Iterator[tuple[Kind, int, list[ast.stmt]]
             reads = {each.id for each in walk(line) if isinstance(each, ast.Name) and each is not target}
             if (isinstance(line, ast.Assign) and target.id not in reads) or isinstance(line.value, ast.Constant):
                 continue
-            kept = f"_slips_{target.id}"
-            keep = ast.Assign([ast.Name(kept, ast.Store())], ast.Name(target.id, ast.Load()))
-            begin = ast.Assign([ast.Name(target.id, ast.Store())], ast.Name(kept, ast.Load()))
+            if isinstance(loop, ast.While) and target.id in {getattr(each, "id", "") for each in walk(loop.test)}:
+                continue  # it would never end
+            kept = f"{KEPT}{target.id}"
+            keep = ast.Assign([ast.Name(kept, ast.Store())], _another(target.id, line))
+            begin = ast.Assign([ast.Name(target.id, ast.Store())], _another(kept, line))
             again = replaced(loop, body=[begin, *loop.body])
             yield "restarted", place, [*body[:place], keep, again, *body[place + 1 :]]
 

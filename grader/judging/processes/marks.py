@@ -13,7 +13,7 @@ MARK = struct.Struct("<dQ")  # seconds, 0 where there is no mark, or FAILED; fun
 FAILED = -1.0
 LONG = 0.2  # seconds of a test that is not run again
 IN_ALL = 0.15  # seconds of those that are
-LEAST = 8  # of these, however long they take
+LEAST = 6  # of these, however long they take
 UNTOLD = 0  # what a test involves, where that takes longer to find than the test was asked about; few have to know
 
 
@@ -89,12 +89,11 @@ class Marks:
         shortest tests, and nothing that takes long, such as training. A cause is not worth more.
         """
         marks = {place: mark for place in places if (mark := self.of(place)) is not None}
-        short = {place: mark for place, mark in marks.items() if mark.seconds <= LONG}
-        needed = {place: mark for place, mark in short.items() if is_needed(place, mark.involved)}
         again, seconds = dict[int, Mark](), 0.0
-        for place, mark in sorted(needed.items(), key=lambda each: each[1].seconds):
-            seconds += mark.seconds
-            if seconds <= IN_ALL or len(again) < LEAST:
+        for place, mark in sorted(marks.items(), key=lambda each: each[1].seconds):
+            is_cheap = seconds + mark.seconds <= IN_ALL or len(again) < LEAST
+            if is_cheap and mark.seconds <= LONG and is_needed(place, mark.involved):
                 again[place] = mark
+                seconds += mark.seconds
         passed = {place: mark for place, mark in marks.items() if place not in again}
         return passed, dict(sorted(again.items())), [place for place in places if place not in marks]

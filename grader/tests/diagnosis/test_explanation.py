@@ -20,7 +20,7 @@ def explained(is_stub: bool = False, wrong: bool = True) -> explanation.Explanat
         return FOUND
 
     answers: Any = SimpleNamespace(
-        stage=None, reference=None, is_stub=is_stub, is_late=False, of_row=of_row, compares=bool
+        stage=None, reference=None, is_stub=is_stub, is_late=False, of_row=of_row, compares=bool, compared=bool
     )
     connection: Any = SimpleNamespace(records=[], names={})
     return explanation.explained(answers, connection, None, wrong, "row")

@@ -50,6 +50,8 @@ def in_other_case(node: ast.AST, holder: ast.AST, definition: ast.FunctionDef) -
         return
     lines = [each for each in walk(definition) if isinstance(each, ast.Assign) and isinstance(each.value, ast.Call)]
     names = {ast.unparse(each.targets[0]) for each in lines if each.value is holder}
+    if not names:
+        return
     found: dict[str, ast.expr] = {}
     for each in lines:
         call = each.value

@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator, Mapping
 from itertools import pairwise
 from typing import Any
 
+import numpy as np
+
 from grader.course.changes import replaced
 from grader.diagnosis.slips.wording.phrases import called, constant_of
 
@@ -127,11 +129,11 @@ def _is_entry(node: ast.expr) -> bool:
 def stretched(node: ast.AST, holder: ast.AST, values: Mapping[str, Any]) -> Iterator[ast.AST]:
     """Yield arrays of one axis less, with a new one put in, in the place of a factor: v[:, None, :] for u."""
     held = values.get(node.id) if isinstance(node, ast.Name) and isinstance(holder, ast.BinOp) else None
-    if not isinstance(node, ast.Name) or getattr(held, "ndim", 0) < 2 or held is None:
+    if not isinstance(node, ast.Name) or not isinstance(held, np.ndarray) or held.ndim < 2:
         return
     yielded = 0
     for name, other in values.items():
-        if getattr(other, "ndim", 0) != held.ndim - 1 or other.dtype != held.dtype:
+        if not isinstance(other, np.ndarray) or other.ndim != held.ndim - 1 or other.dtype != held.dtype:
             continue
         for axis in range(held.ndim):
             if other.shape == (*held.shape[:axis], *held.shape[axis + 1 :]) and yielded < MOST_STRETCHED:

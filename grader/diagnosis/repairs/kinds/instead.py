@@ -93,7 +93,7 @@ def lengths(node: ast.AST, holder: ast.AST, value_of: Callable[[ast.AST], Any]) 
         yield ast.BinOp(node, ast.Div(), _norm(node))
     elif isinstance(node, ast.Call) and called(node) == "sum" and node.args[:1] and called(node.args[0]) == "abs":
         inner = getattr(node.args[0], "args", [])  # sizes that are added up
-        if len(inner) == 1:
+        if len(inner) == 1 and not isinstance(inner[0], ast.Starred):
             squares = replaced(node, args=[ast.BinOp(inner[0], ast.Pow(), ast.Constant(2)), *node.args[1:]])
             yield ast.Call(ast.Attribute(ast.Name("np", ast.Load()), "sqrt", ast.Load()), [squares], [])
 
@@ -217,5 +217,7 @@ def other_count(
     if not is_size or not divides or node is getattr(holder, "left", None):
         return
     own = value_of(node)
+    if own is not None and type(own) is not int:
+        return  # an attribute of that name may hold anything
     names = [name for name, held in values.items() if type(held) is int and held not in (0, own)]
     yield from (ast.Name(name, ast.Load()) for name in names[-MOST_NAMES:])

@@ -196,7 +196,7 @@ def _keys(key: ast.expr, values: Mapping[str, Any]) -> Iterator[ast.expr]:
 
 
 def _are_indices(value: Any) -> bool:
-    return getattr(value, "ndim", 0) == 1 and value.dtype.kind in "iu"
+    return isinstance(value, np.ndarray) and value.ndim == 1 and value.dtype.kind in "iu"
 
 
 def _copied(node: ast.Name) -> ast.expr:

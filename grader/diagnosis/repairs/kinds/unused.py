@@ -10,6 +10,7 @@ import numpy as np
 
 from grader.diagnosis.trees import walk
 
+MOST_UNREAD = 4  # entries of tables
 LEAVING = (ast.Raise, ast.Continue, ast.Break)  # how the body of a check ends
 
 
@@ -111,15 +112,17 @@ def unread(node: ast.AST, holder: ast.AST, definition: ast.FunctionDef, values: 
     """Yield entries of a table that a function reads others of, in the place of a name: cache["stride"] for size."""
     if not isinstance(node, ast.Name) or not isinstance(holder, (ast.Call, ast.BinOp, ast.Tuple)):
         return
-    held = values.get(node.id)
-    if held is None or isinstance(held, bool) or (isinstance(holder, ast.Call) and holder.func is node):
+    held, tables = values.get(node.id), [name for name, table in values.items() if isinstance(table, dict)]
+    if not tables or held is None or isinstance(held, bool) or (isinstance(holder, ast.Call) and holder.func is node):
         return
     keys = [each for each in walk(definition) if isinstance(each, ast.Subscript) and isinstance(each.value, ast.Name)]
     read: dict[str, set[Any]] = {}
     for each in keys:
         read.setdefault(getattr(each.value, "id", ""), set()).add(getattr(each.slice, "value", None))
-    for name, own in read.items():
-        table = values.get(name)
-        for key, value in table.items() if isinstance(table, dict) else ():
-            if isinstance(key, str) and key not in own and _alike(value, held):
-                yield ast.Subscript(ast.Name(name, ast.Load()), ast.Constant(key), ast.Load())
+    found = [
+        ast.Subscript(ast.Name(name, ast.Load()), ast.Constant(key), ast.Load())
+        for name in tables
+        for key, value in values[name].items()
+        if name in read and isinstance(key, str) and key not in read[name] and _alike(value, held)
+    ]
+    yield from found[:MOST_UNREAD]

@@ -21,6 +21,7 @@ from grader.remote.record import Record
 SECONDS = 0.05  # of processor time, for what one right module answers
 IN_ALL = 0.15  # of processor time, for all of them in all tests
 LONG = 60.0  # seconds, where nobody says how much is left
+MORE = 1.5  # times as long
 LEAST = 0.005  # seconds, below which nothing is asked any more
 MOST_MODULES = 4
 MOST_RIGHT = 3  # answers to one test
@@ -42,6 +43,7 @@ class Answers:
     remaining: Callable[[], float] = lambda: LONG  # seconds of processor time, to whoever asks
     _whole: dict[str, Trial | None] = field(default_factory=dict)  # by test
     _first: dict[str, Trial | None] = field(default_factory=dict)  # by test
+    _too_short: dict[str, float] = field(default_factory=dict)  # by test: seconds in which nothing was said
     _alike: dict[frozenset[str], int] = field(default_factory=dict)  # tests to which there is one answer, by what asks
 
     def first_wrong(self, failing: Failing) -> Trial | None:
@@ -49,9 +51,7 @@ class Answers:
 
         An answer is wrong if no right module gives it.
         """
-        if failing.test not in self._first:
-            self._first[failing.test] = self._in_time(lambda: self._first_wrong(failing))
-        return self._first[failing.test]
+        return self._once(self._first, failing, lambda: self._first_wrong(failing))
 
     def _first_wrong(self, failing: Failing) -> Trial | None:
         for exact in (False, True):
@@ -71,11 +71,9 @@ class Answers:
 
     def whole(self, failing: Failing) -> Trial | None:
         """Return all that a test asks, with the right answers; None where it cannot be repeated in time."""
-        if failing.test not in self._whole:
-            self._whole[failing.test] = self._in_time(
-                lambda: self._trial(failing, failing.records, False, -1, self.reference)
-            )
-        return self._whole[failing.test]
+        return self._once(
+            self._whole, failing, lambda: self._trial(failing, failing.records, False, -1, self.reference)
+        )
 
     def whole_soon(self, failing: Failing) -> Trial | None:
         """Return the same, or None where the reference takes too long for it."""
@@ -119,13 +117,19 @@ class Answers:
         found = self._within(lambda: expected(self._replay(module, failing, exact), records))
         return None if found is None or any(each.error is not None for each in found) else found
 
-    def _in_time(self, ask: Callable[[], Answer]) -> Answer | None:
-        """Return what a right module says, or None where that takes longer than whoever asks has time."""
-        try:
-            with bounded(max(LEAST, min(LONG, self.remaining()))):
-                return ask()
-        except TooLong:
-            return None
+    def _once(self, known: dict[str, Trial | None], failing: Failing, ask: Callable[[], Trial | None]) -> Trial | None:
+        """Return what is known of a test, or ask; None where that takes longer than whoever asks has time.
+
+        Where there was too little time, more is needed to ask again.
+        """
+        given = max(LEAST, min(LONG, self.remaining()))
+        if failing.test not in known and given > MORE * self._too_short.get(failing.test, 0.0):
+            try:
+                with bounded(given):
+                    known[failing.test] = ask()
+            except TooLong:
+                self._too_short[failing.test] = given
+        return known.get(failing.test)
 
     def _within(self, ask: Callable[[], Answer]) -> Answer | None:
         """Return what a right module says, or None where that takes too long."""

@@ -7,6 +7,7 @@ import ast
 from grader.course.changes import replaced
 from grader.diagnosis.repairs.kinds.silent import EXTREMES, is_made_finite
 from grader.diagnosis.slips.schema import Change
+from grader.diagnosis.slips.statements import SIMPLE
 from grader.diagnosis.slips.wording.calls import call
 from grader.diagnosis.slips.wording.clause import Clause
 from grader.diagnosis.slips.wording.nouns import NOUNS
@@ -115,9 +116,11 @@ def always(old: ast.stmt, holds: bool) -> Clause | None:
     if not isinstance(old, ast.If) or len(text := ast.unparse(old.test)) > MOST_QUOTED:
         return None
     last = old.body[-1]
+    if old.orelse:
+        return None
     if holds:
         what = "; ".join(map(ast.unparse, old.body))
-        if old.orelse or len(what) > MOST_QUOTED or isinstance(last, (ast.Return, ast.Break, ast.Continue)):
+        if len(what) > MOST_QUOTED or not all(isinstance(each, SIMPLE) for each in old.body):
             return None
         return Clause(f"`{what}` were done only if `{text}`", "Do it in any case.", 0)
     if isinstance(last, ast.Break):

@@ -56,7 +56,8 @@ def _restarted(change: Change) -> Clause | None:
     """Return the clause of a name with which a round goes on from what the round before it left there."""
     body = change.new if isinstance(change.new, list) else []
     kept = next((each for each in body if isinstance(each, ast.Assign) and each not in held(change)), None)
-    name = getattr(getattr(kept, "value", None), "id", "")
+    value = getattr(kept, "value", None)
+    name = getattr(getattr(value, "left", value), "id", "")
     said = f"each round of the loop went on from the {name} that the round before had left"
     return Clause(said, f"Begin every round with the {name} from before the loop.", 0) if name else None
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from grader.diagnosis.diagnostician import Diagnostician
+from grader.diagnosis.diagnostician import COMPARED, Diagnostician
 from grader.tests.diagnosis.replay.replayed import FIRST_AXIS, X
 
 
@@ -132,6 +132,21 @@ def test_rows_behind_the_first_have_less_time_and_a_test_without_is_late(own: An
     assert not own.made.is_late  # the reference answers alike
 
 
-def test_of_each_row_a_few_tests_have_their_gradients_compared(own: Any) -> None:
-    assert [own.made.compares("backward") for _ in range(4)] == [True, True, True, False]
-    assert own.made.compares("layer")
+def test_of_each_row_a_few_tests_have_their_gradients_compared_while_there_is_time(own: Any) -> None:
+    for _ in range(COMPARED):
+        assert own.made.compares("backward")
+        own.made.compared("backward")
+    assert not own.made.compares("backward") and own.made.compares("layer")
+    own.made.purse.left = 0.0
+    assert not own.made.compares("layer")
+
+
+def test_a_test_that_takes_long_is_not_repeated_where_no_time_is_left(own: Any, module: Any) -> None:
+    found = module("def first(x):\n    return x[-1]\n")
+    found.remote.first(X)
+    connection = found.learner.connection
+    found.learner.done()
+    own.made.purse.left = 0.0
+    assert own.made.of_row("layer", connection.records, connection.names) is None and own.made.is_late
+    connection.records[-1].seconds = 1.0
+    assert own.made.of_row("layer", connection.records, connection.names) is None and not own.made.is_late

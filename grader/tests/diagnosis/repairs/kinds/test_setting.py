@@ -120,7 +120,7 @@ CASES = {
         "def f(x, t):\n    for _ in range(3):\n        x = x + t\n        if x > 2:\n            return t\n"
         "        t = t / 2\n    return x",
         "f(1.0, 1.0)",
-        "_slips_x = x\nfor _ in range(3):\n    x = _slips_x\n    x = x + t\n    if x > 2:\n        return t\n"
+        "_slips_kept_x = x\nfor _ in range(3):\n    x = _slips_kept_x\n    x = x + t\n    if x > 2:\n        return t\n"
         "    t = t / 2\nreturn x",
         "each round of the loop went on from the x that the round before had left",
     ),
@@ -161,3 +161,25 @@ def test_a_name_that_a_loop_sets_is_not_set_again() -> None:
 def _kept(text: str) -> int:
     changes = written(text, "f(np.zeros(3))").schema("f", 0, 1, frozenset())[1]
     return sum(each.kind == "kept" for each in changes)
+
+
+def test_a_name_that_is_changed_in_place_is_another_in_each_round_and_no_loop_is_made_endless() -> None:
+    text = "def f(x, t):\n    for _ in range(3):\n        x += t\n        t = t / 2\n    return x"
+    found = repairs(text, "f(np.ones(2), 1.0)")
+    assert any("_slips_kept_x = x * 1\n" in each and "    x = _slips_kept_x * 1\n" in each for each in found)
+    endless = "def f(x, t):\n    while t < 3:\n        t = t + 1\n        x = x + t\n    return x"
+    assert not any("_slips_kept_t" in each for each in repairs(endless, "f(1.0, 1.0)"))
+
+
+def test_objects_that_have_the_attributes_of_arrays_are_none() -> None:
+    text = """
+class Box:
+    def __init__(self):
+        self.ndim, self.size = None, np.array([2, 3])
+
+def f(x, y, n):
+    box = Box()
+    x[np.arange(n), n] = 1.0
+    return x * y / box.size
+"""
+    assert repairs(text, "f(np.ones((2, 3, 2)), np.ones((2, 3, 2)), 1)")

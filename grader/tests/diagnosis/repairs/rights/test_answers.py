@@ -170,3 +170,25 @@ def test_the_reference_answers_a_whole_test_while_whoever_asks_has_time() -> Non
     whole, first, seconds = made(5.0, 0.03)
     assert whole is None and first is None and seconds < 1
     assert made(5.0, -0.1)[0] is None  # the time may be over already
+
+
+@pytest.mark.skipif(not can_bound(), reason="nothing is bounded here")
+def test_what_there_was_too_little_time_for_is_asked_again_with_more() -> None:
+    asked: list[float] = []
+    left = [0.02]
+
+    def slow(seconds: float) -> float:
+        asked.append(seconds)
+        ends_at = time.process_time() + seconds
+        while time.process_time() < ends_at:
+            pass
+        return seconds
+
+    right = types.ModuleType("right")
+    vars(right)["slow"] = slow
+    records = [Record("call", 1, "", "slow", (0.1,), {}, given=(0.1,), result=0.0, returned=0.0)]
+    failing = Failing("test_slow", records, {"slow": Name("function", 1)})
+    answers = Answers(load_course(ROOT).find("s01"), b"", right, cast(Any, None), remaining=lambda: left[0])
+    assert answers.whole(failing) is None and answers.whole(failing) is None and len(asked) == 1
+    left[0] = 5.0
+    assert answers.whole(failing) is not None and answers.whole(failing) is not None and len(asked) == 2

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from grader.diagnosis.repairs.words.limits import always
 from grader.diagnosis.repairs.words.told import told
 from grader.diagnosis.slips.schema import Change
 from grader.diagnosis.slips.wording.phrases import Vocabulary
@@ -117,3 +118,17 @@ def test_a_value_of_a_table_is_told_by_its_key() -> None:
     found = repairs("def f(n):\n    table = {'bias': np.ones(n)}\n    return table", "f(3)")
     said = found["table = {'bias': np.zeros(n)}\nreturn table"]
     assert "an array of ones were taken instead of an array of zeros for bias" in said
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "if v:\n    for i in r:\n        x += i",
+        "if v:\n    log(x)\n    raise ValueError",
+        "if v:\n    x = 1\nelse:\n    x = 2",
+        "if v:\n    return x",
+    ],
+)
+def test_of_a_condition_without_which_something_else_happens_nothing_is_said(text: str) -> None:
+    old = ast.parse(text).body[0]
+    assert always(old, True) is None and always(old, False) is None
