@@ -117,8 +117,7 @@ class Repairs:
         repair = self._told.get(slip.diagnosis.mistake)
         if repair is None or repair.before:
             return frozenset()
-        began = self.clock()
-        self._ends_at = began + self.left
+        self._ends_at = (began := self.clock()) + self.left
         try:
             self.forms.place(repair)
             return frozenset(test for test in tests[:MOST_RUN_AGAIN] if self.bench.passes(repair.numbers, test))
@@ -157,13 +156,12 @@ class Repairs:
             if stands is None:
                 left = [each for each in left if each is not trial.failing]
                 continue
-            slip, repair = stands
-            self._told[slip.diagnosis.mistake] = repair
-            slip, partial = self.confirmer.counted(slip, repair, row), repair
+            self._told[stands[0].diagnosis.mistake] = partial = stands[1]
+            slip = self.confirmer.counted(*stands, row)
             left = [each for each in left if each.test not in slip.tests]
             if 2 * len(slip.tests) > sum(trial.right[-1].label in each.called for each in row.failing):
                 chosen.append(slip)
-                self._known.append(repair)
+                self._known.append(partial)
                 partial = None
         return chosen
 
@@ -237,6 +235,8 @@ class Repairs:
                 if not is_weak(slips[0][0], row):
                     return slips, None
                 tried.ends_at = min(tried.ends_at, self._for_a_while(row, ALONE_SHARE).ends_at)
+            if partial is not None and trial.says_little:
+                continue  # many pairs of changes give so little
             if slips and not is_weak(slips[0][0], row):
                 if partial is not None or not self._is_doubted(slips[0][1], trial, row):
                     return slips, None
