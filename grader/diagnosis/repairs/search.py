@@ -220,7 +220,8 @@ class Repairs:
             if trial.is_right(trial.score(each.numbers)):
                 return self.confirmer.confirmed([each], trial.failing, row), None
         sure = self.forms.beyond_doubt(trial, row.fine)
-        if (begun := self._begun(trial, partial, sure)) is None:
+        is_poor = partial is not None and trial.says_little  # many pairs of changes give so little
+        if (begun := None if is_poor else self._begun(trial, partial, sure)) is None:
             return [], None
         trial, written = begun
         depths = self.forms.depths(written, trial, sure, trial.wrong_parts() if partial is None else ())
@@ -235,8 +236,6 @@ class Repairs:
                 if not is_weak(slips[0][0], row):
                     return slips, None
                 tried.ends_at = min(tried.ends_at, self._for_a_while(row, ALONE_SHARE).ends_at)
-            if partial is not None and trial.says_little:
-                continue  # many pairs of changes give so little
             if slips and not is_weak(slips[0][0], row):
                 if partial is not None or not self._is_doubted(slips[0][1], trial, row):
                     return slips, None
