@@ -70,9 +70,7 @@ class Diagnostician:
         load = partial(module_from, self._code, "reference")
         self._source = self._prepared.source(reference_text, self._code.co_filename, load)
         self._reach: dict[str, set[str]] = {}
-        self._refuted: defaultdict[str, float] = defaultdict(
-            float
-        )  # by mistake: tests of its row that it does not explain
+        self._refuted: defaultdict[str, float] = defaultdict(float)  # by mistake: tests that it does not explain
 
     @property
     def reference(self) -> types.ModuleType:
@@ -167,6 +165,7 @@ class Diagnostician:
         return self._compared[row] < COMPARED and self.purse.left > 0
 
     def compared(self, row: str) -> None:
+        """Count one test of a row whose gradients were compared."""
         self._compared[row] += 1
 
     def of_row(self, row: str, records: list[Record], names: dict[str, Name]) -> tuple[Diagnosis, ...] | None:

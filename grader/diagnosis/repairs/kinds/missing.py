@@ -145,8 +145,8 @@ class Missing:
             if isinstance(node, (ast.BinOp, ast.Call)):
                 yield from misplaced.plain_numbers(value, self.constants)
         elif outer or isinstance(holder, ast.Call):
-            value = self.value_of(holder) if called(holder) in BETWEEN else value  # a number beside an array
-            yield from self._terms(node, value, (ast.Add, ast.Sub, ast.Mult, ast.Div))
+            whole = self.value_of(holder) if called(holder) in BETWEEN else None  # a number beside an array
+            yield from self._terms(node, value if whole is None else whole, (ast.Add, ast.Sub, ast.Mult, ast.Div))
         elif isinstance(holder, ast.Attribute) and holder.attr in REDUCTIONS:
             yield from self._terms(node, value, (ast.Mult, ast.Sub))
         elif isinstance(holder, ast.BinOp) and isinstance(holder.op, (ast.Add, ast.Sub)):

@@ -115,7 +115,6 @@ def always(old: ast.stmt, holds: bool) -> Clause | None:
     """Return the clause of steps that do not depend on a condition, or of an end that is too early."""
     if not isinstance(old, ast.If) or len(text := ast.unparse(old.test)) > MOST_QUOTED:
         return None
-    last = old.body[-1]
     if old.orelse:
         return None
     if holds:
@@ -123,6 +122,7 @@ def always(old: ast.stmt, holds: bool) -> Clause | None:
         if len(what) > MOST_QUOTED or not all(isinstance(each, SIMPLE) for each in old.body):
             return None
         return Clause(f"`{what}` were done only if `{text}`", "Do it in any case.", 0)
+    last = old.body[-1]
     if isinstance(last, ast.Break):
         return Clause(f"the loop ended as soon as `{text}`", "Go on with the other rounds.", 0)
     if isinstance(last, ast.Continue):
