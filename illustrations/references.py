@@ -7,9 +7,10 @@ from pathlib import Path
 from types import ModuleType
 
 from grader.course.answers import module_from, reference_source
+from grader.course.guard import serving
 from grader.course.manifest import load_course
 from grader.course.stage import Course
-from grader.course.uses import references_in_place
+from grader.course.uses import sources_of
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -24,7 +25,7 @@ def course() -> Course:
 def reference(stage_id: str) -> ModuleType:
     """Return the reference of a stage as a module."""
     stage = course().find(stage_id)
-    with references_in_place(stage):
+    with serving(sources_of(stage)):
         return module_from(reference_source(stage), f"{stage.name}_drawn")
 
 

@@ -14,9 +14,10 @@ import numpy as np
 
 from grader.authoring.cases import Case, alternative_cases, alternative_files, mistake_cases, reference_cases
 from grader.course.answers import hidden_folder, load_mistakes, module_from, reference_source
+from grader.course.guard import serving
 from grader.course.stage import Stage, public_names
 from grader.course.stub import stub_of
-from grader.course.uses import references_in_place
+from grader.course.uses import sources_of
 from grader.errors import CourseError
 from grader.progress import steps
 from grader.submission import Snapshot
@@ -216,7 +217,7 @@ def _examples(stage: Stage) -> Iterator[Shortfall]:
         if "." not in name and "Example" not in (ast.get_docstring(node) or ""):
             message = f"the docstring of {name} has no example"
             yield Shortfall(stage.id, in_hidden(stage, "solution.py", node.lineno), message, "add one for doctest")
-    with references_in_place(stage):
+    with serving(sources_of(stage)):
         yield from _examples_of(stage)
 
 

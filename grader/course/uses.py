@@ -1,26 +1,19 @@
 """Stages that build on earlier ones: who may import whose module, and the references that trusted code gets for them.
 
 A stage imports a module of another by its full name, stages.<stage>.<module>. In the trusted process that is always
-the reference, run from memory: a learner's file of that path is never executed there, whatever sys.path holds.
+the reference, run from memory: the import guard executes no file of that path there, whatever sys.path holds.
 """
 
 from __future__ import annotations
 
-import contextlib
-import importlib.abc
-import importlib.machinery
-import sys
-import types
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from functools import partial
 
 from grader.course import sealed
 from grader.course.answers import reference_source
-from grader.course.packages import set_aside
-from grader.course.stage import STAGES, Stage
+from grader.course.guard import STAGES, Sources, Text
+from grader.course.stage import Stage
 from grader.errors import CourseError
-
-Text = Callable[[], str]
 
 
 def given_text(stage: Stage, used: Stage) -> tuple[str, str] | None:
@@ -58,47 +51,13 @@ def _trusted(used: Stage) -> str:
     return sealed.stub(used) if sealed.public_only(used) else reference_source(used)
 
 
-class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
-    """Finds `stages` and the modules below it among texts, and refuses every other: no file is ever looked at.
+def sources_of(stage: Stage, modules: Mapping[str, str] | None = None) -> Sources:
+    """Return what trusted code may import for a stage: the references that it builds on, and what is hidden of it.
 
-    files holds what tracebacks call a text, where that is a file. Tests of the stage itself, which pytest imports from
-    the files that it is given, are left to it.
+    modules holds by full name the texts of hidden modules that were sealed; others lie in their folder.
     """
-
-    def __init__(self, stage: Stage, texts: Mapping[str, Text], files: Mapping[str, str] | None = None) -> None:
-        self.stage = stage
-        self.texts = texts
-        self.files = files or {}
-        self._tests = f"{STAGES}.{stage.name}.tests"
-        own = {STAGES, f"{STAGES}.{stage.name}", self._tests}
-        self.packages = own | {name.rpartition(".")[0] for name in texts}
-
-    def find_spec(
-        self, name: str, path: Sequence[str] | None, target: types.ModuleType | None = None
-    ) -> importlib.machinery.ModuleSpec | None:
-        if name.partition(".")[0] != STAGES:
-            return None
-        if name in self.texts or name in self.packages:
-            return importlib.machinery.ModuleSpec(name, self, origin=f"<{name}>", is_package=name in self.packages)
-        if name.startswith(f"{self._tests}."):
-            return None
-        there = ", ".join(self.texts) or "no module of another stage"
-        raise ModuleNotFoundError(f"No module named {name!r}: {self.stage.id} may import {there}", name=name)
-
-    def exec_module(self, module: types.ModuleType) -> None:
-        name = module.__name__
-        if name in self.texts:
-            file = self.files.get(name, f"<{name}>")
-            exec(compile(self.texts[name](), file, "exec", dont_inherit=True), module.__dict__)
-
-
-@contextlib.contextmanager
-def references_in_place(stage: Stage) -> Iterator[None]:
-    """Let what a stage builds on be imported as references while the block lasts, and nothing else below `stages`."""
-    finder = Finder(stage, reference_texts(stage))
-    with set_aside({STAGES}):
-        sys.meta_path.insert(0, finder)
-        try:
-            yield
-        finally:
-            sys.meta_path.remove(finder)
+    texts = {name: partial(str, text) for name, text in (modules or {}).items()}
+    folders = {} if sealed.is_sealed(stage) else {stage.hidden_root.name: stage.hidden_root.absolute()}
+    return Sources(
+        {**reference_texts(stage), **texts}, folders, {f"{STAGES}.{stage.name}.tests": stage.tests_path}, user=stage.id
+    )

@@ -105,7 +105,7 @@ class Grader:
         """Start what the next grading needs: for a caller that has told the last verdict."""
         self._staff.prepare(self._tier(options.isolation, options.require)[0], options.fork)
         if self._suite is not None:
-            self._ahead.make()
+            self._make_ahead(self._suite)
 
     def grade(self, snapshot: Snapshot, options: Options, on_test: OnTest | None = None) -> Verdict:
         """Grade a snapshot; on_test is told of each test as soon as its outcome is known.
@@ -231,8 +231,13 @@ class Grader:
             if self._warm:  # else a judge does it when a test fails
                 self._ahead.read()
             if self._warm and not self._hurried:
-                self._ahead.make()
+                self._make_ahead(self._suite)
         return self._suite
+
+    def _make_ahead(self, suite: Suite) -> None:
+        """Run the stage's right modules where they can import what a judge lets them import."""
+        with suite.in_place():
+            self._ahead.make()
 
 
 def _missing(stage: Stage, label: str) -> Problem:

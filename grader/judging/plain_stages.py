@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from functools import cache, partial
 from pathlib import Path
 
 from grader.course.answers import reference_source, stub_source
 from grader.course.data import data_beside, named
+from grader.course.guard import GUARD, STAGES, Sources, forget
 from grader.course.manifest import find_course_root, load_course, load_stage
-from grader.course.packages import forget
 from grader.course.sealed import wanted_key
-from grader.course.stage import STAGES, Stage
-from grader.course.uses import Finder
+from grader.course.stage import Stage
 from grader.errors import CourseError, SealError, SubmissionError
 from grader.submission import Snapshot, take
 from grader.submission.earlier import used_modules
 
-_current: list[tuple[Path, bool, Finder]] = []  # the stage whose tests run, whether a hidden one does, what is found
+_current: list[tuple[Path, bool, Sources]] = []  # the stage whose tests run, whether a hidden one does, what is served
 
 
 def lend(folder: Path, hidden: bool) -> None:
@@ -29,15 +27,16 @@ def lend(folder: Path, hidden: bool) -> None:
     if _current and _current[0][:2] == (folder, hidden):
         return
     if _current:
-        sys.meta_path.remove(_current.pop()[2])
+        GUARD.withdraw(_current.pop()[2])
         forget({STAGES})
     if not (folder / "stage.toml").is_file() or not load_stage(folder).uses:
         return
     stage = _stage(folder)
-    finder = Finder(stage, *_texts(stage, hidden))
+    texts, files = _texts(stage, hidden)
+    sources = Sources(texts, apart={f"{STAGES}.{stage.name}.tests": stage.tests_path}, files=files, user=stage.id)
     forget({STAGES})
-    sys.meta_path.insert(0, finder)
-    _current.append((folder, hidden, finder))
+    GUARD.serve(sources)
+    _current.append((folder, hidden, sources))
 
 
 def stage_folder(test: Path) -> Path:

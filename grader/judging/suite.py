@@ -18,13 +18,13 @@ import pytest
 from _pytest.config import _prepareconfig  # pytest.main would run the tests at once, and unload them afterwards
 
 from grader import testing
-from grader.course.packages import found_in
+from grader.course.guard import serving
 from grader.course.stage import STAGES, Stage
-from grader.course.uses import references_in_place
+from grader.course.uses import sources_of
 from grader.judging import plugin
 from grader.judging.collecting.content import TestFiles
 from grader.judging.collecting.expectations import noted
-from grader.judging.collecting.memory_files import MemoryFiles, importable
+from grader.judging.collecting.memory_files import MemoryFiles
 from grader.outcome import KINDS, Kind, Outcome
 
 PYTEST_INI = Path(__file__).parent / "pytest.ini"
@@ -93,11 +93,7 @@ class Suite:
                         sys.modules.pop(name, None)
 
     def _imports(self) -> contextlib.AbstractContextManager[object]:
-        stack = contextlib.ExitStack()
-        stack.enter_context(found_in(self.stage.hidden_root))
-        stack.enter_context(references_in_place(self.stage))
-        stack.enter_context(importable(self.files.modules))
-        return stack
+        return serving(sources_of(self.stage, self.files.modules))
 
     @contextlib.contextmanager
     def in_place(self) -> Iterator[None]:

@@ -1,20 +1,15 @@
-"""Test files that lie in memory only: pytest collects them, and they import each other, without any file."""
+"""Test files that lie in memory only: pytest collects them without any file."""
 
 from __future__ import annotations
 
 import ast
-import contextlib
-import importlib.abc
-import importlib.machinery
 import sys
 import types
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
 from _pytest.assertion.rewrite import rewrite_asserts  # pytest has no public way to it
-
-from grader.course.packages import set_aside
 
 
 class MemoryModule(pytest.Module):
@@ -70,40 +65,3 @@ class MemoryFiles:
         folder = MemoryFolder.from_parent(parent, path=path)
         folder.sources = self.sources
         return folder
-
-
-class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
-    """Finds modules by their full name among texts; the packages around them are empty."""
-
-    def __init__(self, texts: Mapping[str, str]) -> None:
-        self.texts = texts
-        self.packages = {name.rpartition(".")[0] for name in texts}
-        self.packages |= {name.rpartition(".")[0] for name in self.packages} - {"", "grader"}
-
-    def find_spec(
-        self, name: str, path: Sequence[str] | None, target: types.ModuleType | None = None
-    ) -> importlib.machinery.ModuleSpec | None:
-        if name in self.texts or name in self.packages:
-            is_package = name in self.packages
-            return importlib.machinery.ModuleSpec(name, self, origin=f"<{name}>", is_package=is_package)
-        return None
-
-    def exec_module(self, module: types.ModuleType) -> None:
-        text = self.texts.get(module.__name__, "")
-        exec(compile(text, f"<{module.__name__}>", "exec", dont_inherit=True), module.__dict__)
-
-
-@contextlib.contextmanager
-def importable(texts: Mapping[str, str]) -> Iterator[None]:
-    """Let modules be imported from texts by their full name, instead of any file's; forget them afterwards."""
-    if not texts:
-        yield
-        return
-    finder = _Finder(texts)
-    tops = {name for name in finder.packages if name.rpartition(".")[0] not in finder.packages}
-    with set_aside(tops):
-        sys.meta_path.insert(0, finder)
-        try:
-            yield
-        finally:
-            sys.meta_path.remove(finder)

@@ -15,8 +15,9 @@ import pytest
 from grader.capstone.checkpoint import Checkpoints
 from grader.capstone.plan import FOLDER, Plan, read_plan
 from grader.capstone.session import Setting, train, write
+from grader.course.guard import serving
 from grader.course.manifest import load_course
-from grader.course.uses import references_in_place
+from grader.course.uses import sources_of
 from grader.submission import Snapshot
 from grader.submission.earlier import used_modules
 from grader.tests.support.places import ROOT
@@ -36,7 +37,7 @@ def plan() -> Plan:
 def script(plan: Plan) -> Iterator[Any]:
     """The script in this process, on the references."""
     names: dict[str, Any] = {}
-    with references_in_place(plan.stage):
+    with serving(sources_of(plan.stage)):
         exec(compile(plan.source, "train.py", "exec"), names)
         yield SimpleNamespace(**names)
 

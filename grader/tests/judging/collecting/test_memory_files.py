@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from grader.course.packages import set_aside
-from grader.judging.collecting.memory_files import MemoryFiles, importable
+from grader.course.guard import Sources, serving, set_aside
+from grader.judging.collecting.memory_files import MemoryFiles
 
 TOPICS = "hidden.s90_small"
-OWN = {f"{TOPICS}.oracles": "VALUE = 7\n", f"{TOPICS}.__init__": ""}
+OWN = Sources({f"{TOPICS}.oracles": lambda: "VALUE = 7\n", f"{TOPICS}.__init__": str})
 
 
 class Watcher:
@@ -114,14 +114,14 @@ def test_tests_import_what_lies_in_memory(folder: Path) -> None:
     source = (
         f"from {TOPICS} import oracles\nfrom {TOPICS}.oracles import VALUE\n\ndef test_a():\n    assert VALUE == 7\n"
     )
-    with importable(OWN):
+    with serving(OWN):
         assert run(folder, {"test_one.py": source}).outcomes == {"test_a": "passed"}
 
 
 def test_texts_go_before_files_of_the_same_name_and_are_forgotten() -> None:
     name = "hidden.s01_matrix_operations.oracles"
     own = importlib.import_module(name)
-    with importable({name: "VALUE = 7\n"}):
+    with serving(Sources({name: lambda: "VALUE = 7\n"})):
         assert importlib.import_module(name).VALUE == 7
     assert sys.modules[name] is own and importlib.import_module(name) is own
     assert sys.modules["hidden.s01_matrix_operations"].oracles is own
@@ -137,7 +137,7 @@ def test_what_is_set_aside_is_imported_anew_and_back_again() -> None:
 
 
 def test_what_was_imported_from_texts_is_gone_afterwards() -> None:
-    with importable(OWN):
+    with serving(OWN):
         importlib.import_module(f"{TOPICS}.oracles")
     assert not [name for name in sys.modules if name.startswith(TOPICS)]
     with pytest.raises(ImportError):
@@ -145,12 +145,12 @@ def test_what_was_imported_from_texts_is_gone_afterwards() -> None:
 
 
 def test_what_is_not_among_the_texts_is_not_found_there() -> None:
-    with importable(OWN), pytest.raises(ImportError):
+    with serving(OWN), pytest.raises(ImportError):
         importlib.import_module(f"{TOPICS}.solution")
 
 
 def test_the_finder_goes_even_where_the_run_fails() -> None:
     before = list(sys.meta_path)
-    with pytest.raises(RuntimeError), importable(OWN):
+    with pytest.raises(RuntimeError), serving(OWN):
         raise RuntimeError
     assert sys.meta_path == before

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.course.packages import found_in, load
+from grader.course.guard import Sources, load, serving
 from grader.errors import CourseError
 
 NAME = "some_course_package"
@@ -27,14 +27,17 @@ def folders(tmp_path: Path) -> list[Path]:
 
 def test_each_course_gets_its_own_package(folders: list[Path]) -> None:
     for folder in (*folders, folders[0]):
-        with found_in(folder):
+        with serving(Sources(folders={NAME: folder})):
             assert f"{folder.parent.name}!" == importlib.import_module(f"{NAME}.plans").PLACE
         assert not [name for name in sys.modules if name.startswith(NAME)]
 
 
 def test_a_missing_folder_is_not_looked_for_elsewhere(folders: list[Path], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(folders[0].parent))
-    with found_in(folders[0].parent / "gone" / NAME), pytest.raises(ModuleNotFoundError, match="there is no folder"):
+    with (
+        serving(Sources(folders={NAME: folders[0].parent / "gone" / NAME})),
+        pytest.raises(ModuleNotFoundError, match="there is no folder"),
+    ):
         importlib.import_module(NAME)
 
 
