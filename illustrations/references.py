@@ -7,7 +7,7 @@ from pathlib import Path
 from types import ModuleType
 
 from grader.course.answers import module_from, reference_source
-from grader.course.guard import serving
+from grader.course.import_guard import serving
 from grader.course.manifest import load_course
 from grader.course.stage import Course
 from grader.course.uses import sources_of

@@ -14,7 +14,7 @@ import numpy as np
 
 from grader.authoring.cases import Case, alternative_cases, alternative_files, mistake_cases, reference_cases
 from grader.course.answers import hidden_folder, load_mistakes, module_from, reference_source
-from grader.course.guard import serving
+from grader.course.import_guard import serving
 from grader.course.stage import Stage, public_names
 from grader.course.stub import stub_of
 from grader.course.uses import sources_of

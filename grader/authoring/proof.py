@@ -13,8 +13,10 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
+from grader import children
 from grader.authoring.cases import MUTANT_CALL_SECONDS, REACH, Case, Result
 from grader.course.answers import reference_source
+from grader.course.import_guard import GUARD
 from grader.course.stage import Course, Stage
 from grader.judging.grading import Options
 from grader.judging.hunting.hunter import Hunter
@@ -41,6 +43,15 @@ class Here(Executor):
         return future
 
 
+class Spawned(ProcessPoolExecutor):
+    """Starts its processes, as calls come, in the one way that the grader starts any."""
+
+    def submit(self, function: Callable[..., Any], /, *arguments: Any, **options: Any) -> Future[Any]:
+        """Have a function called in one of the processes."""
+        with children.spawning():
+            return super().submit(function, *arguments, **options)
+
+
 @contextmanager
 def workers(course: Course, number: int | None = None) -> Iterator[Executor]:
     """Give an executor whose processes know the course; what has not begun is dropped when the block is left.
@@ -56,7 +67,8 @@ def workers(course: Course, number: int | None = None) -> Iterator[Executor]:
         return
     for name in bounds.THREADS:
         os.environ.setdefault(name, "1")  # each process has a core; more threads would only wait for one another
-    pool = ProcessPoolExecutor(number or os.cpu_count(), get_context("spawn"), _remember, (course,))
+    with children.spawning():
+        pool = Spawned(number or os.cpu_count(), get_context("spawn"), _begin, (course,))
     try:
         yield pool
     finally:
@@ -87,6 +99,11 @@ def _chunks(cases: Iterable[Case]) -> Iterator[list[Case]]:
 
 _course: list[Course] = []
 _warm: dict[tuple[str, float, str], Hunter] = {}  # by stage, the seconds that a call may take, and what is withheld
+
+
+def _begin(course: Course) -> None:
+    GUARD.install()
+    _remember(course)
 
 
 def _remember(course: Course) -> None:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from grader.course.between import between, linked, manifest_place
-from grader.course.guard import GUARD
+from grader.course.import_guard import GUARD
 from grader.course.settings import KEY, PROJECT, UNSAID, Settings, settings_of
 from grader.course.stage import FEEDBACK, OPERATORS, Course, Criterion, Feedback, Forbidden, Limits, Stage, Tolerance
 from grader.course.table import Rule, Table, did_you_mean, listed

@@ -11,7 +11,7 @@ from functools import partial
 
 from grader.course import sealed
 from grader.course.answers import reference_source
-from grader.course.guard import STAGES, Sources, Text
+from grader.course.import_guard import STAGES, Sources, Text
 from grader.course.stage import Stage
 from grader.errors import CourseError
 

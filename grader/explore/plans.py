@@ -6,7 +6,7 @@ import ast
 from collections.abc import Mapping
 from typing import Any
 
-from grader.course.guard import load
+from grader.course.import_guard import load
 from grader.course.stage import Course
 from grader.errors import CourseError
 from grader.explore.model import Plan

@@ -25,12 +25,6 @@ ENVIRONMENT = {
 }
 
 
-def interpreter() -> list[str]:
-    """Return the command of a Python without site packages, settings of a user, or the environment's."""
-    base = getattr(sys, "_base_executable", sys.executable) or sys.executable
-    return [os.path.realpath(base), "-I", "-S", "-X", "utf8"]
-
-
 def parts() -> list[Path]:
     """Return the modules of the grader that a worker runs."""
     return [path for room in ROOMS for path in sorted((HOUSE / room).glob("*.py"))]

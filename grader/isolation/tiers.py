@@ -11,17 +11,21 @@ In each, what is started as root becomes an ordinary user, and a supervisor ends
 
 from __future__ import annotations
 
+import hmac
 import json
 import os
 import socket
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from grader import children
 from grader.course.table import listed
 from grader.errors import CourseError, IsolationRefused
 from grader.isolation import bubblewrap, bundle, landlock, users
@@ -34,6 +38,10 @@ from grader.worker.confine import NOBODY
 __all__ = ["ENVIRONMENT", "FORKS", "TIERS", "Started", "Tier", "choose", "program_for", "start", "why_missing"]
 
 TIERS: tuple[Tier, ...] = ("bubblewrap", "landlock", "process")  # the strongest first
+TOKEN_BYTES = 32
+TOKEN_SECONDS = 5.0  # for the token of somebody who has connected
+LOOK_SECONDS = 0.1  # between looks whether the process has ended
+BACKLOG = 16  # connections of others that wait with the right one
 FORKS = sys.platform == "linux"  # elsewhere a fork after NumPy's libraries have started is not safe
 
 
@@ -179,44 +187,60 @@ def _hand_over(scratch: Path, user: int) -> None:
 
 
 def _command(spec: dict[str, Any], built: str) -> list[str]:
-    return [*bundle.interpreter(), f"{built}/grader/worker/main.py", json.dumps(spec)]
+    return [*children.bare(), f"{built}/grader/worker/main.py", json.dumps(spec)]
 
 
 def _started_over_tcp(
     spec: dict[str, Any], built: Path, scratch: Path, folder: tempfile.TemporaryDirectory[str]
 ) -> Started:
-    with socket.create_server(("127.0.0.1", 0), backlog=1) as listener:
-        token = os.urandom(32)
-        spec |= {"port": listener.getsockname()[1], "token": token.hex()}
-        process = _spawn(_command(spec, str(built)), scratch, ())
+    with socket.create_server(("127.0.0.1", 0), backlog=BACKLOG) as listener:
+        token = os.urandom(TOKEN_BYTES)
+        spec |= {"port": listener.getsockname()[1]}
+        process = _spawn(_command(spec, str(built)), scratch, (), token)
         return Started(process, accepted(listener, token, process), "process", folder)
 
 
 def accepted(
     listener: socket.socket, token: bytes, process: subprocess.Popen[bytes], seconds: float = 20
 ) -> socket.socket:
-    """Return the connection of a process that was started: the first one that sends the token."""
-    listener.settimeout(seconds)
-    try:
-        while True:
+    """Return the connection of a process that was started: the first one that sends the token.
+
+    Whoever else connects is turned away. Raises OSError where the process ends, or has not connected by then.
+    """
+    ends_at = time.monotonic() + seconds
+    listener.settimeout(LOOK_SECONDS)
+    while True:
+        with suppress(OSError):  # nobody yet, or somebody who says nothing
             connection, _ = listener.accept()
-            connection.settimeout(5)
-            if connection.recv(len(token), socket.MSG_WAITALL) == token:
-                connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            connection.settimeout(TOKEN_SECONDS)
+            if _is_sent(connection, token):
                 return connection
             connection.close()
-    except OSError:
+        code = process.poll()
+        if code is None and time.monotonic() < ends_at:
+            continue
         process.kill()
         process.wait()
-        raise
+        raise OSError(f"it ended with exit code {code}" if code is not None else f"it did not connect in {seconds:g} s")
 
 
-def _spawn(command: list[str], folder: Path, descriptors: tuple[int, ...]) -> subprocess.Popen[bytes]:
+def _is_sent(connection: socket.socket, token: bytes) -> bool:
+    try:
+        sent = connection.recv(len(token), socket.MSG_WAITALL)
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    except OSError:
+        return False
+    return hmac.compare_digest(sent, token)
+
+
+def _spawn(
+    command: list[str], folder: Path, descriptors: tuple[int, ...], secret: bytes = b""
+) -> subprocess.Popen[bytes]:
     environment = dict(ENVIRONMENT)
     if sys.platform == "win32":  # sockets and the C runtime need these
         environment |= {name: os.environ[name] for name in ("SYSTEMROOT", "TEMP", "PATH") if name in os.environ}
-    return subprocess.Popen(
-        command, cwd=folder, env=environment,
+    return children.start(
+        command, secret=secret, cwd=folder, env=environment,
         stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
         pass_fds=descriptors, start_new_session=True, close_fds=True,
     )  # fmt: skip

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from grader.course.answers import reference_source, stub_source
 from grader.course.data import data_beside, named
-from grader.course.guard import GUARD, STAGES, Sources, forget
+from grader.course.import_guard import GUARD, STAGES, Sources, forget
 from grader.course.manifest import find_course_root, load_course, load_stage
 from grader.course.sealed import wanted_key
 from grader.course.stage import Stage

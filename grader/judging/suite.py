@@ -18,7 +18,7 @@ import pytest
 from _pytest.config import _prepareconfig  # pytest.main would run the tests at once, and unload them afterwards
 
 from grader import testing
-from grader.course.guard import serving
+from grader.course.import_guard import serving
 from grader.course.stage import STAGES, Stage
 from grader.course.uses import sources_of
 from grader.judging import plugin

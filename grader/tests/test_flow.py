@@ -16,6 +16,7 @@ from grader.tests.support.places import HIDDEN, HOUSE, ROOT
 ROOMS = (
     ("calling", "errors", "extras", "garbage", "outcome", "parsing", "stopping", "__init__"),
     ("course",),
+    ("children",),
     ("submission",),
     ("protocol",),
     ("worker",),

@@ -5,15 +5,14 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
 
+from grader import children
 from grader.course.stage import Course
 from grader.explore.plans import may_draw
 from grader.watching.events import Event, Explored
-from grader.watching.kept import own_environment
 
 SECONDS = 120.0
 _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
@@ -41,15 +40,13 @@ class Exploring:
 
 def explored(root: Path, stage: str, width: int, colour: bool) -> Explored:
     """Return what `grader explore` prints for a stage, in so many columns, or why it shows nothing."""
-    environment = {**own_environment(), "COLUMNS": str(width), "PYTHONIOENCODING": "utf-8"}
+    environment = {**children.environment(), "COLUMNS": str(width)}
     for name in ("FORCE_COLOR", "NO_COLOR"):
         environment.pop(name, None)
     environment["FORCE_COLOR" if colour else "NO_COLOR"] = "1"
     try:
-        done = subprocess.run(
-            [sys.executable, "-P", "-m", "grader", "explore", stage], cwd=root, env=environment, check=False,
-            stdin=subprocess.DEVNULL, capture_output=True, timeout=SECONDS, start_new_session=os.name == "posix",
-        )  # fmt: skip
+        command = children.own("grader.__main__", "explore", stage)
+        done = children.run(command, environment, SECONDS, cwd=root, start_new_session=os.name == "posix")
     except subprocess.TimeoutExpired:
         return Explored(stage, "", f"exploring {stage} took longer than {SECONDS:g} s, and was ended")
     except OSError as error:

@@ -6,7 +6,6 @@ import json
 import os
 import signal
 import subprocess
-import sys
 import tempfile
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -14,7 +13,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from grader import outcome, verdict
+from grader import children, outcome, verdict
 from grader.course import provenance
 from grader.judging.processes.plain import records, unpacked
 from grader.submission import source, used
@@ -22,17 +21,16 @@ from grader.watching.events import Counted, Decided, Event, Failed, Glimpsed, Ju
 
 RECORDS = records(*(vars(module).values() for module in (outcome, verdict, provenance, source, used)))
 END_SECONDS = 2.0
-HOUSE = Path(__file__).resolve().parents[2]
 CAN_INTERRUPT = os.name == "posix"
-SERVICE = (sys.executable, "-P", "-m", "grader.watching.service")
+SERVICE = "grader.watching.service"
 ENDED = "Save again to start it anew; `grader check` shows more."
 
 
 class Kept:
     """A process that grades one check after the other; of several that were asked for, only the last is told of."""
 
-    def __init__(self, root: Path, post: Callable[[Event], None], command: Sequence[str] = SERVICE) -> None:
-        self._command = [*command, str(root)]
+    def __init__(self, root: Path, post: Callable[[Event], None], command: Sequence[str] = ()) -> None:
+        self._command = [*(command or children.own(SERVICE)), str(root)]
         self._root = root
         self._post = post
         self._process: subprocess.Popen[str] | None = None
@@ -72,8 +70,8 @@ class Kept:
             self._end()
             self._said = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")  # noqa: SIM115  # as long as it
             with _uninterrupted():
-                self._process = subprocess.Popen(
-                    self._command, cwd=self._root, env=own_environment(), text=True, encoding="utf-8",
+                self._process = children.start(
+                    self._command, cwd=self._root, text=True, encoding="utf-8",
                     stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._said, start_new_session=True,
                 )  # fmt: skip
             threading.Thread(target=self._read, args=(self._process,), daemon=True).start()
@@ -144,12 +142,6 @@ def _uninterrupted() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGINT, before)
-
-
-def own_environment() -> dict[str, str]:
-    """Return the environment of a process that imports this very grader."""
-    given = os.environ.get("PYTHONPATH")
-    return {**os.environ, "PYTHONPATH": os.pathsep.join([str(HOUSE), *filter(None, [given])])}
 
 
 def _event(kind: str, ticket: int, *fields: Any) -> Counted | Glimpsed | Decided | Judged | Failed:

@@ -240,7 +240,3 @@ def serve(service: Service, read: Callable[[], bytes]) -> None:
             _, ticket, stage, row = json.loads(lines[-1])
             with suppress(KeyboardInterrupt):  # one that came as a check ended
                 service.check(int(ticket), str(stage), row)
-
-
-if __name__ == "__main__":
-    main()

@@ -16,6 +16,7 @@ from multiprocessing.connection import Connection
 from multiprocessing.context import SpawnProcess
 from typing import Any
 
+from grader import children
 from grader.errors import GraderFault
 from grader.gradebook.pool.admission import Admission
 from grader.gradebook.pool.serving import serve
@@ -151,7 +152,8 @@ class _Process:
                 raise WorkerDied(STOPPED)
             self._pipe, theirs = context.Pipe()
             self._process = context.Process(target=serve, args=(theirs, *self._first), daemon=False)
-            self._process.start()
+            with children.spawning():
+                self._process.start()
         theirs.close()
 
     def _wait(self, seconds: float, stopped: threading.Event) -> Any:

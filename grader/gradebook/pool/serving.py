@@ -10,11 +10,13 @@ from multiprocessing.connection import Connection
 from types import FrameType
 from typing import Any
 
+from grader.course.import_guard import GUARD
 from grader.worker import kernel
 
 
 def serve(pipe: Connection, prepare: Callable[..., None], given: tuple[Any, ...]) -> None:
     """Answer each call with whether it ended well, and its result or exception."""
+    GUARD.install()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that coordinates
     signal.signal(signal.SIGTERM, _leave)
     if hasattr(signal, "pthread_sigmask"):

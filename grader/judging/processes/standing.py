@@ -1,6 +1,7 @@
 """A judge where the system cannot fork: a process that stays, loads a stage's tests once, and judges what it is given.
 
-Run by `subprocesses.Standing`, with the port, the token and the file of the slate as its only argument.
+Run by `subprocesses.Standing`, which writes to its standard input what it has to know: the stage, the file of the
+slate, and a port with the token that proves who connects.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from grader.judging.processes.slate import Slate
 
 def main() -> None:
     """Connect, then judge one charge after the other until the other end closes."""
-    spec = json.loads(sys.argv[1])
+    spec = json.load(sys.stdin.buffer)
     connection = socket.create_connection(("127.0.0.1", spec["port"]))
     connection.sendall(bytes.fromhex(spec["token"]))
     messages = Messages(connection)
@@ -70,7 +71,3 @@ def _judge(suite: Any, slate: Slate, plain: dict[str, Any], messages: Messages) 
         suite, task, job, plain["tier"], False, answers, slate, plain["first"], plain["doubted"], rows, done
     )
     judge(charge, messages, tiers.Own(charge.tier, job.hide, False, packages=job.packages))
-
-
-if __name__ == "__main__":
-    main()

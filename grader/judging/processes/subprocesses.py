@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-import os
 import secrets
 import signal
 import socket
 import subprocess
-import sys
 import tempfile
 import time
 from contextlib import suppress
@@ -16,9 +14,10 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from grader import children
 from grader.course.stage import Course, Stage
 from grader.errors import GraderFault
-from grader.isolation.tiers import accepted
+from grader.isolation.tiers import BACKLOG, TOKEN_BYTES, accepted
 from grader.judging.judge import Charge
 from grader.judging.processes import bounds
 from grader.judging.processes.messages import JudgeGone, Messages, TimeIsUp
@@ -26,7 +25,6 @@ from grader.judging.processes.slate import SIZE, Slate
 from grader.outcome import Status
 
 START_SECONDS = 60.0
-HOUSE = Path(__file__).resolve().parents[3]
 
 
 class Standing:
@@ -53,15 +51,13 @@ class Standing:
         self._ready = False
         if self._messages is not None:
             self._messages.close()
-        with socket.create_server(("127.0.0.1", 0), backlog=1) as listener:
-            token = secrets.token_bytes(32)
+        with socket.create_server(("127.0.0.1", 0), backlog=BACKLOG) as listener:
+            token = secrets.token_bytes(TOKEN_BYTES)
             spec = {**self._spec, "port": listener.getsockname()[1], "token": token.hex()}
-            environment = {**os.environ, "TMPDIR": self._folder.name, "TEMP": self._folder.name}
-            environment |= {"PYTHONPATH": os.pathsep.join([str(HOUSE), *filter(None, [os.environ.get("PYTHONPATH")])])}
-            self._process = subprocess.Popen(
-                [sys.executable, "-m", "grader.judging.processes.standing", json.dumps(spec)],
-                env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                start_new_session=True,
+            self._process = children.start(
+                children.own("grader.judging.processes.standing"), secret=json.dumps(spec).encode(),
+                more={"TMPDIR": self._folder.name, "TEMP": self._folder.name},
+                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
             )  # fmt: skip
             try:
                 self._messages = Messages(accepted(listener, token, self._process, START_SECONDS))

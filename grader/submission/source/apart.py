@@ -6,19 +6,16 @@ import json
 import os
 import signal
 import subprocess
-import sys
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
+from grader import children
 from grader.course.settings import UNSAID
 from grader.course.stage import Forbidden
 from grader.errors import GraderFault
 from grader.submission.source.problem import Problem, Reading
 
 WALL_SECONDS = 20.0  # the process has five of processor time; this is for systems without such a limit
-_HERE = str(Path(__file__).resolve().parents[3])
-_BOOT = "import sys; sys.path[:0] = sys.argv[1:]; from grader.submission.source.reader import main; main()"
 TOO_LONG = Problem(
     "syntax",
     "Python takes too long to read this module",
@@ -58,8 +55,8 @@ def look_apart(
 
 def _started() -> subprocess.Popen[bytes]:
     environment = {name: os.environ[name] for name in ("SYSTEMROOT",) if name in os.environ}
-    return subprocess.Popen(
-        [sys.executable, "-I", "-S", "-X", "utf8", "-c", _BOOT, _HERE],
+    return children.start(
+        children.own("grader.submission.source.reader", site=False),
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
         env=environment, start_new_session=True,
     )  # fmt: skip

@@ -15,7 +15,7 @@ import pytest
 from grader.capstone.checkpoint import Checkpoints
 from grader.capstone.plan import FOLDER, Plan, read_plan
 from grader.capstone.session import Setting, train, write
-from grader.course.guard import serving
+from grader.course.import_guard import serving
 from grader.course.manifest import load_course
 from grader.course.uses import sources_of
 from grader.submission import Snapshot

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.course.guard import serving
+from grader.course.import_guard import serving
 from grader.course.manifest import load_course
 from grader.course.stage import Stage
 from grader.course.uses import given_text, sources_of

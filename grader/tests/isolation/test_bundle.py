@@ -81,11 +81,6 @@ def test_a_folder_below_a_closed_one_is_closed(tmp_path: Path, monkeypatch: pyte
     assert "/usr" not in bundle.closed_folders()
 
 
-def test_the_interpreter_takes_nothing_from_its_surroundings() -> None:
-    program, *options = bundle.interpreter()
-    assert Path(program).is_file() and options[:2] == ["-I", "-S"]
-
-
 @pytest.mark.parametrize("place", ["", "lessons", "lessons/helpers"])
 def test_a_package_that_would_show_the_course_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str

@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
+from grader import children
 from grader.isolation import bundle, tiers
 from grader.isolation.started import Started
 from grader.tests.pace import zygote
@@ -72,7 +73,7 @@ class Nursery:
         self.built.parent.chmod(0o755)
         self._requests, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         folders = [str(self.built), *bundle.package_parents(("numpy",))]
-        command = [*bundle.interpreter(), f"{self.built}/grader/zygote.py", str(theirs.fileno()), *folders]
+        command = [*children.bare(), f"{self.built}/grader/zygote.py", str(theirs.fileno()), *folders]
         (self.built / "grader" / "zygote.py").write_bytes(Path(zygote.__file__).read_bytes())
         with theirs:
             self._process = subprocess.Popen(

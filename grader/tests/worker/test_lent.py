@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from grader.course.guard import set_aside
+from grader.course.import_guard import set_aside
 from grader.worker.lent import Lent
 
 BLOCKS = b"import numpy as np\n\nfrom stages.s02_b.other import one\n\n\nclass Block:\n    size = one()\n"

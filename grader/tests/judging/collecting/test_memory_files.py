@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.course.guard import Sources, serving, set_aside
+from grader.course.import_guard import Sources, serving, set_aside
 from grader.judging.collecting.memory_files import MemoryFiles
 
 TOPICS = "hidden.s90_small"

@@ -8,6 +8,7 @@ import time
 
 import pytest
 
+from grader import children
 from grader.course.stage import Forbidden
 from grader.errors import GraderFault
 from grader.submission.source import apart
@@ -56,8 +57,10 @@ class TestWhatItSays:
 @pytest.fixture
 def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
     """Give the process that reads one second of processor time."""
-    shorter = "import grader.submission.source.reader as reader; reader.CPU_SECONDS = 1; "
-    monkeypatch.setattr(apart, "_BOOT", apart._BOOT.replace("from grader", f"{shorter}from grader"))
+    shorter = "import grader.submission.source.reader as reader; reader.CPU_SECONDS = 1\n"
+    monkeypatch.setattr(
+        children, "_BOOT", children._BOOT.replace("importlib.import_module", f"{shorter}importlib.import_module")
+    )
 
 
 class TestBombs:

@@ -49,7 +49,7 @@ class Sources:
         """The outermost packages, of which nothing else can be imported."""
         return frozenset(name.partition(".")[0] for name in (*self.packages, *self.folders))
 
-    def spec(self, name: str, path: Sequence[str] | None, guard: Guard) -> importlib.machinery.ModuleSpec | None:
+    def spec(self, name: str, path: Sequence[str] | None, guard: ImportGuard) -> importlib.machinery.ModuleSpec | None:
         """Return how a module is made, or None where it lies in a folder that is served; ModuleNotFoundError else."""
         if name in self.texts or name in self.packages:
             found = importlib.machinery.ModuleSpec(name, guard, origin=f"<{name}>", is_package=name in self.packages)
@@ -72,7 +72,7 @@ class Sources:
         )
 
 
-class Guard(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+class ImportGuard(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     """The one finder of a process for the packages of courses; the sources that were given last are served first."""
 
     def __init__(self) -> None:
@@ -125,7 +125,7 @@ class Guard(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         sys.meta_path.insert(0, self)
 
 
-GUARD = Guard()
+GUARD = ImportGuard()
 
 
 @contextlib.contextmanager

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.course.guard import Sources, load, serving
+from grader.course.import_guard import Sources, load, serving
 from grader.errors import CourseError
 
 NAME = "some_course_package"

@@ -1,0 +1,110 @@
+"""Child interpreters of the grader: no other place starts one.
+
+None of them searches the current folder, or reads PYTHONPATH or another setting of Python's. Secrets come on standard
+input: arguments can be read by every user of the machine. Those that run the grader have the import guard in place.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from subprocess import CompletedProcess
+from typing import Any
+
+from grader.course.import_guard import shows_course
+
+HOUSE = Path(__file__).resolve().parent
+SETTING = "PYTHON"  # how the names of Python's settings begin in an environment
+SAFE_PATH = "PYTHONSAFEPATH"
+ISOLATED = ("-I", "-X", "utf8")
+_BOOT = """\
+import importlib.util, json, sys
+given = json.loads(sys.argv.pop(1))
+sys.path[:] = given["path"] or sys.path
+spec = importlib.util.spec_from_file_location("grader", given["package"])
+sys.modules["grader"] = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(sys.modules["grader"])
+from grader.course.import_guard import GUARD
+GUARD.install()
+importlib.import_module(given["module"]).main()
+"""
+_spawning = threading.RLock()
+
+
+def own(module: str, *arguments: str, site: bool = True) -> list[str]:
+    """Return the command that runs `main` of a module of this grader, with the packages that this process can import.
+
+    Without site it has the standard library alone.
+    """
+    path = [entry for entry in sys.path if not shows_course(entry)] if site else []
+    given = {"path": path, "package": str(HOUSE / "__init__.py"), "module": module}
+    flags = [*ISOLATED, *([] if site else ["-S"])]
+    return [sys.executable, *flags, "-c", _BOOT, json.dumps(given), *arguments]
+
+
+def bare() -> list[str]:
+    """Return the command of a Python without site packages, settings of a user, or the environment's."""
+    base = getattr(sys, "_base_executable", sys.executable) or sys.executable
+    return [os.path.realpath(base), *ISOLATED, "-S"]
+
+
+def environment() -> dict[str, str]:
+    """Return the environment of this process without Python's settings."""
+    return {name: value for name, value in os.environ.items() if not name.startswith(SETTING)}
+
+
+def start(
+    command: Sequence[str], *, secret: bytes = b"", more: Mapping[str, str] | None = None, **options: Any
+) -> subprocess.Popen[Any]:
+    """Start a command; a secret is all that it reads from standard input.
+
+    more is added to the environment, unless options hold another one; the rest are those of subprocess.Popen.
+    """
+    options.setdefault("env", {**environment(), **(more or {})})
+    if secret:
+        options["stdin"] = subprocess.PIPE
+    process: subprocess.Popen[Any] = subprocess.Popen(command, **options)
+    if secret and process.stdin is not None:
+        with suppress(OSError):  # it has ended already
+            process.stdin.write(secret)
+        with suppress(OSError):
+            process.stdin.close()
+        process.stdin = None
+    return process
+
+
+def run(command: Sequence[str], env: Mapping[str, str], seconds: float, **options: Any) -> CompletedProcess[bytes]:
+    """Run a command to its end and return what it wrote; subprocess.TimeoutExpired where it takes longer."""
+    return subprocess.run(
+        command, env=env, stdin=subprocess.DEVNULL, capture_output=True, timeout=seconds, check=False, **options
+    )
+
+
+@contextmanager
+def spawning() -> Iterator[None]:
+    """Let multiprocessing start processes, which then search no current folder, and find this grader.
+
+    It hands its own environment and path on to them, so that both are changed while the block lasts. What such a
+    process runs first has to install the import guard, which takes a course's folder off the path again.
+    """
+    from multiprocessing import resource_tracker
+
+    with _spawning:
+        before = {name: os.environ.pop(name) for name in list(os.environ) if name.startswith(SETTING)}
+        os.environ[SAFE_PATH] = "1"
+        path = sys.path[:]
+        sys.path[:] = [*(entry for entry in path if not shows_course(entry)), str(HOUSE.parent)]
+        try:
+            if sys.platform != "win32":
+                resource_tracker.ensure_running()
+            yield
+        finally:
+            os.environ.pop(SAFE_PATH, None)
+            os.environ.update(before)
+            sys.path[:] = path
