@@ -36,6 +36,7 @@ from grader.gradebook.intake.listing import listing
 from grader.gradebook.intake.taking import taken
 from grader.gradebook.job import Done, Job
 from grader.gradebook.running import Coordinator
+from grader.gradebook.seeds import Seeds
 from grader.gradebook.setting import Setting
 from grader.gradebook.store import Gradebook
 from grader.gradebook.worth.policy import Policy
@@ -167,7 +168,7 @@ def coordinate(stage_id: str, number: str) -> None:
         text = stub_source(stage)
         for place in range(int(number)):
             (handed / f"s{place}.py").write_text(f"{text}\n# {place}\n", encoding="utf-8")
-        setting = Setting(course, Policy(), "process", "secret", Provenance())
+        setting = Setting(course, Policy(), "process", Seeds.drawn(), Provenance())
         found = listing(handed, setting.policy.zone).arrivals
         attempts = (each for one in found for each in taken(one, stage, course.root, True))
         Coordinator(book, setting, Faked(stage), 8, lambda tally: None).grade(stage, attempts, int(number))

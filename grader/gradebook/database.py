@@ -92,13 +92,6 @@ class Database:
                     self._connection.execute("ROLLBACK")
                 raise
 
-    def fact(self, name: str, default: str | None = None) -> str | None:
-        """Return what is noted under a name; with a default, note that where nothing is."""
-        if default is not None:
-            self._run("INSERT OR IGNORE INTO facts VALUES (?, ?)", (name, default))
-        rows = self._run("SELECT value FROM facts WHERE name = ?", (name,))
-        return rows[0][0] if rows else None
-
     def _run(self, statement: str, values: Iterable[object] = ()) -> list[Any]:
         with _told(self.path):
             return self._connection.execute(statement, tuple(values)).fetchall()

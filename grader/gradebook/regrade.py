@@ -120,9 +120,7 @@ def _why(old: Result | None, new: Result | None) -> str:
     """Return in words what differs between two results: the rows, and what they were graded with."""
     if old is None or new is None:
         return "graded for the first time"
-    changed = [
-        (name, getattr(old.key, name), getattr(new.key, name)) for name in ("course", "seed", "isolation", "digest")
-    ]
+    changed = [(name, getattr(old.key, name), getattr(new.key, name)) for name in ("course", "isolation", "digest")]
     reasons = [
         "another attempt, or other modules with it" if name == "digest" else f"{name} {before} → {after}"
         for name, before, after in changed

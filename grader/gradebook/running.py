@@ -19,7 +19,6 @@ from grader.gradebook.pool.executor import WorkerDied
 from grader.gradebook.records import Attempt, Key, Made, Outcome, Result
 from grader.gradebook.setting import Setting, Tally, Told
 from grader.gradebook.store import Gradebook
-from grader.gradebook.worth.policy import key_for
 from grader.report.escape import one_line
 from grader.submission import Snapshot
 from grader.submission.earlier import used_modules
@@ -81,10 +80,11 @@ class Coordinator:
         return Job(key, attempt, snapshot, self._setting.policy.feedback)
 
     def key(self, attempt: Attempt, digest: str, course: str) -> Key:
-        """Return the key of a result in this run."""
-        setting = self._setting
-        graded = attempt.student, attempt.stage, digest
-        return key_for(setting.policy, setting.secret, graded, course, setting.isolation)
+        """Return the key of a result: with the seed that the attempt had before, else one of this run's."""
+        seed = self._setting.seeds.of(attempt.student, attempt.stage, attempt.digest)
+        key = Key(attempt.student, attempt.stage, digest, course, seed, self._setting.isolation)
+        before = self._book.seed(attempt, key)
+        return key if before is None else replace(key, seed=before)
 
     def _own(self, student: str) -> Callable[[Stage], Snapshot | None]:
         """Return what gives a student's own module of an earlier stage: the last one that has passed."""

@@ -108,4 +108,7 @@ def _first() -> tuple[str, ...]:
     )
 
 
-STEPS: tuple[tuple[str, ...], ...] = (_first(),)
+# The secret from which older graders derived seeds: each result has its own, and each run draws new ones.
+_WITHOUT_SECRET = ("DROP TABLE facts",)
+
+STEPS: tuple[tuple[str, ...], ...] = (_first(), _WITHOUT_SECRET)

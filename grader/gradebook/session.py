@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import secrets
 import signal
 import threading
 from collections.abc import Iterator
@@ -23,6 +22,7 @@ from grader.gradebook.job import MOST_PATIENCE, prepare
 from grader.gradebook.pool.bundle import packed
 from grader.gradebook.pool.cluster import Cluster, Order
 from grader.gradebook.pool.executor import Pool
+from grader.gradebook.seeds import Seeds
 from grader.gradebook.setting import Setting
 from grader.gradebook.store import Gradebook
 from grader.gradebook.worth.policy import Policy
@@ -70,8 +70,7 @@ def opened(
             Gradebook.open(wishes.folder).__exit__()  # says that there is none before a lock is made
         stack.enter_context(_locked(wishes.folder / LOCK))
         book = stack.enter_context(Gradebook.open(wishes.folder, create))
-        secret = book.fact("secret", secrets.token_hex(16)) or ""
-        yield book, Setting(course, policy, tier, secret, provenance_of(course))
+        yield book, Setting(course, policy, tier, Seeds.drawn(), provenance_of(course))
 
 
 @contextmanager

@@ -9,17 +9,18 @@ from datetime import UTC, datetime
 from grader.course.provenance import Provenance
 from grader.course.stage import Course
 from grader.gradebook.records import Result
+from grader.gradebook.seeds import Seeds
 from grader.gradebook.worth.policy import Policy
 
 
 @dataclass(frozen=True)
 class Setting:
-    """What all gradings of a run share; isolation is the tier that was chosen, secret what seeds are drawn from."""
+    """What all gradings of a run share; isolation is the tier that was chosen."""
 
     course: Course
     policy: Policy
     isolation: str
-    secret: str
+    seeds: Seeds
     made: Provenance
     now: Callable[[], datetime] = lambda: datetime.now(UTC)
 

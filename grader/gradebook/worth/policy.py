@@ -1,19 +1,16 @@
-"""What results are worth: points of rows, partial credit, deadlines, lateness, attempts, seeds; all of it pure.
+"""What results are worth: points of rows, partial credit, deadlines, lateness, attempts; all of it pure.
 
 The records are what class.toml says (`reading.py`); `credit.py` applies them.
 """
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Literal, get_args
 
 from grader.course.stage import Feedback
-from grader.gradebook.records import Key
-from grader.judging.grading import MAX_SEED
 
 Partial = Literal["none", "tests", "kinds"]  # what a row is worth that does not pass
 PARTIAL: tuple[Partial, ...] = get_args(Partial)
@@ -42,13 +39,12 @@ class StagePolicy:
 class Policy:
     """All of class.toml; without one, each row is worth a point, and nothing is late.
 
-    seed is that of everybody, None where each student has one of their own. factors is what is left of the points on
-    the first day late, the second, …; after the last, nothing is. budget is how many days late each student may be in
-    total without losing anything. extensions is, by student and stage, a deadline of their own or days added to it.
+    factors is what is left of the points on the first day late, the second, …; after the last, nothing is. budget is
+    how many days late each student may be in total without losing anything. extensions is, by student and stage, a
+    deadline of their own or days added to it.
     """
 
     zone: tzinfo = UTC
-    seed: int | None = None
     feedback: Feedback = "full"
     grace: timedelta = timedelta()
     factors: tuple[float, ...] = ()
@@ -79,20 +75,3 @@ class Policy:
     def factor(self, days: int) -> float:
         """Return what is left of the points after so many days that no budget covers."""
         return 1.0 if days <= 0 else self.factors[days - 1] if days <= len(self.factors) else 0.0
-
-
-def seed_for(policy: Policy, secret: str, student: str, stage: str) -> int:
-    """Return the seed of a student's stage: the same in every run, and not to be foreseen without the secret.
-
-    >>> seed_for(Policy(seed=7), "", "ada", "first")
-    7
-    """
-    if policy.seed is not None:
-        return policy.seed
-    return int(hashlib.sha256(f"{secret}\0{student}\0{stage}".encode()).hexdigest(), 16) % MAX_SEED
-
-
-def key_for(policy: Policy, secret: str, graded: tuple[str, str, str], course: str, isolation: str) -> Key:
-    """Return the key of a result; graded is student, stage and the digest of all that is graded."""
-    student, stage, digest = graded
-    return Key(student, stage, digest, course, seed_for(policy, secret, student, stage), isolation)

@@ -16,7 +16,6 @@ from grader.course.stage import FEEDBACK, Course, Feedback, Stage
 from grader.course.table import Table, did_you_mean, listed
 from grader.errors import CourseError, UsageError
 from grader.gradebook.worth.policy import PARTIAL, WHICH, Policy, StagePolicy
-from grader.judging.grading import MAX_SEED
 from grader.outcome import KINDS
 from grader.submission.names import printable
 
@@ -24,6 +23,7 @@ FILE = "class.toml"
 SCHEMA = 1
 MOST_DAYS = 366
 _MOMENT = "a date and a time, as in 2026-11-30T23:59:00 or 2026-11-30T23:59:00+01:00"
+_REMOVE = "expected no such key: remove the line, and `grader class regrade` repeats the seed of each result"
 _Word = TypeVar("_Word", bound=str)
 
 
@@ -47,14 +47,12 @@ def _policy(top: Table, course: Course) -> Policy:
     if (schema := top.value("schema", int, SCHEMA)) not in (SCHEMA, None):
         top.wrong("schema", f"{schema!r} is not {SCHEMA}, the schema that this grader reads")
     zone = _zone(top)
-    seed = top.values.get("seed", "student")
-    top.knows("seed")
-    if seed != "student" and not (type(seed) is int and 0 <= seed < MAX_SEED):
-        top.wrong("seed", f"{seed!r} is not a seed; expected 'student' or a whole number from 0 to {MAX_SEED - 1}")
+    if "seed" in top.values:
+        top.knows("seed")
+        top.wrong("seed", f"{top.values['seed']!r} has no effect any more, since each run draws its own; {_REMOVE}")
     base = _stage_values(top, StagePolicy(), zone, None)
     policy = Policy(
         zone=zone,
-        seed=seed if isinstance(seed, int) else None,
         feedback=_one_of(top, "feedback", FEEDBACK, _default_feedback()),
         grace=timedelta(minutes=_amount(top, "grace_minutes", 0.0, 60 * 24 * MOST_DAYS)),
         factors=_factors(top),

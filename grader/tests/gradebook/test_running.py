@@ -22,6 +22,7 @@ from grader.gradebook.pool.executor import WorkerDied
 from grader.gradebook.records import Override
 from grader.gradebook.regrade import apply, differences, results
 from grader.gradebook.running import Coordinator
+from grader.gradebook.seeds import Seeds
 from grader.gradebook.setting import Setting, Tally
 from grader.gradebook.store import Gradebook
 from grader.gradebook.table import table
@@ -29,6 +30,7 @@ from grader.gradebook.worth.policy import Policy, StagePolicy
 from grader.tests.support.command import NUMBERS, WRONG, Place
 
 NOW = datetime(2026, 11, 22, 23, 59, tzinfo=UTC)
+SEEDS = Seeds(tuple(range(16)), b"key")
 Answer = Callable[[Job], Done]
 
 
@@ -91,7 +93,7 @@ class Class:
 
     def __init__(self, course: Course, book: Gradebook, handed: Path, policy: Policy | None = None) -> None:
         self.course, self.book, self.handed = course, book, handed
-        self.setting = Setting(course, policy or Policy(), "process", "secret", Provenance(python="3"), lambda: NOW)
+        self.setting = Setting(course, policy or Policy(), "process", SEEDS, Provenance(python="3"), lambda: NOW)
 
     def coordinator(self, executor: Executor) -> Coordinator:
         return Coordinator(self.book, self.setting, executor, 2, lambda tally: None)
@@ -123,14 +125,6 @@ def test_everyone_gets_a_mark_and_a_second_run_grades_nothing(group: Class) -> N
     tally = group.grade(second := Here())
     assert (len(first.jobs), second.jobs, tally.kept) == (3, [], 4)
     assert group.book.history() == before
-
-
-def test_each_student_has_a_seed_of_their_own_and_the_same_one_again(group: Class) -> None:
-    group.grade(executor := Here())
-    seeds = {job.key.student: job.key.seed for job in executor.jobs}
-    assert len(set(seeds.values())) == 3
-    again = group.coordinator(executor).key(group.book.attempts("ada")[0], "other", "1")
-    assert again.seed == seeds["ada"]
 
 
 def test_a_module_that_comes_anew_is_another_attempt(group: Class) -> None:
@@ -230,7 +224,7 @@ def test_a_fault_in_a_regrade_leaves_the_mark(group: Class) -> None:
 def test_another_policy_is_told_by_a_regrade(group: Class) -> None:
     group.grade(Here())
     policy = Policy(stages={"s01": StagePolicy(points=10)})
-    group.setting = replace(group.setting, policy=policy, secret="secret")
+    group.setting = replace(group.setting, policy=policy)
     found = group.regraded(executor := Here())
     assert executor.jobs == []
     told = {each.student: (each.after.points, each.why) for each in differences(group.book, group.setting, found)}

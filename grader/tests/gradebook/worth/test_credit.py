@@ -9,7 +9,7 @@ import pytest
 
 from grader.gradebook.records import Attempt, Key, Outcome, Result
 from grader.gradebook.worth.credit import Counted, credit, marks, points
-from grader.gradebook.worth.policy import Policy, StagePolicy, Which, seed_for
+from grader.gradebook.worth.policy import Policy, StagePolicy, Which
 
 DUE = datetime(2026, 11, 30, 23, 59, tzinfo=UTC)
 
@@ -120,10 +120,3 @@ def test_an_attempt_that_earns_nothing_uses_no_budget_and_a_fault_counts_for_not
     (mark,) = marks(policy, [counted(5, DUE + timedelta(days=2), outcome="rejected")])
     assert (mark.points, mark.budget_days, mark.out_of) == (0.0, 0, 10.0)
     assert marks(policy, [counted(5, DUE, outcome="fault")]) == ()
-
-
-def test_seeds_are_the_students_own_or_everybodys() -> None:
-    own = [seed_for(Policy(), "secret", name, "s15") for name in ("ada", "bob", "cy")]
-    assert len(set(own)) == 3 and own[0] == seed_for(Policy(), "secret", "ada", "s15")
-    assert own[0] != seed_for(Policy(), "another secret", "ada", "s15")
-    assert seed_for(Policy(seed=7), "secret", "ada", "s15") == 7

@@ -17,7 +17,6 @@ from grader.tests.support.places import ROOT
 GOOD = """
 schema = 1
 timezone = "Europe/Berlin"
-seed = 7
 feedback = "hint"
 attempts = "last"
 grace_minutes = 10
@@ -93,7 +92,7 @@ def read(text: str, course: Course, folder: Path) -> Policy:
 
 def test_a_whole_policy_is_read(course: Course, tmp_path: Path) -> None:
     policy = read(GOOD, course, tmp_path)
-    assert (policy.seed, policy.feedback, policy.grace) == (7, "hint", timedelta(minutes=10))
+    assert (policy.feedback, policy.grace) == ("hint", timedelta(minutes=10))
     assert (policy.factors, policy.budget) == ((0.9, 0.5), 3)
     s15, s16 = policy.of("s15"), policy.of("s16")
     assert s15.deadline == datetime(2026, 11, 30, 22, 59, tzinfo=UTC)
@@ -128,3 +127,10 @@ def test_a_file_that_is_no_toml_or_not_there_is_told(
     with pytest.raises(UsageError, match=told) as found:
         read(text, course, tmp_path) if text is not None else read_policy(tmp_path / "no.toml", course)
     assert found.value.hint and found.value.message.startswith(str(tmp_path))
+
+
+@pytest.mark.parametrize("value", ['"student"', "7"])
+def test_a_seed_of_an_older_file_is_told_to_go(value: str, course: Course, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"seed: .* has no effect any more.*: remove the line") as found:
+        read(f"seed = {value}\n", course, tmp_path)
+    assert found.value.hint and "docs/class.md" in found.value.hint
