@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,6 +14,7 @@ from grader.course.stage import Stage
 from grader.errors import GraderFault
 from grader.report.escape import code_span, markdown
 from grader.report.github import LIMIT
+from grader.report.spreadsheet import Cell, csv_text
 from grader.report.terminal.layout import MARKS
 
 COLUMNS = ("student", "repository", "revision", "stage", "graded", "passed", "criteria_passed", "criteria", "why")
@@ -67,17 +66,17 @@ def class_summary(graded: Sequence[Graded], limit: int = LIMIT) -> str:
 
 def results_csv(graded: Iterable[Graded]) -> str:
     """Return a line for each student and stage; what was not graded has no counts."""
-    written = io.StringIO()
-    rows = csv.writer(written, lineterminator="\n")
-    rows.writerow(COLUMNS)
+    return csv_text([COLUMNS, *_lines(graded)])
+
+
+def _lines(graded: Iterable[Graded]) -> Iterator[tuple[Cell, ...]]:
     for each in graded:
         who = (each.student.name, each.student.repository, each.student.revision)
         for result in each.results:
-            done: tuple[object, ...] = (
-                ("", "", "") if result.why else (result.passed, _passing(result), len(result.rows))
+            done: tuple[Cell, ...] = (
+                (None, None, None) if result.why else (result.passed, _passing(result), len(result.rows))
             )
-            rows.writerow((*who, result.stage.id, not result.why, *done, result.why))
-    return written.getvalue()
+            yield (*who, result.stage.id, not result.why, *done, result.why)
 
 
 def post_all(graded: Sequence[Graded], server: str, token: str, sleep: Callable[[float], None] = time.sleep) -> None:

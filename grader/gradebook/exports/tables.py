@@ -1,31 +1,26 @@
-"""The marks as CSV: one line a mark for spreadsheets, and what the gradebooks of Canvas and Moodle import.
-
-A text that a spreadsheet would take for a formula begins with an apostrophe.
-"""
+"""The marks as CSV: one line a mark for spreadsheets, and what the gradebooks of Canvas and Moodle import."""
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Iterable, Sequence
 
 from grader.errors import UsageError
 from grader.gradebook.table import Entry
+from grader.report.spreadsheet import Cell, csv_text
 
 COLUMNS = (
     "student", "identity", "stage", "points", "out_of", "automatic", "override", "reason", "outcome", "passed",
     "late_days", "budget_days", "submitted", "attempts",
 )  # fmt: skip
 CANVAS = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section")
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def as_csv(entries: Sequence[Entry]) -> str:
     """Return one line for each student and stage."""
-    return _text([COLUMNS, *(_line(entry) for entry in entries)])
+    return csv_text([COLUMNS, *(_line(entry) for entry in entries)])
 
 
-def _line(entry: Entry) -> list[object]:
+def _line(entry: Entry) -> list[Cell]:
     mark, override = entry.mark, entry.override
     return [
         entry.student,
@@ -53,13 +48,13 @@ def as_canvas(entries: Sequence[Entry]) -> str:
     stages = sorted({entry.stage for entry in entries})
     cells = {(entry.student, entry.stage): entry for entry in entries}
     most = [_number(_most(entries, stage)) for stage in stages]
-    lines: list[list[object]] = [[*CANVAS, *stages], ["    Points Possible", "", "", "", "", *most]]
+    lines: list[list[Cell]] = [[*CANVAS, *stages], ["    Points Possible", "", "", "", "", *most]]
     for student in dict.fromkeys(entry.student for entry in entries):
         mine = [cells.get((student, stage)) for stage in stages]
         identity = next((each.identity for each in mine if each and each.identity), "")
         name = _name(student, identity)
         lines.append([name, identity, "", "", "", *(_number(each.points if each else None) for each in mine)])
-    return _text(lines)
+    return csv_text(lines)
 
 
 def as_moodle(entries: Sequence[Entry]) -> str:
@@ -68,13 +63,13 @@ def as_moodle(entries: Sequence[Entry]) -> str:
     if len(stages) > 1:
         what = f"a grading worksheet of Moodle is of one assignment, and the gradebook has {', '.join(stages)}"
         raise UsageError(what, "Name one of them with --stage.")
-    lines: list[list[object]] = [["Identifier", "Full name", "Grade", "Maximum Grade", "Feedback comments"]]
+    lines: list[list[Cell]] = [["Identifier", "Full name", "Grade", "Maximum Grade", "Feedback comments"]]
     for entry in entries:
         identity = f"Participant {entry.identity}" if entry.identity else entry.student
         most = _number(entry.mark.out_of if entry.mark else None)
         name = _name(entry.student, entry.identity)
         lines.append([identity, name, _number(entry.points), most, _comment(entry)])
-    return _text(lines)
+    return csv_text(lines)
 
 
 def _comment(entry: Entry) -> str:
@@ -94,16 +89,9 @@ def _most(entries: Iterable[Entry], stage: str) -> float | None:
     return max((each.mark.out_of for each in entries if each.stage == stage and each.mark), default=None)
 
 
-def _number(value: float | None) -> str:
-    return "" if value is None else f"{value:.2f}".rstrip("0").rstrip(".")
-
-
-def _text(lines: Iterable[Sequence[object]]) -> str:
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\r\n")
-    writer.writerows([_inert(cell) for cell in line] for line in lines)
-    return out.getvalue()
-
-
-def _inert(cell: object) -> object:
-    return f"'{cell}" if isinstance(cell, str) and cell.startswith(_FORMULA) else cell
+def _number(value: float | None) -> Cell:
+    """Return points as they are written: at most two digits, and none that say nothing."""
+    if value is None:
+        return None
+    points = round(float(value), 2)
+    return int(points) if points.is_integer() else points

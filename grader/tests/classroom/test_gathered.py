@@ -65,6 +65,14 @@ def test_the_file_has_counts_where_there_are_some() -> None:
     ]
 
 
+def test_the_file_holds_no_formula_for_a_spreadsheet_that_separates_at_a_semicolon() -> None:
+    written = results_csv((Graded(student("ada"), (Result(STAGE, why="x;=1+1"), Result(STAGE, why="＝1+1"))),))
+    rows = list(csv.DictReader(written.splitlines()))
+    assert [row["why"] for row in rows] == ["x;'=1+1", "'＝1+1"]
+    cells = [cell for line in csv.reader(written.splitlines(), delimiter=";") for cell in line]
+    assert len(cells) == 4 and not any(cell.startswith(("=", "＝")) for cell in cells)
+
+
 def test_the_others_are_published_where_one_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     sent: list[str] = []
 

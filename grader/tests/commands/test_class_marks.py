@@ -27,13 +27,14 @@ def test_marks_are_written_into_a_file_or_printed(book: Path, here: Here, tmp_pa
     done = here("class", "export", str(tmp_path / "marks.csv"), "--out", str(book), "--format", "csv")
     said = " ".join(done.err.split())
     assert (done.code, done.out) == (0, "") and "Wrote 2 marks" in said and "; 1 are not" in said
-    assert (tmp_path / "marks.csv").read_text().startswith("student,identity,stage,points")
+    header = next(csv.reader((tmp_path / "marks.csv").read_text().splitlines()))
+    assert header[:4] == ["student", "identity", "stage", "points"]
     assert here("class", "export", "--out", str(book), "--format", "json", "--stage", "s02").json["marks"] == []
 
 
 def test_a_dash_prints_and_writes_no_file(book: Path, here: Here) -> None:
     printed = here("class", "export", "-", "--out", str(book))
-    assert printed.out == here("class", "export", "--out", str(book)).out and printed.out.startswith("student,")
+    assert printed.out == here("class", "export", "--out", str(book)).out and printed.out.startswith('"student",')
     assert not Path("-").exists()
 
 

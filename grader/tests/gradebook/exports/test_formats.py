@@ -78,6 +78,19 @@ def test_csv_has_a_line_for_each_mark_and_no_formula() -> None:
     assert found[5]["student"] == f"'{NASTY}"
 
 
+@pytest.mark.parametrize("form", ["csv", "canvas", "moodle"])
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+def test_no_cell_is_a_formula_whichever_separator_a_spreadsheet_takes(form: str, separator: str) -> None:
+    texts = ("=1+1", "x;=1+1", "＝1+1", 'x;"=1+1;y', "x\t@SUM(1)", "x\n-1")
+    given = [
+        entry(text, override=Override(text, "s01", 1.0, text, "prof", NOW), identity=text if place % 2 else "")
+        for place, text in enumerate(texts)
+    ]
+    written = str(RENDER[form](given))
+    cells = [cell for line in csv.reader(io.StringIO(written, newline=""), delimiter=separator) for cell in line]
+    assert [cell for cell in cells if cell.lstrip(' "').startswith(("=", "+", "-", "@", "＝"))] == []
+
+
 def test_canvas_has_a_line_for_each_student_and_a_column_for_each_stage() -> None:
     most, *found = rows("canvas")
     assert (most["Student"].strip(), most["s01"], most["s02"]) == ("Points Possible", "2", "2")
