@@ -60,6 +60,9 @@ def _written(words: Mapping[str, str], packages: Sequence[str], folders: Mapping
         (drafts["stage"] / words["module"]).write_text(stub_of(solution, packages), encoding="utf-8")
         for kind, draft in drafts.items():
             draft.rename(folders[kind])
+    except OSError as error:
+        where = " and ".join(str(folder) for folder in folders.values())
+        raise UsageError(f"{where} cannot be written: {error.strerror}", "Put that right, and try again.") from error
     finally:
         for draft in drafts.values():
             shutil.rmtree(draft, ignore_errors=True)

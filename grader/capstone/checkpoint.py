@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from grader.atomic import drafts, write_atomically
 from grader.capstone.flat import KINDS, Array, Misshapen, Unkept, flattened, restored
 from grader.capstone.trainee import TrainingFailed
 from grader.errors import ProgressError
@@ -73,20 +74,8 @@ class Checkpoints:
 
     def write(self, reached: Checkpoint) -> None:
         """Replace the checkpoint in one step; the one before stays where that fails. ProgressError says why."""
-        data = _packed(reached)
-        temporary = self.folder / f"checkpoint.{os.getpid()}.tmp"
-        try:
-            with open(temporary, "wb") as target:
-                target.write(data)
-                target.flush()
-                os.fsync(target.fileno())
-            os.replace(temporary, self.file)
-        except OSError as error:
-            hint = "Make room there. What was trained up to the checkpoint before is kept: `grader capstone` goes on."
-            raise ProgressError(f"{self.file} cannot be written: {error.strerror}", hint) from error
-        finally:
-            with suppress(OSError):
-                temporary.unlink(missing_ok=True)
+        hint = "Make room there. What was trained up to the checkpoint before is kept: `grader capstone` goes on."
+        write_atomically(self.file, _packed(reached), ProgressError, hint)
 
     def set_aside(self, why: str, when: datetime) -> Path | None:
         """Give the checkpoint another name, which is returned; None where there is none."""
@@ -115,7 +104,7 @@ class Checkpoints:
         except OSError as error:
             raise ProgressError(f"{self.folder} cannot be written: {error.strerror}") from error
         try:
-            for left in self.folder.glob("checkpoint.*.tmp"):  # of one that was killed while it wrote
+            for left in drafts(self.file):  # of one that was killed while it wrote
                 with suppress(OSError):
                     left.unlink()
             yield

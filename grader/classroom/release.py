@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -222,13 +224,19 @@ def _read(path: Path) -> bytes:
 
 
 def _write(target: Path, files: Mapping[str, bytes]) -> None:
-    """Write the copy; UsageError where the disk does not take it."""
+    """Write the copy; UsageError, and nothing left of it, where the disk does not take all of it."""
+    there = target.exists()
     try:
         for name, data in sorted(files.items()):
             path = target / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(data)
     except OSError as error:
-        raise UsageError(
-            f"{target} cannot be written: {error.strerror}", "The files written so far are kept."
-        ) from error
+        for top in {target / name.split("/")[0] for name in files} if there else {target}:  # empty before, or not there
+            if top.is_dir():
+                shutil.rmtree(top, ignore_errors=True)
+            else:
+                with suppress(OSError):
+                    top.unlink()
+        hint = "Nothing of it is left. Make room there, or name another folder."
+        raise UsageError(f"{target} cannot be written: {error.strerror}", hint) from error

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from grader.atomic import write_atomically
 from grader.errors import GraderFault, UsageError
 
 if TYPE_CHECKING:
@@ -162,11 +163,7 @@ def _sign(found: tuple[Graded, ...], folder: Path, key_file: Path, by_student: b
 
 def _put(path: Path, text: str) -> None:
     """Write a file and the folders that it lies in."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8", newline="\n")
-    except OSError as error:
-        raise GraderFault(f"{path} cannot be written to: {error.strerror}") from error
+    write_atomically(path, text, GraderFault, follow=False, parents=True)
 
 
 def _tell(found: tuple[Graded, ...]) -> None:

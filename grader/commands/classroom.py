@@ -33,15 +33,10 @@ class Signing:
     def give(self, verdict: Verdict, now: datetime) -> None:
         """Write the receipt of a verdict; one that must not count has none."""
         from grader.classroom.receipt import receipt_of, signed
-        from grader.commands.publishing import replace
-        from grader.errors import GraderFault
+        from grader.commands.publishing import put
 
-        if verdict.grader_fault:
-            return
-        try:
-            replace(self.path, signed(receipt_of(verdict, now), self.key))
-        except OSError as error:
-            raise GraderFault(f"{self.path} cannot be written: {error.strerror}") from error
+        if not verdict.grader_fault:
+            put(self.path, signed(receipt_of(verdict, now), self.key))
 
 
 def signing(receipt: Path | None, key: Path | None, only: str | None, every: bool) -> Signing | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -158,6 +157,7 @@ def stub(
     check: Annotated[bool, typer.Option("--check", help="Write nothing; exit 1 if a stub is not up to date.")] = False,
 ) -> None:
     """Make the stub of a stage, or of every stage, from its solution."""
+    from grader.atomic import write_atomically
     from grader.course.answers import reference_source
     from grader.course.manifest import find_course_root, load_course
     from grader.course.stub import stub_of
@@ -173,7 +173,7 @@ def stub(
             say(f"{place} differs from what its solution makes", "`grader course stub` writes it.")
         else:
             kept = backup(found.root, path, datetime.now(UTC)).relative_to(found.root) if path.exists() else None
-            _replace(path, text)
+            write_atomically(path, text)
             write(f"wrote {place}" + (f"; the old file is kept in {kept.as_posix()}" if kept else ""))
     raise typer.Exit(1 if check and stale else 0)
 
@@ -182,10 +182,3 @@ def _stale(wanted: Iterable[tuple[Path, str]]) -> Iterable[tuple[Path, str]]:
     for path, text in wanted:
         if not path.exists() or path.read_text(encoding="utf-8") != text:
             yield path, text
-
-
-def _replace(path: Path, text: str) -> None:
-    """Write a file whole or not at all."""
-    fresh = path.with_suffix(".py.new")
-    fresh.write_text(text, encoding="utf-8")
-    os.replace(fresh, path)

@@ -152,6 +152,7 @@ def solution(
 
     It stands beside your own module, function by function, with what differs in method and speed.
     """
+    from grader.atomic import write_new
     from grader.progress import lessons
     from grader.progress.naming import stage_or_last
     from grader.report.terminal.screen import say, write
@@ -164,7 +165,7 @@ def solution(
             f"--json prints a comparison, and {given} asks for the reference alone", "Leave one of them out."
         )
     if output is not None:
-        lessons.write_new(output, lessons.solution(workspace, target))
+        write_new(output, lessons.solution(workspace, target))
         say(f"The solution is in {output}.")
     elif json or compare or (compare is None and sys.stdout.isatty()):
         _compare(workspace, target, time, json)

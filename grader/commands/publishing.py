@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import os
-import secrets
 import stat
 import tempfile
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from dataclasses import replace as replaced
 from datetime import datetime
 from pathlib import Path
 
+from grader.atomic import write_atomically
 from grader.errors import GraderFault, OutputError, UsageError
 from grader.report.formats import RENDER, Target
 from grader.report.graded import Report, Scene
@@ -68,10 +67,10 @@ class Press:
         for target in self.targets:
             try:
                 self._put(target, report, scene)
-            except OutputError as error:
+            except (OutputError, GraderFault) as error:
                 failed.append(error.message)
             except OSError as error:
-                failed.append(f"{target.path or SUMMARY} cannot be written: {error.strerror}")
+                failed.append(f"{SUMMARY} cannot be written: {error.strerror}")
             if target.name == "github":
                 self._annotate(report, scene, failed)
         if failed:
@@ -92,7 +91,7 @@ class Press:
             return
         text = RENDER[target.name](report, scene)
         if target.path is not None:
-            replace(target.path, text)
+            put(target.path, text)
         else:
             screen.write(text)
 
@@ -105,20 +104,14 @@ def located(label: str, root: Path, environment: Mapping[str, str]) -> str | Non
     return path.relative_to(workspace).as_posix() if path and path.is_relative_to(workspace) else None
 
 
-def replace(path: Path, content: str | bytes) -> None:
-    """Write a file in one step: whoever reads sees nothing, or all of it. A text ends with a line's end."""
-    if isinstance(content, str):
-        content = (content if content.endswith("\n") else f"{content}\n").encode("utf-8")
-    # Not with tempfile, which lets only the owner read: another step's user often reads, as far as the umask allows.
-    fresh = path.with_name(f".{path.name[:50]}.{secrets.token_hex(8)}.tmp")
-    try:
-        with fresh.open("xb") as file:
-            file.write(content)
-        os.replace(fresh, path)
-    except OSError:
-        with suppress(OSError):  # a folder that is read-only refuses this as well
-            fresh.unlink(missing_ok=True)
-        raise
+def put(path: Path, content: str | bytes) -> None:
+    """Write a report in one step; GraderFault where that fails. A text ends with a line's end.
+
+    A link that a submission's process put there meanwhile is replaced, and never followed.
+    """
+    if isinstance(content, str) and not content.endswith("\n"):
+        content = f"{content}\n"
+    write_atomically(path, content, GraderFault, follow=False)
 
 
 def append_summary(path: Path, report: Report, scene: Scene) -> None:

@@ -1,4 +1,4 @@
-"""The progress file on disk: read with what is wrong about it, and replaced in one step."""
+"""The progress file on disk: read with what is wrong about it."""
 
 from __future__ import annotations
 
@@ -66,24 +66,6 @@ def _misshapen(data: Mapping[str, Any]) -> list[str]:
 
 def _is_pass(entry: object) -> bool:
     return isinstance(entry, dict) and all(type(entry.get(key)) is kind for key, kind in PASS_KINDS.items())
-
-
-def write(file: Path, text: str) -> None:
-    """Replace a file in one step: whoever reads sees the old or the new text, even after a power cut."""
-    import tempfile  # slow, and most commands only read
-
-    temporary = None
-    try:
-        descriptor, temporary = tempfile.mkstemp(".tmp", "progress.", file.parent)
-        with open(descriptor, "w", encoding="utf-8") as target:
-            target.write(text)
-            target.flush()
-            os.fsync(target.fileno())
-        os.replace(temporary, file)
-    except OSError as error:
-        if temporary:
-            Path(temporary).unlink(missing_ok=True)
-        raise ProgressError(f"{file} cannot be written: {error.strerror}") from error
 
 
 def refused(folder: Path) -> str:

@@ -13,7 +13,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
+from grader.atomic import write_atomically
 from grader.course.stage import Stage
+from grader.errors import ProgressError
 from grader.outcome import KINDS, Kind, Status
 
 if TYPE_CHECKING:
@@ -68,12 +70,8 @@ def remember(folder: Path, stage: Stage, verdict: Verdict) -> None:
         return
     rows = [asdict(row) for row in of(verdict, stage).rows]
     data = {"version": VERSION, "submission": verdict.run.submission, "course": verdict.run.course, "rows": rows}
-    path = _path(folder, stage)
-    fresh = path.with_suffix(".new")
-    with suppress(OSError):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        fresh.write_text(json.dumps(data, indent=1), encoding="utf-8")
-        fresh.replace(path)
+    with suppress(ProgressError):
+        write_atomically(_path(folder, stage), json.dumps(data, indent=1), ProgressError, parents=True)
 
 
 def recall(folder: Path, stage: Stage, submission: str | None, course: str) -> LastCheck | None:

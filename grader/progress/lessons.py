@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
-from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
 from grader import __version__
+from grader.atomic import write_atomically
 from grader.course.sealed import public_only
 from grader.course.stage import STAGES, Course, Criterion, Stage
-from grader.errors import CourseError, ProgressError, StageLocked, SubmissionError, UsageError
+from grader.errors import CourseError, ProgressError, StageLocked, SubmissionError
 from grader.progress import last_check
 from grader.progress.actions import GradingRequest, Workspace, graded, is_stub, stub_text
 from grader.progress.building import equipped
@@ -99,14 +99,7 @@ def reset(workspace: Workspace, stage: Stage) -> Path | None:
     stub = stub_text(stage)
     path = stage.module_path
     kept = None if is_stub(stage) else backup(workspace.course.root, path, datetime.now(UTC))
-    fresh = path.with_name(f".{path.name}.new")
-    try:
-        fresh.write_text(stub, encoding="utf-8", newline="\n")
-        fresh.replace(path)
-    except OSError as error:
-        with suppress(OSError):  # a folder that is read-only refuses this as well
-            fresh.unlink(missing_ok=True)
-        raise ProgressError(f"{path} cannot be written: {error.strerror}") from error
+    write_atomically(path, stub, ProgressError)
     workspace.store.forget(stage.id)
     return kept
 
@@ -121,17 +114,6 @@ def solution(workspace: Workspace, stage: Stage) -> str:
         more = f"`grader hint {stage.id}` helps one step further, and `grader show {stage.id}` explains the stage."
         raise StageLocked(f"the solution of {stage.id} is shown once {stage.id} has passed", more)
     return reference_source(stage)
-
-
-def write_new(path: Path, text: str) -> None:
-    """Write a file that does not exist yet; UsageError where something of that name does."""
-    try:
-        with path.open("x", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-    except FileExistsError as error:
-        raise UsageError(f"{path} already exists; it was not replaced", "Name another file.") from error
-    except OSError as error:
-        raise UsageError(f"{path} cannot be written: {error.strerror}") from error
 
 
 def next_row(workspace: Workspace, stage: Stage) -> Criterion | None:

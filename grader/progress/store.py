@@ -17,8 +17,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from grader.atomic import Taken, write_atomically, write_new
 from grader.errors import ProgressError
-from grader.progress.file import PASS_KINDS, DamagedError, free, fresh, loaded, stamp, write
+from grader.progress.file import PASS_KINDS, DamagedError, free, fresh, loaded, stamp
 from grader.progress.state import Pass, Progress
 from grader.progress.work import Work, checked, last_time, read_work, written
 
@@ -126,7 +127,7 @@ class Store:
             data = self._sound()
             change(data)
             _RECORDED.append(self.file)
-            write(self.file, json.dumps(data, indent=2) + "\n")
+            write_atomically(self.file, json.dumps(data, indent=2) + "\n", ProgressError, mode=0o600)
         return self._progress(data)
 
     @contextmanager
@@ -179,8 +180,8 @@ def backup(root: Path, file: Path, when: datetime) -> Path:
         folder.mkdir(parents=True, exist_ok=True)
         while True:
             copy = free(folder, f"{file.stem}.{stamp(when)}", ".py")
-            with suppress(FileExistsError), open(copy, "xb") as target:
-                target.write(content)
+            with suppress(Taken):
+                write_new(copy, content, ProgressError)
                 return copy
     except OSError as error:
         raise ProgressError(f"{file} cannot be copied to {folder}: {error.strerror}") from error

@@ -1,14 +1,13 @@
-"""Files of a learner's folder: written whole or not at all, and kept below .grader/backups before they are replaced."""
+"""Files of a learner's folder, which are kept below .grader/backups before they are replaced."""
 
 from __future__ import annotations
 
 import os
-import shutil
-from contextlib import suppress
 from datetime import UTC, datetime
 from itertools import count
 from pathlib import Path
 
+from grader.atomic import write_atomically
 from grader.errors import UsageError
 
 BACKUPS = ".grader/backups"
@@ -16,23 +15,8 @@ AGAIN = "Repair that, and run the same command again."
 
 
 def write(path: Path, data: bytes) -> None:
-    """Replace a file in one step, with the modes of the old one; UsageError where the disk does not take it."""
-    fresh = path.with_name(f".{path.name}.new")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        fresh.unlink(missing_ok=True)  # of a run that was ended, or a link that leads elsewhere
-        with fresh.open("xb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        with suppress(FileNotFoundError):
-            shutil.copymode(path, fresh)
-        fresh.replace(path)
-    except OSError as error:
-        raise UsageError(f"{path} cannot be written: {error.strerror}", AGAIN) from error
-    finally:
-        with suppress(OSError):
-            fresh.unlink(missing_ok=True)
+    """Write a file and the folders that it lies in; a link that waits under its name is replaced, never followed."""
+    write_atomically(path, data, hint=AGAIN, follow=False, parents=True)
 
 
 def remove(root: Path, name: str) -> None:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import os
-import secrets
-from contextlib import suppress
 from pathlib import Path
 
+from grader.atomic import write_atomically
 from grader.errors import UsageError
 
 OURS = b'<meta name="generator" content="grader report">'
@@ -37,13 +36,5 @@ def expect_free(path: Path) -> None:
 def write(path: Path, text: str) -> None:
     """Write a report in one step; UsageError where the disk does not take it, and an earlier one stays as it was."""
     expect_free(path)
-    fresh = path.with_name(f".{path.name[:50]}.{secrets.token_hex(8)}.tmp")
-    try:
-        with fresh.open("x", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-        os.replace(fresh, path)
-    except OSError as error:
-        with suppress(OSError):  # a folder that is read-only refuses this as well, be there a file or not
-            fresh.unlink(missing_ok=True)
-        hint = "Put that right, or name another file with --output. An earlier report stays as it was."
-        raise UsageError(f"{path} cannot be written: {error.strerror or error}", hint) from error
+    hint = "Put that right, or name another file with --output. An earlier report stays as it was."
+    write_atomically(path, text, hint=hint, follow=False)

@@ -11,7 +11,7 @@ import typer
 from grader.commands.classes.options import Folder, OneStage
 from grader.commands.options import stage_names
 from grader.course.table import did_you_mean, listed
-from grader.errors import GraderFault, UsageError
+from grader.errors import UsageError
 
 if TYPE_CHECKING:
     from grader.gradebook.records import Change
@@ -82,7 +82,7 @@ def export(
 
 def write_table(out: Path, form: str, file: Path | None = None, stage: str | None = None) -> None:
     """Write the marks in one of the formats into a file, or to stdout."""
-    from grader.commands.publishing import expect_writable, replace
+    from grader.commands.publishing import expect_writable, put
     from grader.gradebook.exports.formats import RENDER
     from grader.gradebook.store import Gradebook
     from grader.gradebook.table import table
@@ -100,10 +100,7 @@ def write_table(out: Path, form: str, file: Path | None = None, stage: str | Non
         write(content)
         return
     expect_writable(file)
-    try:
-        replace(file, content)
-    except OSError as error:
-        raise GraderFault(f"{file} cannot be written: {error.strerror}") from error
+    put(file, content)
     unknown = sum(entry.points is None for entry in entries)
     _say(f"Wrote {count(len(entries), 'mark')} to {file}" + (f"; {unknown} are not known yet." if unknown else "."))
 

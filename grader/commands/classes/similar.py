@@ -48,7 +48,7 @@ def similar(submissions: Submissions, stage: Whose, out: Out = None, least: Leas
         raise UsageError("a learner's copy compares no submissions", "Use the author's copy, or an installed grader.")
     from datetime import UTC
 
-    from grader.commands.publishing import expect_writable
+    from grader.commands.publishing import expect_writable, put
     from grader.gradebook.intake.listing import listing
     from grader.progress.actions import open_workspace
     from grader.report.terminal.screen import say
@@ -70,21 +70,12 @@ def similar(submissions: Submissions, stage: Whose, out: Out = None, least: Leas
         tell_ignored(listed.ignored)
     comparison = _compared(target, readable, submissions, least, most)
     if out is not None:
-        _write(out, page(comparison, lacking, f"{target.id} · {target.title}", least / 100))
+        put(out, page(comparison, lacking, f"{target.id} · {target.title}", least / 100))
     _tell(comparison, least)
     _note(comparison.texts, lacking, out)
     tell_ignored(listed.ignored)
     if out is not None:
         say(f"The pairs stand side by side in {out}.")
-
-
-def _write(out: Path, text: str) -> None:
-    from grader.commands.publishing import replace
-
-    try:
-        replace(out, text)
-    except OSError as error:
-        raise GraderError(f"{out} cannot be written: {error.strerror}") from error
 
 
 def _note(texts: Sequence[Text], lacking: list[HandedIn], out: Path | None) -> None:

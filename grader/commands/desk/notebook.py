@@ -21,10 +21,10 @@ def notebook(
 
     An existing file is never overwritten. Nothing in a notebook is graded.
     """
+    from grader.atomic import write_new
     from grader.commands.learning import open_here
     from grader.explore.notebook import notebook as made
     from grader.explore.notebook import suggested
-    from grader.progress.lessons import write_new
     from grader.progress.naming import stage_or_current
     from grader.report.terminal.screen import say
 

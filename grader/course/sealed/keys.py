@@ -9,7 +9,8 @@ import os
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from grader.errors import SealError, UsageError
+from grader.atomic import write_new
+from grader.errors import SealError
 
 MARK = "attention-grader-tests-key-1:"
 SECRET_BYTES = 32
@@ -57,15 +58,4 @@ def read_key(path: Path) -> SealKey:
 
 def write_private(path: Path, data: bytes) -> None:
     """Write a new file that only its owner can read, whole or not at all; UsageError where that cannot be done."""
-    try:
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    except FileExistsError as error:
-        raise UsageError(f"{path} already exists; it was not replaced", "Name another folder.") from error
-    except OSError as error:
-        raise UsageError(f"{path} cannot be written: {error.strerror}") from error
-    try:
-        with open(descriptor, "wb") as file:
-            file.write(data)
-    except OSError as error:
-        path.unlink(missing_ok=True)
-        raise UsageError(f"{path} cannot be written: {error.strerror}", "Name a folder on another disk.") from error
+    write_new(path, data, hint="Name a folder on another disk.", mode=0o600)

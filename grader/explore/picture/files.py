@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import io
 import os
 import warnings
@@ -11,6 +10,7 @@ from math import sqrt
 from pathlib import Path
 from typing import Any
 
+from grader.atomic import write_atomically
 from grader.errors import UsageError
 from grader.explore.model import Exploration
 from grader.extras import installs
@@ -43,16 +43,7 @@ def _expect_place(file: Path) -> None:
 
 def draw(found: Exploration, file: Path, kind: str) -> None:
     """Draw maps or drawings and write them as png or svg, whole or not at all; a picture that is there is replaced."""
-    data = drawn(found, kind)
-    target = Path(os.path.realpath(file))
-    fresh = target.with_name(f".{target.name}.{os.getpid()}.new")
-    try:
-        fresh.write_bytes(data)
-        os.replace(fresh, target)
-    except OSError as error:
-        with contextlib.suppress(OSError):
-            fresh.unlink()
-        raise UsageError(f"{file} cannot be written: {error.strerror}") from error
+    write_atomically(file, drawn(found, kind))
 
 
 def drawn(found: Exploration, kind: str) -> bytes:

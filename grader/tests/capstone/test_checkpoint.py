@@ -196,7 +196,7 @@ def test_only_one_trains_in_a_folder(kept: Checkpoints, tmp_path: Path) -> None:
 
 
 def test_what_a_killed_one_left_half_written_is_removed(kept: Checkpoints) -> None:
-    left = kept.folder / "checkpoint.123.tmp"
+    left = kept.folder / ".checkpoint.npz.0123456789abcdef.tmp"
     left.write_bytes(b"half")
     with kept.locked():
         assert not left.exists() and kept.file.exists()

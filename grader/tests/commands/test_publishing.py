@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.commands.publishing import Press, located, replace
+from grader.commands.publishing import Press, located, put
 from grader.errors import GraderFault, UsageError
 from grader.report import github
 from grader.report.formats import parsed
@@ -48,7 +48,7 @@ def test_every_file_is_written_whole(tmp_path: Path) -> None:
 def test_a_file_is_readable_as_far_as_the_umask_allows(tmp_path: Path, mask: int, mode: int) -> None:
     before = os.umask(mask)
     try:
-        replace(tmp_path / "receipt.json", "{}")
+        put(tmp_path / "receipt.json", "{}")
     finally:
         os.umask(before)
     assert stat.S_IMODE((tmp_path / "receipt.json").stat().st_mode) == mode
@@ -141,12 +141,14 @@ def test_annotations_leave_stdout_to_a_document(tmp_path: Path, capsys: pytest.C
 def test_a_report_that_cannot_be_written_is_a_fault_and_the_others_are_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def full(source: str, target: Path) -> None:
+    replace = os.replace
+
+    def full(source: Path, target: Path) -> None:
         if target.name == "a":
             raise OSError(28, "No space left on device")
-        os.rename(source, target)
+        replace(source, target)
 
-    monkeypatch.setattr("grader.commands.publishing.os.replace", full)
+    monkeypatch.setattr("os.replace", full)
     with pytest.raises(GraderFault, match="a cannot be written: No space left on device"):
         press(f"junit={tmp_path / 'a'},json={tmp_path / 'b'}").publish(report(PASSED), tmp_path, NOW)
     assert [path.name for path in tmp_path.iterdir()] == ["b"]

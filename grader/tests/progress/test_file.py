@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.errors import ProgressError
-from grader.progress.file import VERSION, DamagedError, free, fresh, loaded, refused, stamp, write
+from grader.progress.file import VERSION, DamagedError, free, fresh, loaded, refused, stamp
 
 
 def test_no_file_is_a_fresh_start(tmp_path: Path) -> None:
@@ -31,13 +30,6 @@ def test_a_file_of_no_use_is_damaged(tmp_path: Path, text: str, told: str) -> No
     with pytest.raises(DamagedError, match=told) as caught:
         loaded(tmp_path / "progress.json")
     assert "grader check --all" in caught.value.remedy
-
-
-def test_a_file_that_cannot_be_replaced_leaves_nothing_beside_it(tmp_path: Path) -> None:
-    (tmp_path / "progress.json").mkdir()
-    with pytest.raises(ProgressError, match="cannot be written"):
-        write(tmp_path / "progress.json", "{}")
-    assert [each.name for each in tmp_path.iterdir()] == ["progress.json"]
 
 
 def test_a_name_that_is_free_is_found(tmp_path: Path) -> None:

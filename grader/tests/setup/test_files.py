@@ -82,11 +82,10 @@ def test_nothing_is_read_behind_a_link_that_leads_out_of_the_folder(tmp_path: Pa
         assert read(root, "circle/b") is None
 
 
-def test_a_link_that_waits_under_the_name_of_the_new_file_is_not_followed(tmp_path: Path) -> None:
+def test_a_link_that_waits_under_the_name_of_the_file_is_not_followed(tmp_path: Path) -> None:
     (tmp_path / "victim").write_text("mine")
-    (tmp_path / ".a.new").symlink_to("victim")
+    (tmp_path / "a").symlink_to("victim")
     write(tmp_path / "a", b"new")
     assert (tmp_path / "victim").read_text() == "mine" and not (tmp_path / "a").is_symlink()
-    (tmp_path / ".b.new").write_text("of a run that was ended")
-    write(tmp_path / "b", b"new")
-    assert sorted(os.listdir(tmp_path)) == ["a", "b", "victim"]
+    write(tmp_path / "folder" / "b", b"new")
+    assert sorted(os.listdir(tmp_path)) == ["a", "folder", "victim"] and os.listdir(tmp_path / "folder") == ["b"]

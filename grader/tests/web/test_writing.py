@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -48,7 +49,7 @@ def test_a_folder_that_is_mounted_read_only_is_no_fault_of_ours(
         raise OSError(30, "Read-only file system")
 
     for name in ("open", "unlink"):  # there the second fails, too, where there is no such file
-        monkeypatch.setattr(Path, name, refused)
+        monkeypatch.setattr(os, name, refused)
     with pytest.raises(UsageError, match="cannot be written: Read-only file system"):
         write(tmp_path / "report.html", PAGE)
 
