@@ -8,11 +8,11 @@ import stat
 from collections.abc import Iterator
 from pathlib import Path
 
-from grader.errors import SubmissionError
+from grader.errors import GraderFault, SubmissionError
+from grader.submission.budget import MAX_NAMES, Budget
 from grader.submission.files import kind, read
 
 MAX_FILES = 100_000  # with objects that are not packed
-MAX_REF_BYTES = 16 << 20  # of a file with names of revisions
 _CONFIG = """[core]
     repositoryformatversion = {version}
     bare = true
@@ -26,13 +26,15 @@ _CONFIG = """[core]
 [protocol]
     allow = never
 """  # graphs and indexes are left out because they need not tell the truth about the objects
-_COPIED = ("HEAD", "packed-refs", "shallow", "refs", "logs")
+_COPIED = ("HEAD", "packed-refs", "shallow", "refs")  # no logs: they can be of any size, and name nothing else
+_HINT = "Pack them (`git pack-refs --all`), or hand in a clone with the one branch (`git clone --single-branch`)."
 
 
 def borrow(repository: Path, room: Path, label: str) -> Path:
     """Make room a git folder with the names of a repository's revisions; return the folder of its objects.
 
-    Raises SubmissionError where that is not a repository, or where its objects lie elsewhere.
+    Raises SubmissionError where that is not a repository, where its objects lie elsewhere, or where the names take more
+    than their budget, GraderFault where the room takes nothing.
     """
     folder = _git_folder(repository, label)
     objects = folder / "objects"
@@ -40,14 +42,19 @@ def borrow(repository: Path, room: Path, label: str) -> Path:
         if path.relative_to(objects).as_posix() == "info/alternates":
             what = f"{label} takes objects from another repository (objects/info/alternates)"
             raise SubmissionError(what, "Make it whole: `git repack -a -d`, then remove that file.")
+    names = _names(folder, label)
     try:
         (room / "objects").mkdir()
         (room / "refs").mkdir()
-        for name in _COPIED:
-            _copy(folder, room, name, label)
+        for path, size in names.items():
+            data = read(path.parent, (path.name,), f"{label}: {path.name}", "", size)
+            target = room / path.relative_to(folder)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(data)
         (room / "config").write_text(_configuration(folder), encoding="ascii")
-    except OSError as error:
-        raise SubmissionError(f"{label} cannot be read: {error.strerror}") from error
+    except OSError as error:  # those of the repository are told as such where it is read
+        what = f"{label} cannot be read: the folder for temporary files takes nothing: {error.strerror}"
+        raise GraderFault(what, "Make room there, or name another folder in TMPDIR.") from error
     return Path(os.path.abspath(objects))
 
 
@@ -89,26 +96,26 @@ def _below(top: Path, label: str) -> Iterator[Path]:
                 raise SubmissionError(f"{label} cannot be read: there is a link in its {top.name}")
 
 
-def _copy(folder: Path, room: Path, name: str, label: str) -> None:
-    """Copy one file, or all files below a folder."""
-    source = folder / name
-    if not os.path.lexists(source):
-        return
-    is_folder = stat.S_ISDIR(os.lstat(source).st_mode)
-    for path in _below(source, label) if is_folder else [source]:
-        target = room / path.relative_to(folder)
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_bytes(_bytes(path, label))
-
-
-def _bytes(path: Path, label: str) -> bytes:
-    return read(path.parent, (path.name,), f"{label}: {path.name}", "", MAX_REF_BYTES)
+def _names(folder: Path, label: str) -> dict[Path, int]:
+    """Return the files with names of revisions, and their sizes; SubmissionError where a copy would take too much."""
+    budget = Budget(label, MAX_NAMES, "has branches and tags that take", _HINT)
+    found: dict[Path, int] = {}
+    folders: set[Path] = set()
+    for source in (folder / name for name in _COPIED):
+        if not os.path.lexists(source):
+            continue
+        for path in _below(source, label) if stat.S_ISDIR(os.lstat(source).st_mode) else [source]:
+            above = {each for each in path.parents if each.is_relative_to(source)} - folders
+            found[path] = os.lstat(path).st_size
+            budget.spend_file(found[path], len(above))
+            folders |= above
+    return found
 
 
 def _configuration(folder: Path) -> str:
     """Our own; how the repository names its objects is the one thing of its configuration that is needed."""
     try:
-        text = _bytes(folder / "config", "")
+        text = read(folder, ("config",), "config", "")
     except SubmissionError:
         text = b""
     if re.search(rb"(?im)^[ \t]*objectformat[ \t]*=[ \t]*sha256[ \t]*$", text):

@@ -16,6 +16,7 @@ from typing import IO
 
 from grader.errors import GraderFault, SubmissionError
 from grader.submission.borrowed import borrow
+from grader.submission.budget import MAX_TOTAL, Budget
 from grader.submission.files import expect_size
 from grader.submission.names import shown
 
@@ -40,6 +41,7 @@ class Git:
         places = {"GIT_DIR": str(room), "GIT_OBJECT_DIRECTORY": str(objects), "HOME": str(room)}
         self._environment = kept | _SETTINGS | places
         self._room = room
+        self._budget = Budget(label, MAX_TOTAL, "gives", "Hand in the module alone.")  # of all objects together
 
     def commit(self, revision: str) -> str:
         """The full name of the commit that a revision expression stands for; raises SubmissionError."""
@@ -47,7 +49,8 @@ class Git:
         commit = self._parsed(f"{found}^{{commit}}") if found else None
         if commit is None:
             what = f"{self._label} has no revision '{shown(revision)}' that is a commit"
-            raise SubmissionError(what, "Give a branch, a tag, or the first characters of a commit's name.")
+            log = "The log that @{…} is read from is not copied. " if "@{" in revision else ""
+            raise SubmissionError(what, f"{log}Give a branch, a tag, or the first characters of a commit's name.")
         return commit
 
     def content(self, object_id: str, kind: str, limit: int, label: str) -> bytes:
@@ -58,6 +61,7 @@ class Git:
                 raise self._ended()
             case [name, found, size] if name == object_id and found == kind and size.isdecimal():
                 expect_size(int(size), label, limit)
+                self._budget.spend(int(size))
                 data = output.read(int(size) + 1)  # git adds a line end
             case _:
                 raise SubmissionError(f"{self._label} is broken: it lacks {kind} {object_id[:12]}", "Fetch all of it.")

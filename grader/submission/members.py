@@ -15,7 +15,6 @@ from grader.submission.names import expected, folded, is_renamed, places, printa
 MAX_MEMBERS = 20_000
 MAX_PATH = 1024  # characters
 MAX_DEPTH = 40  # folders within folders
-MAX_RATIO = 200  # bytes that one byte of an archive may become
 _LITTER = "__MACOSX"  # where macOS puts what it knows about the other members
 
 

@@ -1,4 +1,4 @@
-"""The bytes of a compressed file, one after the other, with bounds on how many come out and on the memory it takes."""
+"""The bytes of a compressed file, one after the other, within a budget, and with a bound on the memory it takes."""
 
 from __future__ import annotations
 
@@ -8,10 +8,8 @@ import zlib
 from typing import Protocol
 
 from grader.errors import SubmissionError
-from grader.submission.members import MAX_RATIO
+from grader.submission.budget import ArchiveBudget
 
-MAX_TOTAL = 128 << 20  # bytes that come out
-ALWAYS = 8 << 20  # bytes that any archive may become, however small it is
 MAX_MEMORY = 64 << 20  # of the decompressor: an xz file says how much it wants
 MAX_STREAMS = 10_000  # one after the other in one file, as pigz and bgzip write them
 _CHUNK = 1 << 16
@@ -48,7 +46,7 @@ class Unpacked:
         self._position = 0  # in data
         self._pending = b""  # taken from data, and not yet unpacked
         self._ready = b""
-        self._total = 0
+        self._budget = ArchiveBudget(label, len(data))
         self._streams = 1
 
     def read(self, count: int) -> bytes:
@@ -79,15 +77,7 @@ class Unpacked:
                 ) from error
             if not more and not self._ready:
                 return False
-        self._total += len(self._ready)
-        if self._total > MAX_TOTAL:
-            raise SubmissionError(
-                f"{self._label} unpacks to more than {MAX_TOTAL:,} bytes", "Hand in the module alone."
-            )
-        if self._total > max(ALWAYS, MAX_RATIO * len(self._data)):
-            raise SubmissionError(
-                f"{self._label} unpacks to more than {MAX_RATIO} times its size", "Create the archive again."
-            )
+        self._budget.spend(len(self._ready))
         return True
 
     def _step(self) -> bool:

@@ -10,8 +10,9 @@ import zlib
 from collections.abc import Sequence
 
 from grader.errors import SubmissionError
+from grader.submission.budget import MAX_RATIO, ArchiveBudget
 from grader.submission.files import MAX_BYTES, kind
-from grader.submission.members import MAX_MEMBERS, MAX_RATIO, Member
+from grader.submission.members import MAX_MEMBERS, Member
 from grader.submission.names import printable, shown
 
 MAX_DIRECTORY = 4 << 20  # bytes of the list of members
@@ -67,6 +68,7 @@ class Zip:
             raise SubmissionError(
                 f"{label} cannot be accepted: {ratio}, at most {MAX_RATIO} times as many are accepted"
             )
+        ArchiveBudget(self._label, len(self._data)).spend(info.file_size)
         try:
             with self._file.open(info) as file:
                 source = file.read(MAX_BYTES + 1)

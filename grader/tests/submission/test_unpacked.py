@@ -12,7 +12,7 @@ from collections.abc import Callable
 import pytest
 
 from grader.errors import SubmissionError
-from grader.submission import unpacked
+from grader.submission import budget, unpacked
 from grader.submission.unpacked import Unpacked
 
 DATA = random.Random(7).randbytes(300_000) + bytes(300_000)
@@ -85,7 +85,7 @@ def test_a_bomb_is_refused_with_little_memory(name: str) -> None:
 
 
 def test_more_than_the_cap_is_refused_whatever_the_ratio(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(unpacked, "MAX_TOTAL", 500_000)
+    monkeypatch.setattr(budget, "MAX_TOTAL", 500_000)
     assert refused(DATA) == "ada.tar unpacks to more than 500,000 bytes"
 
 

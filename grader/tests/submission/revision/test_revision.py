@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from grader.errors import SubmissionError
 from grader.submission import revision, take
 from grader.tests.submission.revision.revisions import IN_TREE, SOURCE, STAGE, refused, taken
 from grader.tests.support.repositories import commit, git, make, needs_git
@@ -32,7 +33,7 @@ class TestTaken:
         (ada / "attention.py").write_bytes(b"later")
         assert taken(ada).source == SOURCE
 
-    @pytest.mark.parametrize("name", ["main", "HEAD~1", "v1", "light", "main@{1}", ":/fir", "SHORT", "FULL", "@~1"])
+    @pytest.mark.parametrize("name", ["main", "HEAD~1", "v1", "light", ":/fir", "SHORT", "FULL", "@~1"])
     def test_any_expression_for_a_revision_will_do(self, ada: Path, name: str) -> None:
         first = commit(ada, {"attention.py": SOURCE}, "first")
         git(ada, "tag", "-a", "v1", "-m", "handed in")
@@ -40,6 +41,14 @@ class TestTaken:
         if name != "main":
             commit(ada, {"attention.py": b"later"}, "second")
         assert taken(ada, {"SHORT": first[:8], "FULL": first}.get(name, name)).source == SOURCE
+
+    def test_the_log_is_not_read(self, ada: Path) -> None:
+        """It may have any size, and whoever made the repository wrote it."""
+        commit(ada, {"attention.py": SOURCE}, "first")
+        commit(ada, {"attention.py": b"later"}, "second")
+        with pytest.raises(SubmissionError, match=r"has no revision 'main@\{1\}'") as caught:
+            taken(ada, "main@{1}")
+        assert str(caught.value.hint).startswith("The log that @{…} is read from is not copied. Give a branch")
 
     def test_a_bare_repository_will_do(self, ada: Path, tmp_path: Path) -> None:
         commit(ada, {IN_TREE: SOURCE})
@@ -83,7 +92,7 @@ class TestTaken:
         ada = make(tmp_path / "ada@home")
         commit(ada, {"attention.py": SOURCE})
         (tmp_path / "ada").mkdir()
-        assert taken(ada, "HEAD@{0}").source == SOURCE
+        assert taken(ada, "@~0").source == SOURCE
 
     def test_nothing_is_left_behind(self, ada: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         commit(ada, {"attention.py": SOURCE})
