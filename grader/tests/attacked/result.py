@@ -1,4 +1,4 @@
-"""What became of a submission that attacks: the verdict, and all that is shown of it."""
+"""What became of a submission that attacks: the verdict, all that is shown of it, and its memory."""
 
 from __future__ import annotations
 
@@ -28,3 +28,10 @@ class Result:
         document = json.loads(self.text)
         rows = [each for each in document.get("criteria", ()) if each["id"] == row]
         return json.dumps([rows, document.get("problem"), document.get("refused")], ensure_ascii=False)
+
+
+def peak_mb() -> int:
+    """Return the most memory that the grader has had, in MB."""
+    import resource
+
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10

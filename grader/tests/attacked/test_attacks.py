@@ -18,9 +18,10 @@ from grader.course.stage import Tolerance
 from grader.isolation import tiers
 from grader.isolation.seccomp import filter_program
 from grader.tests.attacked.catalogue import FOLDER, GROUPS, HEADER, PAGE, TIERS, Attack, Broken, attacks, page, read
-from grader.tests.attacked.result import Result
+from grader.tests.attacked.result import Result, peak_mb
 from grader.tests.attacked.together import Together, grade_together
 from grader.tests.attacked.world import MEMORY_MB, World, world
+from grader.tests.conftest import Start
 from grader.tests.pace.matrix import strongest, why_missing
 from grader.tests.support.patience import SLACK
 
@@ -45,12 +46,19 @@ def called(case: object) -> str:
 
 
 @pytest.fixture(scope="module")
-def field(is_full: bool) -> Iterator[World]:
+def ground(is_full: bool) -> Iterator[World]:
     """The course, its secrets and the services that are attacked; the grader outlives all of it."""
     with world(is_full) as found:
         yield found
         assert_alive(found, strongest(TIERS))
     testing.configure(Tolerance())
+
+
+@pytest.fixture
+def field(ground: World) -> Iterator[World]:
+    """The same, for a test that lets attacks loose in it."""
+    with ground.hearing():
+        yield ground
 
 
 def reason_against(tier: str, attack: Attack | None) -> str | None:
@@ -67,9 +75,9 @@ Need = Callable[..., None]
 
 
 @pytest.fixture(scope="module")
-def need(field: World) -> Need:
+def need(ground: World) -> Need:
     """Skip a test whose tier is unavailable; let no attack loose where the learner's process is root."""
-    is_root = functools.cache(field.runs_as_root)
+    is_root = functools.cache(ground.runs_as_root)
 
     def needed(tier: str, attack: Attack | None = None) -> None:
         if reason := reason_against(tier, attack):
@@ -77,13 +85,6 @@ def need(field: World) -> Need:
         assert not is_root(tier), "the learner's process is root: this is no place for an attack"
 
     return needed
-
-
-def peak_mb() -> int:
-    """Return the most memory that the grader has had, in MB."""
-    import resource
-
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10
 
 
 def assert_alive(field: World, tier: str) -> None:
@@ -131,14 +132,14 @@ def test_the_attack_gains_nothing_and_leaves_nothing(
 
 
 @pytest.fixture(scope="module")
-def together(field: World, is_full: bool) -> Callable[[str], Together]:
+def together(ground: World, is_full: bool) -> Callable[[str], Together]:
     """Grade the passive attacks that a tier claims to stop, once; by default those that no stronger one claims."""
 
     def chosen(tier: str) -> list[Attack]:
         attacks = [attack for each, attack in claimed(passive=True) if each == tier]
         return [attack for attack in attacks if is_full or strongest(attack.tiers) == tier]
 
-    return functools.cache(lambda tier: grade_together(field, chosen(tier), tier))
+    return functools.cache(lambda tier: grade_together(ground, chosen(tier), tier))
 
 
 @pytest.mark.parametrize(("tier", "attack"), claimed(passive=True), ids=called)
@@ -182,6 +183,14 @@ def test_a_process_that_is_left_is_seen(field: World) -> None:
     with subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"], cwd=field.workers) as left:
         assert field.survivors()
         left.kill()
+    assert not field.survivors()
+
+
+def test_a_worker_is_seen(field: World, start: Start) -> None:
+    with field.grading():
+        worker = start("def double(x): return 2 * x", strongest(TIERS))
+    assert field.survivors()
+    worker.process.kill()
     assert not field.survivors()
 
 

@@ -41,7 +41,7 @@ def grade_together(world: World, attacks: list[Attack], tier: str) -> Together:
     handed_in = root / "handed_in.py"
     handed_in.write_text(_module(world, attacks), encoding="utf-8")
     stage = course.stage
-    with Grader(course.course, stage) as grader:  # by one judge: what is right once in a worker passes once
+    with world.grading(), Grader(course.course, stage) as grader:  # by one judge: what is right once passes once
         verdict = grader.grade(take(stage, handed_in, course.root), Options(1, tier))
     result = Result(verdict, dumps(verdict_document(verdict)), verdict.run.duration_s)
     left = [*world.survivors(), *world.visits(), *sorted(world.changes())]

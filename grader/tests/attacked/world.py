@@ -65,14 +65,7 @@ class World:
         for folder in (self.root, *(path for path in self.root.rglob("*") if path.is_dir())):
             folder.chmod(0o755)
         self._secret = ctypes.create_string_buffer(f"{self.token}-memory".encode(), 100)
-        stack.enter_context(mock.patch.dict(os.environ, {"GRADER_SECRET": f"{self.token}-environment"}))
-        stack.enter_context(mock.patch.object(tempfile, "tempdir", str(self.workers)))
-        stack.enter_context(mock.patch.object(process, "LOAD_SECONDS", 3.0))
-        for place, name, seconds in search_times(1.0 if is_full else BRIEF):
-            stack.enter_context(mock.patch.object(place, name, seconds))
         self.signals: list[int] = []
-        before = signal.signal(signal.SIGUSR1, lambda number, frame: self.signals.append(number))
-        stack.callback(signal.signal, signal.SIGUSR1, before)
         self._listen(stack)
         self._files = dict(self._digests())
         self._graders: dict[str, Grader] = {}
@@ -96,6 +89,26 @@ class World:
             "AUTHORS": AUTHORS.root, "PORT": port, "ABSTRACT": self.root.name, "SOCKET": self.root / "service",
             "TOKEN_HINT": self.token[:6],
         }  # fmt: skip
+
+    @contextmanager
+    def hearing(self) -> Iterator[None]:
+        """Note the signals that attacks send to this process, which would end it."""
+        before = signal.signal(signal.SIGUSR1, lambda number, frame: self.signals.append(number))
+        try:
+            yield
+        finally:
+            signal.signal(signal.SIGUSR1, before)
+
+    @contextmanager
+    def grading(self) -> Iterator[None]:
+        """Have workers live in a folder of the world while one submission is graded, and no other temporary files."""
+        with ExitStack() as stack:
+            stack.enter_context(mock.patch.dict(os.environ, {"GRADER_SECRET": f"{self.token}-environment"}))
+            stack.enter_context(mock.patch.object(tempfile, "tempdir", str(self.workers)))
+            stack.enter_context(mock.patch.object(process, "LOAD_SECONDS", 3.0))
+            for place, name, seconds in search_times(1.0 if self._is_full else BRIEF):
+                stack.enter_context(mock.patch.object(place, name, seconds))
+            yield
 
     def placed(self, text: str) -> str:
         """Return a text with the places that it names; attackers know all of them."""
@@ -165,9 +178,9 @@ class World:
             snapshot = take(stage, folder, course.root)
         except SubmissionError as error:
             return Result(None, json.dumps({"refused": str(error)}), time.monotonic() - started)
-        found = self._graders.setdefault(stage.id, Grader(course, stage)).grade(
-            snapshot, Options(1, tier, only or None)
-        )
+        grader = self._graders.setdefault(stage.id, Grader(course, stage))
+        with self.grading():
+            found = grader.grade(snapshot, Options(1, tier, only or None))
         verdict = shown(found, feedback, known_names(stage))
         return Result(verdict, dumps(verdict_document(verdict)), time.monotonic() - started)
 
