@@ -1,7 +1,8 @@
 """The filter of system calls for a learner's process, made by libseccomp where the system has it.
 
 What is refused answers EPERM: sockets, other processes, namespaces and mounts, the kernel's rarely used corners, and
-what would change files or leave memory behind that no other limit bounds. Forks, threads and files are left to limits.
+what would change files or leave memory behind that no other limit bounds. Of calls that are many in one, as ioctl and
+fcntl, only what a learner's function needs is left. Forks, threads and files are left to limits.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import errno
 import functools
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 LIBRARY = "libseccomp.so.2"
@@ -19,21 +20,28 @@ ALLOW, ERRNO = 0x7FFF0000, 0x00050000
 OPTIMISE, BINARY_TREE = 8, 2
 NOT_EQUAL, MASKED_EQUAL = 1, 7
 NAME_SPACES = (0x00020000, 0x02000000, 0x04000000, 0x08000000, 0x10000000, 0x20000000, 0x40000000)
-TERMINAL_INPUT = (0x5412, 0x541C)  # TIOCSTI, TIOCLINUX
-LOCKS = {  # commands of fcntl by which two that open the same file could talk, or have signals sent
-    "F_GETLK": 5, "F_SETLK": 6, "F_SETLKW": 7, "F_SETOWN": 8, "F_SETSIG": 10, "F_GETLK64": 12, "F_SETLK64": 13,
-    "F_SETLKW64": 14, "F_SETOWN_EX": 15, "F_OFD_GETLK": 36, "F_OFD_SETLK": 37, "F_OFD_SETLKW": 38,
-    "F_SETLEASE": 1024, "F_GETLEASE": 1025, "F_NOTIFY": 1026, "F_GET_RW_HINT": 1035, "F_SET_RW_HINT": 1036,
-    "F_SETDELEG": 1040, "F_GETDELEG": 1039,
+DATAGRAMS = (2, 3)  # kinds of sockets: what they send can be addressed to anyone; a raw pair is one of datagrams
+UNIX = 1
+WITHIN_32_BITS = 0xFFFFFFFF  # of an argument of 64: for an int of C the kernel ignores the others
+REQUESTS = {  # of ioctl, on x86 and ARM; others change files, tell of the machine's network, or have signals sent
+    "TCGETS": 0x5401, "TCGETS2": 0x802C542A, "TIOCGWINSZ": 0x5413, "FIONREAD": 0x541B, "FIONBIO": 0x5421,
+    "FIONCLEX": 0x5450, "FIOCLEX": 0x5451, "FICLONE": 0x40049409,
 }  # fmt: skip
+COMMANDS = {  # of fcntl; by others two that open the same file could talk, have signals sent, or fill memory
+    "F_DUPFD": 0, "F_GETFD": 1, "F_SETFD": 2, "F_GETFL": 3, "F_SETFL": 4, "F_DUPFD_QUERY": 1027,
+    "F_DUPFD_CLOEXEC": 1030, "F_GETPIPE_SZ": 1032,
+}  # fmt: skip
+O_ASYNC, O_DSYNC = 0x2000, 0x1000
+RWF_DSYNC, RWF_SYNC = 2, 4
+WRITTEN_OUT = "fsync fdatasync sync_file_range sync_file_range2 msync"  # of files that end with their run
 NEWER = {  # than many a libseccomp, whose kernel has them all the same; such numbers are the same on every architecture
-    "process_madvise": 440, "mount_setattr": 442, "quotactl_fd": 443, "process_mrelease": 448, "fchmodat2": 452,
-    "statmount": 457, "listmount": 458, "setxattrat": 463, "removexattrat": 466, "open_tree_attr": 467,
-    "file_setattr": 469,
+    "process_madvise": 440, "mount_setattr": 442, "quotactl_fd": 443, "process_mrelease": 448, "cachestat": 451,
+    "fchmodat2": 452, "statmount": 457, "listmount": 458, "setxattrat": 463, "removexattrat": 466,
+    "open_tree_attr": 467, "file_setattr": 469, "listns": 470,
 }  # fmt: skip
 
 FAMILIES = {
-    "sockets; the worker's own already exists, and a pair has no name": (
+    "sockets; the worker's own already exists, and a pair of streams sends to nobody else": (
         "socket connect bind listen accept accept4 sendmmsg recvmmsg"
     ),
     "other processes": (
@@ -42,7 +50,7 @@ FAMILIES = {
         "perf_event_open"
     ),
     "namespaces, mounts and roots": (
-        "unshare setns statmount listmount "
+        "unshare setns statmount listmount listns "
         "mount umount umount2 pivot_root chroot mount_setattr move_mount open_tree open_tree_attr fsopen "
         "fsconfig fsmount fspick swapon swapoff quotactl quotactl_fd"
     ),
@@ -58,7 +66,8 @@ FAMILIES = {
         "utimensat_time64 futimesat setxattr lsetxattr fsetxattr setxattrat removexattr lremovexattr fremovexattr "
         "removexattrat mknod mknodat file_setattr"
     ),
-    "locks of files that all can open": "flock",
+    "locks and pages in memory of files that all can open": "flock cachestat",
+    "disks that all use": "sync syncfs",
     "memory that outlives its process, or that no limit counts": (
         "shmget shmat shmctl semget semop semctl semtimedop msgget msgsnd msgrcv msgctl mq_open mq_unlink "
         "memfd_create memfd_secret"
@@ -108,12 +117,46 @@ def rules() -> Iterator[tuple[str, tuple[Condition, ...], int]]:
     for flag in NAME_SPACES:
         yield "clone", ((0, MASKED_EQUAL, flag, flag),), errno.EPERM
     yield "clone3", (), errno.ENOSYS  # its flags lie in memory, where no filter looks; libc falls back to clone
-    for request in TERMINAL_INPUT:
-        yield "ioctl", ((1, MASKED_EQUAL, 0xFFFFFFFF, request),), errno.EPERM
+    for mask, value in all_but(REQUESTS.values()):
+        yield "ioctl", ((1, MASKED_EQUAL, mask, value),), errno.EPERM
     for name in ("fcntl", "fcntl64"):
-        for command in LOCKS.values():
-            yield name, ((1, MASKED_EQUAL, 0xFFFFFFFF, command),), errno.EPERM
-    yield "prlimit64", ((0, NOT_EQUAL, 0, 0), (2, NOT_EQUAL, 0, 0)), errno.EPERM  # another process' limits
+        for mask, value in all_but(COMMANDS.values()):
+            yield name, ((1, MASKED_EQUAL, mask, value),), errno.EPERM
+        setting = (1, MASKED_EQUAL, WITHIN_32_BITS, COMMANDS["F_SETFL"])
+        yield name, (setting, (2, MASKED_EQUAL, O_ASYNC, O_ASYNC)), errno.EPERM
+    yield "prlimit64", ((0, NOT_EQUAL, 0, 0),), errno.EPERM  # another process' limits
+    yield "socketpair", ((0, NOT_EQUAL, UNIX, 0),), errno.EPERM
+    for kind in DATAGRAMS:
+        yield "socketpair", ((1, MASKED_EQUAL, 0xF, kind),), errno.EPERM
+    yield from _disks()
+
+
+def _disks() -> Iterator[tuple[str, tuple[Condition, ...], int]]:
+    """Yield what would have a disk written out: an order for one's own files is obeyed in name only, by error 0."""
+    for name in WRITTEN_OUT.split():
+        yield name, (), 0
+    yield "open", ((1, MASKED_EQUAL, O_DSYNC, O_DSYNC),), errno.EPERM
+    yield "openat", ((2, MASKED_EQUAL, O_DSYNC, O_DSYNC),), errno.EPERM
+    yield "openat2", (), errno.ENOSYS  # as clone3; neither libc nor Python opens files so
+    for flag in (RWF_DSYNC, RWF_SYNC):
+        yield "pwritev2", ((5, MASKED_EQUAL, flag, flag),), errno.EPERM
+
+
+def all_but(allowed: Iterable[int]) -> Iterator[tuple[int, int]]:
+    """Yield masks, and values under them, that all numbers of 32 bits have but a few; the fewest that do.
+
+    >>> [(hex(mask), value) for mask, value in all_but([0, 2])][-2:]
+    [('0xffffffff', 1), ('0xffffffff', 3)]
+    """
+    kept = sorted(set(allowed))
+    beginnings = {0}  # of the numbers to keep, one bit longer in each round
+    for bit in reversed(range(32)):
+        mask = WITHIN_32_BITS & ~((1 << bit) - 1)
+        longer = {number & mask for number in kept}
+        yield from (
+            (mask, each) for start in sorted(beginnings) for each in (start, start | 1 << bit) if each not in longer
+        )
+        beginnings = longer
 
 
 def _added(library: Any, made: ctypes.c_void_p, name: str, conditions: tuple[Condition, ...], error: int) -> bool:

@@ -82,12 +82,16 @@ class World:
             service.bind(name)
             service.listen()
             self._services.append(service)
-        (self.root / "service").chmod(0o777)
+        self._log = stack.enter_context(socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM))
+        self._log.bind(str(self.root / "log"))
+        self._datagrams = (self._udp, self._log)
+        for name in ("service", "log"):
+            (self.root / name).chmod(0o777)
         self._places = {
             "COURSE": self.course.root, "ANSWERS": self.course.hidden.parent, "GRADEBOOK": self.root / "gradebook.json",
             "NEIGHBOUR": self.root / "neighbour.py", "PID": os.getpid(), "ADDRESS": ctypes.addressof(self._secret),
             "AUTHORS": AUTHORS.root, "PORT": port, "ABSTRACT": self.root.name, "SOCKET": self.root / "service",
-            "TOKEN_HINT": self.token[:6],
+            "LOG": self.root / "log", "TOKEN_HINT": self.token[:6],
         }  # fmt: skip
 
     @contextmanager
@@ -193,9 +197,11 @@ class World:
         """Return what reached a service or the grader since the last call."""
         found = [f"signal {number}" for number in self.signals]
         self.signals.clear()
-        while ready := select.select([*self._services, self._udp], [], [], 0)[0]:  # one may have come several times
+        while ready := select.select([*self._services, *self._datagrams], [], [], 0)[
+            0
+        ]:  # one may have come several times
             for service in ready:
-                if service is self._udp:
+                if service in self._datagrams:
                     found.append(f"a datagram: {service.recv(1000)!r}")
                 else:
                     connection, _ = service.accept()
