@@ -23,6 +23,7 @@ MOST_PAIRS = 100  # that anyone looks at
 LEAST_COMMON = 6  # fingerprints that a pair has to share: fewer are a line or two
 USUAL = 0.25  # what so many wrote is how it is written; in a small class up to half, but no more than SMALL
 OWN = 0.25  # where less than that of a text is not usual, there is little to compare
+MANY_IDLE = 10  # statements and expressions that do nothing: this course's own and outside solutions hold 3 at most
 FEW, SMALL = 4, 6  # so many may share something in any class, and in one of at least twice as many
 
 
@@ -34,6 +35,12 @@ class Text:
     lines: tuple[str, ...]
     tokens: Tokens
     prints: Mapping[int, tuple[int, ...]]
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """That the text was not read as usual, or holds much that does nothing."""
+        idle = f"holds {self.tokens.idle} statements and expressions that do nothing, which were left out"
+        return (*filter(None, [self.tokens.note]), *([idle] if self.tokens.idle >= MANY_IDLE else []))
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,8 @@
 """A Python text as what is left when names, numbers, comments and layout are taken away: a row of kinds of tokens.
 
 A name becomes `v`, unless it is a keyword, a builtin, or an attribute that the text itself does not set (`.einsum`); a
-number becomes `n`, a string `s`, and a docstring nothing. Where Python's tokenizer gives up, the rest is read line by
+number becomes `n`, a string `s`, and a docstring nothing; so do statements that do nothing, what only wraps an
+expression (`folding.py`), and parentheses that group. Where Python's tokenizer gives up, the rest is read line by
 line with a pattern, so that a copy with a syntax error is still comparable.
 """
 
@@ -12,11 +13,17 @@ import io
 import keyword
 import re
 import tokenize
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+
+from grader.similarity.folding import folded
+from grader.similarity.spans import Folded, Place
 
 MAX_BYTES = 1 << 20
-MAX_TOKENS = 20_000  # of one submission; solutions of the largest stage have a quarter
+MAX_LINES = 10_000
+MAX_READ = 60_000  # tokens that are read, before those are left out that do nothing
+MAX_TOKENS = 20_000  # tokens that are compared; solutions of the largest stage have a quarter
 _KEPT = frozenset({*keyword.kwlist, *dir(builtins)})
 _BREAKS = (tokenize.NEWLINE, tokenize.NL, tokenize.INDENT, tokenize.DEDENT, tokenize.COMMENT, tokenize.ENCODING)
 _PIECE = re.compile(
@@ -32,11 +39,28 @@ _PIECE = re.compile(
 
 @dataclass(frozen=True)
 class Tokens:
-    """The kinds of a text's tokens, and the line (from 1) that each begins on; note says what was not read as usual."""
+    """The kinds of a text's tokens, and the line (from 1) that each begins on; note says what was not read as usual.
+
+    idle is the number of statements and expressions that do nothing, which are left out.
+    """
 
     kinds: tuple[str, ...]
     lines: tuple[int, ...]
     note: str = ""
+    idle: int = 0
+
+
+@dataclass(frozen=True)
+class _Piece:
+    """A token: its sort, what it is compared as before names are taken away, and its place (`spans.py`)."""
+
+    sort: str
+    text: str
+    place: Place
+
+    @property
+    def line(self) -> int:
+        return self.place[0]
 
 
 def decoded(data: bytes) -> str:
@@ -49,33 +73,79 @@ def tokens(text: str) -> Tokens:
     """Return what a text is reduced to; never raises.
 
     Example:
-        >>> tokens("scores = Q @ K.T  # products").kinds
+        >>> tokens("scores = (Q @ K.T, 0)[0]  # products").kinds
         ('v', '=', 'v', '@', 'v', '.', 'T')
     """
-    pieces: list[tuple[str, str, int]] = []
-    note, last = "", 0
-    try:
-        for piece in _python(text):
-            pieces.append(piece)
-            last = piece[2]
-            if len(pieces) > MAX_TOKENS:
-                break
-    except (tokenize.TokenError, SyntaxError, ValueError, RecursionError, MemoryError):
-        pieces = [piece for piece in pieces if piece[2] < last]
-        note = f"is not valid Python: from line {max(last, 1)} on it was read line by line"
-        pieces += _by_pattern(text, max(last, 1))
+    lines = text.split("\n", MAX_LINES)
+    long = f"is long: only its first {MAX_LINES} lines were compared" if len(lines) > MAX_LINES else ""
+    lines = lines[:MAX_LINES]
+    pieces, broken = _read(lines)
+    whole = len(pieces) <= MAX_READ
+    pieces = _ungrouped(pieces)
+    idle, notes = 0, [broken]
+    if whole and not broken:
+        found = folded("\n".join(lines))
+        if found is None:
+            notes.append("is not valid Python, so that statements that do nothing were compared, too")
+        else:
+            pieces, idle = _without(pieces, found), found.idle
     if len(pieces) > MAX_TOKENS:
         pieces = pieces[:MAX_TOKENS]
-        note = f"is long: only its first {MAX_TOKENS} tokens were compared, to line {pieces[-1][2]}"
+        long = f"is long: only its first {MAX_TOKENS} tokens were compared, to line {pieces[-1].line}"
     own = _own_attributes(pieces)
-    kinds = [_kind(piece, pieces[at - 1][1] if at else "", own) for at, piece in enumerate(pieces)]
-    return Tokens(tuple(kinds), tuple(line for _, _, line in pieces), note)
+    kinds = [_kind(piece, pieces[at - 1].text if at else "", own) for at, piece in enumerate(pieces)]
+    return Tokens(tuple(kinds), tuple(piece.line for piece in pieces), "; ".join(filter(None, [*notes, long])), idle)
 
 
-def _python(text: str) -> Iterator[tuple[str, str, int]]:
-    """Yield the kind, the text and the line of each token of valid Python; docstrings are left out."""
+def _read(lines: Sequence[str]) -> tuple[list[_Piece], str]:
+    """Return the tokens of a text, one more than MAX_READ at most, and what is said if it is not valid Python."""
+    pieces: list[_Piece] = []
+    last = 0
+    try:
+        for piece in islice(_python(lines), MAX_READ + 1):
+            pieces.append(piece)
+            last = piece.line
+    except (tokenize.TokenError, SyntaxError, ValueError, RecursionError, MemoryError):
+        pieces = [piece for piece in pieces if piece.line < last]
+        pieces += islice(_by_pattern("\n".join(lines), max(last, 1)), MAX_READ + 1 - len(pieces))
+        return pieces, f"is not valid Python: from line {max(last, 1)} on it was read line by line"
+    return pieces, ""
+
+
+def _without(pieces: Iterable[_Piece], found: Folded) -> list[_Piece]:
+    """Return the tokens of what a text does."""
+    gone = found.merged()
+    return [
+        replace(piece, text=found.swapped.get(piece.place, piece.text))
+        for piece in pieces
+        if piece.place in found.swapped or piece.place not in gone
+    ]
+
+
+def _ungrouped(pieces: Iterable[_Piece]) -> list[_Piece]:
+    """Return tokens without `;`, and without parentheses that are no call's and no definition's."""
+    kept: list[_Piece] = []
+    before, calls = _Piece("", "", (0, 0)), []
+    for piece in pieces:
+        if piece.text == "(":
+            calls.append(before.text in (")", "]") or (before.sort == "name" and not keyword.iskeyword(before.text)))
+        if (
+            piece.text == ";"
+            or (piece.text == "(" and not calls[-1])
+            or (piece.text == ")" and calls and not calls.pop())
+        ):
+            before = piece
+            continue
+        kept.append(piece)
+        before = piece
+    return kept
+
+
+def _python(lines: Sequence[str]) -> Iterator[_Piece]:
+    """Yield the tokens of valid Python; docstrings are left out."""
     begins, held, inside = True, None, 0
-    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+    columns = _Columns(lines)
+    for token in tokenize.generate_tokens(io.StringIO("\n".join(lines)).readline):
         sort = tokenize.tok_name[token.type]
         inside += sort.endswith("STRING_START") - sort.endswith("STRING_END")
         if inside and not (inside == 1 and sort.endswith("STRING_START")):
@@ -86,48 +156,64 @@ def _python(text: str) -> Iterator[tuple[str, str, int]]:
         if token.type in _BREAKS:
             begins = begins or token.type == tokenize.NEWLINE
             continue
-        if token.type == tokenize.STRING:
-            piece = ("string", "s", token.start[0])
-            if begins:
-                held = piece
-            else:
-                yield piece
+        if token.type == tokenize.STRING and begins:
+            held = _Piece("string", "s", columns.place(token.start))
+        elif token.type == tokenize.STRING or sort.endswith("STRING_START"):
+            yield _Piece("string", "s", columns.place(token.start))
         elif token.type == tokenize.NAME:
-            yield "name", token.string, token.start[0]
+            yield _Piece("name", token.string, columns.place(token.start))
         elif token.type == tokenize.NUMBER:
-            yield "number", "n", token.start[0]
+            yield _Piece("number", "n", columns.place(token.start))
         elif token.type == tokenize.OP:
-            yield "sign", token.string, token.start[0]
-        elif sort.endswith("STRING_START"):
-            yield "string", "s", token.start[0]
+            yield _Piece("sign", token.string, columns.place(token.start))
         elif token.type == tokenize.ERRORTOKEN and token.string.strip():
             raise SyntaxError(token.string)
         begins = False
 
 
-def _by_pattern(text: str, first: int) -> Iterator[tuple[str, str, int]]:
+class _Columns:
+    """Counts columns in bytes, as syntax trees do, of tokens that come in the order of the text."""
+
+    def __init__(self, lines: Sequence[str]) -> None:
+        self._lines = lines
+        self._last, self._bytes = (0, 0), 0
+
+    def place(self, start: tuple[int, int]) -> Place:
+        """Return a token's place; only what stands between it and the token before is counted."""
+        row, column = start
+        line = self._lines[row - 1] if row <= len(self._lines) else ""
+        if line.isascii():
+            return start
+        if row != self._last[0]:
+            self._last, self._bytes = (row, 0), 0
+        self._bytes += len(line[self._last[1] : column].encode("utf-8", "replace"))
+        self._last = start
+        return row, self._bytes
+
+
+def _by_pattern(text: str, first: int) -> Iterator[_Piece]:
     """Yield the same as far as a pattern can tell, from a line on; long strings are taken for docstrings."""
     start = sum(len(line) + 1 for line in text.split("\n")[: first - 1])
     line, at = first, start
     for found in _PIECE.finditer(text, start):
         line, at = line + text.count("\n", at, found.start()), found.start()
         if found.lastgroup == "string":
-            yield "string", "s", line
+            yield _Piece("string", "s", (line, 0))
         elif found.lastgroup in ("name", "number", "sign"):
-            yield found.lastgroup, found[0] if found.lastgroup != "number" else "n", line
+            yield _Piece(found.lastgroup, found[0] if found.lastgroup != "number" else "n", (line, 0))
 
 
-def _own_attributes(pieces: list[tuple[str, str, int]]) -> frozenset[str]:
+def _own_attributes(pieces: Sequence[_Piece]) -> frozenset[str]:
     """Return the attributes that a text sets itself (`self.weights = …`), whose names are its author's."""
-    words = [text for _, text, _ in pieces]
+    words = [piece.text for piece in pieces]
     return frozenset(
         name for dot, name, sign in zip(words, words[1:], words[2:], strict=False) if (dot, sign) == (".", "=")
     )
 
 
-def _kind(piece: tuple[str, str, int], before: str, own: frozenset[str]) -> str:
-    sort, text, _ = piece
-    if sort != "name":
+def _kind(piece: _Piece, before: str, own: frozenset[str]) -> str:
+    text = piece.text
+    if piece.sort != "name":
         return text
     kept = text not in own if before == "." else text in _KEPT
     return text if kept else "v"
