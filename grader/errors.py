@@ -32,6 +32,20 @@ class StageLocked(GraderError):
     exit_code = 3
 
 
+class StageWaits(GraderError):
+    """What was handed in builds on earlier stages of which there is no module to grade it with; stages names them."""
+
+    exit_code = 6
+
+    def __init__(self, message: str, hint: str, stages: tuple[str, ...]) -> None:
+        super().__init__(message, hint)
+        self.hint: str = hint
+        self.stages = stages
+
+    def __reduce__(self) -> tuple[type[StageWaits], tuple[str, str, tuple[str, ...]]]:
+        return type(self), (self.message, self.hint, self.stages)
+
+
 class CourseError(GraderError):
     """The course itself is broken; its author, not its learner, has to act."""
 

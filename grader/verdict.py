@@ -8,6 +8,7 @@ from typing import Literal
 
 from grader.course.provenance import UNKNOWN, Provenance
 from grader.course.stage import Criterion, Feedback, Stage
+from grader.errors import StageWaits
 from grader.outcome import KINDS, Diagnosis, Gradient, Kind, Outcome, Status, Where, the_one
 from grader.submission.source import Problem
 from grader.submission.used import Use
@@ -88,6 +89,7 @@ class Run:
     revision: str | None = None  # the commit that the module was taken from
     provenance: Provenance = UNKNOWN
     uses: tuple[Use, ...] = ()  # the modules of earlier stages that it was graded with
+    withheld: tuple[str, ...] = ()  # stages whose references ran beside it: reports hold nothing that its code chose
 
 
 @dataclass(frozen=True)
@@ -95,7 +97,8 @@ class Verdict:
     """The result of grading one module; passed only when every row is. problem replaces the rows' failures.
 
     feedback is how much is told of hidden tests, unrecorded why progress could not be written. Where run.public_only
-    says that hidden tests are sealed, rows are about public tests, and the module has not passed.
+    says that hidden tests are sealed, rows are about public tests, and the module has not passed. waits_for holds the
+    earlier stages without which it could not be graded: it has no mark then, and problem says what to do.
     """
 
     stage: str
@@ -109,6 +112,7 @@ class Verdict:
     locked: bool = False
     feedback: Feedback = "full"
     unrecorded: str = ""
+    waits_for: tuple[str, ...] = ()
 
     @property
     def public_passed(self) -> bool:
@@ -126,6 +130,12 @@ class Verdict:
     def grader_fault(self) -> bool:
         """Whether anything went wrong on our side, so that this verdict must not count."""
         return bool(self.faults) or any(row.status == "grader_fault" for row in self.criteria)
+
+
+def waiting(stage: Stage, run: Run, why: StageWaits) -> Verdict:
+    """Return the verdict of a module that waits for earlier stages: no row of it was graded."""
+    problem = Problem("waits", why.message, None, why.hint)
+    return Verdict(stage.id, stage.title, False, (), run, problem, waits_for=why.stages)
 
 
 def decide(

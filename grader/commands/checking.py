@@ -17,6 +17,7 @@ from grader.commands.options import (
     Isolation,
     Json,
     KeyFile,
+    Lend,
     OnlyRow,
     Receipt,
     RequireIsolation,
@@ -25,6 +26,7 @@ from grader.commands.options import (
     SigningKey,
     Student,
     Verbose,
+    lent_from,
 )
 
 
@@ -35,6 +37,7 @@ def check(
     isolation: Isolation = "auto",
     require_isolation: RequireIsolation = "auto",
     submission: GradedFiles = None,
+    lend: Lend = "passed",
     student: Student = None,
     only: OnlyRow = None,
     row: ShownRow = None,
@@ -56,7 +59,8 @@ def check(
     from grader.progress.actions import GradingRequest
     from grader.progress.naming import stage_and_row
 
-    request = GradingRequest(submission, only, seed, isolation, require_isolation, student)
+    choices.expect_submission(lend, submission)
+    request = GradingRequest(submission, only, seed, isolation, require_isolation, student, lent=lent_from(lend))
     several = choices.several(every, begun, stage, request, row)
     telling = grading.telling(formats, as_json, feedback, verbose)
     telling = replace(telling, signing=signing(receipt, signing_key, only, several is not None))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from grader.errors import UsageError
@@ -9,6 +10,13 @@ from grader.submission import holds_stages
 
 if TYPE_CHECKING:
     from grader.progress.actions import GradingRequest, Which
+
+
+def expect_submission(lend: str, submission: Path | None) -> None:
+    """Raise UsageError where --lend is given for one's own files, beside which references always serve."""
+    if lend != "passed" and submission is None:
+        message = f"--lend {lend} is about what somebody handed in, and no --submission is given"
+        raise UsageError(message, "Your own check is graded with the references that it needs.")
 
 
 def several(

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from grader.progress.actions import GradingRequest, Workspace
     from grader.verdict import Verdict
 
-ALL_PASS, SOME_DO_NOT, FAULT = 0, 1, 4
+ALL_PASS, SOME_DO_NOT, FAULT, WAITS = 0, 1, 4, 6
 DEMO_NOTE = (
     "This was {file}, a half-finished module that comes with the course, graded as yours will be. "
     "`grader` says where you begin."
@@ -128,7 +128,7 @@ def demo(request: GradingRequest, row: str | None, verbose: bool) -> int:
         raise UsageError(message, "`grader check` grades what you have written.")
     stage = workspace.course.find(example.stage)
     shown = None if row is None else stage.asked(row).id
-    request = replace(request, submission=workspace.course.root / example.file)
+    request = replace(request, submission=workspace.course.root / example.file, ours=True)
     with screen.ticking(stage.id) as tick:
         verdict = actions.check(workspace, stage, request, tick)
     _print(verdict, "grader demo", verbose, shown)
@@ -238,4 +238,6 @@ def _command(command: str, request: GradingRequest) -> str:
 def _exit_code(verdicts: tuple[Verdict, ...]) -> int:
     if any(verdict.grader_fault for verdict in verdicts):
         return FAULT
+    if any(verdict.waits_for for verdict in verdicts):
+        return WAITS
     return ALL_PASS if verdicts and all(each.passed or each.public_passed for each in verdicts) else SOME_DO_NOT

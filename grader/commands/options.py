@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from pathlib import Path
 from typing import Annotated
 
@@ -74,6 +75,31 @@ def _format_names(incomplete: str) -> list[str]:
     return [f"{before}{comma}{name}" for name in RENDER if name.startswith(last)]
 
 
+def lent_from(text: str) -> datetime | None:
+    """Return from when on --lend lends references, None for never; raises UsageError."""
+    from grader.submission.earlier import ALWAYS
+
+    if text in ("passed", "always"):
+        return None if text == "passed" else ALWAYS
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        moment = None
+    if moment is None or moment.tzinfo is None:
+        hint = "Expected passed, always, or a date and time with its offset, as in 2026-11-30T23:59:00+01:00."
+        raise UsageError(f"--lend {text!r} does not say when references are lent", hint)
+    return moment
+
+
+def _known_lend(text: str) -> str:
+    lent_from(text)
+    return text
+
+
+def _lend_names(incomplete: str) -> list[str]:
+    return [name for name in ("passed", "always") if name.startswith(incomplete)]
+
+
 def _level_names(incomplete: str) -> list[str]:
     return [level for level in FEEDBACK if level.startswith(incomplete)]
 
@@ -137,6 +163,17 @@ GradedFiles = Annotated[
         "--submission",
         metavar="PATH",
         help="Grade someone's course, folder, module, archive or repo@revision; record nothing.",
+    ),
+]
+Lend = Annotated[
+    str,
+    typer.Option(
+        "--lend",
+        metavar="WHEN",
+        help="With --submission: when an earlier stage's reference stands in for a module that has not passed: "
+        "passed (never), always, or a date and time from which on.",
+        callback=_known_lend,
+        autocompletion=_lend_names,
     ),
 ]
 ExploredFiles = Annotated[

@@ -16,7 +16,7 @@ from typing import Any
 from grader import __version__
 from grader.course.provenance import Provenance
 from grader.course.stage import Course, Feedback, Stage
-from grader.errors import GraderError, GraderFault
+from grader.errors import GraderError, GraderFault, StageWaits
 from grader.gradebook.pool.crowding import Crowding
 from grader.gradebook.records import Attempt, Key
 from grader.judging.grading import Grader, Options
@@ -24,7 +24,7 @@ from grader.report.document import verdict_document
 from grader.report.feedback import known_names, lower, shown
 from grader.submission import Snapshot
 from grader.submission.source import Problem
-from grader.verdict import Run, Verdict, decide
+from grader.verdict import Run, Verdict, decide, waiting
 
 DIGEST = 12  # characters of a stage's digest in a course version
 CROWDED = 1.5  # processes that share a core, from which a stage's time by the clock says little
@@ -70,10 +70,12 @@ def course_version(stage: Stage) -> str:
 
 
 def ungraded(stage: Stage, key: Key, feedback: Feedback, why: GraderError, made: Provenance) -> Mapping[str, Any]:
-    """Return the document of what could not be graded: by the submission's fault, or by the grader's."""
+    """Return the document of what could not be graded: by the submission's fault, by the grader's, or not yet."""
     run = Run(key.seed, "none", None, 0.0, __version__, key.digest, f"stages/{stage.name}/{stage.module}")
     if isinstance(why, GraderFault):
         verdict = decide(stage, (), (), run, faults=(why.message,))
+    elif isinstance(why, StageWaits):
+        verdict = waiting(stage, run, why)
     else:
         problem = Problem("missing", why.message, None, why.hint)
         verdict = decide(stage, (), (), run, problem=problem)

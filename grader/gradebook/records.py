@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal, get_args
 
-# A verdict was reached; nothing was handed in; what was handed in cannot be accepted; the grader failed.
-Outcome = Literal["graded", "missing", "rejected", "fault"]
+# A verdict was reached; nothing was handed in; what was handed in cannot be accepted; it waits for an earlier stage;
+# the grader failed.
+Outcome = Literal["graded", "missing", "rejected", "waits", "fault"]
 OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 # Who says when something was handed in, the most reliable first.
 Clock = Literal["csv", "commit", "file", "unknown"]
@@ -75,6 +76,17 @@ class Attempt:
     label: str
     identity: str = ""
     result: int | None = None
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """Something that was handed in and waits for earlier stages: no result, and no mark; verdict says what to do."""
+
+    student: str
+    stage: str
+    digest: str
+    verdict: Mapping[str, Any]
+    at: datetime
 
 
 @dataclass(frozen=True)

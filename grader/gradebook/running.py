@@ -6,22 +6,22 @@ with what is not yet written.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from dataclasses import replace
 
 from grader.course.stage import Stage
-from grader.errors import GraderError, GraderFault
+from grader.errors import GraderError, GraderFault, StageWaits
+from grader.gradebook.building import known_modules
 from grader.gradebook.intake.taking import Taken
 from grader.gradebook.job import Done, Job, course_version, grade_job, ungraded
 from grader.gradebook.marking import mark
 from grader.gradebook.pool.executor import WorkerDied
-from grader.gradebook.records import Attempt, Key, Made, Outcome, Result
+from grader.gradebook.records import Attempt, Key, Made, Outcome, Result, Waiting
 from grader.gradebook.setting import Setting, Tally, Told
 from grader.gradebook.store import Gradebook
 from grader.report.escape import one_line
 from grader.submission import Snapshot
-from grader.submission.earlier import used_modules
 
 TRIES = 2  # of a submission whose process dies
 MOST_WHY = 1000  # characters of what is kept of a fault
@@ -62,8 +62,14 @@ class Coordinator:
             elif taken.snapshot is None:
                 self._record_ungraded(stage, course, taken, tally)
             else:
-                yield self.job(stage, course, attempt, taken.snapshot)
-                continue
+                try:
+                    job = self.job(stage, course, attempt, taken.snapshot)
+                except StageWaits as why:
+                    self._record_waiting(stage, course, attempt, taken.snapshot, why)
+                    tally.wait(attempt.student, why.stages)
+                else:
+                    yield job
+                    continue
             self._told(tally)
 
     def _retime(self, before: Attempt, attempt: Attempt) -> None:
@@ -74,10 +80,15 @@ class Coordinator:
                 mark(self._book, self._setting.policy, attempt.student, "another time", self._setting.now())
 
     def job(self, stage: Stage, course: str, attempt: Attempt, snapshot: Snapshot) -> Job:
-        """Return the grading of a module with what it builds on: the student's own where that has passed."""
-        snapshot = replace(snapshot, uses=used_modules(stage, self._own(attempt.student), lambda used, digest: True))
+        """Return the grading of a module with what it builds on: the student's own where that has passed.
+
+        Raises StageWaits where none has, and the policy lends no reference yet.
+        """
+        setting = self._setting
+        uses = known_modules(self._book, setting.policy, stage, attempt.student, setting.now())
+        snapshot = replace(snapshot, uses=uses)
         key = self.key(attempt, snapshot.whole, course)
-        return Job(key, attempt, snapshot, self._setting.policy.feedback)
+        return Job(key, attempt, snapshot, setting.policy.feedback)
 
     def key(self, attempt: Attempt, digest: str, course: str) -> Key:
         """Return the key of a result: with the seed that the attempt had before, else one of this run's."""
@@ -85,19 +96,6 @@ class Coordinator:
         key = Key(attempt.student, attempt.stage, digest, course, seed, self._setting.isolation)
         before = self._book.seed(attempt, key)
         return key if before is None else replace(key, seed=before)
-
-    def _own(self, student: str) -> Callable[[Stage], Snapshot | None]:
-        """Return what gives a student's own module of an earlier stage: the last one that has passed."""
-
-        def own(used: Stage) -> Snapshot | None:
-            for attempt in reversed(self._book.attempts(student)):
-                if attempt.stage != used.id or attempt.result is None or not self._book.result(attempt.result).passed:
-                    continue
-                if (text := self._book.source(attempt.digest)) is not None:
-                    return Snapshot(used.module, text, attempt.digest, used.module_path, attempt.label)
-            return None
-
-        return own
 
     def _results(self, jobs: Iterator[Job]) -> Iterator[tuple[Job, Done | GraderError]]:
         """Have jobs graded, a few ahead of the processes; a job whose process dies is tried again."""
@@ -149,7 +147,11 @@ class Coordinator:
                     found[place] = self._book.keep_result(self._ungraded(stage, course, taken))
                 tally.kept += 1
                 continue
-            job = self.job(stage, course, attempt, taken.snapshot)
+            try:
+                job = self.job(stage, course, attempt, taken.snapshot)
+            except StageWaits as why:  # the result that counts stays
+                tally.wait(attempt.student, why.stages)
+                continue
             known = self._book.known(job.key)
             if known is None or known[1] == "fault":
                 yield job
@@ -197,8 +199,19 @@ class Coordinator:
             fault = self._noted(result, taken.error)
         tally.count(result, fault)
 
+    def _record_waiting(self, stage: Stage, course: str, attempt: Attempt, snapshot: Snapshot, why: StageWaits) -> None:
+        """Keep what was handed in, and that it waits: neither a result nor a mark, so that the next run tries again."""
+        setting = self._setting
+        key = Key(attempt.student, stage.id, attempt.digest, course, 0, "none")
+        document = ungraded(stage, key, setting.policy.feedback, why, setting.made)
+        with self._book.changing():
+            self._book.keep_source(snapshot.digest, snapshot.source)
+            self._book.keep_attempt(attempt)
+            self._book.keep_waiting(Waiting(attempt.student, stage.id, attempt.digest, document, setting.now()))
+
     def _write(self, attempt: Attempt, result: Result) -> None:
         self._book.keep_attempt(attempt)
+        self._book.drop_waiting(attempt)
         number = self._book.keep_result(result)
         if result.outcome != "fault":
             self._book.count_for(attempt.student, attempt.stage, attempt.digest, number)

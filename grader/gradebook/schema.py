@@ -111,4 +111,16 @@ def _first() -> tuple[str, ...]:
 # The secret from which older graders derived seeds: each result has its own, and each run draws new ones.
 _WITHOUT_SECRET = ("DROP TABLE facts",)
 
-STEPS: tuple[tuple[str, ...], ...] = (_first(), _WITHOUT_SECRET)
+
+def _waiting() -> tuple[str, ...]:
+    """Return the step that adds what waits for earlier stages; the history keeps when it began to, and why."""
+    table = (
+        "CREATE TABLE waiting (student TEXT NOT NULL, stage TEXT NOT NULL, digest TEXT NOT NULL, "
+        "verdict TEXT NOT NULL CHECK (json_valid(verdict)), at TEXT NOT NULL, PRIMARY KEY (student, stage, digest))"
+    )
+    document = "json_object('digest', {0}.digest, 'for', json_extract({0}.verdict, '$.waits_for'))"
+    why = "coalesce(json_extract(NEW.verdict, '$.problem.message'), '')"
+    return table, *_kept("waiting", "waits", document, "NEW.at", why)[:2]
+
+
+STEPS: tuple[tuple[str, ...], ...] = (_first(), _WITHOUT_SECRET, _waiting())

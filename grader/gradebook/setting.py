@@ -36,7 +36,9 @@ class Tally:
     failed: int = 0
     missing: int = 0
     rejected: int = 0
+    waits: int = 0
     faults: list[tuple[str, str]] = field(default_factory=list)  # whose grading failed, and why, each time
+    waiting: dict[str, tuple[str, ...]] = field(default_factory=dict)  # who waits, and for which earlier stages
     lacking: list[str] = field(default_factory=list)  # who handed in nothing, or nothing that can be accepted
 
     def count(self, result: Result, fault: str = "") -> None:
@@ -55,10 +57,15 @@ class Tally:
             case _:
                 self.failed += 1
 
+    def wait(self, student: str, stages: tuple[str, ...]) -> None:
+        """Count what waits for earlier stages."""
+        self.waits += 1
+        self.waiting[student] = stages
+
     @property
     def graded(self) -> int:
         """How many this run has graded, or found that they cannot be."""
-        return self.passed + self.failed + self.missing + self.rejected + len(self.faults)
+        return self.passed + self.failed + self.missing + self.rejected + self.waits + len(self.faults)
 
     @property
     def done(self) -> int:
@@ -73,6 +80,7 @@ class Tally:
         found = [f"{self.passed} passed", f"{self.failed} did not"]
         found += [f"{self.missing} handed in nothing"] if self.missing else []
         found += [f"{self.rejected} cannot be accepted"] if self.rejected else []
+        found += [f"{self.waits} wait{'s' if self.waits == 1 else ''} for an earlier stage"] if self.waits else []
         found += [_faults(len(self.faults), "grader fault")] if self.faults else []
         return ", ".join(found) + (f"; {self.kept} had a result before" if self.kept else "")
 
@@ -82,7 +90,8 @@ class Tally:
             return f"{self.stage}: {self.kept} kept"
         rate = self.graded / seconds if seconds > 0 else 0.0
         left = (self.total - self.done) / rate if rate else 0.0
-        counts = f"{self.passed} passed, {self.total_failed} not, {_faults(len(self.faults), 'fault')}"
+        waits = f"{self.waits} waiting, " if self.waits else ""
+        counts = f"{self.passed} passed, {self.total_failed} not, {waits}{_faults(len(self.faults), 'fault')}"
         return f"{self.stage}: {counts}, {_pace(rate)}" + (f", {_duration(left)} left" if with_rest else "")
 
     @property

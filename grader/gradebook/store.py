@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from grader.gradebook.database import Database
-from grader.gradebook.records import Attempt, Change, Key, Made, Mark, Override, Result
+from grader.gradebook.records import Attempt, Change, Key, Made, Mark, Override, Result, Waiting
 
 _KEY = "student, stage, digest, course, seed, isolation"
 _WHOLE = f'{_KEY}, outcome, verdict, at, seconds, python, numpy, "commit", worker'
@@ -111,6 +111,27 @@ class Gradebook(Database):
             "UPDATE attempts SET result = ? WHERE student = ? AND stage = ? AND digest = ?",
             (result, student, stage, digest),
         )
+
+    def keep_waiting(self, waiting: Waiting) -> None:
+        """Keep that something waits for earlier stages; the same again, with the same words, leaves no trace."""
+        values = waiting.student, waiting.stage, waiting.digest, json.dumps(waiting.verdict), _text(waiting.at)
+        self._run(
+            "INSERT INTO waiting (student, stage, digest, verdict, at) VALUES (?, ?, ?, ?, ?) "
+            f"ON CONFLICT (student, stage, digest) DO UPDATE SET {_excluded(('verdict', 'at'))} "
+            "WHERE waiting.verdict <> excluded.verdict",
+            values,
+        )
+
+    def drop_waiting(self, attempt: Attempt) -> None:
+        """Forget that something waits, since it has been graded, or the grader failed at it."""
+        values = *_cell(attempt), attempt.digest
+        self._run("DELETE FROM waiting WHERE student = ? AND stage = ? AND digest = ?", values)
+
+    def waiting(self) -> dict[tuple[str, str, str], Waiting]:
+        """Return what waits for earlier stages, by student, stage and digest."""
+        rows = self._run("SELECT student, stage, digest, verdict, at FROM waiting ORDER BY student, stage, at")
+        found = (Waiting(row[0], row[1], row[2], json.loads(row[3]), datetime.fromisoformat(row[4])) for row in rows)
+        return {(each.student, each.stage, each.digest): each for each in found}
 
     def marks(self) -> tuple[Mark, ...]:
         """Return the automatic marks."""

@@ -6,13 +6,13 @@ with Gradebook.open(folder) as book:
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
-from grader.gradebook.records import Attempt, Mark, Outcome, Override
+from grader.gradebook.records import Attempt, Mark, Outcome, Override, Waiting
 from grader.report.escape import joined
 
 if TYPE_CHECKING:
@@ -23,10 +23,11 @@ if TYPE_CHECKING:
 class Entry:
     """One cell of the table, of a student and a stage.
 
-    mark is the automatic part, None where the grader failed so far; override the manual part, if any. outcome, verdict
-    (the published document) and submitted are of the attempt that counts; attempts says how many there are. identity
-    is the student's number on a learning platform, where one is known; label says where that attempt was found, graded
-    when it was graded. fault is why the grader failed, where it did: for those who grade, and not for students.
+    mark is the automatic part, None where it waits for an earlier stage or the grader failed so far; override the
+    manual part, if any. outcome, verdict (the published document) and submitted are of the attempt that counts;
+    attempts says how many there are. identity is the student's number on a learning platform, where one is known; label
+    says where that attempt was found, graded when it was graded. fault is why the grader failed, where it did: for
+    those who grade, and not for students.
     """
 
     student: str
@@ -87,25 +88,35 @@ def entries(book: Gradebook) -> Iterator[Entry]:
     """Yield the same one by one, so that a large class's verdicts are never all in memory."""
     marks = {(mark.student, mark.stage): mark for mark in book.marks()}
     overrides = {(each.student, each.stage): each for each in book.overrides()}
-    faults = book.faults()
+    faults, waiting = book.faults(), book.waiting()
     attempts: dict[tuple[str, str], list[Attempt]] = {}
     for attempt in book.attempts():
         attempts.setdefault((attempt.student, attempt.stage), []).append(attempt)
     for cell in sorted({*attempts, *overrides}):
         mark, mine = marks.get(cell), attempts.get(cell, [])
+        waits = [waiting[key] for each in mine if (key := (*cell, each.digest)) in waiting]
         counts = next((each for each in mine if mark and each.digest == mark.attempt), mine[-1] if mine else None)
         result = book.result(mark.result) if mark else None
-        outcome: Outcome = result.outcome if result else "fault" if mine else "missing"
+        if waits and result is not None and result.outcome != "graded":  # no points for what came too early
+            counts, mark, result = mine[-1], None, None
+        outcome: Outcome = result.outcome if result else _ungraded(mine, waits)
         yield Entry(
             *cell,
             identity=next((each.identity for each in reversed(mine) if each.identity), ""),
             outcome=outcome,
             mark=mark,
             override=overrides.get(cell),
-            verdict=result.verdict if result else None,
+            verdict=result.verdict if result else waits[-1].verdict if outcome == "waits" else None,
             submitted=counts.submitted if counts else None,
             attempts=len(mine),
             label=counts.label if counts else "",
             graded=result.at if result else None,
             fault=faults.get(cell, "") if outcome == "fault" else "",
         )
+
+
+def _ungraded(attempts: Sequence[Attempt], waits: Sequence[Waiting]) -> Outcome:
+    """Return what came of attempts of which none has a result that counts."""
+    if waits and all(each.result is not None or each.digest in {one.digest for one in waits} for each in attempts):
+        return "waits"
+    return "fault" if attempts else "missing"

@@ -50,7 +50,7 @@ class Assessor:
     @property
     def explains(self) -> bool:
         """Whether there is anything to explain wrong answers with."""
-        return self._answers is not None
+        return self._answers is not None and not self.job.withheld
 
     @property
     def answers(self) -> Diagnostician | None:

@@ -116,15 +116,15 @@ class Grader:
         tier, note = self._tier(options.isolation, options.require)
         reading = check_source(self.stage, snapshot)
 
-        def run() -> Run:
+        def run(withheld: tuple[str, ...] = snapshot.withheld) -> Run:
             seconds = time.monotonic() - started
             public = public_only(self.stage)
             where = snapshot.whole, snapshot.label, options.only, public, snapshot.revision
             uses = tuple(each.use for each in snapshot.uses)
-            return Run(options.seed, tier, note, seconds, __version__, *where, uses=uses)
+            return Run(options.seed, tier, note, seconds, __version__, *where, uses=uses, withheld=withheld)
 
-        if reading.problem is not None:
-            return decide(self.stage, (), (), run(), problem=reading.problem)
+        if reading.problem is not None:  # nothing has run, so that nothing can have been read
+            return decide(self.stage, (), (), run(()), problem=reading.problem)
         refused = refused_rows(self.stage, reading)
         found = self._judged(snapshot, options, tier, None, on_test)
         if found.problem is not None:

@@ -15,6 +15,7 @@ from grader.course.provenance import made_here
 from grader.course.stage import Course, Stage
 from grader.errors import NotHandedIn, ProgressError, StageLocked, SubmissionError
 from grader.progress import last_check
+from grader.progress.grading import graded, no_run, passed_beside
 from grader.progress.state import Progress, State, current, state_of, waits_for
 from grader.progress.store import Store
 from grader.submission import Snapshot, take
@@ -22,7 +23,7 @@ from grader.submission import Snapshot, take
 if TYPE_CHECKING:
     from grader.judging.grading import Options
     from grader.outcome import Outcome
-    from grader.verdict import Run, Verdict
+    from grader.verdict import Verdict
 
     OnTest = Callable[[Outcome], None]
     Grade = Callable[[Course, Stage, Snapshot, Options, OnTest | None], Verdict]
@@ -58,7 +59,8 @@ class Standing:
 class GradingRequest:
     """What to grade and how: someone's files, one row, the seed, the isolation, the least, and whose work it is.
 
-    passed holds, by stage, the digest of what passed earlier in the same run; ahead the rows to begin with.
+    passed holds, by stage, the digest of what passed earlier in the same run; ahead the rows to begin with. lent says
+    from when on references serve someone's files, None for never; one's own they always serve, and ours, the course's.
     """
 
     submission: Path | None = None
@@ -69,6 +71,8 @@ class GradingRequest:
     student: str | None = None
     passed: Mapping[str, str] = field(default_factory=dict)
     ahead: tuple[str, ...] = ()
+    lent: datetime | None = None
+    ours: bool = False
 
 
 def open_workspace(start: Path, key_file: Path | None = None) -> Workspace:
@@ -117,7 +121,7 @@ def locked_verdict(stage: Stage, request: GradingRequest) -> Verdict:
     """Return the verdict of a stage that was not graded because others come first."""
     from grader.verdict import Verdict
 
-    return Verdict(stage.id, stage.title, False, (), _no_run(stage, request), locked=True)
+    return Verdict(stage.id, stage.title, False, (), no_run(stage, request), locked=True)
 
 
 def check(workspace: Workspace, stage: Stage, request: GradingRequest, on_test: OnTest | None = None) -> Verdict:
@@ -126,7 +130,9 @@ def check(workspace: Workspace, stage: Stage, request: GradingRequest, on_test: 
         request = replace(request, only=stage.asked(request.only).id)
     if request.submission is not None:
         sealed.expect_key(stage, "what somebody handed in")
-        return graded(workspace, stage, take(stage, request.submission, workspace.course.root), request, on_test)
+        snapshot = take(stage, request.submission, workspace.course.root)
+        request = replace(request, passed=passed_beside(workspace, stage, request, on_test))
+        return graded(workspace, stage, snapshot, request, on_test)
     progress = workspace.store.read()
     if first := locked_by(workspace, stage, progress):
         raise locked_error(stage, first, current(workspace.course, progress))
@@ -176,19 +182,6 @@ def _is_begun(workspace: Workspace, stage: Stage) -> bool:
     return stage.id in workspace.store.read().passed or not is_stub(stage)
 
 
-def graded(
-    workspace: Workspace, stage: Stage, snapshot: Snapshot, request: GradingRequest, on_test: OnTest | None = None
-) -> Verdict:
-    from grader.judging.grading import Options, fresh_seed, grade
-    from grader.progress.building import equipped
-
-    course, store = workspace.course, workspace.store
-    snapshot = equipped(course, store, stage, snapshot, request.submission, request.passed)
-    seed = fresh_seed() if request.seed is None else request.seed
-    options = Options(seed, request.isolation, request.only, require=request.require, ahead=request.ahead)
-    return (workspace.grade or grade)(workspace.course, stage, snapshot, options, on_test)
-
-
 def _own(
     workspace: Workspace, stage: Stage, snapshot: Snapshot, request: GradingRequest, on_test: OnTest | None
 ) -> Verdict:
@@ -231,15 +224,7 @@ def _ungraded(stage: Stage, request: GradingRequest, error: SubmissionError) -> 
 
     absent = isinstance(error, NotHandedIn)
     problem = Problem("missing", error.message, None, error.hint, absent)
-    return decide(stage, (), (), _no_run(stage, request), problem=problem)
-
-
-def _no_run(stage: Stage, request: GradingRequest) -> Run:
-    from grader.verdict import Run
-
-    return Run(
-        request.seed or 0, "none", None, 0.0, __version__, "", f"stages/{stage.name}/{stage.module}", request.only
-    )
+    return decide(stage, (), (), no_run(stage, request), problem=problem)
 
 
 def _digest(stage: Stage, course: Course) -> str | None:

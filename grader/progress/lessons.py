@@ -13,8 +13,9 @@ from grader.course.sealed import public_only
 from grader.course.stage import STAGES, Course, Criterion, Stage
 from grader.errors import CourseError, ProgressError, StageLocked, SubmissionError
 from grader.progress import last_check
-from grader.progress.actions import GradingRequest, Workspace, graded, is_stub, stub_text
+from grader.progress.actions import GradingRequest, Workspace, is_stub, stub_text
 from grader.progress.building import equipped
+from grader.progress.grading import graded
 from grader.progress.last_check import LastCheck, RowCheck
 from grader.progress.state import current
 from grader.progress.steps import asked, shown, steps_of

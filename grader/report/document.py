@@ -24,7 +24,7 @@ def verdict_document(verdict: Verdict, waits_for: Iterable[str] = ()) -> Documen
         "title": verdict.title,
         "passed": verdict.passed,
         "locked": verdict.locked,
-        "waits_for": list(waits_for),
+        "waits_for": [*waits_for, *verdict.waits_for],
         "seed": run.seed,
         "isolation": run.isolation,
         "isolation_note": plain_text(run.isolation_note),

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from grader.course.stage import FEEDBACK, Feedback, Stage
-from grader.verdict import CriterionResult, Failure, Verdict
+from grader.submission.source import Problem
+from grader.verdict import SOURCE, CriterionResult, Failure, Verdict
 
 HELD_BACK = "A hidden test does not pass; what it calls and what came back are not shown."
 FAULT = 'Something failed in the grader or the course; feedback = "full" in stage.toml shows what.'
+HELD_FAULT = "Something failed in the grader or the course; beside a reference that is held back, no report says what."
+TESTS = "the tests"  # stands for the tests of a row of which nothing is told
 MODULE = "the module"  # what rows wait for where the whole module cannot be graded
+LOADING = ("import", "import-error")  # kinds of problems that are found by running the module
 
 
 def lower(first: Feedback, second: Feedback) -> Feedback:
@@ -31,7 +35,10 @@ def shown(verdict: Verdict, level: Feedback, known: Collection[str]) -> Verdict:
     wrote. verdict keeps only the rows' statuses and counts. Public tests are told in full, since a learner has them,
     except for explanations that were made from the reference.
     What a row waits for is kept where it is in known, since a learner's process can name a function after an input.
+    Of a run beside a reference that is withheld, every level keeps only what `_without_its_words` does.
     """
+    if verdict.run.withheld:
+        verdict = _without_its_words(verdict)
     if level == "full":
         return replace(verdict, feedback=level)
     rows = tuple(_row(row, level, known) for row in verdict.criteria)
@@ -55,3 +62,38 @@ def _declared(failure: Failure) -> Failure:
     failure = replace(failure, gradients=())
     found = failure.diagnosis
     return failure if found is None or found.declared else replace(failure, diagnosis=None)
+
+
+def _without_its_words(verdict: Verdict) -> Verdict:
+    """Return a verdict without anything that the learner's process chose, since it could be a piece of a reference.
+
+    Left are each row's status and how many of its tests pass, which marks are made of: at most a bit a test. Messages,
+    values, output, places, times and names give way to words of the grader's own.
+    """
+    why = held_back(verdict.run.withheld)
+    rows = tuple(_decided(row, why) for row in verdict.criteria)
+    problem = verdict.problem
+    if problem is not None and problem.kind in LOADING:
+        message = f"{verdict.run.label} fails while it is loaded."
+        problem = Problem("import-error", message, None, why)
+    faults = (HELD_FAULT,) if verdict.faults else ()
+    return replace(
+        verdict, criteria=rows, problem=problem, faults=faults, run=replace(verdict.run, duration_s=0.0), unrecorded=""
+    )
+
+
+def held_back(stages: Sequence[str]) -> str:
+    """Return why a report says no more than which rows pass."""
+    names = " and ".join(stages)
+    return (
+        f"This ran beside the reference of {names}, which code that runs can read: so no messages, values or output "
+        f"are shown. Hand in {names} of your own that passes, and all of it is."
+    )
+
+
+def _decided(row: CriterionResult, why: str) -> CriterionResult:
+    """Return a row with its status and counts, and what the text of the module tells."""
+    told = tuple(failure for failure in row.failures if failure.test == SOURCE)  # read, not run
+    if row.status != "passed" and not told:
+        told = (Failure(TESTS, False, row.status, "", why, None, None),)
+    return replace(row, failures=told, waits_for=())

@@ -15,7 +15,7 @@ from grader.report.terminal.checklist import (
     told,
 )
 from grader.report.terminal.layout import DETAIL_WIDTH, INDENT, Look
-from grader.report.terminal.words import reached_choices, status_words
+from grader.report.terminal.words import reached_choices, status_words, waits_words
 from grader.verdict import CriterionResult, Failure, Verdict
 
 LOOK = Look(DETAIL_WIDTH)
@@ -59,7 +59,7 @@ def reached(verdict: Verdict) -> str:
 def unmarked(report: Report) -> str | None:
     """Return why a run must not be given any marks, not even none; None where it has them.
 
-    That is a fault of ours, a stage that is locked, and a module that could not even be taken.
+    That is a fault of ours, a stage that is locked or waits for an earlier one, and a module that could not be taken.
     """
     faults = [fault for verdict in report.verdicts if verdict.grader_fault for fault in verdict.faults or ("",)]
     if faults:
@@ -78,7 +78,8 @@ def problem(verdict: Verdict) -> str:
     if found is None:
         return ""
     place = f"{verdict.run.label}:{found.line}" if found.line else verdict.run.label
-    lines = [f"{place} cannot be graded as it is.", found.message, found.hint or ""]
+    head = f"{verdict.stage} {waits_words(verdict)}." if verdict.waits_for else f"{place} cannot be graded as it is."
+    lines = [head, found.message, found.hint or ""]
     return plain("\n".join(line for line in lines if line))
 
 

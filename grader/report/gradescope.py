@@ -36,7 +36,7 @@ def gradescope(report: Report, scene: Scene) -> str:
 def _is_submissions(report: Report) -> bool:
     """Say whether there are no marks because of what was handed in, and of nothing else."""
     (verdict, *others) = report.verdicts or (None,)
-    if verdict is None or others or verdict.grader_fault or verdict.locked:
+    if verdict is None or others or verdict.grader_fault or verdict.locked or verdict.waits_for:
         return False
     return verdict.problem is not None and not verdict.criteria
 

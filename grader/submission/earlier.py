@@ -1,52 +1,99 @@
 """Whose text each module of an earlier stage is that comes with a submission, by one rule for all who grade.
 
-The learner's own where it is handed in and has passed as it is, else the reference where its stage lends it, else what
-the stage that uses it gives in its place. Where references are sealed and the key is somewhere else, the learner's own
-serves as it is.
+The learner's own where it is handed in and has passed as it is, else the reference where its stage lends it and it may
+be lent now, else what the stage that uses it gives in its place. Where references are sealed and the key is somewhere
+else, the learner's own serves as it is. Code that runs beside a reference can read it: a lent text is a published text.
 """
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
 
 from grader.course import sealed
 from grader.course.answers import reference_source
 from grader.course.stage import Stage
 from grader.course.uses import given_text
-from grader.errors import SealError
+from grader.errors import SealError, StageWaits
 from grader.submission.snapshot import Snapshot
 from grader.submission.used import Source, Use, UsedModule
+
+ALWAYS = datetime.min.replace(tzinfo=UTC)  # the moment from which on what is always lent is lent
+
+
+@dataclass(frozen=True)
+class Lending:
+    """When references serve what somebody handed in: since gives a stage's moment, None for never; now is the time."""
+
+    since: Callable[[Stage], datetime | None]
+    now: datetime
+
+    def is_lent(self, used: Stage) -> bool:
+        """Say whether a stage's reference may be lent now."""
+        since = self.since(used)
+        return since is not None and since < self.now
 
 
 def used_modules(
     stage: Stage,
     own: Callable[[Stage], Snapshot | None] = lambda used: None,
     has_passed: Callable[[Stage, str], bool] = lambda used, digest: False,
+    lending: Lending | None = None,
 ) -> tuple[UsedModule, ...]:
     """Return the text of each module that a stage's may import.
 
     own gives what is handed in for an earlier stage, None where that is nothing; has_passed says whether the text of
-    that digest has passed it. Raises SealError where a text is sealed, and nothing can take its place.
+    that digest has passed it. Without lending, as in one's own copy, references always serve; with it, a reference
+    serves where it may be lent, and reports hold back all that could carry its text. Raises StageWaits where nothing
+    may be lent, SealError where a text is sealed and nothing can take its place.
     """
-    return tuple(_used(stage, used, own, has_passed) for used in stage.builds_on)
+    found = [(used, _used(stage, used, own, has_passed, lending)) for used in stage.builds_on]
+    if lending is not None and (lacking := [used for used, module in found if module is None]):
+        raise _waits(stage, lacking, lending)
+    return tuple(module for _, module in found if module is not None)
 
 
 def _used(
-    stage: Stage, used: Stage, own: Callable[[Stage], Snapshot | None], has_passed: Callable[[Stage, str], bool]
-) -> UsedModule:
+    stage: Stage,
+    used: Stage,
+    own: Callable[[Stage], Snapshot | None],
+    has_passed: Callable[[Stage, str], bool],
+    lending: Lending | None,
+) -> UsedModule | None:
+    """Return the module of one stage; None where only its reference would do, and that may not be lent."""
     mine = own(used)
     if mine is not None and has_passed(used, mine.digest):
         return _module(used, "own", mine.label, mine.source)
-    if used.lends and not sealed.public_only(used):
-        return _module(used, "reference", f"the reference of {used.id}", reference_source(used).encode())
+    has_reference = used.lends and not sealed.public_only(used)
+    if has_reference and (lending is None or lending.is_lent(used)):
+        text = reference_source(used).encode()
+        return _module(used, "reference", f"the reference of {used.id}", text, withheld=lending is not None)
     if (given := given_text(stage, used)) is not None:
         return _module(used, "given", given[0], given[1].encode())
+    if has_reference:
+        return None
     if mine is not None:
         return _module(used, "own", mine.label, mine.source)
     what = f"{stage.id} builds on {used.id}, whose solution is sealed, and there is no module of yours to use instead"
     raise SealError(what, f"Put {used.module_path.name} back: `grader reset {used.id}` makes its stub.")
 
 
-def _module(used: Stage, source: Source, label: str, text: bytes) -> UsedModule:
-    return UsedModule(Use(used.id, source, hashlib.sha256(text).hexdigest()), used.import_name, label, text)
+def _module(used: Stage, source: Source, label: str, text: bytes, withheld: bool = False) -> UsedModule:
+    return UsedModule(Use(used.id, source, hashlib.sha256(text).hexdigest()), used.import_name, label, text, withheld)
+
+
+def _waits(stage: Stage, lacking: list[Stage], lending: Lending) -> StageWaits:
+    """Return the error that says what a stage waits for, and what to do: hand it in, or wait for its reference."""
+    names = " and ".join(used.id for used in lacking)
+    files = " and ".join(f"{used.module} ({used.id})" for used in lacking)
+    what = f"{stage.id} builds on {names}, and no {files} of yours that passes is known here"
+    moments = {used.id: since for used in lacking if (since := lending.since(used)) is not None}
+    later = ", ".join(f"from {moment:%Y-%m-%d %H:%M %Z} on the reference of {name}" for name, moment in moments.items())
+    instead = f", or wait: {later} serves instead" if later else ""
+    hint = (
+        f"Hand in {files} so that all of its criteria pass, first or together with {stage.module}{instead}. "
+        f"Until then {stage.id} has no mark, and loses none."
+    )
+    return StageWaits(what, hint, tuple(used.id for used in lacking))

@@ -41,6 +41,11 @@ class Snapshot:
         """The digest of all that is graded: of source, and of what goes with it."""
         return whole_digest(self.digest, (each.use for each in self.uses))
 
+    @property
+    def withheld(self) -> tuple[str, ...]:
+        """The ids of the stages whose references run beside it, and must not be read in a report of that run."""
+        return tuple(each.use.stage for each in self.uses if each.withheld)
+
 
 def take(stage: Stage, path: Path | None, course_root: Path) -> Snapshot:
     """Read the module of a stage: the course's own, or the one at path.

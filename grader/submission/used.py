@@ -26,12 +26,16 @@ class Use:
 
 @dataclass(frozen=True)
 class UsedModule:
-    """The text of a module that a submission may import by name; label is what messages call its file."""
+    """The text of a module that a submission may import by name; label is what messages call its file.
+
+    withheld says that it is a reference which whoever handed the submission in is not to read in a report.
+    """
 
     use: Use
     name: str
     label: str
     text: bytes
+    withheld: bool = False
 
 
 def uses_in(found: object) -> tuple[Use, ...] | None:

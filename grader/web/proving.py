@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 from grader.course.provenance import made_here
 from grader.course.sealed import public_only
 from grader.errors import SubmissionError, UsageError
-from grader.progress.actions import GradingRequest, Workspace, graded, is_stub
+from grader.progress.actions import GradingRequest, Workspace, is_stub
+from grader.progress.grading import graded
 from grader.submission import take
 from grader.verdict import Verdict
 from grader.web.certificate import Entry

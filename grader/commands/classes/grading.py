@@ -11,7 +11,7 @@ import typer
 
 from grader.commands.classes.marks import write_table
 from grader.commands.classes.options import Run, with_run
-from grader.commands.classes.telling import some, tell_faults, tell_ignored
+from grader.commands.classes.telling import some, tell_faults, tell_ignored, tell_waiting
 from grader.commands.options import Json
 from grader.errors import UsageError
 
@@ -33,7 +33,8 @@ def grade(
     """Grade what a class handed in.
 
     Marks go into DIR/gradebook.sqlite. What has a result is not graded again, so a run that was stopped goes on where
-    it was. Exit codes: 0 all is graded, whatever the marks; 4 the grader failed for some; 130 stopped.
+    it was. What waits for an earlier stage is tried again by every run. Exit codes: 0 all is graded or waits, whatever
+    the marks; 4 the grader failed for some; 130 stopped.
     """
     from grader.gradebook.whole import grade as grade_all
     from grader.report.terminal.words import count
@@ -76,6 +77,9 @@ def regrade(
     with _progress() as told:
         done = regrade_all(run.course, run.stages, run.wishes, told, reason if apply else None)
     _tell_differences(done.differences, apply)
+    for tally in done.tallies:
+        if tally.waiting:
+            tell_waiting(tally, "The marks that they have stay as they are.")
     if failed := [fault for tally in done.tallies for fault in tally.faults]:
         tell_faults(failed, "their marks stay as they are.")
         raise typer.Exit(FAULTS)
@@ -144,6 +148,8 @@ def _tell(tallies: tuple[Tally, ...], quietly: bool) -> None:
             write(line)
         if tally.lacking:
             _say(f"{tally.stage}: nothing to grade from {some(tally.lacking)}.")
+        if tally.waiting:
+            tell_waiting(tally)
         if tally.faults:
             again = "The same command tries again; `grader class history` keeps why."
             tell_faults(tally.faults, "no mark comes from that.", again)

@@ -133,6 +133,8 @@ def _told(change: Change) -> str:
         after = change.after or {}
         seed = f"seed {after.get('seed')}, {after.get('isolation')}, course {after.get('course')}"
         return f"{'passed' if after.get('passed') else 'did not pass'}, {seed}"
+    if change.what == "waits":
+        return f"for {', '.join((change.after or {}).get('for') or ())}"
     points = ["none" if document is None else f"{document['points']:g}" for document in (change.before, change.after)]
     return " → ".join(points)
 

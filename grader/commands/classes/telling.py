@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from grader.gradebook.setting import Tally
 
 SHOWN = 10  # names in a message
 REASONS = 3  # why the grader failed, the commonest first
@@ -26,6 +30,19 @@ def tell_faults(faults: Sequence[tuple[str, str]], effect: str, hint: str | None
         say(look().clean(f"{some(names)}: {why}"))
     if len(reasons) > REASONS:
         say(f"and {len(reasons) - REASONS} more reasons")
+
+
+def tell_waiting(tally: Tally, hint: str | None = None) -> None:
+    """Say who waits for which earlier stages, and what lets them be graded."""
+    from grader.report.terminal.screen import say
+
+    stages = sorted({stage for each in tally.waiting.values() for stage in each})
+    named = " ".join(f"--stage {stage}" for stage in stages)
+    usual = (
+        f"They have no mark, and no zero. `grader class grade SUBMISSIONS {named} --stage {tally.stage}` grades the "
+        "earlier modules too; `lend` in class.toml says when a reference serves instead."
+    )
+    say(f"{tally.stage} waits for {' and '.join(stages)} of {some(list(tally.waiting))}.", hint or usual)
 
 
 def tell_ignored(names: Sequence[str]) -> None:

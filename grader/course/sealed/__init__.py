@@ -22,6 +22,7 @@ __all__ = [
     "in_copy",
     "is_copy",
     "is_sealed",
+    "is_self_paced",
     "opened",
     "public_data",
     "public_only",
@@ -61,6 +62,11 @@ def wanted_key(given: Path | None) -> Path | None:
 def public_only(stage: Stage) -> bool:
     """Say whether only a stage's public tests can be run, since the key to the hidden ones is somewhere else."""
     return is_sealed(stage) and _key_file(stage) is None
+
+
+def is_self_paced(stage: Stage) -> bool:
+    """Say whether a stage lies in a copy for self-study, whose key travels along: its learner can read all answers."""
+    return is_sealed(stage) and (stage.hidden_root / SHIPPED_KEY).is_file()
 
 
 def expect_key(stage: Stage, what: str) -> None:

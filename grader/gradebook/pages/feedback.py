@@ -13,7 +13,8 @@ from typing import Any
 
 from grader.course.stage import FEEDBACK, Feedback
 from grader.gradebook.pages.sheets import Document
-from grader.report.feedback import HELD_BACK, lower
+from grader.report.feedback import HELD_BACK, TESTS, lower
+from grader.verdict import SOURCE
 
 MOST_FAILURES = 3  # of a row
 
@@ -49,11 +50,21 @@ def rows(verdict: Document, feedback: Feedback) -> tuple[Row, ...]:
     stored = verdict.get("feedback")
     before: Feedback = next((each for each in FEEDBACK if each == stored), "full")
     level = lower(feedback, before)
-    return tuple(_row(row, level, level != before) for row in verdict.get("criteria") or ())
+    lent = any(use.get("source") == "reference" for use in verdict.get("uses") or ())
+    return tuple(_row(row, level, level != before, lent) for row in verdict.get("criteria") or ())
 
 
-def _row(row: Document, level: Feedback, lowered: bool) -> Row:
-    told = tuple(_told(row.get("failures") or (), level, lowered))
+def _kept(row: Document, beside_reference: bool) -> list[Document]:
+    """Return the failures of a row; of a run beside a reference, whose code could read it, only our own words.
+
+    Earlier graders stored more of such a run.
+    """
+    failures: list[Document] = list(row.get("failures") or ())
+    return [each for each in failures if each.get("test") in (TESTS, SOURCE)] if beside_reference else failures
+
+
+def _row(row: Document, level: Feedback, lowered: bool, beside_reference: bool) -> Row:
+    told = tuple(_told(_kept(row, beside_reference), level, lowered))
     return Row(
         str(row.get("text") or row["id"]),
         str(row["status"]),

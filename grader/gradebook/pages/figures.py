@@ -47,6 +47,7 @@ class StageFigures:
     passed: int = 0
     missing: int = 0
     rejected: int = 0
+    waiting: int = 0
     faults: int = 0
     late: int = 0
     attempts: int = 0
@@ -56,7 +57,7 @@ class StageFigures:
 
     @property
     def students(self) -> int:
-        """Everyone of whom something is known, faults left out."""
+        """Everyone of whom something is known: without faults, and without who waits for an earlier stage."""
         return self.graded + self.missing + self.rejected
 
     @property
@@ -174,6 +175,8 @@ def _count(stage: StageFigures, entry: Entry, tries: Sequence[Try]) -> None:
             stage.missing += 1
         case "rejected":
             stage.rejected += 1
+        case "waits":
+            stage.waiting += 1
         case _:
             stage.faults += 1
     stage.title = stage.title or str((entry.verdict or {}).get("title") or "")

@@ -27,7 +27,10 @@ if TYPE_CHECKING:
 
 MOST_TEXT = 4000  # of one message
 SHOWN_MISTAKES, SHOWN_ROWS, SHOWN_STUCK = 25, 12, 50
-OUTCOMES = {"missing": "nothing handed in", "rejected": "cannot be accepted", "fault": "the grader failed"}
+OUTCOMES = {
+    "missing": "nothing handed in", "rejected": "cannot be accepted", "waits": "waits for an earlier stage",
+    "fault": "the grader failed",
+}  # fmt: skip
 WORDS = {
     "passed": "✓ passed", "failed": "✗ failed", "not_started": "○ not started", "blocked": "– waits",
     "crashed": "✗ crashed", "timed_out": "✗ timed out", "over_limit": "✗ over a limit", "grader_fault": "grader fault",

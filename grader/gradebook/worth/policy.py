@@ -11,11 +11,15 @@ from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Literal, get_args
 
 from grader.course.stage import Feedback
+from grader.submission.earlier import ALWAYS
 
 Partial = Literal["none", "tests", "kinds"]  # what a row is worth that does not pass
 PARTIAL: tuple[Partial, ...] = get_args(Partial)
 Which = Literal["best", "last"]  # of several attempts
 WHICH: tuple[Which, ...] = get_args(Which)
+# When a stage's reference is lent to whoever builds on it without a module of their own that passes.
+Lend = Literal["passed", "deadline", "always"]
+LEND: tuple[Lend, ...] = get_args(Lend)
 
 
 @dataclass(frozen=True)
@@ -23,7 +27,7 @@ class StagePolicy:
     """What a stage is worth.
 
     points is of the whole stage, None where it is the sum of its rows; rows the weight of those that have one of their
-    own, row that of every other.
+    own, row that of every other. lend says when its reference serves later stages.
     """
 
     deadline: datetime | None = None
@@ -33,6 +37,7 @@ class StagePolicy:
     partial: Partial = "none"
     kinds: Mapping[str, float] = field(default_factory=dict, hash=False)
     attempts: Which = "best"
+    lend: Lend = "deadline"
 
 
 @dataclass(frozen=True)
@@ -64,6 +69,17 @@ class Policy:
         if isinstance(own, timedelta):
             return None if common is None else common + own
         return common if own is None else own
+
+    def lent_from(self, student: str, stage: str) -> datetime | None:
+        """Return the moment from which on a stage's reference is lent to a student; None for never."""
+        match self.of(stage).lend:
+            case "passed":
+                return None
+            case "always":
+                return ALWAYS
+            case "deadline":
+                deadline = self.deadline(student, stage)
+                return None if deadline is None else deadline + self.grace
 
     def late_days(self, student: str, stage: str, submitted: datetime | None) -> int:
         """Return how many days after the deadline something came, begun ones in full; 0 within the grace."""

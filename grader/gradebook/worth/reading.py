@@ -15,7 +15,7 @@ from grader.course.manifest import read_toml
 from grader.course.stage import FEEDBACK, Course, Feedback, Stage
 from grader.course.table import Table, did_you_mean, listed
 from grader.errors import CourseError, UsageError
-from grader.gradebook.worth.policy import PARTIAL, WHICH, Policy, StagePolicy
+from grader.gradebook.worth.policy import LEND, PARTIAL, WHICH, Policy, StagePolicy
 from grader.outcome import KINDS
 from grader.submission.names import printable
 
@@ -109,6 +109,7 @@ def _stage_values(table: Table, base: StagePolicy, zone: tzinfo, stage: Stage | 
         partial=partial,
         kinds=kinds,
         attempts=_one_of(table, "attempts", WHICH, base.attempts),
+        lend=_one_of(table, "lend", LEND, base.lend),
     )
 
 

@@ -35,6 +35,7 @@ class Job:
     packages: tuple[str, ...] = UNSAID
     lent: tuple[tuple[str, str, bytes], ...] = ()  # name, label and text of modules of earlier stages
     alone: bool = False  # its tests start no process and no thread
+    withheld: bool = False  # a reference among them is held back, so that no failure is explained
 
     @property
     def bounds(self) -> codec.Bounds:
@@ -48,7 +49,7 @@ def job_for(stage: Stage, snapshot: Snapshot, hide: Path) -> Job:
     return Job(
         snapshot.label, snapshot.source, limits.call_seconds, limits.stage_seconds, limits.memory_mb, hide,
         limits.result_mb, limits.result_rows, stage.packages,
-        tuple((each.name, each.label, each.text) for each in snapshot.uses), limits.alone,
+        tuple((each.name, each.label, each.text) for each in snapshot.uses), limits.alone, bool(snapshot.withheld),
     )  # fmt: skip
 
 

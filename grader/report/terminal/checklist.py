@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING
 from grader.outcome import Status
 from grader.report.terminal.gradients import gradient_lines
 from grader.report.terminal.layout import INDENT, Look, fitting, heading, paragraph, row, side_by_side, with_place
-from grader.report.terminal.words import WORDS, count, kind_of_row, reached_choices, status_choices, with_uses
+from grader.report.terminal.words import (
+    WORDS,
+    count,
+    kind_of_row,
+    reached_choices,
+    status_choices,
+    waits_words,
+    with_uses,
+)
 from grader.verdict import CriterionResult, Failure, Verdict
 
 if TYPE_CHECKING:
@@ -42,7 +50,8 @@ def verdict_lines(verdict: Verdict, style: Style) -> list[Text]:
     done = sum(result.status == "passed" for result in verdict.criteria)
     total = len(verdict.criteria)
     title, bar = f"{verdict.stage} · {verdict.title}", look.bar(done, total)
-    lines = heading(title, fitting(title, reached_choices(verdict, look), bar, look), bar, look)
+    reached = (waits_words(verdict),) if verdict.waits_for else reached_choices(verdict, look)
+    lines = heading(title, fitting(title, reached, bar, look), bar, look)
     if verdict.problem is not None:
         lines += problem_lines(verdict, style)
     if verdict.problem is None or style.verbose:
@@ -65,6 +74,8 @@ def summary_lines(verdicts: tuple[Verdict, ...], look: Look, title: str = "All s
             kind, status = "grader_fault", WORDS["grader_fault"]
         elif verdict.public_passed:
             kind, status = "public", PUBLIC
+        elif verdict.waits_for:
+            kind, status = "blocked", waits_words(verdict)
         elif verdict.problem is not None:
             status = "no module" if verdict.problem.kind == "missing" else "cannot be graded"
         elif not verdict.passed and all(result.status == "not_started" for result in verdict.criteria):
@@ -81,7 +92,10 @@ def problem_lines(verdict: Verdict, style: Style) -> list[Text]:
     if problem is None:
         return []
     place = f"{verdict.run.label}:{problem.line}" if problem.line else verdict.run.label
-    lines = row("failed", f"{place} cannot be graded as it is", "", style.look)
+    if verdict.waits_for:
+        lines = row("blocked", f"{verdict.run.label} {waits_words(verdict)}", "", style.look)
+    else:
+        lines = row("failed", f"{place} cannot be graded as it is", "", style.look)
     lines += paragraph(_trimmed(problem.message, MESSAGE_LINES, style), style.look)
     return lines + (paragraph(style.look.command(problem.hint), style.look, "yellow") if problem.hint else [])
 

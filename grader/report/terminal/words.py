@@ -85,6 +85,11 @@ def reached_choices(verdict: Verdict, look: Look) -> tuple[str, str]:
     return f"{passed} · {right} with right values{only}", f"{passed} · {right} {look.mark(VALUES_RIGHT)[0]}{only}"
 
 
+def waits_words(verdict: Verdict) -> str:
+    """Return which earlier stages a module waits for before it can be graded."""
+    return f"waits for {all_of(verdict.waits_for)}"
+
+
 def count(number: int, noun: str) -> str:
     """Return a number with its noun, in the plural where it is not one."""
     plural = {"criterion": "criteria"}.get(noun, f"{noun}s")

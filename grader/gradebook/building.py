@@ -1,0 +1,35 @@
+"""What a student's submission builds on: modules of earlier stages that passed in this class, else lent references."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from grader.course.stage import Stage
+from grader.gradebook.store import Gradebook
+from grader.gradebook.worth.policy import Policy
+from grader.submission import Snapshot
+from grader.submission.earlier import Lending, used_modules
+from grader.submission.used import UsedModule
+
+
+def known_modules(book: Gradebook, policy: Policy, stage: Stage, student: str, now: datetime) -> tuple[UsedModule, ...]:
+    """Return the modules of earlier stages for a student: their own that passed, else what the policy lends now.
+
+    Raises StageWaits where neither is there.
+    """
+
+    def own(used: Stage) -> Snapshot | None:
+        return _passed(book, used, student)
+
+    lending = Lending(lambda used: policy.lent_from(student, used.id), now)
+    return used_modules(stage, own, lambda used, digest: True, lending)
+
+
+def _passed(book: Gradebook, used: Stage, student: str) -> Snapshot | None:
+    """Return the last module of a student that passed a stage; None where none did."""
+    for attempt in reversed(book.attempts(student)):
+        if attempt.stage != used.id or attempt.result is None or not book.result(attempt.result).passed:
+            continue
+        if (text := book.source(attempt.digest)) is not None:
+            return Snapshot(used.module, text, attempt.digest, used.module_path, attempt.label)
+    return None

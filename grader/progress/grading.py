@@ -1,0 +1,60 @@
+"""The grading of one stage's module in a workspace: with what it builds on, or as one that waits for that."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from grader import __version__
+from grader.errors import StageWaits
+from grader.progress import building
+from grader.submission import Snapshot
+
+if TYPE_CHECKING:
+    from grader.course.stage import Stage
+    from grader.progress.actions import GradingRequest, OnTest, Workspace
+    from grader.verdict import Run, Verdict
+
+
+def graded(
+    workspace: Workspace, stage: Stage, snapshot: Snapshot, request: GradingRequest, on_test: OnTest | None = None
+) -> Verdict:
+    """Grade a snapshot of one stage's module, and record nothing."""
+    from grader.judging.grading import Options, fresh_seed, grade
+    from grader.verdict import waiting
+
+    path = None if request.ours else request.submission
+    lending = building.lending(stage, path, request.lent, datetime.now(UTC))
+    try:
+        snapshot = building.equipped(
+            workspace.course, workspace.store, stage, snapshot, request.submission, request.passed, lending
+        )
+    except StageWaits as why:
+        run = replace(no_run(stage, request), label=snapshot.label, revision=snapshot.revision)
+        return waiting(stage, run, why)
+    seed = fresh_seed() if request.seed is None else request.seed
+    options = Options(seed, request.isolation, request.only, require=request.require, ahead=request.ahead)
+    return (workspace.grade or grade)(workspace.course, stage, snapshot, options, on_test)
+
+
+def passed_beside(
+    workspace: Workspace, stage: Stage, request: GradingRequest, on_test: OnTest | None
+) -> Mapping[str, str]:
+    """Return, by stage, the digests of the earlier modules that came with a stage's and pass; they are graded first."""
+
+    def grade(used: Stage, module: Snapshot, passed: Mapping[str, str]) -> Verdict:
+        return graded(workspace, used, module, replace(request, only=None, passed=passed), on_test)
+
+    path = None if request.ours else request.submission
+    return building.passed_beside(workspace.course, stage, path, request.passed, grade)
+
+
+def no_run(stage: Stage, request: GradingRequest) -> Run:
+    """Return what is known of a run in which no test was run."""
+    from grader.verdict import Run
+
+    return Run(
+        request.seed or 0, "none", None, 0.0, __version__, "", f"stages/{stage.name}/{stage.module}", request.only
+    )
