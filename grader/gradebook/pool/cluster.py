@@ -1,13 +1,14 @@
 """The same executor on a Dask cluster: course and submissions travel as data, and each worker has a pool of its own.
 
 Workers have the same grader installed, and need no disk in common. Each is asked for its version and its isolation
-before anything is sent.
+before anything is sent. A worker may end at any moment: all that is asked or sent is asked and sent again.
 """
 
 from __future__ import annotations
 
 import multiprocessing
 import threading
+import time
 from collections.abc import Callable
 from concurrent.futures import Executor, Future
 from contextlib import suppress
@@ -22,6 +23,8 @@ from grader.gradebook.pool.executor import Pool
 from grader.isolation import tiers
 
 CONNECT_SECONDS = 20
+TRIES = 5  # of asking all workers, as long as some of them end meanwhile
+NOTICED_SECONDS = 0.5  # until the scheduler knows that a worker has ended
 SHOWN = 5
 
 
@@ -50,10 +53,10 @@ class Cluster(Executor):
         except (OSError, ValueError, TypeError) as error:
             raise UsageError(f"no cluster answers at {address}: {error}", "Expected tcp://HOST:PORT.") from error
         try:
-            threads = self._client.nthreads()
-            _expect_able(self._client.run(why_unable, order.version, order.isolation))
-            self.width = max(1, sum(threads.values()))
-            self._bundle = self._client.scatter(bundle, broadcast=True, hash=False)
+            _expect_able(_asked(self._client, order))
+            self.width = max(1, sum(self._client.nthreads().values()))
+            # What a task gave is made again where all that held it have ended; what is scattered would be gone.
+            self._bundle = self._client.submit(itself, bundle, pure=False)
         except BaseException:
             self._client.close()
             raise
@@ -80,6 +83,26 @@ def why_unable(version: str, isolation: str) -> str | None:
         return f"has grader {__version__}, expected {version}"
     missing = tiers.why_missing(next(tier for tier in tiers.TIERS if tier == isolation))
     return None if missing is None else f"has no isolation {isolation!r}: {missing}"
+
+
+def itself(bundle: Bundle) -> Bundle:
+    """Return what a worker was sent, as the result of a task, which others fetch from it."""
+    return bundle
+
+
+def _asked(client: Any, order: Order) -> dict[str, str | None]:
+    """Return the answer of every worker; where one ends meanwhile, all are asked again."""
+    for _ in range(TRIES):
+        try:
+            found: dict[str, str | None] = client.run(why_unable, order.version, order.isolation)
+            return found
+        except OSError as error:  # a connection that closed, or that nobody answers
+            lost = error
+        time.sleep(NOTICED_SECONDS)
+        with suppress(TimeoutError):
+            client.wait_for_workers(1, timeout=CONNECT_SECONDS)  # a nanny starts another
+    what = f"the workers of the cluster did not answer in {TRIES} tries: {str(lost) or type(lost).__name__}"
+    raise GraderFault(what, "Look at their logs, and run the command again; nothing was sent.") from lost
 
 
 def _expect_able(found: dict[str, str | None]) -> None:

@@ -17,6 +17,7 @@ from grader.course.manifest import load_course
 from grader.course.stage import Course
 from grader.errors import GraderFault, IsolationRefused, UsageError
 from grader.gradebook.job import course_version
+from grader.gradebook.pool import cluster
 from grader.gradebook.pool.bundle import packed, unpacked
 from grader.gradebook.pool.cluster import Cluster, Order, _expect_able, _pools, why_unable
 from grader.gradebook.pool.executor import WorkerDied
@@ -77,8 +78,12 @@ class Client:
     def run(self, function: Any, *arguments: Any) -> dict[str, Any]:
         return {worker: function(*arguments) for worker in self.workers}
 
-    def scatter(self, data: Any, **options: Any) -> Any:
-        return data
+    def submit(self, function: Any, *arguments: Any, **options: Any) -> Any:
+        return function(*arguments)
+
+    def wait_for_workers(self, number: int, timeout: float) -> None:
+        if not self.workers:
+            raise TimeoutError
 
     def get_executor(self, **options: Any) -> ThreadPoolExecutor:
         return ThreadPoolExecutor(1)
@@ -107,22 +112,58 @@ def test_a_call_is_done_in_a_process_beside_its_worker(place: Place, monkeypatch
     dask = SimpleNamespace(Client=Client, get_worker=lambda: worker)
     monkeypatch.setitem(sys.modules, "distributed", dask)
     given = replace(order(), prepare=prepare, given=("more",))
-    cluster = Cluster("tcp://a", packed(load_course(place.root)), given)
-    assert cluster.width == 1
-    found, process = cluster.submit(seen).result(60)
+    there = Cluster("tcp://a", packed(load_course(place.root)), given)
+    assert there.width == 1
+    found, process = there.submit(seen).result(60)
     assert found == [["s01", "s02"], "more"] and process != os.getpid()
     with pytest.raises(GraderFault, match="KeyError: 'not there'"):
-        cluster.submit(fail).result(60)
+        there.submit(fail).result(60)
     with pytest.raises(WorkerDied):
-        cluster.submit(os._exit, 3).result(60)
-    assert cluster.submit(seen).result(60)[1] != process
-    cluster.shutdown()
-    assert cluster._client.closed
+        there.submit(os._exit, 3).result(60)
+    assert there.submit(seen).result(60)[1] != process
+    there.shutdown()
+    assert there._client.closed
     for pool in _pools.values():
         pool.shutdown()
     _pools.clear()
     with pytest.raises(IsolationRefused, match="tcp://a has grader"):
         Cluster("tcp://a", packed(load_course(place.root)), order("9.9"))
+
+
+class Losing(Client):
+    """A client some of whose workers end while they are asked, so many times."""
+
+    losses = 0
+
+    def run(self, function: Any, *arguments: Any) -> dict[str, Any]:
+        if Losing.losses:
+            Losing.losses -= 1
+            raise ConnectionResetError("Stream is closed")
+        return super().run(function, *arguments)
+
+
+@pytest.fixture
+def losing(monkeypatch: pytest.MonkeyPatch) -> type[Losing]:
+    monkeypatch.setitem(sys.modules, "distributed", SimpleNamespace(Client=Losing))
+    monkeypatch.setattr(cluster, "NOTICED_SECONDS", 0.0)
+    return Losing
+
+
+def test_workers_are_asked_again_where_one_ends_meanwhile(losing: type[Losing], place: Place) -> None:
+    losing.losses = cluster.TRIES - 1
+    found = Cluster("tcp://a", packed(load_course(place.root)), order())
+    assert (losing.losses, found.width) == (0, 1)
+    found.shutdown()
+    losing.losses = 1
+    with pytest.raises(IsolationRefused, match="tcp://a has grader"):
+        Cluster("tcp://a", packed(load_course(place.root)), order("9.9"))
+
+
+def test_workers_that_never_answer_are_told(losing: type[Losing], place: Place) -> None:
+    losing.losses = cluster.TRIES
+    with pytest.raises(GraderFault, match=f"did not answer in {cluster.TRIES} tries: Stream is closed") as found:
+        Cluster("tcp://a", packed(load_course(place.root)), order())
+    assert found.value.hint and "run the command again" in found.value.hint
 
 
 def test_without_dask_the_extra_is_named(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
