@@ -1,7 +1,9 @@
 """How the package is built: hatchling, and the course as a learner gets it, sealed, in place of its answers.
 
 From the author's copy the course is packed by the code of `grader release`, and what was built is searched for hidden
-text: one finding ends the build. An sdist has the packed course in it already, and builds the same wheel anywhere.
+text: one finding ends the build. That each reference passes its own tests is not proven here: a build runs apart from
+pytest and from what isolates, and the workflow that publishes has proven every stage of the same commit before. An
+sdist has the packed course in it already, and builds the same wheel anywhere.
 An editable install, as `uv sync` makes it, needs none of this.
 """
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from grader import __version__
 from grader.capstone.plan import FOLDER as CAPSTONE
@@ -23,6 +24,9 @@ from grader.course.sealed.keys import new_key
 from grader.course.stage import Course, Stage
 from grader.course.stub import stub_of
 from grader.errors import CourseError, UsageError
+
+if TYPE_CHECKING:
+    from grader.authoring.verify import OnResult
 
 GRADER = Path(__file__).resolve().parents[1]
 HOME = GRADER.parent
@@ -47,21 +51,29 @@ SHOWN = 20  # leaks in one message
 
 @dataclass(frozen=True)
 class Plan:
-    """Which stages to release; without a key one is made and shipped, for self-study."""
+    """Which stages to release; without a key one is made and shipped, for self-study.
+
+    proven says that each reference has to pass its own tests first, which the copy's record says as well.
+    """
 
     stages: tuple[Stage, ...]
     key: SealKey | None
+    proven: bool = False
 
 
-def release(course: Course, plan: Plan, target: Path) -> tuple[str, ...]:
+def release(course: Course, plan: Plan, target: Path, on_result: OnResult | None = None) -> tuple[str, ...]:
     """Write a learner's copy into a new or empty folder and return its files; nothing is written where anything fails.
 
     The plan's stages are whole: none requires or uses one that is not among them. Raises UsageError where target cannot
-    take it, CourseError where it would hold hidden text.
+    take it, CourseError where it would hold hidden text, or where a reference does not pass though the plan wants it.
     """
     _expect_free(target, course)
     files, key = contents(course, plan)
     expect_sound(course, files, key)
+    if plan.proven:
+        from grader.authoring.soundness import expect_sound_stages  # needs pytest, which a build of the package lacks
+
+        expect_sound_stages(course, plan.stages, on_result)
     if plan.key is None:
         files |= shipped_key(course, key)
     _write(target, files)
@@ -81,7 +93,8 @@ def contents(course: Course, plan: Plan, with_grader: bool = True) -> tuple[dict
         if with_grader or not name.startswith("grader/")
     }
     files |= make(course, plan.stages, HOME, plan.key is None)
-    record = Record(__version__, key.id, plan.key is None, {name: digest(data) for name, data in files.items()})
+    digests = {name: digest(data) for name, data in files.items()}
+    record = Record(__version__, key.id, plan.key is None, digests, plan.proven)
     hidden = course.settings.hidden
     files[f"{hidden}/{RECORD}"] = record_text(record).encode()
     for stage in plan.stages:

@@ -16,6 +16,7 @@ from grader.errors import UsageError
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
+    from grader.classroom.release import Plan
     from grader.course.stage import Course, Stage
     from grader.verdict import Verdict
 
@@ -80,11 +81,14 @@ def release(
         bool, typer.Option("--self-paced", help="Ship the key too: sealed, but not secret from anyone who looks.")
     ] = False,
     stages: ReleasedStages = None,
+    unproven: Annotated[
+        bool, typer.Option("--unproven", help="Release stages whose references were not graded, or do not pass.")
+    ] = False,
 ) -> None:
     """Build the learner's copy, with hidden tests sealed.
 
     It holds stubs, READMEs, public tests, and the grader without answers. Nothing is written if any text of a hidden
-    file would be left in it.
+    file would be left in it, or if the reference of a stage does not pass its own tests.
     """
     from grader.course.sealed import in_copy
 
@@ -94,23 +98,29 @@ def release(
     from grader.classroom.release import release as build
     from grader.course.manifest import find_course_root, load_course
     from grader.course.sealed.keys import read_key
-    from grader.report.terminal.screen import write
+    from grader.report.terminal.screen import counting, write
 
     _expect_one(key_file, self_paced)
     chosen = _chosen(course := load_course(find_course_root(Path.cwd())), stages)
-    plan = Plan(whole(course, chosen), read_key(key_file) if key_file is not None else None)
-    files = build(course, plan, folder)
+    plan = Plan(whole(course, chosen), read_key(key_file) if key_file is not None else None, not unproven)
+    with counting() as count:
+        files = build(course, plan, folder, count)
     write("\n".join(files))
     kept = "The key lies in it." if self_paced else f"Keep {key_file}: without it nobody can run the hidden tests."
-    _say_released(plan.stages, chosen, f"{len(files)} files in {folder}", kept)
+    _say_released(plan, chosen, f"{len(files)} files in {folder}", kept)
 
 
-def _say_released(stages: Iterable[Stage], chosen: tuple[Stage, ...], where: str, kept: str) -> None:
+def _say_released(plan: Plan, chosen: tuple[Stage, ...], where: str, kept: str) -> None:
     from grader.report.terminal.screen import say
 
-    if along := [stage for stage in stages if stage not in chosen]:
+    if along := [stage for stage in plan.stages if stage not in chosen]:
         say(f"{_ids(along)} came along: stages that were named build on them.")
-    say(f"Released {_ids(stages)} with {where}; no hidden text is left.", kept)
+    say(f"Released {_ids(plan.stages)} with {where}; no hidden text is left.", kept)
+    if plan.proven:
+        say("Each reference passed its own tests.")
+    else:
+        hint = "`grader course verify` proves them; the copy's release.json says that it is unproven."
+        say("warning: the stages are unproven: no reference was graded.", hint, style="yellow")
 
 
 def _ids(stages: Iterable[Stage]) -> str:

@@ -21,12 +21,16 @@ OWN = (".git", ".grader")  # folders of a learner's, of which no release has a f
 
 @dataclass(frozen=True)
 class Record:
-    """A release: course version, where the key is, the key's id, and path -> digest of every file but the bundles."""
+    """A release: course version, where the key is, the key's id, and path -> digest of every file but the bundles.
+
+    proven says that each reference passed its own tests when the release was made.
+    """
 
     course: str
     key: str
     self_paced: bool
     files: Mapping[str, str]
+    proven: bool = False
 
 
 def digest(data: bytes) -> str:
@@ -76,7 +80,7 @@ def _record(values: Mapping[str, Any]) -> Record | None:
     texts = [course, key, *files, *files.values()] if isinstance(files, dict) else [None]
     if type(self_paced) is not bool or not all(isinstance(text, str) for text in texts) or not course.isprintable():
         return None
-    return Record(course, key, self_paced, files)
+    return Record(course, key, self_paced, files, values.get("proven") is True)
 
 
 def _is_inside(path: str) -> bool:

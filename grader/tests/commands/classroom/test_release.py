@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from grader.course.sealed.copy import read_record
 from grader.tests.commands.classroom.typed import Typed
 from grader.tests.support.copies import NAME
 from grader.tests.support.places import HOUSE
@@ -22,6 +23,36 @@ class TestRelease:
         assert f"stages/{NAME}/small.py" in grader.out.splitlines()
         assert "no hidden text is left" in grader.err and "Keep " in grader.err
         assert (copy / "hidden" / f"{NAME}.sealed").is_file() and not list(copy.rglob("tests.key"))
+        assert "Each reference passed its own tests." in grader.err and read_record(copy / "hidden").proven
+
+    @pytest.mark.parametrize(
+        ("right", "wrong", "told"),
+        [
+            (
+                "return x.sum(axis=1)",
+                "return x.mean(axis=1)",
+                "the reference of s90 does not pass criterion total, test test_hidden.py::",
+            ),
+            ("import numpy as np", "import numpy as np\n\nraise RuntimeError", "the reference of s90 does not pass "),
+        ],
+        ids=["wrong", "broken"],
+    )
+    def test_a_stage_whose_reference_does_not_pass_is_not_released(
+        self, grader: Typed, course: Path, monkeypatch: pytest.MonkeyPatch, right: str, wrong: str, told: str
+    ) -> None:
+        monkeypatch.setattr("grader.classroom.release._own_files", lambda: [HOUSE / "__init__.py", HOUSE / "cli.py"])
+        solution = course / "hidden" / NAME / "solution.py"
+        text = solution.read_text(encoding="utf-8")
+        assert right in text
+        solution.write_text(text.replace(right, wrong), encoding="utf-8")
+        copy = course / "copy"
+        assert grader("release", copy, "--self-paced") == 4, grader.err
+        said = " ".join(grader.err.split())
+        assert f"the reference of s90 does not pass {told}" in said, said
+        assert "Nothing was written." in said and "--unproven releases it" in said and not copy.exists()
+        assert grader("release", copy, "--self-paced", "--unproven") == 0, grader.err
+        assert "warning: the stages are unproven" in grader.err and "Each reference passed" not in grader.err
+        assert not read_record(copy / "hidden").proven
 
     @pytest.mark.parametrize("options", [(), ("--self-paced", "--key-file", "tests.key")])
     def test_who_has_the_key_must_be_said(self, grader: Typed, tmp_path: Path, options: tuple[str, ...]) -> None:

@@ -1,0 +1,61 @@
+"""Grades each stage's reference once: the least that has to hold before anybody else gets the stage."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from grader.authoring import proof
+from grader.authoring.cases import Result, reference_cases
+from grader.authoring.evaluation import first_complaint, one_line
+from grader.authoring.verify import FIRST_SEED, OnResult
+from grader.course.stage import Course, Stage
+from grader.errors import CourseError
+
+FEW = 2  # stages that are graded in this process: others would take longer to start
+SHOWN = 5  # failures of one stage in a message
+
+
+@dataclass(frozen=True)
+class Unsound:
+    """A stage whose reference does not pass its own tests, and of each failure a line with criterion and test."""
+
+    stage: str
+    failures: tuple[str, ...]
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """What a message says of it."""
+        more = len(self.failures) - SHOWN
+        told = [f"the reference of {self.stage} does not pass {failure}" for failure in self.failures[:SHOWN]]
+        return (*told, f"and {more} more tests of {self.stage}") if more > 0 else tuple(told)
+
+
+def unsound(course: Course, stages: Sequence[Stage], on_result: OnResult | None = None) -> list[Unsound]:
+    """Grade the reference of each stage with one seed, through the whole pipeline; return those that do not pass."""
+    cases = [case for stage in stages for case in reference_cases(stage, [FIRST_SEED])]
+    found: dict[str, tuple[str, ...]] = {}
+    with proof.workers(course, 0 if len(cases) <= FEW else None) as pool:
+        for number, result in enumerate(proof.results(pool, cases), 1):
+            found[result.case.stage] = tuple(_failures(result))
+            if on_result is not None:
+                on_result(number, len(cases), result.case.stage)
+    return [Unsound(stage.id, found[stage.id]) for stage in stages if found[stage.id]]
+
+
+def expect_sound_stages(course: Course, stages: Sequence[Stage], on_result: OnResult | None = None) -> None:
+    """Raise CourseError where the reference of a stage does not pass each of its tests."""
+    if found := unsound(course, stages, on_result):
+        names = " ".join(each.stage for each in found)
+        hint = f"Nothing was written. `grader course verify {names}` says more; --unproven releases it all the same."
+        raise CourseError("\n".join(line for each in found for line in each.lines), hint)
+
+
+def _failures(result: Result) -> Iterator[str]:
+    verdict = result.verdict
+    assert verdict is not None
+    lacking = [each for each in result.outcomes if each.status != "passed"]
+    for each in lacking:
+        yield one_line(f"criterion {each.criterion}, test {each.test}: {each.message or each.status}")
+    if not lacking and not verdict.passed:
+        yield f"its tests: {first_complaint(verdict)}"
