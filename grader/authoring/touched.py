@@ -11,12 +11,20 @@ from grader.errors import UsageError
 def touched(course: Course, since: str) -> tuple[Stage, ...]:
     """Return the stages that differ from a commit, changes not yet committed and new files included.
 
+    They are all where the commit is none: its name is of zeros, as GitHub names what was before a branch's first push.
     Raises UsageError where git is missing, or does not know the commit.
     """
+    if is_none(since):
+        return course.stages
     changed = _git(course, "diff", "--name-only", "--no-renames", "--relative", since, "--")
     fresh = _git(course, "ls-files", "--others", "--exclude-standard")
     folders = {part for line in (*changed, *fresh) for part in line.split("/")[:-1]}
     return tuple(stage for stage in course.stages if stage.name in folders)
+
+
+def is_none(commit: str) -> bool:
+    """Say whether a commit's name is git's for none."""
+    return len(commit) in (40, 64) and not commit.strip("0")
 
 
 def _git(course: Course, *arguments: str) -> list[str]:
@@ -27,5 +35,7 @@ def _git(course: Course, *arguments: str) -> list[str]:
         raise UsageError(f"git cannot be run: {error.strerror}", "Name the stages instead of --since.") from error
     if done.returncode:
         reason = (done.stderr.strip().splitlines() or ["no reason given"])[0]
-        raise UsageError(f"git {arguments[0]} failed: {reason}", "Give --since a commit that git knows here.")
+        hint = "Give --since a commit that git knows here, or leave it out to prove every stage. After a force push "
+        hint += "the commit before is gone, and a shallow clone lacks most: `git fetch --unshallow` brings them."
+        raise UsageError(f"git {arguments[0]} failed: {reason}", hint)
     return done.stdout.splitlines()

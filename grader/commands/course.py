@@ -88,11 +88,14 @@ def verify(
 
 def _chosen(course: Course, names: list[str] | None, since: str | None) -> Sequence[Stage]:
     """Return the stages that are named, or that differ from a commit; all where neither is said."""
-    from grader.authoring.touched import touched
+    from grader.authoring.touched import is_none, touched
+    from grader.report.terminal.screen import say
 
     if names and since:
         raise UsageError("--since selects the stages, and some are named too", "Leave one of them out.")
     if since:
+        if is_none(since):
+            say("--since names no commit, as on the first push of a branch: every stage is proven.")
         return touched(course, since)
     return tuple(dict.fromkeys(map(course.find, names))) if names else course.stages
 

@@ -111,7 +111,22 @@ def test_changes_beside_a_course_within_a_larger_repository_do_not_count(course:
 def test_a_commit_that_git_does_not_know(course: Course) -> None:
     with pytest.raises(UsageError, match=r"git diff failed: .*no-such-commit") as caught:
         touched(course, "no-such-commit")
-    assert caught.value.hint == "Give --since a commit that git knows here."
+    assert str(caught.value.hint).startswith(
+        "Give --since a commit that git knows here, or leave it out to prove every"
+    )
+
+
+def test_a_commit_that_a_force_push_took_away(course: Course) -> None:
+    with pytest.raises(UsageError, match=f"git diff failed: .*{'12' * 20}") as caught:
+        touched(course, "12" * 20)
+    assert "After a force push the commit before is gone" in str(caught.value.hint)
+
+
+@pytest.mark.parametrize("length", [40, 64])
+def test_of_no_commit_every_stage_differs(course: Course, length: int) -> None:
+    assert names(course, "0" * length) == ["s01", "s02", "s03"]
+    with pytest.raises(UsageError, match="git diff failed"):
+        touched(course, "0" * (length - 1))
 
 
 def test_a_course_outside_of_any_repository(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -133,6 +133,16 @@ class TestVerify:
         assert (done.code, done.out, done.err) == (0, "", "0 stages, no shortfall.\n")
         assert author("course", "verify", "--since", "no-such-commit").code == 2
 
+    def test_since_no_commit_is_every_stage(self, author: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+        """So it is on the first push of a branch, where GitHub gives zeros."""
+        chosen: list[str] = []
+        monkeypatch.setattr(
+            "grader.authoring.verify.verify", lambda course, stages, *more: chosen.extend(s.id for s in stages) or []
+        )
+        done = author("course", "verify", "--since", "0" * 40)
+        assert done.code == 0 and "--since names no commit" in done.err
+        assert "every stage is proven" in " ".join(done.err.split()) and chosen == ["s01", "s23"]
+
     @pytest.mark.parametrize(
         "arguments",
         [["s99"], ["--seeds", "0"], ["--jobs", "0"], ["--seeds", "1001"], ["--isolation", "none"], ["s23", "s99"]],

@@ -77,7 +77,8 @@ def test_the_check_fails_where_its_lint_or_a_test_does_and_shows_both(
 ) -> None:
     for name in (".ci", "bin"):
         (tmp_path / name).mkdir()
-    shutil.copy(CI / "run", tmp_path / ".ci")
+    for name in ("run", "base"):
+        shutil.copy(CI / name, tmp_path / ".ci")
     (tmp_path / ".ci" / "lint").write_text(f"sleep 0.2; echo a line is too long; exit {linted}\n", encoding="utf-8")
     for name, does in (("uv", f'case "$*" in "run pytest"*) echo a test; exit {tested};; esac'), ("bwrap", "")):
         (tmp_path / "bin" / name).write_text(f"#!/bin/sh\n{does}\n", encoding="utf-8")
