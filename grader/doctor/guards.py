@@ -105,7 +105,11 @@ def _scene(tier: Tier) -> Iterator[Scene]:
 
 def _trials() -> Iterator[tuple[str, Callable[[Scene], bool], tuple[str, ...]]]:
     """Yield the name of each guard, what tries it, and the tiers that promise it."""
+    from grader.isolation import users
+
     strong, every = ("bubblewrap", "landlock"), ("bubblewrap", "landlock", "process")
+    bounded = every if users.is_counted() else ()  # real root that can become no other user keeps these
+    in_name_alone = users.is_root() and users.is_counted()
     yield "the course cannot be read", lambda scene: scene.stopped("read", str(scene.course / "secret")), strong
     yield "no other file can be read", lambda scene: scene.stopped("read", str(scene.elsewhere / "secret")), strong
     yield "nothing is written but scratch", lambda scene: scene.stopped("write", str(scene.elsewhere)), strong
@@ -113,9 +117,9 @@ def _trials() -> Iterator[tuple[str, Callable[[Scene], bool], tuple[str, ...]]]:
     yield "no UDP", _no_udp, strong
     yield "an empty environment", lambda scene: scene.stopped("environment", VARIABLE), every
     if POSIX:
-        yield "not root", lambda scene: scene.stopped("be_root"), every
+        yield "no rights of root", lambda scene: scene.stopped("be_root", in_name_alone), bounded
         yield "no signal to the grader", _no_signal, strong
-        yield "few processes", lambda scene: scene.stopped("many_processes", MANY), every
+        yield "few processes", lambda scene: scene.stopped("many_processes", MANY), bounded
         yield "processes of its own", _own_processes, _where_processes_count_apart()
     if LINUX:
         yield "little memory", lambda scene: scene.stopped("much_memory", 4 * MEMORY_MB << 20), every
@@ -127,11 +131,12 @@ def _trials() -> Iterator[tuple[str, Callable[[Scene], bool], tuple[str, ...]]]:
 
 def _where_processes_count_apart() -> tuple[str, ...]:
     """Return the tiers that promise it: with root all, since each run has a user; else where there is a namespace."""
+    from grader.isolation import users
     from grader.worker.kernel import counts_by_name_space
 
-    if os.getuid() == 0:
+    if users.can_change():
         return ("bubblewrap", "landlock", "process")
-    return ("bubblewrap",) if counts_by_name_space() else ()
+    return ("bubblewrap",) if counts_by_name_space() and users.is_counted() else ()
 
 
 def _own_processes(scene: Scene) -> bool:

@@ -1,4 +1,4 @@
-"""What `grader doctor` looks at: Python, packages, isolation tiers, the terminal, the course, the progress file."""
+"""What `grader doctor` looks at: Python, packages, user, isolation tiers, terminal, course and progress file."""
 
 from __future__ import annotations
 
@@ -48,6 +48,7 @@ def examine(
     """
     yield _python()
     yield from (_package(name) for name in PACKAGES)
+    yield from _user()
     yield from _isolation(every_tier)
     yield _terminal(encoding, width, colour, plain)
     yield from _course(start)
@@ -67,6 +68,18 @@ def _package(name: str) -> Finding:
         return Finding(name, "ok", metadata.version(name))
     except metadata.PackageNotFoundError:
         return Finding(name, "broken", "is not installed", "Run `uv sync`.")
+
+
+def _user() -> Iterator[Finding]:
+    """Tell where the grader is root in name alone, so that no run gets a user of its own."""
+    from grader.isolation import users
+
+    if shortfall := users.shortfall():
+        remedy = (
+            "Your own files can be checked so. Before you grade other people's files, start the grader as an ordinary "
+        )
+        remedy += "user, or where more users than one are mapped (/proc/self/uid_map)."
+        yield Finding("user", "warning", shortfall, remedy)
 
 
 def _isolation(every: bool = True) -> Iterator[Finding]:

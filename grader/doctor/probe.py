@@ -6,6 +6,7 @@ PROBE = b"""
 import ctypes
 import os
 import socket
+import struct
 import time
 
 import numpy as np
@@ -70,9 +71,17 @@ def environment(name):
     return os.environ[name]
 
 
-def be_root():
-    if os.getuid() != 0:
+def be_root(in_name_alone):
+    if os.getuid() != 0 or (in_name_alone and not capabilities()):
         raise PermissionError
+
+
+def capabilities():
+    header = struct.pack("=Ii", 0x20080522, 0)
+    kept = ctypes.create_string_buffer(24)
+    if ctypes.CDLL(None).capget(header, kept) != 0:
+        return True
+    return any(kept.raw)
 
 
 def leave_a_daemon():

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from grader.isolation import bundle
+from grader.isolation import bundle, users
 from grader.worker.confine import NOBODY
 from grader.worker.supervisor import SCRATCH_BYTES
 
@@ -83,9 +83,11 @@ def _bwrap() -> str:
 def _namespaces() -> list[str]:
     command = [_bwrap(), "--die-with-parent", "--new-session"]
     command += ["--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"]
-    if os.getuid() == 0:  # no user namespace: as real root the worker can become another, so that process limits hold
+    if users.can_change():  # no user namespace: as real root the worker can become another, so that limits hold
         return [*command, "--cap-drop", "ALL", "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
     forbid = ["--disable-userns"] if _can_forbid_userns() else []
+    if users.is_root():  # in name alone; bwrap leaves root what it has
+        command += ["--cap-drop", "ALL"]
     return [*command, "--unshare-user", *forbid, "--uid", str(NOBODY), "--gid", str(NOBODY)]
 
 

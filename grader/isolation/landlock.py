@@ -11,7 +11,7 @@ import sysconfig
 from collections.abc import Sequence
 from pathlib import Path
 
-from grader.isolation import bundle
+from grader.isolation import bundle, users
 from grader.worker import kernel
 from grader.worker.kernel import LEAST_ABI, SCOPING_ABI
 
@@ -42,7 +42,7 @@ def shortfall(filtered: bool) -> str | None:
     found = []
     if not filtered:
         found.append("without libseccomp it can open sockets other than TCP, and change the modes of its user's files")
-    if (abi := kernel.landlock_abi()) < SCOPING_ABI and os.getuid() != 0:
+    if (abi := kernel.landlock_abi()) < SCOPING_ABI and not users.can_change():
         found.append(f"with Landlock's ABI {abi} it can signal its user's processes")
     return "; ".join(found) or None
 

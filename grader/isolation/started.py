@@ -81,7 +81,7 @@ class Started:
         """Return how many tasks the kernel may count with those of this run, when it begins."""
         if self.user or not hasattr(os, "getuid"):
             return 0
-        return users.tasks_of(os.getuid() or NOBODY)
+        return users.tasks_of(NOBODY if users.can_change() else os.getuid())
 
     def own(self) -> int:
         """Return how many tasks the run has: the supervisor's, the worker's, and all that stem from them."""

@@ -6,7 +6,8 @@ landlock    a separate process whose reach the kernel bounds: the same files, a 
             no process but its own.
 process     a separate process with resource limits and an empty environment; the file system stays readable.
 
-In each, what is started as root becomes an ordinary user, and a supervisor ends all that is left.
+In each, what is started as root becomes an ordinary user, or gives up root's rights where a container lets it become
+no other; and a supervisor ends all that is left.
 """
 
 from __future__ import annotations
@@ -47,9 +48,11 @@ FORKS = sys.platform == "linux"  # elsewhere a fork after NumPy's libraries have
 
 def why_missing(tier: Tier) -> str | None:
     """Return why a tier does not work on this machine; None where it works."""
-    if tier == "bubblewrap":
-        return bubblewrap.why_missing()
-    return landlock.why_missing() if tier == "landlock" else None
+    if tier == "process":
+        return None
+    if not users.is_counted():
+        return users.UNCOUNTED
+    return bubblewrap.why_missing() if tier == "bubblewrap" else landlock.why_missing()
 
 
 def choose(wanted: str, least: str | None = None) -> tuple[Tier, str | None]:
@@ -74,7 +77,9 @@ def choose(wanted: str, least: str | None = None) -> tuple[Tier, str | None]:
 
 def _note(tier: Tier, missing: dict[Tier, str]) -> str | None:
     """Return what a verdict says of a tier that is not the strongest: why it was taken, and what it leaves open."""
-    found = [reason.rstrip(".") for reason in missing.values()]
+    found = list(dict.fromkeys(reason.rstrip(".") for reason in missing.values()))
+    if tier == "process" and (left_open := users.shortfall()):
+        found.append(left_open)
     if tier == "landlock" and (left_open := landlock.shortfall(bool(filter_program()))):
         found.append(left_open)
     if tier == "bubblewrap" and (told := landlock.told_within_namespaces()):
@@ -165,7 +170,7 @@ def _start(
 
 def _spec(tier: Tier, built: Path, scratch: Path, hide: Path, fork: bool, packages: Sequence[str]) -> dict[str, Any]:
     """Return what a worker has to know of its tier before it can be told anything."""
-    user = users.draw() if _is_root() else 0
+    user = users.draw() if users.can_change() else 0
     apart = user not in (0, NOBODY)
     spec: dict[str, Any] = {"user": user, "apart": apart, "try_apart": not user, "landlock": None, "must": False}
     spec["guard"] = str(scratch) if fork else ""
@@ -244,7 +249,3 @@ def _spawn(
         stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
         pass_fds=descriptors, start_new_session=True, close_fds=True,
     )  # fmt: skip
-
-
-def _is_root() -> bool:
-    return hasattr(os, "getuid") and os.getuid() == 0

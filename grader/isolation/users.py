@@ -1,17 +1,22 @@
 """The user that a run's code becomes where the grader is root: one of its own, that no other run has.
 
 The kernel counts processes, and files have owners, by user: runs that share none cannot take room from each other.
+Where a container maps root alone, or keeps it from changing its user, a run stays the grader's user, without rights.
 """
 
 from __future__ import annotations
 
+import functools
 import os
 import secrets
-from collections.abc import Iterator
+import sys
+import warnings
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from grader.worker.confine import NOBODY
+from grader.worker import kernel
+from grader.worker.confine import NOBODY, become, no_more_processes
 
 POOLS = (  # numbers that systemd's table of users leaves free; the second is for containers that map 65,536
     range(0x7000_0000, 0x7FFF_FF00),
@@ -19,6 +24,65 @@ POOLS = (  # numbers that systemd's table of users leaves free; the second is fo
 )
 TRIES = 100
 MAPS = ("/proc/self/uid_map", "/proc/self/gid_map")
+UNCHANGED = "root cannot become another user here, as in a container that maps one user alone"
+UNCOUNTED = f"{UNCHANGED}, and the kernel limits no processes of root's: start the grader as an ordinary user"
+
+
+def is_root() -> bool:
+    """Say whether the grader runs as root, be it in name alone."""
+    return hasattr(os, "getuid") and os.getuid() == 0
+
+
+def can_change() -> bool:
+    """Say whether a run's code can become another user: root can, unless a container or a service forbids it."""
+    return is_root() and (sys.platform != "linux" or _can_become_nobody())
+
+
+def is_counted() -> bool:
+    """Say whether the kernel limits how many processes a run starts: it limits every user's but those of real root."""
+    return not is_root() or can_change() or _is_limited()
+
+
+def shortfall() -> str | None:
+    """Return what a run as the grader's own user leaves open where that is root; None where it is not."""
+    if not is_root() or can_change():
+        return None
+    said = f"{UNCHANGED}: the submission's code runs as the grader's own user"
+    return said if is_counted() else f"{said}, and no limit on processes holds"
+
+
+@functools.cache
+def _can_become_nobody() -> bool:
+    return _managed(lambda: become(NOBODY, []))
+
+
+@functools.cache
+def _is_limited() -> bool:
+    return _managed(_be_refused_a_process)
+
+
+def _be_refused_a_process() -> None:
+    kernel.give_up_capabilities()
+    no_more_processes()
+    with suppress(BlockingIOError):
+        if child := os.fork():
+            os.waitpid(child, 0)
+        raise kernel.Unconfined("a process could be started past the limit")
+
+
+def _managed(attempt: Callable[[], None]) -> bool:
+    """Say whether a child of this process manages what this process cannot do to itself, and take back."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # of threads: the child goes back to none of them
+        child = os.fork()
+    if child == 0:
+        code = 1
+        try:
+            attempt()
+            code = 0
+        finally:
+            os._exit(code)
+    return os.waitpid(child, 0)[1] == 0
 
 
 def draw() -> int:

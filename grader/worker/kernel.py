@@ -186,7 +186,12 @@ def _enter_user_name_space() -> None:
     for name, text in (("setgroups", "deny"), ("uid_map", f"{user} {user} 1"), ("gid_map", f"{group} {group} 1")):
         with open(f"/proc/self/{name}", "w") as file:
             file.write(text)
-    if _libc().capset(struct.pack("=Ii", CAPABILITY_VERSION, 0), bytes(24)) != 0:
+    give_up_capabilities()
+
+
+def give_up_capabilities() -> None:
+    """Keep no right of root's; with set_no_new_privileges no program that is started brings one back."""
+    if sys.platform == "linux" and _libc().capset(struct.pack("=Ii", CAPABILITY_VERSION, 0), bytes(24)) != 0:
         raise Unconfined(f"capabilities cannot be given up: {_said()}")
 
 

@@ -139,6 +139,8 @@ def main() -> None:
 
     if spec["try_apart"]:
         spec["apart"] = kernel.count_apart()
+    if not spec["user"]:  # the user stays: where it is root that can become no other, it is root in name alone
+        kernel.give_up_capabilities()
     import numpy.linalg
     import numpy.random  # noqa: F401  (both before the limits and the drop: the interpreter may be unreadable afterwards)
 

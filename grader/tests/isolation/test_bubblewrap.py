@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.isolation import bubblewrap, bundle
+from grader.isolation import bubblewrap, bundle, users
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="bubblewrap runs on Linux only")
 
@@ -91,7 +91,7 @@ def test_an_ordinary_user_gets_a_user_name_space_and_none_within(
     fake: Path, monkeypatch: pytest.MonkeyPatch, version: str, forbids: bool
 ) -> None:
     says(fake, f"echo bubblewrap {version}")
-    monkeypatch.setattr(os, "getuid", lambda: 1000)
+    monkeypatch.setattr(users, "can_change", lambda: False)
     command = bubblewrap._namespaces()
     assert "--unshare-user" in command and "--cap-add" not in command
     assert ("--disable-userns" in command) == forbids
@@ -104,7 +104,7 @@ def test_a_version_that_cannot_be_asked_forbids_nothing(fake: Path) -> None:
 
 
 def test_root_keeps_what_it_takes_to_become_another_user_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(os, "getuid", lambda: 0)
+    monkeypatch.setattr(users, "can_change", lambda: True)
     command = bubblewrap._namespaces()
     kept = [command[i + 1] for i, word in enumerate(command) if word == "--cap-add"]
     assert kept == ["CAP_SETUID", "CAP_SETGID"]
