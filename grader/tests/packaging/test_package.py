@@ -97,7 +97,8 @@ def test_the_wheel_holds_the_grader_and_a_packed_course(wheel: zipfile.ZipFile, 
     own = {name for name in own if "__pycache__" not in name and name.split("/")[1] not in ("tests", "bench")}
     information = {f"{NAME}-{__version__}.dist-info/{name}" for name in ("METADATA", "RECORD", "WHEEL")}
     information |= {f"{NAME}-{__version__}.dist-info/{name}" for name in ("entry_points.txt", "licenses/LICENSE")}
-    information.add(f"{NAME}-{__version__}.dist-info/licenses/grader/web/static/katex/LICENSE.txt")
+    katex = f"{NAME}-{__version__}.dist-info/licenses/grader/web/static/katex"
+    information |= {f"{katex}/LICENSE.txt", f"{katex}/fonts/LICENSE.txt"}
     assert names == own | information | {"grader/self_paced.zip"}
     assert {"grader/py.typed", "grader/setup/making.py", "grader/classroom/templates/copy/gitignore"} <= names
 
@@ -131,7 +132,7 @@ def test_the_packed_course_is_a_learners_folder(wheel: zipfile.ZipFile, author: 
 
 def test_the_metadata_says_what_there_is_to_say(described: Message) -> None:
     assert (described["Name"], described["Version"]) == ("attention-grader", __version__)
-    assert (described["Author"], described["License-Expression"]) == ("the authors", "MIT")
+    assert (described["Author"], described["License-Expression"]) == ("the authors", "MIT AND OFL-1.1 AND CC-BY-4.0")
     assert described["Requires-Python"] == ">=3.11" and described["Keywords"] and described["Summary"]
     assert "Typing :: Typed" in described.get_all("Classifier", [])
     assert not described.get_all("Project-URL") and not described["Home-page"]
