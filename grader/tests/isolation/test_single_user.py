@@ -222,7 +222,7 @@ def works(place: str, tier: str) -> bool:
 
 @pytest.fixture
 def available(place: str, tier: str) -> bool:
-    if tier != "process" and (reason := why_missing(tier)):  # type: ignore[arg-type]
+    if tier != "process" and (reason := why_missing(tier)):
         pytest.skip(f"tier {tier} is missing here: {reason}")
     return works(place, tier)
 
@@ -269,5 +269,5 @@ def test_the_doctor_tells_of_the_user_and_promises_no_more_than_holds(elsewhere:
     assert ("user" in findings) == (place != "no namespaces"), done.stdout
     assert findings["isolation process"]["level"] == "ok", done.stdout
     for tier in ("bubblewrap", "landlock"):
-        if not why_missing(tier):  # type: ignore[arg-type]
+        if not why_missing(tier):
             assert (findings[f"isolation {tier}"]["level"] == "ok") == works(place, tier), done.stdout
