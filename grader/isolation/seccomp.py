@@ -10,6 +10,7 @@ from __future__ import annotations
 import ctypes
 import errno
 import functools
+import os
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator
@@ -23,16 +24,14 @@ NAME_SPACES = (0x00020000, 0x02000000, 0x04000000, 0x08000000, 0x10000000, 0x200
 DATAGRAMS = (2, 3)  # kinds of sockets: what they send can be addressed to anyone; a raw pair is one of datagrams
 UNIX = 1
 WITHIN_32_BITS = 0xFFFFFFFF  # of an argument of 64: for an int of C the kernel ignores the others
-REQUESTS = {  # of ioctl, on x86 and ARM; others change files, tell of the machine's network, or have signals sent
-    "TCGETS": 0x5401, "TCGETS2": 0x802C542A, "TIOCGWINSZ": 0x5413, "FIONREAD": 0x541B, "FIONBIO": 0x5421,
-    "FIONCLEX": 0x5450, "FIOCLEX": 0x5451, "FICLONE": 0x40049409,
-}  # fmt: skip
+REQUESTS = (
+    "TCGETS TIOCGWINSZ FIONREAD FIONBIO FIONCLEX FIOCLEX"  # of ioctl; others change files, tell of networks, signal
+)
+MORE_REQUESTS = {"TCGETS2": 0x802C542A, "FICLONE": 0x40049409}  # that no module names, as on x86 and ARM
 COMMANDS = {  # of fcntl; by others two that open the same file could talk, have signals sent, or fill memory
     "F_DUPFD": 0, "F_GETFD": 1, "F_SETFD": 2, "F_GETFL": 3, "F_SETFL": 4, "F_DUPFD_QUERY": 1027,
     "F_DUPFD_CLOEXEC": 1030, "F_GETPIPE_SZ": 1032,
 }  # fmt: skip
-O_ASYNC, O_DSYNC = 0x2000, 0x1000
-RWF_DSYNC, RWF_SYNC = 2, 4
 WRITTEN_OUT = "fsync fdatasync sync_file_range sync_file_range2 msync"  # of files that end with their run
 NEWER = {  # than many a libseccomp, whose kernel has them all the same; such numbers are the same on every architecture
     "process_madvise": 440, "mount_setattr": 442, "quotactl_fd": 443, "process_mrelease": 448, "cachestat": 451,
@@ -112,18 +111,20 @@ def filter_program() -> bytes:
 
 def rules() -> Iterator[tuple[str, tuple[Condition, ...], int]]:
     """Yield the name of each system call that is refused, when, and with which error."""
+    import termios  # of POSIX alone
+
     for name in REFUSED:
         yield name, (), errno.EPERM
     for flag in NAME_SPACES:
         yield "clone", ((0, MASKED_EQUAL, flag, flag),), errno.EPERM
     yield "clone3", (), errno.ENOSYS  # its flags lie in memory, where no filter looks; libc falls back to clone
-    for mask, value in all_but(REQUESTS.values()):
+    for mask, value in all_but([*(getattr(termios, name) for name in REQUESTS.split()), *MORE_REQUESTS.values()]):
         yield "ioctl", ((1, MASKED_EQUAL, mask, value),), errno.EPERM
     for name in ("fcntl", "fcntl64"):
         for mask, value in all_but(COMMANDS.values()):
             yield name, ((1, MASKED_EQUAL, mask, value),), errno.EPERM
         setting = (1, MASKED_EQUAL, WITHIN_32_BITS, COMMANDS["F_SETFL"])
-        yield name, (setting, (2, MASKED_EQUAL, O_ASYNC, O_ASYNC)), errno.EPERM
+        yield name, (setting, (2, MASKED_EQUAL, os.O_ASYNC, os.O_ASYNC)), errno.EPERM
     yield "prlimit64", ((0, NOT_EQUAL, 0, 0),), errno.EPERM  # another process' limits
     yield "socketpair", ((0, NOT_EQUAL, UNIX, 0),), errno.EPERM
     for kind in DATAGRAMS:
@@ -135,10 +136,10 @@ def _disks() -> Iterator[tuple[str, tuple[Condition, ...], int]]:
     """Yield what would have a disk written out: an order for one's own files is obeyed in name only, by error 0."""
     for name in WRITTEN_OUT.split():
         yield name, (), 0
-    yield "open", ((1, MASKED_EQUAL, O_DSYNC, O_DSYNC),), errno.EPERM
-    yield "openat", ((2, MASKED_EQUAL, O_DSYNC, O_DSYNC),), errno.EPERM
+    yield "open", ((1, MASKED_EQUAL, os.O_DSYNC, os.O_DSYNC),), errno.EPERM
+    yield "openat", ((2, MASKED_EQUAL, os.O_DSYNC, os.O_DSYNC),), errno.EPERM
     yield "openat2", (), errno.ENOSYS  # as clone3; neither libc nor Python opens files so
-    for flag in (RWF_DSYNC, RWF_SYNC):
+    for flag in (os.RWF_DSYNC, os.RWF_SYNC):
         yield "pwritev2", ((5, MASKED_EQUAL, flag, flag),), errno.EPERM
 
 
