@@ -3,7 +3,8 @@
 What everybody was given counts nothing, nor does what the course's own solutions hold, nor what more than a quarter of
 the class wrote; of the rest the rarer counts more: the logarithm of 1 + how seldom it is. Texts that are alike as a
 whole count as one author here (`rings.py`): what copies share is no usual code, however many they are. The share of a
-pair is the weight of what both have, relative to all that the smaller of the two has.
+pair is the weight of what both have, relative to all that the smaller of the two has. A submission that is one of the
+course's own solutions (`own.py`) is named as such.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from grader.similarity.fingerprints import fingerprints, runs
+from grader.similarity.own import copied, least_shares
 from grader.similarity.rings import rings
 from grader.similarity.tokens import Tokens, decoded, tokens
 
@@ -63,13 +65,16 @@ class Pair:
 class Comparison:
     """What came of a class: all that was compared, the pairs to look at, the most first, and how many there are.
 
-    usual names the texts of which more than three quarters count nothing, since so many others wrote that, too.
+    copies holds submissions (left) that are one of the course's own solutions (right), the most alike first; a pair of
+    two of them is none of the pairs. usual names the other texts of which more than three quarters count nothing, since
+    so many others wrote that, too.
     """
 
     texts: tuple[Text, ...]
     pairs: tuple[Pair, ...]
     count: int
     usual: tuple[str, ...] = ()
+    copies: tuple[Pair, ...] = ()
 
 
 def text(name: str, source: bytes, stub: Iterable[int] = ()) -> Text:
@@ -89,7 +94,9 @@ def given(*texts: str) -> frozenset[int]:
 def compared(
     texts: Sequence[Text], own: Sequence[Text] = (), least: float = LEAST_SHARE, most: int = MOST_PAIRS
 ) -> Comparison:
-    """Return the pairs that share unusually much, as many as most; own holds solutions of the course."""
+    """Return the pairs that share unusually much, as many as most, and copies of own, the course's solutions."""
+    copies = _copies(texts, own)
+    known = {each.left.name for each in copies}
     having: dict[int, list[int]] = defaultdict(list)
     base = {value for each in own for value in each.prints}
     for place, each in enumerate(texts):
@@ -106,14 +113,35 @@ def compared(
     ranked = sorted(
         (-weight / min(wholes[a], wholes[b]), texts[a].name, texts[b].name, a, b)
         for (a, b), weight in shared.items()
-        if counts[a, b] >= LEAST_COMMON and weight >= least * min(wholes[a], wholes[b])
+        if counts[a, b] >= LEAST_COMMON
+        and weight >= least * min(wholes[a], wholes[b])
+        and not {texts[a].name, texts[b].name} <= known
     )
     found = (
         _pair(texts[a], texts[b], shared[a, b] / wholes[a], shared[a, b] / wholes[b], weights)
         for *_, a, b in ranked[:most]
     )
-    usual = (each.name for each in texts if sum(value in weights for value in each.prints) < len(each.prints) * OWN)
-    return Comparison(tuple(texts), tuple(found), len(ranked), tuple(usual))
+    usual = (
+        each.name
+        for each in texts
+        if each.name not in known and sum(value in weights for value in each.prints) < len(each.prints) * OWN
+    )
+    return Comparison(tuple(texts), tuple(found), len(ranked), tuple(usual), copies)
+
+
+def _copies(texts: Sequence[Text], own: Sequence[Text]) -> tuple[Pair, ...]:
+    """Return the submissions that are one of the course's own solutions, each with the solution."""
+    solutions = [each.prints.keys() for each in own]
+    least = least_shares(solutions)
+    found = []
+    for each in texts:
+        place = copied(each.prints.keys(), solutions, least)
+        if place is not None:
+            source = own[place]
+            common = tuple(value for value in each.prints if value in source.prints)
+            of_left, of_right = len(common) / len(each.prints), len(common) / len(source.prints)
+            found.append(Pair(each, source, of_left, of_right, common))
+    return tuple(sorted(found, key=lambda pair: (-pair.share, pair.left.name)))
 
 
 def _weights(having: Mapping[int, Sequence[int]], ring: Sequence[int]) -> dict[int, float]:

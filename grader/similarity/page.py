@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from jinja2 import Template
 
 TEMPLATE = Path(__file__).with_name("page.html")
+MOST_COPIES = 20  # submissions that are shown beside a solution of the course; all are listed
 MOST_LINES = 120  # of one passage
 MOST_COLUMNS = 400  # of one line
 
@@ -45,6 +46,7 @@ class Shown:
     """A pair as the page shows it."""
 
     pair: Pair
+    anchor: str
 
     @cached_property
     def passages(self) -> tuple[tuple[Passage, Side, Side], ...]:
@@ -55,7 +57,7 @@ class Shown:
 
     @property
     def names(self) -> tuple[str, str]:
-        """Both students, as they can be shown."""
+        """Both students, or a student and the file of a solution, as they can be shown."""
         return shown(self.pair.left.name), shown(self.pair.right.name)
 
     @property
@@ -66,10 +68,12 @@ class Shown:
 
 def page(comparison: Comparison, lacking: Sequence[HandedIn], title: str, least: float) -> str:
     """Return the file's text; lacking holds what could not be compared. Raises UsageError without Jinja2."""
-    notes = [(shown(each.name), each.tokens.note) for each in comparison.texts if each.tokens.note]
+    notes = [(shown(each.name), note) for each in comparison.texts for note in each.notes]
     return _template().render(
         title=title,
-        pairs=[Shown(pair) for pair in comparison.pairs],
+        copies=[Shown(pair, f"own-{at}") for at, pair in enumerate(comparison.copies, 1)],
+        most=MOST_COPIES,
+        pairs=[Shown(pair, f"pair-{at}") for at, pair in enumerate(comparison.pairs, 1)],
         count=comparison.count,
         students=len(comparison.texts),
         least=round(100 * least),

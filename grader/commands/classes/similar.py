@@ -1,4 +1,4 @@
-"""`grader class similar`: compare a class, list the pairs that share unusually much, and write them side by side."""
+"""`grader class similar`: compares a class, names copies of the course's own solutions, and lists similar pairs."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from grader.commands.classes.telling import some, tell_ignored
-from grader.commands.options import stage_names
+from grader.commands.options import Json, stage_names
 from grader.errors import GraderError, UsageError
 
 if TYPE_CHECKING:
     from grader.course.stage import Stage
-    from grader.similarity.compare import Comparison, Text
+    from grader.similarity.compare import Comparison, Pair, Text
     from grader.similarity.gather import HandedIn
 
 NOTED = 10
@@ -37,12 +37,19 @@ Least = Annotated[
 Most = Annotated[int, typer.Option("--most", min=1, max=1000, metavar="N", help="List at most so many pairs.")]
 
 
-def similar(submissions: Submissions, stage: Whose, out: Out = None, least: Least = 30, most: Most = 100) -> None:
-    """List the pairs of submissions that share unusually much. Nothing is graded by it.
+def similar(
+    submissions: Submissions,
+    stage: Whose,
+    out: Out = None,
+    least: Least = 30,
+    most: Most = 100,
+    as_json: Json = False,
+) -> None:
+    """List submissions that are the course's own solution, and pairs that share much. Nothing is graded by it.
 
-    Names, numbers, comments and layout make no difference. What the stub, the README and the course's own solutions
-    hold does not count, nor does what more than a quarter of the class wrote, where copies count as one; of the rest
-    the rarer counts more. A share is a reason to look, and no finding.
+    Names, numbers, comments, layout and code that does nothing make no difference. In pairs, what the stub, the README
+    and the course's own solutions hold does not count, nor does what more than a quarter of the class wrote, where
+    copies count as one; of the rest the rarer counts more. A share is a reason to look, and no finding.
     """
     if find_spec("grader.similarity") is None:
         raise UsageError("a learner's copy compares no submissions", "Use the author's copy, or an installed grader.")
@@ -68,14 +75,15 @@ def similar(submissions: Submissions, stage: Whose, out: Out = None, least: Leas
     if len(readable) < 2:
         _note([], lacking, None)
         tell_ignored(listed.ignored)
-    comparison = _compared(target, readable, submissions, least, most)
+    comparison, own_known = _compared(target, readable, submissions, least, most)
     if out is not None:
         put(out, page(comparison, lacking, f"{target.id} · {target.title}", least / 100))
+    _list(comparison, lacking, target.id, least, own_known, as_json)
     _tell(comparison, least)
     _note(comparison.texts, lacking, out)
     tell_ignored(listed.ignored)
     if out is not None:
-        say(f"The pairs stand side by side in {out}.")
+        say(f"{out} shows them side by side.")
 
 
 def _note(texts: Sequence[Text], lacking: list[HandedIn], out: Path | None) -> None:
@@ -84,14 +92,15 @@ def _note(texts: Sequence[Text], lacking: list[HandedIn], out: Path | None) -> N
     from grader.similarity.page import shown
 
     notes = [(each.student, f"was not compared: {each.why}") for each in lacking]
-    notes += [(each.name, each.tokens.note) for each in texts if each.tokens.note]
+    notes += [(each.name, note) for each in texts for note in each.notes]
     for name, note in notes[:NOTED]:
         say(f"{shown(name)} {shown(note)}.", style="yellow")
     if len(notes) > NOTED:
         say(f"and {len(notes) - NOTED} more notes{'' if out is None else f', which are in {out}'}", style="yellow")
 
 
-def _compared(stage: Stage, found: list[HandedIn], folder: Path, least: int, most: int) -> Comparison:
+def _compared(stage: Stage, found: list[HandedIn], folder: Path, least: int, most: int) -> tuple[Comparison, bool]:
+    """Return what came of the class, and whether the course's own solutions were at hand."""
     from grader.course.answers import stub_source
     from grader.similarity.compare import compared, given, text
     from grader.similarity.gather import examples
@@ -101,34 +110,65 @@ def _compared(stage: Stage, found: list[HandedIn], folder: Path, least: int, mos
         raise UsageError(what, "Expected two or more: a file, a folder or an archive for each student.")
     stub = given(stub_source(stage), *examples(stage))
     texts = [text(each.student, each.source, stub) for each in found]
-    return compared(texts, _own(stage, stub), least / 100, most)
+    own = _own(stage, stub)
+    return compared(texts, own, least / 100, most), bool(own)
 
 
 def _own(stage: Stage, stub: frozenset[int]) -> list[Text]:
-    """Return the course's own solutions, which show what is usual; none where they are sealed and there is no key."""
-    from grader.course.answers import alternative_sources, reference_source
+    """Return the course's own solutions, each under its file's name; none where they are sealed and there is no key."""
+    from grader.course.answers import ALTERNATIVES, alternative_sources, reference_source
+    from grader.report.terminal.screen import say
     from grader.similarity.compare import text
 
     try:
-        sources = [reference_source(stage), *alternative_sources(stage).values()]
-    except GraderError:
+        sources = {"solution.py": reference_source(stage)}
+        sources |= {f"{ALTERNATIVES}{name}.py": source for name, source in alternative_sources(stage).items()}
+    except GraderError as error:
+        what = f"{error.message}: nobody was compared with the course's own solutions."
+        say(what, "Name the file of the key in GRADER_KEY_FILE.", style="yellow")
         return []
-    return [text("", source.encode(), stub) for source in sources]
+    return [text(name, source.encode(), stub) for name, source in sources.items()]
+
+
+def _list(
+    comparison: Comparison, lacking: list[HandedIn], stage: str, least: int, own_known: bool, as_json: bool
+) -> None:
+    """Print the document, or a line for each copy of an own solution and for each pair."""
+    from grader.report.terminal.screen import write
+    from grader.similarity.page import shown
+
+    if as_json:
+        from grader.similarity.document import as_json as document
+
+        write(document(comparison, lacking, stage, least / 100, own_known))
+        return
+    for pair in comparison.copies:
+        what = f"handed in the course's own solution, nearly word for word: {pair.right.name}"
+        write(f"{_shares(pair)}  {shown(pair.left.name)}  {what}")
+    for pair in comparison.pairs:
+        write(f"{_shares(pair)}  {shown(pair.left.name)}  {shown(pair.right.name)}")
+
+
+def _shares(pair: Pair) -> str:
+    return f"{int(100 * pair.of_left):>3} % {int(100 * pair.of_right):>3} %"
 
 
 def _tell(comparison: Comparison, least: int) -> None:
-    """Print a line for each pair."""
-    from grader.report.terminal.screen import say, write
+    """Say how many there are, and what counts nothing."""
+    from grader.report.terminal.screen import say
     from grader.similarity.page import shown
 
-    for pair in comparison.pairs:
-        shares = f"{int(100 * pair.of_left):>3} % {int(100 * pair.of_right):>3} %"
-        write(f"{shares}  {shown(pair.left.name)}  {shown(pair.right.name)}")
+    if copies := len(comparison.copies):
+        say(
+            f"{copies} of {len(comparison.texts)} {'is' if copies == 1 else 'are'} one of the course's own solutions, "
+            "nearly word for word. Pairs of such submissions are not listed.",
+            style="yellow",
+        )
     many = f"{comparison.count} pair{'s share' if comparison.count != 1 else ' shares'}"
     cut = f"; the first {len(comparison.pairs)} are listed" if comparison.count > len(comparison.pairs) else ""
     say(
         f"{len(comparison.texts)} submissions were compared; {many} {least} % or more{cut}.",
-        "A share is a reason to look, and no finding." if comparison.pairs else None,
+        "A share is a reason to look, and no finding." if comparison.pairs or comparison.copies else None,
     )
     if comparison.usual:
         say(

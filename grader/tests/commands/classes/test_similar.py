@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
+import jsonschema
 import pytest
 
 from grader.commands.classes import similar
+from grader.course import answers
+from grader.errors import SealError
 from grader.tests.similarity.test_compare import program
 from grader.tests.support.command import Here
+from grader.tests.support.places import HOUSE
 
 
 @pytest.fixture
@@ -99,3 +104,102 @@ def test_a_learner_s_copy_compares_nobody(here: Here, handed_in: Path, monkeypat
     done = here("class", "similar", str(handed_in), "--stage", "s01")
     assert done.code == 2
     assert "a learner's copy compares no submissions" in done.err
+
+
+def functions(seed: int, count: int = 12) -> str:
+    """Return a module of functions that is like no other."""
+    lines = program(seed, 3 * count).splitlines()
+    return "import numpy as np\n\n\n" + "\n\n\n".join(
+        f"def {'double' if not at else f'f{at}'}(x, y=0):\n    "
+        + "\n    ".join(lines[3 * at : 3 * at + 3])
+        + f"\n    return y{3 * at}"
+        for at in range(count)
+    )
+
+
+@pytest.fixture
+def copied(here: Here, tmp_path: Path) -> Path:
+    """Three copies of the course's own solution, one of its alternative, and two others that share nothing."""
+    hidden = next((here.place.root / "hidden").glob("s01_*"))
+    (hidden / "alternatives").mkdir(exist_ok=True)
+    (hidden / "solution.py").write_text(functions(1), encoding="utf-8")
+    (hidden / "alternatives" / "loops.py").write_text(functions(2), encoding="utf-8")
+    folder = tmp_path / "copied"
+    folder.mkdir()
+    sources = {"ada": functions(1), "bob": functions(1), "cleo": functions(1), "dan": functions(2)}
+    sources |= {"eve": functions(3), "fay": functions(4)}
+    for name, source in sources.items():
+        (folder / f"{name}.py").write_text(source, encoding="utf-8")
+    return folder
+
+
+def test_the_course_s_own_solution_is_named_first_and_once(here: Here, copied: Path) -> None:
+    (copied / "gus.py").write_text(functions(3), encoding="utf-8")
+    done = here("class", "similar", str(copied), "--stage", "s01")
+    assert done.code == 0
+    words = "handed in the course's own solution, nearly word for word:"
+    assert done.out.splitlines() == [
+        *(f"100 % 100 %  {name}  {words} solution.py" for name in ("ada", "bob", "cleo")),
+        f"100 % 100 %  dan  {words} alternatives/loops.py",
+        "100 % 100 %  eve  gus",
+    ]
+    told = " ".join(done.err.split())
+    assert "4 of 7 are one of the course's own solutions, nearly word for word." in told
+    assert "7 submissions were compared; 1 pair shares 30 % or more." in told
+
+
+def test_the_document_has_the_published_shape(here: Here, copied: Path) -> None:
+    (copied / "gus.py").write_text(functions(3).replace("\n    ", "\n    0\n    "), encoding="utf-8")
+    (copied / "nobody").mkdir()
+    done = here("class", "similar", str(copied), "--stage", "s01", "--json")
+    assert done.code == 0
+    jsonschema.validate(done.json, json.loads((HOUSE / "similarity" / "similar.schema.json").read_text("utf-8")))
+    assert [(each["student"], each["solution"]) for each in done.json["own_solutions"]] == [
+        *((name, "solution.py") for name in ("ada", "bob", "cleo")),
+        ("dan", "alternatives/loops.py"),
+    ]
+    assert done.json["own_solutions"][0]["of_left"] == 1.0
+    assert done.json["own_solutions_known"] is True
+    (pair,) = done.json["pairs"]
+    assert (pair["left"], pair["right"]) == ("eve", "gus")
+    (note,) = done.json["notes"]
+    assert note["student"] == "gus" and note["idle"] > 10
+    assert [each["student"] for each in done.json["not_compared"]] == ["nobody"]
+
+
+def test_the_page_names_the_course_s_own_solution_first(here: Here, copied: Path, tmp_path: Path) -> None:
+    out = tmp_path / "page.html"
+    (copied / "gus.py").write_text(functions(3), encoding="utf-8")
+    assert here("class", "similar", str(copied), "--stage", "s01", "--out", str(out)).code == 0
+    page = out.read_text(encoding="utf-8")
+    assert 0 < page.index('id="own"') < page.index('id="own-4"') < page.index('id="pairs"') < page.index('id="pair-1"')
+    assert "alternatives/loops.py" in page and 'id="pair-2"' not in page
+
+
+def test_where_the_own_solutions_are_sealed_it_says_so(
+    here: Here, copied: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def sealed(_: object) -> dict[str, str]:
+        raise SealError("the solution of s01 is sealed")
+
+    monkeypatch.setattr(answers, "alternative_sources", sealed)
+    done = here("class", "similar", str(copied), "--stage", "s01", "--json")
+    assert done.json["own_solutions_known"] is False and done.json["own_solutions"] == []
+    assert "the solution of s01 is sealed" in done.err and "GRADER_KEY_FILE" in done.err
+    assert len(done.json["pairs"]) == 3
+
+
+def test_a_stage_of_a_few_lines_accuses_nobody(here: Here, tmp_path: Path) -> None:
+    folder = tmp_path / "small"
+    folder.mkdir()
+    solution = next((here.place.root / "hidden").glob("s01_*/solution.py")).read_text(encoding="utf-8")
+    for name in ("ada", "bob"):
+        (folder / f"{name}.py").write_text(solution, encoding="utf-8")
+    assert here("class", "similar", str(folder), "--stage", "s01").out == ""
+
+
+def test_a_text_with_much_that_does_nothing_is_told(here: Here, handed_in: Path) -> None:
+    (handed_in / "bob.py").write_text(program(1).replace("\n", "; 0\n"), encoding="utf-8")
+    done = here("class", "similar", str(handed_in), "--stage", "s01")
+    assert done.out == "100 % 100 %  ada  bob\n"
+    assert "bob holds 60 statements and expressions that do nothing" in " ".join(done.err.split())
