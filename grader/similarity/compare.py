@@ -67,7 +67,7 @@ class Comparison:
 
     copies holds submissions (left) that are one of the course's own solutions (right), the most alike first; a pair of
     two of them is none of the pairs. usual names the other texts of which more than three quarters count nothing, since
-    so many others wrote that, too.
+    so many others wrote that, too. own_known is False if there was no solution of the course to compare with.
     """
 
     texts: tuple[Text, ...]
@@ -75,6 +75,7 @@ class Comparison:
     count: int
     usual: tuple[str, ...] = ()
     copies: tuple[Pair, ...] = ()
+    own_known: bool = False
 
 
 def text(name: str, source: bytes, stub: Iterable[int] = ()) -> Text:
@@ -126,7 +127,7 @@ def compared(
         for each in texts
         if each.name not in known and sum(value in weights for value in each.prints) < len(each.prints) * OWN
     )
-    return Comparison(tuple(texts), tuple(found), len(ranked), tuple(usual), copies)
+    return Comparison(tuple(texts), tuple(found), len(ranked), tuple(usual), copies, bool(own))
 
 
 def _copies(texts: Sequence[Text], own: Sequence[Text]) -> tuple[Pair, ...]:

@@ -13,15 +13,15 @@ from grader.similarity.passages import passages
 SCHEMA = 1
 
 
-def as_json(comparison: Comparison, lacking: Sequence[HandedIn], stage: str, least: float, own: bool) -> str:
-    """Return the document; lacking holds submissions that were not compared, own is False without own solutions."""
+def as_json(comparison: Comparison, lacking: Sequence[HandedIn], stage: str, least: float) -> str:
+    """Return the document; lacking holds submissions that were not compared."""
     return dumps(
         {
             "schema": SCHEMA,
             "stage": stage,
             "compared": len(comparison.texts),
             "least": least,
-            "own_solutions_known": own,
+            "own_solutions_known": comparison.own_known,
             "own_solutions": [
                 {"student": each.left.name, "solution": each.right.name, **_shared(each)} for each in comparison.copies
             ],

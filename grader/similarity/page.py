@@ -73,6 +73,7 @@ def page(comparison: Comparison, lacking: Sequence[HandedIn], title: str, least:
         title=title,
         copies=[Shown(pair, f"own-{at}") for at, pair in enumerate(comparison.copies, 1)],
         most=MOST_COPIES,
+        own_known=comparison.own_known,
         pairs=[Shown(pair, f"pair-{at}") for at, pair in enumerate(comparison.pairs, 1)],
         count=comparison.count,
         students=len(comparison.texts),

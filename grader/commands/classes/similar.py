@@ -55,12 +55,11 @@ def similar(
         raise UsageError("a learner's copy compares no submissions", "Use the author's copy, or an installed grader.")
     from datetime import UTC
 
-    from grader.commands.publishing import expect_writable, put
+    from grader.commands.publishing import expect_writable
     from grader.gradebook.intake.listing import listing
     from grader.progress.actions import open_workspace
     from grader.report.terminal.screen import say
     from grader.similarity.gather import handed_in
-    from grader.similarity.page import page
 
     course = open_workspace(Path.cwd()).course
     target = course.find(stage)
@@ -75,15 +74,24 @@ def similar(
     if len(readable) < 2:
         _note([], lacking, None)
         tell_ignored(listed.ignored)
-    comparison, own_known = _compared(target, readable, submissions, least, most)
+    comparison = _compared(target, readable, submissions, least, most)
     if out is not None:
-        put(out, page(comparison, lacking, f"{target.id} · {target.title}", least / 100))
-    _list(comparison, lacking, target.id, least, own_known, as_json)
+        _write(out, comparison, lacking, target, least)
+    _list(comparison, lacking, target.id, least, as_json)
     _tell(comparison, least)
     _note(comparison.texts, lacking, out)
     tell_ignored(listed.ignored)
     if out is not None:
         say(f"{out} shows them side by side.")
+
+
+def _write(out: Path, comparison: Comparison, lacking: list[HandedIn], stage: Stage, least: int) -> None:
+    from grader.commands.publishing import put
+    from grader.report.terminal.screen import say
+    from grader.similarity.page import page
+
+    put(out, page(comparison, lacking, f"{stage.id} · {stage.title}", least / 100))
+    say(f"{out} shows the submissions side by side.")
 
 
 def _note(texts: Sequence[Text], lacking: list[HandedIn], out: Path | None) -> None:
@@ -99,8 +107,7 @@ def _note(texts: Sequence[Text], lacking: list[HandedIn], out: Path | None) -> N
         say(f"and {len(notes) - NOTED} more notes{'' if out is None else f', which are in {out}'}", style="yellow")
 
 
-def _compared(stage: Stage, found: list[HandedIn], folder: Path, least: int, most: int) -> tuple[Comparison, bool]:
-    """Return what came of the class, and whether the course's own solutions were at hand."""
+def _compared(stage: Stage, found: list[HandedIn], folder: Path, least: int, most: int) -> Comparison:
     from grader.course.answers import stub_source
     from grader.similarity.compare import compared, given, text
     from grader.similarity.gather import examples
@@ -110,8 +117,7 @@ def _compared(stage: Stage, found: list[HandedIn], folder: Path, least: int, mos
         raise UsageError(what, "Expected two or more: a file, a folder or an archive for each student.")
     stub = given(stub_source(stage), *examples(stage))
     texts = [text(each.student, each.source, stub) for each in found]
-    own = _own(stage, stub)
-    return compared(texts, own, least / 100, most), bool(own)
+    return compared(texts, _own(stage, stub), least / 100, most)
 
 
 def _own(stage: Stage, stub: frozenset[int]) -> list[Text]:
@@ -130,9 +136,7 @@ def _own(stage: Stage, stub: frozenset[int]) -> list[Text]:
     return [text(name, source.encode(), stub) for name, source in sources.items()]
 
 
-def _list(
-    comparison: Comparison, lacking: list[HandedIn], stage: str, least: int, own_known: bool, as_json: bool
-) -> None:
+def _list(comparison: Comparison, lacking: list[HandedIn], stage: str, least: int, as_json: bool) -> None:
     """Print the document, or a line for each copy of an own solution and for each pair."""
     from grader.report.terminal.screen import write
     from grader.similarity.page import shown
@@ -140,7 +144,7 @@ def _list(
     if as_json:
         from grader.similarity.document import as_json as document
 
-        write(document(comparison, lacking, stage, least / 100, own_known))
+        write(document(comparison, lacking, stage, least / 100))
         return
     for pair in comparison.copies:
         what = f"handed in the course's own solution, nearly word for word: {pair.right.name}"
@@ -160,8 +164,8 @@ def _tell(comparison: Comparison, least: int) -> None:
 
     if copies := len(comparison.copies):
         say(
-            f"{copies} of {len(comparison.texts)} {'is' if copies == 1 else 'are'} one of the course's own solutions, "
-            "nearly word for word. Pairs of such submissions are not listed.",
+            f"{copies} of {len(comparison.texts)} handed in one of the course's own solutions, nearly word for word. "
+            "Pairs of such submissions are not listed.",
             style="yellow",
         )
     many = f"{comparison.count} pair{'s share' if comparison.count != 1 else ' shares'}"

@@ -13,7 +13,7 @@ import pytest
 from grader.errors import UsageError
 from grader.similarity.compare import compared, text
 from grader.similarity.gather import HandedIn
-from grader.similarity.page import MOST_COLUMNS, MOST_LINES, page, shown, side
+from grader.similarity.page import MOST_COLUMNS, MOST_COPIES, MOST_LINES, page, shown, side
 from grader.tests.similarity.test_compare import program
 
 EVIL = "</pre><script>alert(1)</script><img src=x onerror=alert(1)> {{ 7*7 }} \u202e\x1b[31m & \"'"
@@ -94,6 +94,18 @@ def test_it_says_what_was_compared_and_what_was_not(document: str) -> None:
 def test_a_class_without_pairs_has_a_page(document: str) -> None:
     words = " ".join(Reader(page(compared([text("a", b""), text("b", b"")]), [], "s15", 0.3)).text.split())
     assert "2 submissions were compared. 0 pairs share 30 % or more." in words
+
+
+def test_copies_of_the_course_s_own_solution_come_first_and_their_number_is_bounded() -> None:
+    own = text("solution.py", program(0).encode())
+    class_of = [text(f"x{at:02}", program(0).encode()) for at in range(MOST_COPIES + 2)]
+    found = compared(class_of, [own])
+    document = page(found, [], "s15", 0.3)
+    read = Reader(document)
+    words = " ".join(read.text.split())
+    assert f"{MOST_COPIES + 2} of {MOST_COPIES + 2} handed in one of the course's own solutions" in words
+    assert read.tags["details"] == MOST_COPIES and f"x{MOST_COPIES + 1}" in words
+    assert "could not be read" not in words and "could not be read" in page(compared(class_of), [], "s15", 0.3)
 
 
 def test_a_list_that_was_cut_says_so() -> None:

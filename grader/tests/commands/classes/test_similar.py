@@ -144,7 +144,7 @@ def test_the_course_s_own_solution_is_named_first_and_once(here: Here, copied: P
         "100 % 100 %  eve  gus",
     ]
     told = " ".join(done.err.split())
-    assert "4 of 7 are one of the course's own solutions, nearly word for word." in told
+    assert "4 of 7 handed in one of the course's own solutions, nearly word for word." in told
     assert "7 submissions were compared; 1 pair shares 30 % or more." in told
 
 
