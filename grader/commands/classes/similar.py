@@ -38,12 +38,7 @@ Most = Annotated[int, typer.Option("--most", min=1, max=1000, metavar="N", help=
 
 
 def similar(
-    submissions: Submissions,
-    stage: Whose,
-    out: Out = None,
-    least: Least = 30,
-    most: Most = 100,
-    as_json: Json = False,
+    submissions: Submissions, stage: Whose, out: Out = None, least: Least = 30, most: Most = 100, as_json: Json = False
 ) -> None:
     """List submissions that are the course's own solution, and pairs that share much. Nothing is graded by it.
 
@@ -51,8 +46,7 @@ def similar(
     and the course's own solutions hold does not count, nor does what more than a quarter of the class wrote, where
     copies count as one; of the rest the rarer counts more. A share is a reason to look, and no finding.
     """
-    if find_spec("grader.similarity") is None:
-        raise UsageError("a learner's copy compares no submissions", "Use the author's copy, or an installed grader.")
+    _expect_package()
     from datetime import UTC
 
     from grader.commands.publishing import expect_writable
@@ -81,8 +75,11 @@ def similar(
     _tell(comparison, least)
     _note(comparison.texts, lacking, out)
     tell_ignored(listed.ignored)
-    if out is not None:
-        say(f"{out} shows them side by side.")
+
+
+def _expect_package() -> None:
+    if find_spec("grader.similarity") is None:
+        raise UsageError("a learner's copy compares no submissions", "Use the author's copy, or an installed grader.")
 
 
 def _write(out: Path, comparison: Comparison, lacking: list[HandedIn], stage: Stage, least: int) -> None:
