@@ -97,14 +97,14 @@ def post_all(graded: Sequence[Graded], server: str, token: str, sleep: Callable[
 
 
 def expect_all_graded(graded: Sequence[Graded]) -> None:
-    """Raise GraderFault unless each stage of each student was graded."""
+    """Raise GraderFault unless each stage of each student was graded, or waits for an earlier one."""
     if len(graded) == 1:
         return expect_graded(graded[0].results)
     lacking = [
         f"{each.student.name}, {result.stage.id}: {result.why}"
         for each in graded
         for result in each.results
-        if result.why
+        if result.why and not result.waits_for
     ]
     if lacking:
         raise GraderFault(f"not graded: {_some(lacking)}", "The log of the grading job says more.")
@@ -122,7 +122,7 @@ def _table(graded: Sequence[Graded]) -> str:
 
 def _cell(result: Result) -> str:
     if result.why:
-        return "not graded"
+        return "waits" if result.waits_for else "not graded"
     mark = MARKS["passed" if result.passed else "failed"][0]
     return f"{mark} {_passing(result)} of {len(result.rows)}"
 

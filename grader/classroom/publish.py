@@ -40,13 +40,17 @@ class Status:
     """What is shown beside a commit: a stage's state in one word and in one sentence."""
 
     context: str
-    state: Literal["success", "failure", "error"]
+    state: Literal["success", "failure", "error", "pending"]
     description: str
 
 
 def status(result: Result) -> Status:
-    """Return the status of a stage; what was not graded is an error, never a failure."""
+    """Return the status of a stage; what was not graded is an error, never a failure, and what waits is pending."""
     context = f"grader/{result.stage.id}"
+    if result.waits_for:
+        names = " and ".join(result.waits_for)
+        told = f"Waits for {names}: hand in a module that passes there, too. No marks lost."
+        return Status(context, "pending", _short(told))
     if result.why:
         return Status(context, "error", _short(f"Not graded, no marks lost: {result.why}"))
     done = sum(row.status == "passed" for row in result.rows)
@@ -64,7 +68,7 @@ def summary(results: Sequence[Result], commit: Commit) -> str:
 
 def _stage(result: Result) -> list[str]:
     if result.why:
-        return [f"**Not graded**: {markdown(result.why)}."]
+        return [f"**{'Waits' if result.waits_for else 'Not graded'}**: {markdown(result.why)}."]
     how = f"seed {result.seed} · isolation {result.isolation} · module {result.submission[:12]}"
     table = ["| | criterion | result | tests |", "| --- | --- | --- | --- |"]
     for row in result.rows:

@@ -42,7 +42,10 @@ class Row:
 
 @dataclass(frozen=True)
 class Result:
-    """How one stage was graded. Where why is not empty it was not, and gives no marks, not even none."""
+    """How one stage was graded. Where why is not empty it was not, and gives no marks, not even none.
+
+    waits_for holds the earlier stages that it waits for, where that is why.
+    """
 
     stage: Stage
     rows: tuple[Row, ...] = ()
@@ -55,6 +58,7 @@ class Result:
     python: str | None = None
     numpy: str | None = None
     uses: tuple[Use, ...] = ()
+    waits_for: tuple[str, ...] = ()
 
 
 class Malformed(Exception):
@@ -73,8 +77,8 @@ def read(folder: Path, stage: Stage, tiers: Sequence[str]) -> Result:
 
 
 def expect_graded(results: Sequence[Result]) -> None:
-    """Raise GraderFault unless each stage was graded."""
-    lacking = [f"{result.stage.id}: {result.why}" for result in results if result.why]
+    """Raise GraderFault unless each stage was graded, or waits for an earlier one."""
+    lacking = [f"{result.stage.id}: {result.why}" for result in results if result.why and not result.waits_for]
     if lacking:
         raise GraderFault(f"not graded: {'; '.join(lacking)}", "The log of the grading job says more.")
 
@@ -111,6 +115,8 @@ def _result(values: dict[str, Any], stage: Stage, tiers: Sequence[str]) -> Resul
         return Result(stage, why="the grader failed, which is not the student's fault")
     problem = values.get("problem")
     _expect(problem is None or isinstance(problem, dict), "problem")
+    if problem is not None and problem.get("kind") == "waits":
+        return _waiting(values, stage)
     if problem is not None and values.get("criteria") == []:
         return Result(stage, why="the module cannot be accepted from this revision")
     rows = _rows(values.get("criteria"), stage)
@@ -132,6 +138,15 @@ def _result(values: dict[str, Any], stage: Stage, tiers: Sequence[str]) -> Resul
     uses = uses_in(values.get("uses", []))
     _expect(uses is not None and all(use.stage in {each.id for each in stage.builds_on} for use in uses), "uses")
     return Result(stage, rows, whole, seed, *how, python=python, numpy=numpy, uses=uses or ())
+
+
+def _waiting(values: dict[str, Any], stage: Stage) -> Result:
+    """Return that a stage waits for some of those that it builds on, which alone may be named."""
+    found, known = values.get("waits_for"), [each.id for each in stage.builds_on]
+    _expect(values.get("criteria") == [] and values.get("passed") is False, "criteria, passed")
+    _expect(isinstance(found, list) and bool(found) and all(each in known for each in found), "waits_for")
+    waits_for = tuple(name for name in known if name in found)
+    return Result(stage, why=f"it waits for {' and '.join(waits_for)}", waits_for=waits_for)
 
 
 def _version(values: dict[str, Any], name: str) -> str | None:

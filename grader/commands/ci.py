@@ -118,7 +118,7 @@ def publish(
 
     With --students those of a whole class. Verdicts come from untrusted jobs, so all names are taken from the course
     and the roster. PUBLISH_TOKEN in the environment, if set, needs the right to write commit statuses and no other.
-    Exit code 4 if a stage was not graded.
+    What waits for an earlier stage is pending. Exit code 4 if a stage was not graded.
     """
     from grader.classroom import gathered, roster
     from grader.classroom.results import read
