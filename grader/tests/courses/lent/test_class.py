@@ -119,23 +119,6 @@ def test_the_reference_is_lent_after_a_students_own_deadline(group: Group) -> No
     assert group.outcomes() == {"ada": "graded", "bob": "graded"}
 
 
-@pytest.mark.parametrize(
-    ("policy", "outcome"),
-    [
-        ("", "waits"),
-        ('lend = "passed"\n[stages.s03]\ndeadline = 2020-01-01T00:00:00\n', "waits"),
-        ('lend = "passed"\n[stages.s03]\nlend = "always"\n', "graded"),
-        ('lend = "always"\n', "graded"),
-        ("grace_minutes = 527040\n[stages.s03]\ndeadline = 2026-11-01T00:00:00\n", "waits"),
-    ],
-)
-def test_each_value_of_the_policy(group: Group, policy: str, outcome: str) -> None:
-    group.hands_in("ada", s04=None)
-    group.policy(policy)
-    group.grades("s04")
-    assert group.outcomes() == {"ada": outcome}
-
-
 def test_another_word_is_a_mistake_in_the_file(group: Group) -> None:
     group.hands_in("ada", s04=None)
     group.policy('lend = "never"\n')

@@ -55,14 +55,16 @@ class TestWhoseText:
                 text = solution(stage).read_text()
                 text = text.replace("return steps\n", "return {}\n") if stage == "s03" else text
                 made.writestr(str(module(root, stage).relative_to(root)), text)
-        done = grader("check", "--all", "--submission", str(archive), "--isolation", "process", "--json")
+        done = grader(
+            "check", "--all", "--submission", str(archive), "--lend", "always", "--isolation", "process", "--json"
+        )
         verdicts = {each["stage"]: each for each in done.json["verdicts"]}
         assert not verdicts["s03"]["passed"] and verdicts["s04"]["passed"], done.err
         assert sources(verdicts["s04"]) == {"s02": "own", "s03": "reference"}
 
     def test_of_one_file_nothing_else_is_taken(self, check: Grade, root: Path) -> None:
         wrote(root, "s02", passed=True)
-        done = check("--submission", str(module(root, "s04")), "--json")
+        done = check("--submission", str(module(root, "s04")), "--lend", "always", "--json")
         assert done.json["passed"] and sources(done.json) == {"s02": "given", "s03": "reference"}
 
 

@@ -12,6 +12,7 @@ from grader.course.stage import Course
 from grader.errors import UsageError
 from grader.gradebook.worth.policy import Policy, StagePolicy
 from grader.gradebook.worth.reading import read_policy
+from grader.submission.earlier import ALWAYS
 from grader.tests.support.places import ROOT
 
 GOOD = """
@@ -134,3 +135,28 @@ def test_a_seed_of_an_older_file_is_told_to_go(value: str, course: Course, tmp_p
     with pytest.raises(UsageError, match=r"seed: .* has no effect any more.*: remove the line") as found:
         read(f"seed = {value}\n", course, tmp_path)
     assert found.value.hint and "docs/class.md" in found.value.hint
+
+
+@pytest.mark.parametrize(
+    ("text", "moment"),
+    [
+        ("", None),
+        ("[stages.s17]\ndeadline = 2026-11-01T12:00:00", datetime(2026, 11, 1, 12, tzinfo=UTC)),
+        ("grace_minutes = 30\n[stages.s17]\ndeadline = 2026-11-01T12:00:00", datetime(2026, 11, 1, 12, 30, tzinfo=UTC)),
+        (
+            "[stages.s17]\ndeadline = 2026-11-01T12:00:00\n[extensions.ada]\ns17 = 2",
+            datetime(2026, 11, 3, 12, tzinfo=UTC),
+        ),
+        ("[extensions.ada]\ns17 = 2026-11-05T12:00:00", datetime(2026, 11, 5, 12, tzinfo=UTC)),
+        ("[extensions.bob]\ns17 = 2026-11-05T12:00:00", None),
+        ('lend = "passed"\n[stages.s17]\ndeadline = 2026-11-01T12:00:00', None),
+        ('lend = "always"', ALWAYS),
+        ('lend = "passed"\n[stages.s17]\nlend = "always"', ALWAYS),
+        ('lend = "always"\n[stages.s17]\nlend = "passed"', None),
+        ('lend = "always"\n[stages.s18]\nlend = "passed"', ALWAYS),
+    ],
+)
+def test_from_when_on_a_reference_is_lent(course: Course, tmp_path: Path, text: str, moment: datetime | None) -> None:
+    path = tmp_path / "class.toml"
+    path.write_text(text)
+    assert read_policy(path, course).lent_from("ada", "s17") == moment
