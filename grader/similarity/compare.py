@@ -20,7 +20,7 @@ from grader.similarity.own import copied, least_shares
 from grader.similarity.rings import rings
 from grader.similarity.tokens import Tokens, decoded, tokens
 
-LEAST_SHARE = 0.3  # in every stage, solutions written apart share less (0.21), and disguised copies more (0.66)
+LEAST_SHARE = 0.3  # in every stage, solutions written apart share less (0.22), and disguised copies more (0.75)
 MOST_PAIRS = 100  # that anyone looks at
 LEAST_COMMON = 6  # fingerprints that a pair has to share: fewer are a line or two
 USUAL = 0.25  # what so many wrote is how it is written; in a small class up to half, but no more than SMALL
