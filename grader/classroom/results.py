@@ -143,9 +143,10 @@ def _result(values: dict[str, Any], stage: Stage, tiers: Sequence[str]) -> Resul
 def _waiting(values: dict[str, Any], stage: Stage) -> Result:
     """Return that a stage waits for some of those that it builds on, which alone may be named."""
     found, known = values.get("waits_for"), [each.id for each in stage.builds_on]
+    named = found if isinstance(found, list) else []
     _expect(values.get("criteria") == [] and values.get("passed") is False, "criteria, passed")
-    _expect(isinstance(found, list) and bool(found) and all(each in known for each in found), "waits_for")
-    waits_for = tuple(name for name in known if name in found)
+    _expect(bool(named) and all(each in known for each in named), "waits_for")
+    waits_for = tuple(name for name in known if name in named)
     return Result(stage, why=f"it waits for {' and '.join(waits_for)}", waits_for=waits_for)
 
 

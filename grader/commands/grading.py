@@ -83,7 +83,9 @@ def check(workspace: Workspace, stage: Stage, request: GradingRequest, telling: 
         _what_next(workspace, stage, request, verdict)
     _warn_of_record((verdict,))
     _publish(workspace, telling, (verdict,))
-    if telling.signing is not None:
+    if telling.signing is not None and verdict.waits_for:
+        screen.say("No receipt is written: what waits has no result yet.")
+    elif telling.signing is not None:
         telling.signing.give(verdict, datetime.now(UTC))
     if request.submission is not None and (note := verdict.run.isolation_note):
         screen.say(f"warning: graded in isolation {verdict.run.isolation} only: {note}", style="yellow")

@@ -116,12 +116,15 @@ def grade_job(job: Job) -> Done:
 
 
 def faults(verdict: Verdict) -> Iterator[str]:
-    """Yield what failed on our side, for those who grade: of the whole run, and the first test of each row."""
+    """Yield what failed on our side, for those who grade: of the whole run, and the first test of each row.
+
+    Beside a reference that is held back a test's message is, too.
+    """
     yield from verdict.faults
     for row in verdict.criteria:
         told = next((each for each in row.failures if each.status == "grader_fault"), None)
         if told is not None:
-            yield f"row {row.id}, {told.test}: {told.message}"
+            yield f"row {row.id}, {told.test}" + ("" if verdict.run.withheld else f": {told.message}")
 
 
 def _patiently(grader: Grader, snapshot: Snapshot, options: Options) -> Verdict:

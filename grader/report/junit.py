@@ -12,7 +12,7 @@ from typing import Literal
 
 from grader.report.escape import markup
 from grader.report.graded import ERRORS, Report, Scene, details, facts, problem, title, unmarked
-from grader.report.terminal.words import status_words
+from grader.report.terminal.words import status_words, waits_words
 from grader.verdict import CriterionResult, Verdict
 
 _HEAD = '<?xml version="1.0" encoding="UTF-8"?>'
@@ -41,7 +41,7 @@ def junit(report: Report, scene: Scene) -> str:
 def _cases(verdict: Verdict) -> list[Case]:
     cases = [_row(row, verdict) for row in verdict.criteria]
     if verdict.problem is not None:
-        message = "the module cannot be graded as it is"
+        message = waits_words(verdict) if verdict.waits_for else "the module cannot be graded as it is"
         cases.insert(0, Case(verdict.stage, "the module", "error", message, verdict.problem.kind, problem(verdict)))
     return cases
 
