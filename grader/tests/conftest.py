@@ -23,6 +23,7 @@ from grader.remote.connection import Connection
 from grader.remote.module import RemoteModule
 from grader.remote.processes.loading import Job
 from grader.remote.processes.process import LearnerProcess
+from grader.tests.order.process_state import pytest_runtest_protocol, pytest_runtest_teardown
 from grader.tests.pace import changed, nursery
 from grader.tests.pace.compiling import compile_share
 from grader.tests.pace.matrix import BRIEF, sampled, search_times, why_missing
@@ -31,7 +32,7 @@ from grader.tests.pace.shared import made_once
 from grader.tests.support.command import NUMBERS, PACKAGE, PROJECT, SUMS, Command, Here, Place, write_stage
 from grader.tests.support.small_course import Graded, SmallCourse
 
-__all__ = ["Graded", "SmallCourse", "pytest_collection_finish"]
+__all__ = ["Graded", "SmallCourse", "pytest_collection_finish", "pytest_runtest_protocol", "pytest_runtest_teardown"]
 LABEL = "stages/s90_small/small.py"
 PACE = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])  # others may use the machine, too
 settings.register_profile("full", PACE)
@@ -61,6 +62,7 @@ def pytest_collection(session: pytest.Session) -> None:
         compile_share(session.config, worker["workerid"], worker["workercount"])
 
 
+@pytest.hookimpl(tryfirst=True)  # each nth set of parameters is counted in the order of the file, not in a random one
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Let no warning pass unseen in the grader's own tests; a stage's tests under plain pytest are the learner's."""
     if not config.getoption("--all-tiers"):

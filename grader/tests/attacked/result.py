@@ -1,4 +1,4 @@
-"""What became of a submission that attacks: the verdict, all that is shown of it, and its memory."""
+"""What became of a submission that attacks: the verdict, and all that is shown of it; and the memory that it took."""
 
 from __future__ import annotations
 
