@@ -87,17 +87,17 @@ def run(command: Sequence[str], env: Mapping[str, str], seconds: float, **option
 
 
 @contextmanager
-def spawning() -> Iterator[None]:
+def spawning(more: Mapping[str, str] | None = None) -> Iterator[None]:
     """Let multiprocessing start processes, which then search no current folder, and find this grader.
 
-    It hands its own environment and path on to them, so that both are changed while the block lasts. What such a
+    It hands its own environment, with more, and its path on to them, so that both are changed while the block lasts. What such a
     process runs first has to install the import guard, which takes a course's folder off the path again.
     """
     from multiprocessing import resource_tracker
 
     with _spawning:
         before = {name: os.environ.pop(name) for name in list(os.environ) if name.startswith(SETTING)}
-        os.environ[SAFE_PATH] = "1"
+        os.environ.update({SAFE_PATH: "1", **(more or {})})
         path = sys.path[:]
         sys.path[:] = [*(entry for entry in path if not shows_course(entry)), str(HOUSE.parent)]
         try:
@@ -105,6 +105,7 @@ def spawning() -> Iterator[None]:
                 resource_tracker.ensure_running()
             yield
         finally:
-            os.environ.pop(SAFE_PATH, None)
+            for name in (SAFE_PATH, *(more or ())):
+                os.environ.pop(name, None)
             os.environ.update(before)
             sys.path[:] = path

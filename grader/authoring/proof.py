@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
 from dataclasses import replace
-from multiprocessing import get_context
+from multiprocessing.context import SpawnContext, SpawnProcess
 from pathlib import Path
 from typing import Any
 
@@ -43,13 +43,16 @@ class Here(Executor):
         return future
 
 
-class Spawned(ProcessPoolExecutor):
-    """Starts its processes, as calls come, in the one way that the grader starts any."""
+class _Process(SpawnProcess):
+    """Starts in the one way that the grader starts any, and with one thread for NumPy's libraries: each has a core."""
 
-    def submit(self, function: Callable[..., Any], /, *arguments: Any, **options: Any) -> Future[Any]:
-        """Have a function called in one of the processes."""
-        with children.spawning():
-            return super().submit(function, *arguments, **options)
+    def start(self) -> None:
+        with children.spawning({name: "1" for name in bounds.THREADS if name not in os.environ}):
+            super().start()
+
+
+class _Spawn(SpawnContext):
+    Process = _Process
 
 
 @contextmanager
@@ -65,10 +68,8 @@ def workers(course: Course, number: int | None = None) -> Iterator[Executor]:
         finally:
             _forget()
         return
-    for name in bounds.THREADS:
-        os.environ.setdefault(name, "1")  # each process has a core; more threads would only wait for one another
     with children.spawning():
-        pool = Spawned(number or os.cpu_count(), get_context("spawn"), _begin, (course,))
+        pool = ProcessPoolExecutor(number or os.cpu_count(), _Spawn(), _begin, (course,))
     try:
         yield pool
     finally:

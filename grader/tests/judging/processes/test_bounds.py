@@ -70,7 +70,8 @@ def test_libraries_are_asked_for_one_thread_before_numpy_is_loaded() -> None:
 
 
 def test_a_choice_of_the_users_stands(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("OPENBLAS_NUM_THREADS", "3")
+    for name in bounds.THREADS:
+        monkeypatch.setenv(name, "3")
     monkeypatch.delitem(sys.modules, "numpy")
     bounds.one_thread()
-    assert os.environ["OPENBLAS_NUM_THREADS"] == "3"
+    assert [os.environ[name] for name in bounds.THREADS] == ["3", "3", "3"]
