@@ -7,10 +7,9 @@ from pathlib import Path
 from types import ModuleType
 
 from grader.course.answers import module_from, reference_source
-from grader.course.import_guard import serving
 from grader.course.manifest import load_course
 from grader.course.stage import Course
-from grader.course.uses import sources_of
+from grader.course.uses import serving_stage
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -25,7 +24,7 @@ def course() -> Course:
 def reference(stage_id: str) -> ModuleType:
     """Return the reference of a stage as a module."""
     stage = course().find(stage_id)
-    with serving(sources_of(stage)):
+    with serving_stage(stage):
         return module_from(reference_source(stage), f"{stage.name}_drawn")
 
 

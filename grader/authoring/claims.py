@@ -14,10 +14,9 @@ import numpy as np
 
 from grader.authoring.cases import Case, alternative_cases, alternative_files, mistake_cases, reference_cases
 from grader.course.answers import hidden_folder, load_mistakes, module_from, reference_source
-from grader.course.import_guard import serving
 from grader.course.stage import Stage, public_names
 from grader.course.stub import stub_of
-from grader.course.uses import sources_of
+from grader.course.uses import serving_stage
 from grader.errors import CourseError
 from grader.progress import steps
 from grader.submission import Snapshot
@@ -217,7 +216,7 @@ def _examples(stage: Stage) -> Iterator[Shortfall]:
         if "." not in name and "Example" not in (ast.get_docstring(node) or ""):
             message = f"the docstring of {name} has no example"
             yield Shortfall(stage.id, in_hidden(stage, "solution.py", node.lineno), message, "add one for doctest")
-    with serving(sources_of(stage)):
+    with serving_stage(stage):
         yield from _examples_of(stage)
 
 

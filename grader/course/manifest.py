@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import TypeVar
 
 from grader.course.between import between, linked, manifest_place
-from grader.course.import_guard import GUARD
 from grader.course.settings import KEY, PROJECT, UNSAID, Settings, settings_of
 from grader.course.stage import FEEDBACK, OPERATORS, Course, Criterion, Feedback, Forbidden, Limits, Stage, Tolerance
 from grader.course.table import Rule, Table, did_you_mean, listed
@@ -61,7 +60,6 @@ def load_course(root: Path, hidden: Path | None = None) -> Course:
         from grader.course.sealed.missing import missing_stages  # which reads a course by this module
 
         raise CourseError(*missing_stages(root, place, mistakes))
-    GUARD.know(Path(each).name for each in (place, own.hidden, own.drawings) if each)
     whole = linked(replace(stage, hidden_root=place, packages=own.packages) for stage in stages)
     return Course(root, whole, own)
 

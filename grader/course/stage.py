@@ -197,6 +197,11 @@ class Course:
     stages: tuple[Stage, ...]
     settings: Settings = field(default_factory=Settings)
 
+    def __post_init__(self) -> None:
+        """Have the import guard know the packages of this course."""
+        folders = (self.settings.hidden, self.settings.drawings, *(stage.hidden_root for stage in self.stages))
+        import_guard.GUARD.know(Path(folder).name for folder in folders if folder)
+
     @property
     def hidden(self) -> Path:
         """The folder of hidden tests and answers or, in a learner's copy, of what is sealed in their place."""

@@ -7,11 +7,12 @@ the reference, run from memory: the import guard executes no file of that path t
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from functools import partial
 
 from grader.course import sealed
 from grader.course.answers import reference_source
-from grader.course.import_guard import STAGES, Sources, Text
+from grader.course.import_guard import STAGES, Sources, Text, serving
 from grader.course.stage import Stage
 from grader.errors import CourseError
 
@@ -51,13 +52,12 @@ def _trusted(used: Stage) -> str:
     return sealed.stub(used) if sealed.public_only(used) else reference_source(used)
 
 
-def sources_of(stage: Stage, modules: Mapping[str, str] | None = None) -> Sources:
-    """Return what trusted code may import for a stage: the references that it builds on, and what is hidden of it.
+def serving_stage(stage: Stage, modules: Mapping[str, str] | None = None) -> AbstractContextManager[None]:
+    """Let trusted code import, for a stage, the references that it builds on and what is hidden of it.
 
     modules holds by full name the texts of hidden modules that were sealed; others lie in their folder.
     """
     texts = {name: partial(str, text) for name, text in (modules or {}).items()}
     folders = {} if sealed.is_sealed(stage) else {stage.hidden_root.name: stage.hidden_root.absolute()}
-    return Sources(
-        {**reference_texts(stage), **texts}, folders, {f"{STAGES}.{stage.name}.tests": stage.tests_path}, user=stage.id
-    )
+    tests = {f"{STAGES}.{stage.name}.tests": stage.tests_path}
+    return serving(Sources({**reference_texts(stage), **texts}, folders, tests, user=stage.id))

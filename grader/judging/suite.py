@@ -18,9 +18,8 @@ import pytest
 from _pytest.config import _prepareconfig  # pytest.main would run the tests at once, and unload them afterwards
 
 from grader import testing
-from grader.course.import_guard import serving
 from grader.course.stage import STAGES, Stage
-from grader.course.uses import sources_of
+from grader.course.uses import serving_stage
 from grader.judging import plugin
 from grader.judging.collecting.content import TestFiles
 from grader.judging.collecting.expectations import noted
@@ -93,7 +92,7 @@ class Suite:
                         sys.modules.pop(name, None)
 
     def _imports(self) -> contextlib.AbstractContextManager[object]:
-        return serving(sources_of(self.stage, self.files.modules))
+        return serving_stage(self.stage, self.files.modules)
 
     @contextlib.contextmanager
     def in_place(self) -> Iterator[None]:

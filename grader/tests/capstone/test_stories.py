@@ -15,9 +15,8 @@ import pytest
 from grader.capstone.checkpoint import Checkpoints
 from grader.capstone.plan import FOLDER, Plan, read_plan
 from grader.capstone.session import Setting, train, write
-from grader.course.import_guard import serving
 from grader.course.manifest import load_course
-from grader.course.uses import sources_of
+from grader.course.uses import serving_stage
 from grader.submission import Snapshot
 from grader.submission.earlier import used_modules
 from grader.tests.support.places import ROOT
@@ -37,7 +36,7 @@ def plan() -> Plan:
 def script(plan: Plan) -> Iterator[Any]:
     """The script in this process, on the references."""
     names: dict[str, Any] = {}
-    with serving(sources_of(plan.stage)):
+    with serving_stage(plan.stage):
         exec(compile(plan.source, "train.py", "exec"), names)
         yield SimpleNamespace(**names)
 

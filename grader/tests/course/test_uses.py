@@ -8,10 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from grader.course.import_guard import serving
 from grader.course.manifest import load_course
 from grader.course.stage import Stage
-from grader.course.uses import given_text, sources_of
+from grader.course.uses import given_text, serving_stage
 from grader.tests.course.manifests import Write, other
 
 
@@ -44,7 +43,7 @@ def test_references_are_imported_and_files_are_not(
 ) -> None:
     monkeypatch.syspath_prepend(str(tmp_path))
     assert importlib.import_module("stages.s01_a.other").WHO == "a file"
-    with serving(sources_of(stages[2])):
+    with serving_stage(stages[2]):
         assert importlib.import_module("stages.s02_b.other").WHO == "the reference of s01_a"
         for name in ("stages.s03_c.other", "stages.s04_d", "stages.s01_a.others"):
             with pytest.raises(ModuleNotFoundError, match=r"s03 may import stages\.s01_a\.other, stages\.s02_b"):
@@ -58,7 +57,7 @@ def test_a_stage_that_uses_none_may_import_none(
     stages: tuple[Stage, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.syspath_prepend(str(tmp_path))
-    with serving(sources_of(stages[0])), pytest.raises(ModuleNotFoundError, match="no module of another stage"):
+    with serving_stage(stages[0]), pytest.raises(ModuleNotFoundError, match="no module of another stage"):
         importlib.import_module("stages.s02_b.other")
 
 

@@ -138,7 +138,7 @@ class TestTheProcess:
             apart._understood(1, answer)
 
     def test_one_that_does_not_end_is_ended(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(apart, "_BOOT", "import time; time.sleep(60)")
+        monkeypatch.setattr(children, "_BOOT", "import time; time.sleep(60)")
         monkeypatch.setattr(apart, "WALL_SECONDS", 0.5)
         started = time.monotonic()
         assert look("x = 1") == TOO_LONG
@@ -150,6 +150,6 @@ class TestTheProcess:
             look("x = 1")
 
     def test_one_that_fails_by_itself_is_our_fault(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(apart, "_BOOT", "raise OSError")
+        monkeypatch.setattr(children, "_BOOT", "raise OSError")
         with pytest.raises(GraderFault, match="failed"):
             look("x = 1")
