@@ -8,16 +8,17 @@ import sys
 if __name__ == "__main__" and sys.path and not sys.flags.safe_path and sys.path[0] == os.getcwd():
     del sys.path[0]  # `python -m` puts the current folder there, before Python's own modules
 
-from grader.course.import_guard import GUARD
 from grader.garbage import uncollected
 from grader.stopping import end_in_order, exit_code, stopped
 
 
 def main() -> None:
     """Import the command line and run it."""
-    GUARD.install()
     end_in_order()
     try:
+        from grader.course.import_guard import GUARD
+
+        GUARD.install()
         with uncollected(stays=True):
             from grader.cli import main as run
 

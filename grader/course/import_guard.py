@@ -77,6 +77,7 @@ class ImportGuard(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
     def __init__(self) -> None:
         self._served: list[Sources] = []
+        self._kept: dict[str, Sources] = {}  # of packages that stay loaded, and may import more of themselves
         self._names = {STAGES}
         self._is_installed = False
 
@@ -101,11 +102,15 @@ class ImportGuard(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         if not self._served and not self._is_installed:
             sys.meta_path.remove(self)
 
+    def keep(self, name: str, sources: Sources) -> None:
+        """Serve what a package that stays loaded imports of itself, where nothing else of its name is served."""
+        self._kept[name] = sources
+
     def find_spec(
         self, name: str, path: Sequence[str] | None, target: types.ModuleType | None = None
     ) -> importlib.machinery.ModuleSpec | None:
         top = name.partition(".")[0]
-        for sources in reversed(self._served):
+        for sources in (*reversed(self._served), *filter(None, [self._kept.get(top)])):
             if top in sources.tops:
                 return sources.spec(name, path, self)
         if self._is_installed and top in self._names:
@@ -150,6 +155,7 @@ def load(folder: Path, name: str) -> types.ModuleType:
         forget({folder.name})
     sources = Sources(folders={folder.name: folder})
     GUARD.serve(sources)
+    GUARD.keep(folder.name, sources)
     try:
         return importlib.import_module(f"{folder.name}.{name}")
     except Exception as error:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib
+import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -10,6 +12,7 @@ import pytest
 
 from grader.course.import_guard import Sources, load, serving
 from grader.errors import CourseError
+from grader.tests.support.command import Place
 
 NAME = "some_course_package"
 
@@ -57,3 +60,39 @@ def test_what_cannot_be_imported_is_the_courses_fault(folders: list[Path], text:
     with pytest.raises(CourseError, match=rf"{NAME}/plans\.py cannot be imported: {said}"):
         load(folders[0], "plans")
     sys.modules.pop(NAME, None)
+
+
+INSTALLED = """
+import sys
+from pathlib import Path
+from grader.course.import_guard import GUARD, Sources, load, serving
+from grader.course.manifest import load_course
+
+root = Path(sys.argv[1])
+sys.path[:0] = ["", str(root), str(root / "stages" / "s01_numbers")]
+course = load_course(root)
+GUARD.install()
+assert not {"", str(root), str(root / "stages" / "s01_numbers")} & set(sys.path)
+sys.path[:0] = [str(root)]  # as something that comes later may do
+for name in ("stages", "stages.s01_numbers", "stages.s01_numbers.numbers_", "hidden", "hidden.s01_numbers.solution"):
+    try:
+        __import__(name)
+    except ModuleNotFoundError as error:
+        assert "the grader imports no file of a course that it was not given" in str(error), error
+    else:
+        raise AssertionError(name)
+(root / "drawn").mkdir()
+(root / "drawn" / "plans.py").write_text("def late():\\n    from drawn import more\\n    return more.__name__\\n")
+(root / "drawn" / "more.py").touch()
+GUARD.know(["drawn"])
+assert load(root / "drawn", "plans").late() == "drawn.more"
+with serving(Sources({"stages.s01_numbers.numbers_": lambda: "WHO = 'a text'"})):
+    from stages.s01_numbers.numbers_ import WHO
+assert WHO == "a text" and "stages" not in sys.modules and sys.meta_path[0] is GUARD
+"""
+
+
+def test_where_it_is_installed_no_file_of_a_course_is_imported(place: Place) -> None:
+    command = [sys.executable, "-c", INSTALLED, str(place.root)]
+    done = subprocess.run(command, cwd=place.root, env=dict(os.environ), capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
