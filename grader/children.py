@@ -90,8 +90,8 @@ def run(command: Sequence[str], env: Mapping[str, str], seconds: float, **option
 def spawning(more: Mapping[str, str] | None = None) -> Iterator[None]:
     """Let multiprocessing start processes, which then search no current folder, and find this grader.
 
-    It hands its own environment, with more, and its path on to them, so that both are changed while the block lasts. What such a
-    process runs first has to install the import guard, which takes a course's folder off the path again.
+    It hands its own environment, with more, and its path on to them, so that both are changed while the block lasts.
+    What such a process runs first has to install the import guard, which takes a course's folder off the path again.
     """
     from multiprocessing import resource_tracker
 

@@ -16,10 +16,11 @@ from grader.course.stage import Stage
 from grader.errors import GraderError
 from grader.isolation import tiers
 from grader.remote.connection import Connection
-from grader.remote.exceptions import Unusable, WorkerFailed, deeper
+from grader.remote.exceptions import WorkerFailed, deeper
 from grader.remote.module import MissingName, RemoteModule
 from grader.remote.processes.loading import LoadFailed, job_for
 from grader.remote.processes.process import LearnerProcess
+from grader.remote.refusals import Unusable
 from grader.submission import Snapshot
 
 TEXT_LIMIT = 500  # characters of what a learner's exception says

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from grader.course.between import between, linked, manifest_place
+from grader.course.contract import contract_of
 from grader.course.settings import KEY, PROJECT, UNSAID, Settings, settings_of
 from grader.course.stage import FEEDBACK, OPERATORS, Course, Criterion, Feedback, Forbidden, Limits, Stage, Tolerance
 from grader.course.table import Rule, Table, did_you_mean, listed
@@ -142,17 +143,21 @@ def _understood(folder: Path, text: str, packages: tuple[str, ...]) -> tuple[Sta
 
 def _stage(folder: Path, top: Table, packages: tuple[str, ...]) -> Stage:
     top.value("schema", int)
+    criteria = _criteria(top)
+    axes = _axes(top.table("axes"), {name.partition(".")[0] for row in criteria for name in row.functions})
+    named = [*(name for row in criteria for name in row.functions), *axes]
     stage = Stage(
         id=top.text("id", _STAGE_ID),
         folder=folder,
         title=top.text("title"),
         module=top.text("module", _MODULE),
         requires=top.texts("requires", _STAGE_ID),
-        criteria=(criteria := _criteria(top)),
+        criteria=criteria,
         limits=_limits(top.table("limits")),
         tolerance=_numbers(top.table("tolerance"), Tolerance(), 1),
         forbidden=_forbidden(top.table("forbidden"), packages),
-        axes=_axes(top.table("axes"), {name.partition(".")[0] for row in criteria for name in row.functions}),
+        axes=axes,
+        contract=contract_of(top.table("members"), top.table("values"), named),
         opaque=top.texts("opaque", _DOTTED),
         feedback=_feedback(top),
         uses=top.texts("uses", _STAGE_ID),

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from grader.course import import_guard
+from grader.course.contract import NO_CONTRACT, Contract
 from grader.course.settings import UNSAID, Settings
 from grader.course.table import listed, near
 from grader.errors import UnknownStage, UsageError
@@ -87,6 +88,7 @@ class Stage:
     tolerance: Tolerance = Tolerance()
     forbidden: Forbidden = Forbidden()
     axes: Mapping[str, Mapping[str, tuple[str, ...]]] = field(default_factory=dict, hash=False)
+    contract: Contract = NO_CONTRACT
     opaque: tuple[str, ...] = ()  # functions whose last result is a cache of the learner's own layout, never compared
     feedback: Feedback = "full"
     hidden_root: Path = Path(Settings.hidden)  # holds, in a folder of this stage's name, its hidden tests and answers
@@ -141,6 +143,11 @@ class Stage:
     def importable(self) -> tuple[str, ...]:
         """The packages, and the modules of other stages, that its module may import."""
         return (*self.packages, *(each.import_name for each in self.builds_on))
+
+    @property
+    def whole_contract(self) -> Contract:
+        """Its contract and, of the classes of the stages that it builds on, theirs."""
+        return self.contract.building_on(each.contract for each in self.builds_on)
 
     def given_path(self, used: Stage) -> Path:
         """Where this stage gives what stands for a used stage's module, if it does."""

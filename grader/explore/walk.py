@@ -14,11 +14,12 @@ from grader.explore.model import Call, Part, PartStatus, Reading, Step, StepResu
 from grader.explore.values import Unfit
 from grader.outcome import Status, Where
 from grader.remote.connection import Connection
-from grader.remote.exceptions import Unusable, WorkerFailed
+from grader.remote.exceptions import WorkerFailed
 from grader.remote.module import MissingName, RemoteModule
 from grader.remote.processes.loading import LoadFailed
 from grader.remote.processes.process import LearnerProcess
 from grader.remote.record import Frame, copied_value
+from grader.remote.refusals import Unusable
 
 TEXT_LIMIT = 1500
 

@@ -7,15 +7,17 @@ import time
 from collections.abc import Callable
 from typing import Any, NoReturn
 
+from grader.course.contract import NO_CONTRACT, Contract
 from grader.outcome import Status
 from grader.protocol import codec
 from grader.protocol.channel import Channel, ChannelClosed, DeadlinePassed
 from grader.remote.changes import Changes, Unreachable
-from grader.remote.exceptions import Unusable, WorkerFailed, described, exception_from
+from grader.remote.contract import expect_kind
+from grader.remote.exceptions import WorkerFailed, described, exception_from
 from grader.remote.handles import Handles
 from grader.remote.limits import OverLimit, UsageLimits, Wait
 from grader.remote.record import Name, Notes, Record, copied_value
-from grader.remote.refusals import refusal
+from grader.remote.refusals import Unusable, refusal
 
 MAX_NESTING = 20
 COPY_LIMIT = 4 << 20  # bytes of arguments, or of a result, above which a call is not kept for the diagnosis
@@ -38,6 +40,7 @@ class Connection:
         ends_at: float,
         limits: UsageLimits | None = None,
         bounds: codec.Bounds | None = None,
+        contract: Contract = NO_CONTRACT,
     ) -> None:
         self.channel = channel
         self.names = names
@@ -45,7 +48,8 @@ class Connection:
         self.ends_at = ends_at
         self.bounds = bounds or codec.Bounds()
         self.limits = limits or UsageLimits.of(call_seconds, self.bounds)
-        self.handles = Handles(self, self.limits, names)
+        self.contract = contract
+        self.handles = Handles(self, self.limits, names, contract.members)
         self.records: list[Record] = []
         self.failure: WorkerFailed | None = None
         self.ended = False
@@ -162,6 +166,7 @@ class Connection:
 
     def _value(self, decoder: codec.Decoder, form: Any, record: Record, what: str) -> Any:
         """Return a value that was sent; one that the stage does not take ends the test."""
+        self.handles.giver = record.label
         try:
             return decoder.decode(form)
         except codec.Refused as error:
@@ -174,6 +179,7 @@ class Connection:
             record.replayable = small and self.limits.keep(2 * body, 2 * blob)  # the value and a copy of it
             if record.replayable:
                 record.result, record.returned = copied_value(result), result
+            expect_kind(self.contract, record, result)
             return result
         if kind == "unsendable":
             record.failed = True

@@ -28,10 +28,6 @@ class WorkerFailed(Exception):
         self.status = status
 
 
-class Unusable(AssertionError):
-    """The learner's function returned something that is no plain value, or that cannot be passed on."""
-
-
 class LearnerExit(Exception):
     """The learner's code called sys.exit, or raised KeyboardInterrupt or GeneratorExit."""
 

@@ -2,27 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from grader.course.contract import NONE, Members
 from grader.protocol import codec
 from grader.remote.asking import Requests
 from grader.remote.exceptions import LEARNERS, builtin_exception
 from grader.remote.extended import MADE_OF, Extended
 from grader.remote.limits import UsageLimits
-from grader.remote.proxies import RemoteClass, RemoteExceptionClass, RemoteValue
+from grader.remote.proxies import ITERATION, RemoteClass, RemoteExceptionClass, RemoteValue
 from grader.remote.record import MAX_NUMBER, Name
 
-KINDS = frozenset({"function", "class", "exception", "object"})
+KINDS = frozenset({"function", "class", "exception", "iterator", "object"})
+OF_CONTAINERS = frozenset({"iterator", "object"})
 MAX_BASES = 100
 
 
 class Handles:
-    """The two-way table of one test: proxies and exception classes by number, the test's functions by number."""
+    """The two-way table of one test: proxies and exception classes by number, the test's functions by number.
 
-    def __init__(self, connection: Requests, limits: UsageLimits, names: Mapping[str, Name] | None = None) -> None:
+    members are what the instances of a class answer, by the name that the stage gives it; giver is the request whose
+    answer is being read, for messages.
+    """
+
+    def __init__(
+        self,
+        connection: Requests,
+        limits: UsageLimits,
+        names: Mapping[str, Name] | None = None,
+        members: Mapping[str, Members] | None = None,
+    ) -> None:
         self._connection = connection
         self._limits = limits
+        self.giver = ""
+        self._members = dict(members or {})
+        self._asked = {each.number: name for name, each in (names or {}).items() if name in self._members}
         self.proxies: dict[int, Any] = {}
         self.classes: dict[int, type[BaseException]] = {}
         self._kinds = {name.number: name.kind for name in (names or {}).values() if name.kind != "value"}
@@ -55,10 +70,7 @@ class Handles:
             return self._extended(*fields)
         match fields:
             case [int(number), str(kind), str(shown), list(classes), list(names)] if (
-                0 <= number < MAX_NUMBER
-                and kind in KINDS
-                and len(classes) <= MAX_BASES
-                and all(type(each) is int for each in classes)
+                0 <= number < MAX_NUMBER and kind in KINDS and _are_bases(classes, names)
             ):
                 return self.proxy(number, kind, shown, tuple(classes), names)
         raise codec.WireError("a handle of another form")
@@ -66,18 +78,26 @@ class Handles:
     def _extended(self, *fields: Any) -> Any:
         """Return the stand-in for a container that stays there, with the content that came; it is counted each time."""
         match fields:
-            case [int(number), "object", str(shown), list(classes), [], _, content] if (
-                0 <= number < MAX_NUMBER and len(classes) <= MAX_BASES and all(type(each) is int for each in classes)
+            case [int(number), str(kind), str(shown), list(classes), list(names), _, content] if (
+                0 <= number < MAX_NUMBER and kind in OF_CONTAINERS and _are_bases(classes, names)
             ):
                 pass
             case _:
                 raise codec.WireError("a container's handle of another form")
-        if self._kinds.setdefault(number, "object") != "object":
+        if self._kinds.setdefault(number, kind) != kind:
             raise codec.WireError("a handle that was of another kind before")
         self._limits.handle()
         made: Any = MADE_OF[type(content)](content)
-        made.stand_for(self._connection, number, shown[:200], tuple(classes))
+        made.stand_for(self._connection, number, shown[:200], tuple(classes), self.members_of(classes, names))
         return made
+
+    def members_of(self, classes: Iterable[int], names: Iterable[str]) -> Members:
+        """Return what an object answers whose classes have these numbers and names: all that is listed for any.
+
+        What the request that gives it is listed for is listed for the object, too.
+        """
+        known = {self._asked.get(number, "") for number in classes} | {*names, self.giver.rpartition(".")[2]}
+        return NONE.union(*(self._members.get(name, NONE) for name in known))
 
     def function(self, number: Any) -> Callable[..., Any]:
         """Return the function of the test's with this number."""
@@ -102,7 +122,8 @@ class Handles:
         if number not in self.proxies:
             self._limits.handle()
             cls = RemoteClass if kind == "class" else RemoteValue
-            self.proxies[number] = cls(self._connection, number, kind, shown[:200], classes)
+            members = self.members_of((number, *classes), names or ()) | (ITERATION if kind == "iterator" else NONE)
+            self.proxies[number] = cls(self._connection, number, kind, shown[:200], classes, members, self.giver)
         return self.proxies[number]
 
     def exception_class(self, number: int, shown: str, names: list[Any]) -> type[BaseException]:
@@ -111,7 +132,10 @@ class Handles:
             self._limits.handle()
             base = builtin_exception(names)
             name = shown[:100] if shown.replace(".", "").isidentifier() else base.__name__
-            fields = {"__module__": LEARNERS, "_connection": self._connection, "_number": number}
+            members = self.members_of((number,), ())
+            fields = {
+                "__module__": LEARNERS, "_connection": self._connection, "_number": number, "_members": members,
+            }  # fmt: skip
             made: Any = RemoteExceptionClass(name, (base,), fields)
             self.classes[number] = made
         return self.classes[number]
@@ -119,3 +143,9 @@ class Handles:
     def class_number(self, cls: type) -> int:
         """Return the number of a learner's exception class that stands here as cls; 0 where it is none."""
         return next((number for number, own in self.classes.items() if own is cls), 0)
+
+
+def _are_bases(classes: list[Any], names: list[Any]) -> bool:
+    """Say whether these are numbers and names of an object's classes."""
+    are_few = len(classes) <= MAX_BASES and len(names) <= MAX_BASES
+    return are_few and all(type(each) is int for each in classes) and all(type(each) is str for each in names)

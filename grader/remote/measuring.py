@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from grader.remote.exceptions import Unusable
 from grader.remote.proxies import RemoteValue
+from grader.remote.refusals import Unusable
 from grader.worker.operations import traced
 
 

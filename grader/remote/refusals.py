@@ -1,4 +1,4 @@
-"""In which words a value is refused that a stage does not take: what it is, and what is expected at most."""
+"""Errors for what a learner's function gives and a test cannot use, and the words in which a value is refused."""
 
 from __future__ import annotations
 
@@ -7,6 +7,20 @@ from typing import Any
 
 from grader.outcome import Status
 from grader.protocol import codec
+
+PLAIN = "an array, a number, text, or a list, tuple, set or dict of these"
+
+
+class Unusable(AssertionError):
+    """The learner's function returned something that is no plain value, or that cannot be passed on."""
+
+
+class NotPlain(Unusable, TypeError):
+    """An object of the learner's was used where only a plain value can be: by NumPy, in a comparison, as an operand."""
+
+
+class NotAsked(Unusable, AttributeError):
+    """A member that the stage's manifest does not list was read, or set, on an object of the learner's."""
 
 
 def refusal(error: codec.Refused, label: str, what: str = "sent back") -> tuple[Status, str]:

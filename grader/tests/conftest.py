@@ -16,6 +16,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from grader import testing
+from grader.course.contract import NO_CONTRACT, Contract
 from grader.course.stage import Tolerance
 from grader.isolation import tiers
 from grader.outcome import Status
@@ -146,10 +147,11 @@ def start(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Start]:
         fork: bool = tiers.FORKS,
         load: bool = True,
         alone: bool = False,
+        contract: Contract = NO_CONTRACT,
     ) -> Learner:
         text = textwrap.dedent(source).encode()
         limits = (call_seconds, cpu_seconds, memory_mb, hide, result_mb, result_rows)
-        job = Job(LABEL, text, *limits, packages, alone=alone)
+        job = Job(LABEL, text, *limits, packages, alone=alone, contract=contract)
         process = LearnerProcess(job, tier, tiers.Own(tier, hide, fork, packages=packages), fork)
         running.append(Learner(process))
         if load:

@@ -135,7 +135,8 @@ class Server:
             return None
         kind = _kind(value)
         classes = [self.number(c) for c in type(value).__mro__ if self._is_own(c)]
-        names = builtin_names(value) if kind == "exception" else []
+        bases = value.__mro__ if kind == "class" else type(value).__mro__
+        names = builtin_names(value) if kind == "exception" else [c.__name__ for c in bases if self._is_own(c)]
         shown = (
             value.__qualname__
             if isinstance(value, (type, types.FunctionType, types.MethodType))
@@ -147,7 +148,7 @@ class Server:
         return [
             codec.EXTENDS if by_content else codec.HANDLE,
             self.number(value),
-            "object" if kind == "value" else kind,
+            ("iterator" if hasattr(type(value), "__next__") else "object") if kind == "value" else kind,
             str(shown)[:200],
             classes,
             names,

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from grader.course.contract import NO_CONTRACT, Contract
 from grader.course.settings import UNSAID
 from grader.course.stage import Stage
 from grader.protocol import codec
@@ -36,6 +37,7 @@ class Job:
     lent: tuple[tuple[str, str, bytes], ...] = ()  # name, label and text of modules of earlier stages
     alone: bool = False  # its tests start no process and no thread
     withheld: bool = False  # a reference among them is held back, so that no failure is explained
+    contract: Contract = NO_CONTRACT
 
     @property
     def bounds(self) -> codec.Bounds:
@@ -50,6 +52,7 @@ def job_for(stage: Stage, snapshot: Snapshot, hide: Path) -> Job:
         snapshot.label, snapshot.source, limits.call_seconds, limits.stage_seconds, limits.memory_mb, hide,
         limits.result_mb, limits.result_rows, stage.packages,
         tuple((each.name, each.label, each.text) for each in snapshot.uses), limits.alone, bool(snapshot.withheld),
+        stage.whole_contract,
     )  # fmt: skip
 
 
@@ -59,7 +62,7 @@ def become(connection: Connection, code: bytes) -> None:
     What running it raises is raised here; from then on its names stand for the module's.
     """
     connection.names = names_of(connection.request("become", 0, "", (code,), label="a changed form"))
-    connection.handles = Handles(connection, connection.limits, connection.names)
+    connection.handles = Handles(connection, connection.limits, connection.names, connection.contract.members)
     connection.records.clear()
 
 

@@ -172,7 +172,9 @@ class LearnerProcess:
         return room.failure(own, others, MAX_PROCESSES + (0 if is_apart else self._before), self.job.label)
 
     def _connection(self, channel: Channel, ends_at: float) -> Connection:
-        made = Connection(channel, self.names, self.job.call_seconds, ends_at, bounds=self.job.bounds)
+        made = Connection(
+            channel, self.names, self.job.call_seconds, ends_at, bounds=self.job.bounds, contract=self.job.contract
+        )
         made.on_request, made.seconds_of = self.on_request, self.seconds_of
         return made
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
+from collections.abc import Sequence
 from concurrent.futures import Executor
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -15,7 +16,7 @@ from grader import __version__
 from grader.authoring import proof
 from grader.authoring.new import new_stage
 from grader.course.manifest import load_course
-from grader.course.stage import Course
+from grader.course.stage import Course, Stage
 from grader.tests.support.command import Command
 from grader.tests.support.places import HIDDEN, ROOT
 
@@ -136,9 +137,12 @@ class TestVerify:
     def test_since_no_commit_is_every_stage(self, author: Command, monkeypatch: pytest.MonkeyPatch) -> None:
         """So it is on the first push of a branch, where GitHub gives zeros."""
         chosen: list[str] = []
-        monkeypatch.setattr(
-            "grader.authoring.verify.verify", lambda course, stages, *more: chosen.extend(s.id for s in stages) or []
-        )
+
+        def verified(course: Course, stages: Sequence[Stage], *more: object) -> list[object]:
+            chosen.extend(stage.id for stage in stages)
+            return []
+
+        monkeypatch.setattr("grader.authoring.verify.verify", verified)
         done = author("course", "verify", "--since", "0" * 40)
         assert done.code == 0 and "--since names no commit" in done.err
         assert "every stage is proven" in " ".join(done.err.split()) and chosen == ["s01", "s23"]

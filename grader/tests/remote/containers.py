@@ -4,6 +4,14 @@ from __future__ import annotations
 
 import textwrap
 
+from grader.course.contract import Contract
+
+CONTRACT = Contract(
+    {
+        "Fit": frozenset(("weights", "bias", "predict", "missing")), "Pair": frozenset(("left", "right")),
+        "Dual": frozenset(("value", "__mul__")),
+    }
+)  # fmt: skip
 MODULE = textwrap.dedent(
     """
     import collections

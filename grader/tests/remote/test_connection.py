@@ -13,12 +13,13 @@ from grader.protocol import codec
 from grader.remote.exceptions import LearnerExit, WorkerFailed
 from grader.tests.conftest import Learner, Start
 from grader.tests.remote.learners import MODULE, connection_of
+from grader.tests.remote.vectors import CONTRACT
 from grader.tests.support.patience import SLACK
 
 
 @pytest.fixture(scope="module")
 def process(tier: tiers.Tier, start: Start) -> Learner:
-    return start(MODULE, tier)
+    return start(MODULE, tier, contract=CONTRACT)
 
 
 @pytest.fixture

@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 
 from grader.isolation import tiers
-from grader.remote.exceptions import Unusable
+from grader.remote.refusals import Unusable
 from grader.testing import peak_memory
 from grader.tests.conftest import Learner, Start
 from grader.tests.remote.learners import MODULE
+from grader.tests.remote.vectors import CONTRACT
 
 SIZE = 1 << 17
 MOST = 8 * SIZE + 100_000  # bytes: an array of so many numbers, and what a call needs beside it
@@ -21,7 +22,7 @@ MOST = 8 * SIZE + 100_000  # bytes: an array of so many numbers, and what a call
 
 @pytest.fixture(scope="module")
 def process(tier: tiers.Tier, start: Start) -> Learner:
-    return start(MODULE, tier)
+    return start(MODULE, tier, contract=CONTRACT)
 
 
 @pytest.fixture

@@ -10,6 +10,7 @@ import pytest
 
 from grader.remote.module import MissingName, RemoteModule
 from grader.tests.conftest import Learner, Start
+from grader.tests.remote.vectors import CONTRACT
 
 MODULE = """
 SIZE = [1, 2]
@@ -27,7 +28,7 @@ class ShapeError(ValueError):
 
 @pytest.fixture(scope="module")
 def process(start: Start) -> Learner:
-    return start(MODULE, "process")
+    return start(MODULE, "process", contract=CONTRACT)
 
 
 @pytest.fixture

@@ -12,11 +12,12 @@ from grader.isolation import tiers
 from grader.protocol import codec
 from grader.tests.conftest import Learner, Start
 from grader.tests.remote.learners import MODULE
+from grader.tests.remote.vectors import CONTRACT
 
 
 @pytest.fixture(scope="module")
 def process(tier: tiers.Tier, start: Start) -> Learner:
-    return start(MODULE, tier)
+    return start(MODULE, tier, contract=CONTRACT)
 
 
 @pytest.fixture

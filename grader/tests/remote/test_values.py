@@ -11,7 +11,8 @@ import pytest
 
 from grader.isolation import tiers
 from grader.protocol import codec
-from grader.remote.exceptions import Unusable, WorkerFailed
+from grader.remote.exceptions import WorkerFailed
+from grader.remote.refusals import Unusable
 from grader.tests.conftest import Learner, Start
 from grader.tests.remote.learners import MODULE, connection_of
 

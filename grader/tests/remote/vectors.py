@@ -2,6 +2,13 @@
 
 from __future__ import annotations
 
+from grader.course.contract import Contract
+
+OPERATORS = (
+    "__add__", "__radd__", "__mul__", "__matmul__", "__neg__", "__abs__", "__eq__", "__lt__", "__len__", "__getitem__",
+    "__setitem__", "__delitem__", "__contains__", "__iter__", "__bool__", "__float__", "__int__", "__str__",
+)  # fmt: skip
+CONTRACT = Contract({"Vector": frozenset({"x", "y", "z", "size", "norm", "zero", "broken", *OPERATORS})})
 VECTORS = """class Vector:
     size = 2
 

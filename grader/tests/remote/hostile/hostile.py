@@ -13,6 +13,7 @@ from typing import Any
 import msgpack
 import numpy as np
 
+from grader.course.contract import Contract
 from grader.judging.assessment import Assessor
 from grader.judging.attempt import PHASES, Attempt
 from grader.outcome import Outcome, Status
@@ -71,10 +72,12 @@ class FakeWorker:
 
 def handle(number: int, kind: str = "object", shown: str = "Thing") -> list[Any]:
     """Return the form of an object that stays with the learner."""
-    return [codec.HANDLE, number, kind, shown, [], []]
+    return [codec.HANDLE, number, kind, shown, [], ["Thing"] if kind == "object" else []]
 
 
 Script = Callable[[FakeWorker], None]
+OPERATORS = ("len", "iter", "next", "float", "int", "bool", "str", "contains", "eq")
+LENIENT = Contract({"Thing": frozenset(f"__{name}__" for name in OPERATORS)})
 
 
 @contextlib.contextmanager
@@ -84,7 +87,7 @@ def playing(
     """Give the `learner` of a test whose process follows a script, and its connection."""
     ours, theirs = socket.socketpair()
     left = UsageLimits(3 * seconds, **limits)
-    connection = Connection(Channel(ours), dict(NAMES), seconds, time.monotonic() + 60, left, bounds)
+    connection = Connection(Channel(ours), dict(NAMES), seconds, time.monotonic() + 60, left, bounds, LENIENT)
     stop = threading.Event()
 
     def play() -> None:

@@ -22,12 +22,13 @@ from grader.diagnosis.diagnostician import Diagnostician
 from grader.diagnosis.explanation import explained
 from grader.protocol import codec
 from grader.remote.connection import Connection
-from grader.remote.exceptions import LearnerExit, Unusable, WorkerFailed
+from grader.remote.exceptions import LearnerExit, WorkerFailed
 from grader.remote.limits import UsageLimits
 from grader.remote.module import RemoteModule
 from grader.remote.processes.loading import load_problem, names_of
 from grader.remote.proxies import RemoteValue
 from grader.remote.record import Name
+from grader.remote.refusals import Unusable
 
 FUZZ = settings(max_examples=settings().max_examples * 5 // 2, deadline=None, suppress_health_check=list(HealthCheck))
 NAMES = {

@@ -11,6 +11,7 @@ from grader.remote.exceptions import WorkerFailed
 from grader.remote.module import MissingName, RemoteModule
 from grader.remote.processes.loading import become, load_problem
 from grader.tests.conftest import Learner, Start
+from grader.tests.remote.vectors import CONTRACT
 
 MODULE = """
 class Layer:
@@ -27,7 +28,7 @@ def layer():
 
 @pytest.fixture(scope="module")
 def process(start: Start) -> Learner:
-    return start(MODULE, "process")
+    return start(MODULE, "process", contract=CONTRACT)
 
 
 @pytest.fixture

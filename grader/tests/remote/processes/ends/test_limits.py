@@ -10,7 +10,8 @@ import pytest
 
 from grader.isolation import tiers
 from grader.protocol import codec
-from grader.remote.exceptions import Unusable, WorkerFailed
+from grader.remote.exceptions import WorkerFailed
+from grader.remote.refusals import Unusable
 from grader.tests.conftest import Learner
 from grader.tests.remote.hostile.breaking import SOURCE, failure
 
