@@ -30,18 +30,7 @@ if TYPE_CHECKING:
 
 GRADER = Path(__file__).resolve().parents[1]
 HOME = GRADER.parent
-KINDS = (
-    ".py",
-    ".html",
-    ".css",
-    ".js",
-    ".woff2",
-    ".txt",
-    ".json",
-    ".ini",
-    ".toml",
-    ".typed",
-)  # of the grader's own files
+KINDS = (".py", ".html", ".css", ".js", ".woff2", ".txt", ".json", ".ini", ".toml", ".typed")  # of our own files
 STAGE_KINDS = (".py", ".md", ".toml", ".svg", ".png", ".npz", ".txt", ".csv")
 ROOMS = ("tests", "bench", "authoring", "similarity")  # of the grader, that no learner needs
 CLASSROOM = ("release.py", "leaks.py", "packing.py", "paperwork.py", "installed.py", "templates")

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Executor
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from grader.authoring import soundness
+from grader.authoring import proof, soundness
+from grader.authoring.cases import Case, Result
 from grader.authoring.soundness import Unsound, expect_sound_stages, unsound
 from grader.course.manifest import load_course
 from grader.course.stage import Course
@@ -44,6 +48,23 @@ def test_of_several_stages_the_unsound_one_is_named(course: Course, monkeypatch:
             expect_sound_stages(course, course.stages)
         assert "`grader course verify s91` says more" in str(caught.value.hint)
         expect_sound_stages(course, course.stages[:1])
+
+
+def test_what_ran_out_of_time_gets_a_second_try_and_no_more(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on a busy machine: the first gradings end in time limits, which are then four times as long."""
+    given = proof.results
+    limits: list[float] = []
+
+    def late(pool: Executor, cases: Sequence[Case]) -> Iterator[Result]:
+        limits.append(proof._course[0].stages[0].limits.stage_seconds)
+        for result in given(pool, cases):
+            ended = tuple(replace(each, status="timed_out") for each in result.outcomes)
+            yield replace(result, outcomes=ended) if len(limits) == 1 else result
+
+    monkeypatch.setattr(proof, "results", late)
+    (found,) = unsound(course, course.stages)
+    assert limits == [course.stages[0].limits.stage_seconds * factor for factor in (1, 4)]
+    assert found.stage == "s91" and len(found.failures) == 2
 
 
 def test_of_many_failures_the_first_are_shown() -> None:

@@ -184,7 +184,7 @@ def test_receipts_that_cannot_be_written_are_a_fault(command: Command, course: C
     leave(tmp_path, course, "s01")
     signing = ("--receipts", str(tmp_path / "key"), "--signing-key", str(tmp_path / "key"))
     assert command("publish", "--stages", '["s01"]', *signing, "--", str(tmp_path), "class/ada", SHA) == 4
-    assert "cannot be written to" in command.err
+    assert "cannot be written: File exists" in command.err
 
 
 @pytest.mark.parametrize("option", ["--receipts", "--signing-key"])

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
-from collections.abc import Sequence
 from concurrent.futures import Executor
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -15,6 +14,7 @@ import pytest
 from grader import __version__
 from grader.authoring import proof
 from grader.authoring.new import new_stage
+from grader.authoring.verify import StageProof
 from grader.course.manifest import load_course
 from grader.course.stage import Course, Stage
 from grader.tests.support.command import Command
@@ -138,11 +138,11 @@ class TestVerify:
         """So it is on the first push of a branch, where GitHub gives zeros."""
         chosen: list[str] = []
 
-        def verified(course: Course, stages: Sequence[Stage], *more: object) -> list[object]:
+        def proven(course: Course, stages: tuple[Stage, ...], *more: object) -> list[StageProof]:
             chosen.extend(stage.id for stage in stages)
             return []
 
-        monkeypatch.setattr("grader.authoring.verify.verify", verified)
+        monkeypatch.setattr("grader.authoring.verify.verify", proven)
         done = author("course", "verify", "--since", "0" * 40)
         assert done.code == 0 and "--since names no commit" in done.err
         assert "every stage is proven" in " ".join(done.err.split()) and chosen == ["s01", "s23"]
