@@ -28,12 +28,8 @@ class TestRelease:
     @pytest.mark.parametrize(
         ("right", "wrong", "told"),
         [
-            (
-                "return x.sum(axis=1)",
-                "return x.mean(axis=1)",
-                "the reference of s90 does not pass criterion total, test test_hidden.py::",
-            ),
-            ("import numpy as np", "import numpy as np\n\nraise RuntimeError", "the reference of s90 does not pass "),
+            ("return x.sum(axis=1)", "return x.mean(axis=1)", "criterion total, test test_hidden.py::"),
+            ("import numpy as np", "import numpy as np\n\nraise RuntimeError", "its tests: "),
         ],
         ids=["wrong", "broken"],
     )
