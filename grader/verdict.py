@@ -8,7 +8,6 @@ from typing import Literal
 
 from grader.course.provenance import UNKNOWN, Provenance
 from grader.course.stage import Criterion, Feedback, Stage
-from grader.errors import StageWaits
 from grader.outcome import KINDS, Diagnosis, Gradient, Kind, Outcome, Status, Where, the_one
 from grader.submission.source import Problem
 from grader.submission.used import Use
@@ -97,8 +96,7 @@ class Verdict:
     """The result of grading one module; passed only when every row is. problem replaces the rows' failures.
 
     feedback is how much is told of hidden tests, unrecorded why progress could not be written. Where run.public_only
-    says that hidden tests are sealed, rows are about public tests, and the module has not passed. waits_for holds the
-    earlier stages without which it could not be graded: it has no mark then, and problem says what to do.
+    says that hidden tests are sealed, rows are about public tests, and the module has not passed.
     """
 
     stage: str
@@ -112,7 +110,7 @@ class Verdict:
     locked: bool = False
     feedback: Feedback = "full"
     unrecorded: str = ""
-    waits_for: tuple[str, ...] = ()
+    waits_for: tuple[str, ...] = ()  # earlier stages without which it cannot be graded: it has no mark
 
     @property
     def public_passed(self) -> bool:
@@ -130,12 +128,6 @@ class Verdict:
     def grader_fault(self) -> bool:
         """Whether anything went wrong on our side, so that this verdict must not count."""
         return bool(self.faults) or any(row.status == "grader_fault" for row in self.criteria)
-
-
-def waiting(stage: Stage, run: Run, why: StageWaits) -> Verdict:
-    """Return the verdict of a module that waits for earlier stages: no row of it was graded."""
-    problem = Problem("waits", why.message, None, why.hint)
-    return Verdict(stage.id, stage.title, False, (), run, problem, waits_for=why.stages)
 
 
 def decide(

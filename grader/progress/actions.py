@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -18,31 +18,31 @@ from grader.progress import last_check
 from grader.progress.grading import graded, no_run, passed_beside
 from grader.progress.state import Progress, State, current, state_of, waits_for
 from grader.progress.store import Store
+from grader.progress.workspace import GradingRequest, Workspace
 from grader.submission import Snapshot, take
 
 if TYPE_CHECKING:
-    from grader.judging.grading import Options
-    from grader.outcome import Outcome
+    from grader.progress.workspace import OnTest
     from grader.verdict import Verdict
 
-    OnTest = Callable[[Outcome], None]
-    Grade = Callable[[Course, Stage, Snapshot, Options, OnTest | None], Verdict]
-
-
+__all__ = [
+    "GradingRequest",
+    "OnTest",
+    "Standing",
+    "Which",
+    "Workspace",
+    "check",
+    "check_all",
+    "graded",
+    "is_stub",
+    "locked_by",
+    "locked_error",
+    "locked_verdict",
+    "open_workspace",
+    "standings",
+    "stub_text",
+]
 Which = Literal["all", "begun"]
-
-
-@dataclass(frozen=True)
-class Workspace:
-    """A course and what its learner has reached in it; grade is what grades, by default a new grader each time.
-
-    within is the stage in whose folder the learner works, if it is one.
-    """
-
-    course: Course
-    store: Store
-    grade: Grade | None = None
-    within: Stage | None = None
 
 
 @dataclass(frozen=True)
@@ -53,26 +53,6 @@ class Standing:
     state: State
     is_current: bool
     waits_for: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class GradingRequest:
-    """What to grade and how: someone's files, one row, the seed, the isolation, the least, and whose work it is.
-
-    passed holds, by stage, the digest of what passed earlier in the same run; ahead the rows to begin with. lent says
-    from when on references serve someone's files, None for never; one's own they always serve, and ours, the course's.
-    """
-
-    submission: Path | None = None
-    only: str | None = None
-    seed: int | None = None
-    isolation: str = "auto"
-    require: str = "auto"
-    student: str | None = None
-    passed: Mapping[str, str] = field(default_factory=dict)
-    ahead: tuple[str, ...] = ()
-    lent: datetime | None = None
-    ours: bool = False
 
 
 def open_workspace(start: Path, key_file: Path | None = None) -> Workspace:

@@ -14,7 +14,7 @@ from grader.submission import Snapshot
 
 if TYPE_CHECKING:
     from grader.course.stage import Stage
-    from grader.progress.actions import GradingRequest, OnTest, Workspace
+    from grader.progress.workspace import GradingRequest, OnTest, Workspace
     from grader.verdict import Run, Verdict
 
 
@@ -23,7 +23,6 @@ def graded(
 ) -> Verdict:
     """Grade a snapshot of one stage's module, and record nothing."""
     from grader.judging.grading import Options, fresh_seed, grade
-    from grader.verdict import waiting
 
     path = None if request.ours else request.submission
     lending = building.lending(stage, path, request.lent, datetime.now(UTC))
@@ -58,3 +57,12 @@ def no_run(stage: Stage, request: GradingRequest) -> Run:
     return Run(
         request.seed or 0, "none", None, 0.0, __version__, "", f"stages/{stage.name}/{stage.module}", request.only
     )
+
+
+def waiting(stage: Stage, run: Run, why: StageWaits) -> Verdict:
+    """Return the verdict of a module that waits for earlier stages: no row of it was graded."""
+    from grader.submission.source import Problem
+    from grader.verdict import Verdict
+
+    problem = Problem("waits", why.message, None, why.hint)
+    return Verdict(stage.id, stage.title, False, (), run, problem, waits_for=why.stages)

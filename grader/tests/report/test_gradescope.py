@@ -171,6 +171,7 @@ needs_bash = pytest.mark.skipif(shutil.which("bash") is None, reason="the recipe
         (5, "not taken", (0, "not taken\n")),
         (2, "", (2, None)),
         (5, "", (5, None)),
+        (6, "it waits, without a score", (6, None)),
         (4, "fault", (4, None)),
         (130, "", (130, None)),
     ],
@@ -188,7 +189,7 @@ def test_the_recipe_asks_for_isolation_and_grades_the_submission(tmp_path: Path)
     asked = (root / "asked").read_text(encoding="utf-8")
     assert f"--submission {root}/submission" in asked
     assert f"--format gradescope={root}/results/results.json" in asked
-    assert "--require-isolation landlock" in asked
+    assert "--require-isolation landlock" in asked and "--lend passed" in asked
 
 
 @needs_bash

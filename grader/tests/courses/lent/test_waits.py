@@ -65,6 +65,13 @@ class TestACheck:
     def test_ones_own_files_need_no_such_option(self, grader: Grade) -> None:
         assert grader("check", "s04", "--lend", "always").code == 2
 
+    def test_no_receipt_is_given(self, grader: Grade, handed: Path, tmp_path: Path) -> None:
+        pytest.importorskip("cryptography")
+        assert grader("keys", "new", str(tmp_path / "keys")).code == 0
+        how = ("--receipt", str(tmp_path / "receipt"), "--signing-key", str(tmp_path / "keys" / "signing.key"))
+        done = grader("check", "s04", "--submission", str(handed), *HOW, *how)
+        assert done.code == 6 and "No receipt is written" in done.err and not (tmp_path / "receipt").exists()
+
     def test_what_is_handed_in_beside_it_serves_where_it_passes(self, grader: Grade, handed: Path) -> None:
         beside = handed.with_name("graphs.py")
         beside.write_text(solution("s03").read_text())

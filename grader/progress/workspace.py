@@ -1,0 +1,54 @@
+"""A course with its learner's progress, and what a command asks to be graded in it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from grader.course.stage import Course, Stage
+from grader.progress.store import Store
+from grader.submission import Snapshot
+
+if TYPE_CHECKING:
+    from grader.judging.grading import Options
+    from grader.outcome import Outcome
+    from grader.verdict import Verdict
+
+    OnTest = Callable[[Outcome], None]
+    Grade = Callable[[Course, Stage, Snapshot, Options, OnTest | None], Verdict]
+
+
+@dataclass(frozen=True)
+class Workspace:
+    """A course and what its learner has reached in it; grade is what grades, by default a new grader each time.
+
+    within is the stage in whose folder the learner works, if it is one.
+    """
+
+    course: Course
+    store: Store
+    grade: Grade | None = None
+    within: Stage | None = None
+
+
+@dataclass(frozen=True)
+class GradingRequest:
+    """What to grade and how: someone's files, one row, the seed, the isolation, the least, and whose work it is.
+
+    passed holds, by stage, the digest of what passed earlier in the same run; ahead the rows to begin with. lent says
+    from when on references serve someone's files, None for never; one's own they always serve, and ours, the course's.
+    """
+
+    submission: Path | None = None
+    only: str | None = None
+    seed: int | None = None
+    isolation: str = "auto"
+    require: str = "auto"
+    student: str | None = None
+    passed: Mapping[str, str] = field(default_factory=dict)
+    ahead: tuple[str, ...] = ()
+    lent: datetime | None = None
+    ours: bool = False
