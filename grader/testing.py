@@ -136,6 +136,15 @@ def assert_shape(actual: object, shape: tuple[int, ...], *, name: str = "result"
     _refuse(compare_shape(actual, tuple(shape), axes.split() if axes else None), name, actual)
 
 
+def plain_array(value: Any, *, name: str = "result") -> Any:
+    """Return a learner's value that is a plain array or a number, to calculate with; raises Mismatch for any other."""
+    __tracebackhide__ = True
+    is_number = type(value) in SCALARS or type(value) in NUMPY_SCALARS
+    shape = value.shape if type(value) is np.ndarray else () if is_number else (1,)
+    _refuse(compare_shape(value, shape), name, value)
+    return value
+
+
 def numerical_gradient(f: Callable[[Array], object], x: Array, h: float = 1e-6) -> NDArray[np.float64]:
     """The gradient of scalar f at x by central differences in float64, (f(x + h) - f(x - h)) / 2h an element.
 

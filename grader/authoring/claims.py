@@ -51,7 +51,7 @@ def _require_python(stage: Stage) -> None:
     hidden = hidden_folder(stage)
     files = [(in_hidden(stage, file), hidden / file) for file in ("solution.py", "mistakes.py")]
     files += [(in_hidden(stage, f"alternatives/{file.name}"), file) for file in alternative_files(stage)]
-    for place, file in [*files, *((_test_place(stage, file), file) for file in _test_files(stage))]:
+    for place, file in [*files, *((test_place(stage, file), file) for file in test_files(stage))]:
         try:
             ast.parse(file.read_text(encoding="utf-8"))
         except SyntaxError as error:
@@ -126,24 +126,24 @@ def _readme(stage: Stage) -> Iterator[Shortfall]:
 def _tests(stage: Stage) -> Iterator[Shortfall]:
     defined = _defined(stage)
     used: set[str] = set()
-    for path in _test_files(stage):
+    for path in test_files(stage):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if not isinstance(node, ast.Attribute):
                 continue
             used.add(node.attr)
             if isinstance(node.value, ast.Name) and node.value.id == "learner" and node.attr not in defined:
                 message = f"the tests ask for {node.attr}, which the solution does not define"
-                yield Shortfall(stage.id, _test_place(stage, path, node.lineno), message, "fix the name")
+                yield Shortfall(stage.id, test_place(stage, path, node.lineno), message, "fix the name")
     for name in [name for name in defined if name.rpartition(".")[2] not in used and not name.endswith("__")]:
         message = f"no test uses {name}"
         yield Shortfall(stage.id, in_stage(stage, "tests/"), message, "write a public and a hidden test of it")
 
 
-def _test_files(stage: Stage) -> list[Path]:
+def test_files(stage: Stage) -> list[Path]:
     return [file for folder in (stage.tests_path, hidden_folder(stage)) for file in sorted(folder.glob("test_*.py"))]
 
 
-def _test_place(stage: Stage, path: Path, line: int | None = None) -> str:
+def test_place(stage: Stage, path: Path, line: int | None = None) -> str:
     public = path.parent == stage.tests_path
     return in_stage(stage, f"tests/{path.name}", line) if public else in_hidden(stage, path.name, line)
 

@@ -1,4 +1,4 @@
-"""Finds where a test uses a learner's value as a number before it is known to be plain, and members that are not listed.
+"""Finds where a test uses a learner's value as a number before it is known to be plain, and members not listed.
 
 An object of the learner's is refused there in any case, with an error that names it. What this finds are tests in
 which a learner would read of an operator or of NumPy instead of the value: an array was expected, and was not.
@@ -7,20 +7,21 @@ which a learner would read of an operator or of NumPy instead of the value: an a
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 
+from grader.authoring.claims import Shortfall, test_files, test_place
 from grader.course.contract import Contract
+from grader.course.stage import Stage
 
 LEARNER = "learner"
 Kind = Literal["", "value", "object", "dict", "plain"]  # "": not the learner's; "object": its class lists operators
 NUMBERS = frozenset(
     (
-        "sum", "float", "int", "complex", "abs", "max", "min", "round", "sorted", "len", "bool", "any", "all",
-        "divmod", "pow",
+        "sum", "float", "int", "complex", "abs", "max", "min", "round", "bool", "any", "all", "divmod", "pow",
     )
 )  # fmt: skip
 SHOWN = ("assert", "check", "isinstance", "plain_array")  # of functions that see to it that a value is plain
@@ -49,6 +50,14 @@ class Use:
         if self.by.startswith("."):
             return "list it in [members] of stage.toml, or see with plain_array() that the value is an array"
         return "give it to an assertion or to plain_array() first, or say in [values] of stage.toml what it is"
+
+
+def unplain_uses(stage: Stage) -> Iterator[Shortfall]:
+    """Yield the uses of a stage's tests as what it lacks."""
+    contract = stage.whole_contract
+    for file in test_files(stage):
+        for use in uses(ast.parse(file.read_text(encoding="utf-8")), contract):
+            yield Shortfall(stage.id, test_place(stage, file, use.line), use.message, use.fix)
 
 
 def uses(tree: ast.Module, contract: Contract) -> list[Use]:
@@ -111,6 +120,8 @@ class _Values:
                 return self._said(name) or ("object" if through else "value")
             case ast.Attribute(value=value, attr=attr):
                 return self._member(self.kind(value), attr)
+            case ast.Name(id="getattr") if node.args:
+                return self._member(self.kind(node.args[0]), "")
             case ast.Name(id=name):
                 passes = any(isinstance(each, ast.Name) and each.id == LEARNER for each in node.args)
                 return self._helpers.get(name, "") if passes else self.names.get(name, "")
@@ -207,7 +218,7 @@ class _Reader:
                         self._uses("a comparison", one, other)
             case ast.Call(func=func, args=args):
                 name = ast.unparse(func)
-                if name in NUMBERS or name.startswith(("np.", "math.")) and not name.startswith("np.random."):
+                if name in NUMBERS or (name.startswith(("np.", "math.")) and not name.startswith("np.random.")):
                     self._uses(name, *args)
             case ast.Attribute(value=value, attr=attr):
                 if attr not in self._values.members and (hasattr(np.ndarray, attr) or not _is_common(attr)):

@@ -13,6 +13,7 @@ from grader.authoring.cases import Case, Result
 from grader.authoring.claims import Shortfall, claims, in_hidden
 from grader.authoring.evaluation import Mutation, Tally
 from grader.authoring.fresh import fresh_tests
+from grader.authoring.learner_values import unplain_uses
 from grader.course.answers import Mistake, load_mistakes, reference_source
 from grader.course.mutants import Mutant, mutants
 from grader.course.stage import Course, Stage
@@ -118,7 +119,7 @@ def _read(stage: Stage, plan: Plan) -> _Files:
     seeds = plan.all_seeds
     problems: tuple[Shortfall, ...] = ()
     try:
-        problems = tuple(claims(stage, plan.mistakes))
+        problems = (*claims(stage, plan.mistakes), *unplain_uses(stage))
         made = mutants(reference_source(stage)) if plan.mutants else []
         right = [*cases.reference_cases(stage, seeds), *cases.stub_cases(stage, seeds[: int(plan.stub)])]
         right += cases.alternative_cases(stage, seeds, plan.alternatives)

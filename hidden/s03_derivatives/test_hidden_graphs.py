@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from grader.testing import assert_array
+from grader.testing import assert_array, plain_array
 from hidden.s03_derivatives.oracles import FOUR, check_variables, draw_expression, draw_numbers, takes_longer
 
 pytestmark = pytest.mark.values
@@ -70,7 +70,10 @@ class TestAccumulation:
                 error = w * x + b - y
                 loss = loss + error * error / 3
             loss.backward()
-            w.value, b.value = w.value - 0.3 * w.grad, b.value - 0.3 * b.grad
+            w.value, b.value = (
+                plain_array(w.value) - 0.3 * plain_array(w.grad),
+                plain_array(b.value) - 0.3 * plain_array(b.grad),
+            )
             errors = [plain[0] * x + plain[1] - y for x, y in points]
             gradient = [2 / 3 * sum(e * x for e, (x, _) in zip(errors, points, strict=True)), 2 / 3 * sum(errors)]
             plain = plain - 0.3 * np.array(gradient)

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from grader.testing import assert_array, assert_gradient, assert_shape, numerical_gradient, unchanged
+from grader.testing import assert_array, assert_gradient, assert_shape, numerical_gradient, plain_array, unchanged
 from hidden.s09_regularization.oracles import (
     draw_weights,
     shrunk,
@@ -128,7 +128,7 @@ class TestElasticNetOfAnyWeights:
 
         def mixture(at):
             ridge_part, lasso_part = learner.ridge_penalty(at, alpha), learner.lasso_penalty(at, alpha)
-            return ratio * lasso_part + (1 - ratio) * ridge_part
+            return ratio * plain_array(lasso_part) + (1 - ratio) * plain_array(ridge_part)
 
         slope = numerical_gradient(mixture, weights)
         assert_gradient(learner.elastic_net_gradient(weights, alpha, ratio), slope, name="elastic_net_gradient")

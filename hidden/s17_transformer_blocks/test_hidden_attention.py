@@ -57,8 +57,9 @@ class TestForward:
             layer.params = p
             check_forward(layer, x, p)
 
-    def test_new_parameters(self, learner, seed):
-        first, again = (learner.SelfAttention(64, rng=np.random.default_rng(seed)).params for _ in range(2))
+    def test_new_parameters(self, learner, rng, seed):
+        layer = learner.SelfAttention(64, rng=np.random.default_rng(seed))
+        first, again = layer.params, learner.SelfAttention(64, rng=np.random.default_rng(seed)).params
         for part in ("query", "key", "value"):
             name = f"{part}_weights"
             assert_shape(first[name], (64, 64), name=name)
@@ -68,6 +69,7 @@ class TestForward:
             assert_array(first[f"{part}_bias"], np.zeros(64), name=f"{part}_bias")
         different = len({float(first[f"{part}_weights"][0, 0]) for part in ("query", "key", "value")})
         assert_equal(different, 3, name="number of different matrices among the three weights")
+        check_forward(layer, rng.normal(size=(1, 3, 64)), first)
 
     @pytest.mark.purity
     def test_without_a_generator_every_layer_is_another(self, learner):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from grader.testing import assert_array, assert_equal, assert_gradient, assert_shape, unchanged
+from grader.testing import assert_array, assert_equal, assert_gradient, assert_shape, plain_array, unchanged
 from hidden.s17_transformer_blocks import checks, oracles
 
 pytestmark = pytest.mark.values
@@ -52,10 +52,10 @@ class TestFusedProjection:
         changed[3] += 1.0  # of the queries, the second feature of the middle one of three heads
         layer.params = {**p, "qkv_bias": changed}
         layer.forward(x)
-        moved = np.abs(layer.attention_weights - before).max(axis=(0, 2, 3)) > 1e-9
+        moved = np.abs(plain_array(layer.attention_weights) - plain_array(before)).max(axis=(0, 2, 3)) > 1e-9
         assert_array(moved, np.array([False, True, False]), name="which heads' attention weights changed")
 
-    def test_new_parameters(self, learner, seed):
+    def test_new_parameters(self, learner, rng, seed):
         layers = [learner.MultiheadSelfAttention(64, 4, rng=np.random.default_rng(seed)) for _ in range(2)]
         first, again = (layer.params for layer in layers)
         for name, shape in (("qkv_weights", (64, 192)), ("output_weights", (64, 64))):
@@ -69,6 +69,7 @@ class TestFusedProjection:
         assert_equal(len(parts), 4, name="number of different matrices among queries, keys, values and output")
         assert_array(first["qkv_bias"], np.zeros(192), name="qkv_bias")
         assert_array(first["output_bias"], np.zeros(64), name="output_bias")
+        check_weights(layers[0], rng.normal(size=(1, 3, 64)), first, 4)
 
     @pytest.mark.purity
     def test_without_a_generator_every_layer_is_another(self, learner):

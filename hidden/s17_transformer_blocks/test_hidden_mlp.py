@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from grader.testing import assert_array, assert_equal, assert_gradient, assert_shape, unchanged
+from grader.testing import assert_array, assert_equal, assert_gradient, assert_shape, plain_array, unchanged
 from hidden.s17_transformer_blocks import checks, oracles
 from hidden.s17_transformer_blocks.checks import OTHER_SHAPES, assert_output
 from hidden.s17_transformer_blocks.oracles import Variant
@@ -42,8 +42,9 @@ class TestMLP:
             mlp.params = p
             assert_output(mlp.forward(x), lambda variant, p=p: oracles.mlp(x, p, variant))
 
-    def test_new_parameters(self, learner, seed):
-        first, again = (learner.MLP(64, 100, rng=np.random.default_rng(seed)).params for _ in range(2))
+    def test_new_parameters(self, learner, rng, seed):
+        mlp = learner.MLP(64, 100, rng=np.random.default_rng(seed))
+        first, again = mlp.params, learner.MLP(64, 100, rng=np.random.default_rng(seed)).params
         for name, shape in (("W1", (64, 100)), ("W2", (100, 64))):
             assert_shape(first[name], shape, name=name)
             assert_array(again[name], first[name], name=f"{name} of a second MLP from an equal generator")
@@ -52,6 +53,8 @@ class TestMLP:
         assert_array(first["b1"], np.zeros(100), name="b1")
         assert_array(first["b2"], np.zeros(64), name="b2")
         assert_equal(len(first), 4, name="number of parameters")
+        x = rng.normal(size=(2, 64))
+        assert_output(mlp.forward(x), lambda variant: oracles.mlp(x, first, variant), name="result of a new MLP")
 
     @pytest.mark.purity
     def test_without_a_generator_every_mlp_is_another(self, learner):
@@ -63,7 +66,9 @@ class TestMLP:
         x, p = rng.normal(size=(2, 3, 4)), oracles.draw_mlp(rng, 4, 7)
         mlp = new_mlp(learner, {name: value.astype(np.float32) for name, value in p.items()})
         result = mlp.forward(x.astype(np.float32))
-        variant = checks.closest(np.asarray(result, dtype=np.float64), lambda variant: oracles.mlp(x, p, variant))
+        variant = checks.closest(
+            np.asarray(plain_array(result), dtype=np.float64), lambda variant: oracles.mlp(x, p, variant)
+        )
         assert_array(result, oracles.mlp(x, p, variant), dtype="float32", rtol=1e-4)
 
     @pytest.mark.refusals
@@ -106,12 +111,18 @@ class TestDropout:
         first, again = (new_mlp(learner, p, 0.5, np.random.default_rng(seed)) for _ in range(2))
         results = [first.forward(x, True) for _ in range(2)]
         assert_equal(
-            bool(np.any(np.asarray(results[0]) != results[1])), True, name="whether two calls drop different numbers"
+            bool(np.any(np.asarray(plain_array(results[0])) != plain_array(results[1]))),
+            True,
+            name="whether two calls drop different numbers",
         )
         for result in results:
             assert_array(again.forward(x, True), result, name="result of a second MLP from an equal generator")
         drawn = [new_mlp(learner, p, 0.5).forward(x, True) for _ in range(2)]
-        assert_equal(bool(np.any(np.asarray(drawn[0]) != drawn[1])), True, name="whether two fresh generators differ")
+        assert_equal(
+            bool(np.any(np.asarray(plain_array(drawn[0])) != plain_array(drawn[1]))),
+            True,
+            name="whether two fresh generators differ",
+        )
 
     def test_evaluation_drops_nothing_also_after_training(self, learner, rng):
         x, p = rng.normal(size=(4, 3)), oracles.draw_mlp(rng, 3, 5)
@@ -128,7 +139,7 @@ class TestDropout:
     def test_float32_stays_float32(self, learner, rng):
         p = {name: value.astype(np.float32) for name, value in oracles.draw_mlp(rng, 4, 7).items()}
         result = new_mlp(learner, p, 0.5, rng).forward(rng.normal(size=(2, 4)).astype(np.float32), training=True)
-        assert_array(result, np.asarray(result, dtype=np.float64), dtype="float32")
+        assert_array(result, np.asarray(plain_array(result), dtype=np.float64), dtype="float32")
 
     @pytest.mark.refusals
     def test_rates_outside_of_zero_to_one_are_refused(self, learner):

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from grader.testing import assert_array, assert_equal, assert_gradient, assert_shape, unchanged
+from grader.testing import assert_array, assert_equal, assert_gradient, assert_shape, plain_array, unchanged
 from hidden.s19_encoder_decoder import checks, oracles
 
 pytestmark = pytest.mark.values
@@ -221,9 +221,9 @@ class TestBackward:
     def test_a_step_pays_what_its_gradient_promises(self, learner, rng):
         x, memory, p = draw(rng, 2, 3, 4, 4)
         layer, grad_output, step = new_layer(learner, p, 2), rng.normal(size=x.shape), 1e-6
-        before = float((layer.forward(x, memory) * grad_output).sum())
+        before = float((plain_array(layer.forward(x, memory)) * grad_output).sum())
         _, grad_memory = layer.backward(grad_output)
-        steepness = float((grad_memory**2).sum())
+        steepness = float((plain_array(grad_memory) ** 2).sum())
         assert_equal(steepness > 0 and math.isfinite(steepness), True, name="whether grad_memory is a slope")
-        after = float((layer.forward(x, memory + step * grad_memory / steepness) * grad_output).sum())
+        after = float((plain_array(layer.forward(x, memory + step * grad_memory / steepness)) * grad_output).sum())
         assert_array((after - before) / step, 1.0, rtol=0.01, name="gain of a step of memory along its gradient")

@@ -5,7 +5,15 @@ import time
 import numpy as np
 import pytest
 
-from grader.testing import assert_array, assert_equal, assert_gradient, assert_shape, numerical_gradient, unchanged
+from grader.testing import (
+    assert_array,
+    assert_equal,
+    assert_gradient,
+    assert_shape,
+    numerical_gradient,
+    unchanged,
+    plain_array,
+)
 
 pytestmark = pytest.mark.values
 
@@ -182,7 +190,7 @@ class TestConv2dBackward:
         grads = unpack(learner.conv2d_backward(grad_output, cache), "grad_x", "grad_W", "grad_b")
 
         def loss(x, W, b):
-            return np.sum(learner.conv2d_forward(x, W, b, 1, 1)[0] * grad_output)
+            return np.sum(plain_array(learner.conv2d_forward(x, W, b, 1, 1)[0]) * grad_output)
 
         assert_gradient(grads[0], numerical_gradient(lambda each: loss(each, W, b), x), name="grad_x")
         assert_gradient(grads[1], numerical_gradient(lambda each: loss(x, each, b), W), name="grad_W")
