@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import shutil
 import sys
-from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import metadata
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING, Literal
 from grader.course.manifest import find_course_root, load_course
 from grader.course.sealed import is_copy, is_sealed, opened, public_only, public_tests
 from grader.course.stage import Course, Stage, public_names
+from grader.doctor.outlines import outlines
 from grader.errors import CourseError, GraderError
 
 if TYPE_CHECKING:
@@ -75,11 +75,7 @@ def _user() -> Iterator[Finding]:
     from grader.isolation import users
 
     if shortfall := users.shortfall():
-        remedy = (
-            "Your own files can be checked so. Before you grade other people's files, start the grader as an ordinary "
-        )
-        remedy += "user, or where more users than one are mapped (/proc/self/uid_map)."
-        yield Finding("user", "warning", shortfall, remedy)
+        yield Finding("user", "warning", shortfall, users.REMEDY)
 
 
 def _isolation(every: bool = True) -> Iterator[Finding]:
@@ -218,31 +214,13 @@ def _marked_rows(folder: Path) -> tuple[set[str], bool]:
             tree = ast.parse(text := path.read_bytes())
         except (OSError, SyntaxError, ValueError):
             continue
-        for node in _outlines(tree, [at for at, line in enumerate(text.splitlines(), 1) if b"criterion" in line]):
+        for node in outlines(tree, [at for at, line in enumerate(text.splitlines(), 1) if b"criterion" in line]):
             match node:
                 case ast.Call(func=ast.Attribute(attr="criterion"), args=[ast.Constant(value=str(name))]):
                     found.add(name)
                 case ast.Call(func=ast.Attribute(attr="criterion")):
                     all_seen = False
     return found, all_seen
-
-
-def _outlines(tree: ast.AST, lines: list[int]) -> Iterator[ast.AST]:
-    """Yield the nodes of a module in which any of these lines lies: few of those of a test."""
-    todo: list[ast.AST] = [tree]
-    while todo:
-        node = todo.pop()
-        yield node
-        todo += (each for each in ast.iter_child_nodes(node) if _covers(each, lines))
-
-
-def _covers(node: ast.AST, lines: list[int]) -> bool:
-    """Say whether a node, with its decorators, has one of these lines, which are sorted; one without lines may have."""
-    if (last := getattr(node, "end_lineno", None)) is None:
-        return True
-    first = min(each.lineno for each in (node, *getattr(node, "decorator_list", ())))
-    place = bisect_left(lines, first)
-    return place < len(lines) and lines[place] <= last
 
 
 def _progress(course: Course) -> Finding:

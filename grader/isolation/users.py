@@ -25,6 +25,10 @@ POOLS = (  # numbers that systemd's table of users leaves free; the second is fo
 TRIES = 100
 MAPS = ("/proc/self/uid_map", "/proc/self/gid_map")
 UNCHANGED = "root cannot become another user here, as in a container that maps one user alone"
+REMEDY = (
+    "Your own files can be checked so. Before you grade other people's files, start the grader as an ordinary user, "
+    "or where more users than one are mapped (/proc/self/uid_map)."
+)
 UNCOUNTED = f"{UNCHANGED}, and the kernel limits no processes of root's: start the grader as an ordinary user"
 
 
