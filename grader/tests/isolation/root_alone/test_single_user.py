@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.tests.isolation.elsewhere import PLACES, RIGHT, ROBBER, Elsewhere
+from grader.tests.isolation.root_alone.places import PLACES, RIGHT, ROBBER, Elsewhere
 from grader.tests.pace.matrix import why_missing
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="user namespaces are a part of Linux")
