@@ -17,6 +17,7 @@ from _pytest.assertion.rewrite import AssertionRewritingHook
 
 PYTESTS_OWN = "PYTEST_CURRENT_TEST"  # in the environment, set anew for each phase of a test
 ABSENT = "(absent)"
+TIMERS = [name for name in dir(signal) if name.startswith("ITIMER_")]  # each ends a process; Windows has none
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,7 @@ class ProcessState:
             "numpy.get_printoptions()": np.get_printoptions(),
             "numpy.random's state": _drawn(),
         }
+        settings |= {f"{name}, running": signal.getitimer(getattr(signal, name))[0] > 0 for name in TIMERS}
         settings |= {f"the handler of {each.name}": signal.getsignal(each) for each in signal.Signals}
         settings |= {f"os.environ[{name!r}]": value for name, value in os.environ.items() if name != PYTESTS_OWN}
         return cls(settings, dict(sys.modules))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -23,10 +24,13 @@ LEAKS = {
     "os.environ['LEFT']": "os.environ['LEFT'] = 'here'",
     "os.environ['KNOWN']": "del os.environ['KNOWN']",
     "the handler of SIGTERM": "signal.signal(signal.SIGTERM, signal.SIG_IGN)",
+    "ITIMER_VIRTUAL, running": "signal.setitimer(signal.ITIMER_VIRTUAL, 1000)",
     "numpy.geterr()": "np.seterr(divide='raise')",
     "numpy.get_printoptions()": "np.set_printoptions(precision=3)",
     "numpy.random's state": "np.random.seed(1)",
 }
+if not hasattr(signal, "setitimer"):  # as on Windows
+    del LEAKS["ITIMER_VIRTUAL, running"]
 HEAD = "import os, signal, sys, tempfile, wave\nimport numpy as np, pytest\n"
 CLEAN = """
 def test_clean(monkeypatch, tmp_path):

@@ -39,6 +39,7 @@ def run(folder: Path, sources: Mapping[str, str], *files: Path) -> Watcher:
     named = {folder / "tests" / name: text for name, text in sources.items()}
     watcher, memory = Watcher(), MemoryFiles(folder, named)
     options = ["-c", "/dev/null", "--rootdir", str(folder), "-p", "no:cacheprovider", "-p", "no:terminal"]
+    options += ["--import-mode=importlib"]  # the other way puts the folder on sys.path, and leaves it there
     options += ["-p", "no:unraisableexception"]  # collects garbage ten times, among all that these tests have loaded
     places = memory.places([*map(str, named), *map(str, files)])
     try:
