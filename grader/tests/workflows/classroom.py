@@ -20,7 +20,7 @@ from grader.tests.support.repositories import commit, make
 from grader.tests.support.workflows import GRADE, Document, Runner, carry, read
 
 LEFT = ("roster", "submission.git", "verdict", "verdicts", "results")
-INPUTS = {"stages": '["s01"]', "isolation": "bubblewrap", "feedback": "hint"}
+INPUTS = {"stages": '["s01"]', "isolation": "bubblewrap", "feedback": "hint", "lend": "passed"}
 Completed = subprocess.CompletedProcess[str]
 
 
