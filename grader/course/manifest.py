@@ -143,21 +143,18 @@ def _understood(folder: Path, text: str, packages: tuple[str, ...]) -> tuple[Sta
 
 def _stage(folder: Path, top: Table, packages: tuple[str, ...]) -> Stage:
     top.value("schema", int)
-    criteria = _criteria(top)
-    axes = _axes(top.table("axes"), {name.partition(".")[0] for row in criteria for name in row.functions})
-    named = [*(name for row in criteria for name in row.functions), *axes]
     stage = Stage(
         id=top.text("id", _STAGE_ID),
         folder=folder,
         title=top.text("title"),
         module=top.text("module", _MODULE),
         requires=top.texts("requires", _STAGE_ID),
-        criteria=criteria,
+        criteria=(criteria := _criteria(top)),
         limits=_limits(top.table("limits")),
         tolerance=_numbers(top.table("tolerance"), Tolerance(), 1),
         forbidden=_forbidden(top.table("forbidden"), packages),
-        axes=axes,
-        contract=contract_of(top.table("members"), top.table("values"), named),
+        axes=(axes := _axes(top.table("axes"), set(map(_owner, named := _named(criteria))))),
+        contract=contract_of(top.table("members"), top.table("values"), [*named, *axes]),
         opaque=top.texts("opaque", _DOTTED),
         feedback=_feedback(top),
         uses=top.texts("uses", _STAGE_ID),
@@ -209,6 +206,14 @@ def _criterion(table: Table) -> Criterion:
     )
     table.close()
     return row
+
+
+def _named(criteria: tuple[Criterion, ...]) -> list[str]:
+    return [name for row in criteria for name in row.functions]
+
+
+def _owner(name: str) -> str:
+    return name.partition(".")[0]
 
 
 def _limits(table: Table) -> Limits:
