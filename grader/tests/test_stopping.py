@@ -14,14 +14,16 @@ from types import SimpleNamespace
 import pytest
 
 from grader.__main__ import main
+from grader.course.import_guard import ImportGuard
 from grader.stopping import STOPPED, stopped
 from grader.tests.support.places import ROOT
 
 
 @pytest.fixture(autouse=True)
 def _interrupts(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Keep this process open to interrupts."""
+    """Keep this process open to interrupts, and to imports."""
     monkeypatch.setattr(signal, "signal", lambda *_: None)
+    monkeypatch.setattr(ImportGuard, "install", lambda _: None)
 
 
 @pytest.mark.parametrize(
