@@ -1,4 +1,4 @@
-"""What a manifest says of a learner's objects: the members that they answer, and what some values are."""
+"""What a manifest says of a learner's values and objects: axes of arrays, kinds of values, members of objects."""
 
 from __future__ import annotations
 
@@ -13,6 +13,10 @@ Members = frozenset[str]  # names of the attributes, methods and operators that 
 NONE: Members = frozenset()
 ValueKind = Literal["array", "dict of arrays"]
 VALUE_KINDS: tuple[ValueKind, ...] = get_args(ValueKind)
+_AXES: Rule = (
+    re.compile(r"\s*\w+([*/+-]\w+)*(\s+\w+([*/+-]\w+)*)*\s*"),
+    "names of axes with spaces between, as in 'batch seq d_model'",
+)
 _MEMBER: Rule = re.compile(r"[A-Za-z]\w*|__[a-z]+__"), "an attribute, a method, or an operator as in '__add__'"
 
 
@@ -82,3 +86,18 @@ def _values(table: Table, known: set[str]) -> dict[str, ValueKind]:
         if value and name not in found:
             table.wrong(name, f"{value!r} is not {listed(map(repr, VALUE_KINDS))}")
     return found
+
+
+def axes_of(table: Table, names: Iterable[str]) -> dict[str, dict[str, tuple[str, ...]]]:
+    """Read the table [axes]: by function or method, the names of the axes of its arguments."""
+    functions = {name.partition(".")[0] for name in names}
+    axes: dict[str, dict[str, tuple[str, ...]]] = {}
+    for function in table.values:
+        if function.partition(".")[0] not in functions:
+            table.wrong(function, f"is not in a row's functions{did_you_mean(function, functions)}")
+        arguments = table.table(function)
+        axes[function] = {name: tuple(arguments.text(name, _AXES).split()) for name in arguments.values}
+        for name in axes[function]:
+            if not name.isidentifier():
+                arguments.wrong(name, "is not the name of an argument")
+    return axes

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from grader.course.between import between, linked, manifest_place
-from grader.course.contract import contract_of
+from grader.course.contract import axes_of, contract_of
 from grader.course.settings import KEY, PROJECT, UNSAID, Settings, settings_of
 from grader.course.stage import FEEDBACK, OPERATORS, Course, Criterion, Feedback, Forbidden, Limits, Stage, Tolerance
 from grader.course.table import Rule, Table, did_you_mean, listed
@@ -33,10 +33,6 @@ _DOTTED: Rule = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*"), "a Python name, do
 _FORBIDDEN: Rule = (
     re.compile(r"\.[A-Za-z_]\w*|[A-Za-z_]\w*(\.[A-Za-z_]\w*)*"),
     "a Python name, dotted or not, or a method with its dot, as in '.sort'",
-)
-_AXES: Rule = (
-    re.compile(r"\s*\w+([*/+-]\w+)*(\s+\w+([*/+-]\w+)*)*\s*"),
-    "names of axes with spaces between, as in 'batch seq d_model'",
 )
 _OPERATOR: Rule = re.compile("|".join(map(re.escape, OPERATORS))), "an operator; known are " + " ".join(OPERATORS)
 
@@ -153,7 +149,7 @@ def _stage(folder: Path, top: Table, packages: tuple[str, ...]) -> Stage:
         limits=_limits(top.table("limits")),
         tolerance=_numbers(top.table("tolerance"), Tolerance(), 1),
         forbidden=_forbidden(top.table("forbidden"), packages),
-        axes=(axes := _axes(top.table("axes"), set(map(_owner, named := _named(criteria))))),
+        axes=(axes := axes_of(top.table("axes"), named := [name for row in criteria for name in row.functions])),
         contract=contract_of(top.table("members"), top.table("values"), [*named, *axes]),
         opaque=top.texts("opaque", _DOTTED),
         feedback=_feedback(top),
@@ -208,14 +204,6 @@ def _criterion(table: Table) -> Criterion:
     return row
 
 
-def _named(criteria: tuple[Criterion, ...]) -> list[str]:
-    return [name for row in criteria for name in row.functions]
-
-
-def _owner(name: str) -> str:
-    return name.partition(".")[0]
-
-
 def _limits(table: Table) -> Limits:
     alone = bool(table.value("alone", bool, Limits.alone))
     limits = replace(_numbers(table, Limits(), math.inf), alone=alone)
@@ -245,16 +233,3 @@ def _forbidden(table: Table, packages: tuple[str, ...]) -> Forbidden:
             table.wrong(f"names[{place}]", f"'{top}' is {what}{alike}")
     table.close()
     return forbidden
-
-
-def _axes(table: Table, functions: set[str]) -> dict[str, dict[str, tuple[str, ...]]]:
-    axes: dict[str, dict[str, tuple[str, ...]]] = {}
-    for function in table.values:
-        if function.partition(".")[0] not in functions:
-            table.wrong(function, f"is not in a row's functions{did_you_mean(function, functions)}")
-        arguments = table.table(function)
-        axes[function] = {name: tuple(arguments.text(name, _AXES).split()) for name in arguments.values}
-        for name in axes[function]:
-            if not name.isidentifier():
-                arguments.wrong(name, "is not the name of an argument")
-    return axes

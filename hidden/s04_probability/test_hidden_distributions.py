@@ -185,10 +185,7 @@ class TestFrequencies:
 
     def test_draws_of_one_call_are_alike_half_of_the_time(self, learner, rng):
         """Of 200 pairs half are two of a kind; off by 0.25 with a chance of 2 exp(-2 * 200 * 0.25^2) = 3e-11."""
-        pairs = [
-            np.asarray(plain_array(learner.categorical_sample(np.array([0.5, 0.5]), 2, rng))).tolist()
-            for _ in range(200)
-        ]
+        pairs = [plain_array(learner.categorical_sample(np.array([0.5, 0.5]), 2, rng)).tolist() for _ in range(200)]
         alike = sum(first == second for first, second in pairs) / 200
         assert_array(alike, 0.5, name="how often two draws of one call are alike", rtol=0, atol=0.25)
 
