@@ -66,7 +66,7 @@ class RemoteValue:
             return
         if self._members and self._kind != "iterator":
             raise NotAsked(f"{self._shown}.{name}: this stage does not list {name!r} among the members of its classes")
-        raise NotAsked(f"{self._origin()}, which has no {name!r} here: expected {PLAIN}")
+        raise NotAsked(f"{self._origin()}, of which this stage asks no {name!r}: expected {PLAIN}")
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self._connection.request("call", self._number, "", args, kwargs, label=self._shown)

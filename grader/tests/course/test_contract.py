@@ -56,7 +56,7 @@ def test_what_the_tables_list_is_added(tmp_path: Path) -> None:
     """
     found = contract(tmp_path, tables)
     assert found.members["Layer"] == {"forward", "__add__", "backward", "params", "parts", "__mul__"}
-    assert (found.members["build"], found.members["parts"]) == ({"forward"}, {"params"})
+    assert found.members["build"] == {"forward"} and found.members["parts"] == {"params"}
     assert found.values == {"params": "dict of arrays", "build": "array"}
 
 

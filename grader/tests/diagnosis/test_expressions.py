@@ -40,6 +40,9 @@ MANIFEST = """
     module = "small.py"
     requires = []
 
+    [members]
+    Number = ["value", "slope", "times", "__add__", "__radd__", "__neg__", "__mul__", "__rmul__"]
+
     [[criteria]]
     id = "number"
     text = "numbers"
@@ -54,7 +57,7 @@ def text(start: Start, small_course: SmallCourse) -> Callable[[Callable[[Any], o
     small_course.write(manifest=MANIFEST, solution=SOURCE)
 
     def of(test: Callable[[Any], object]) -> tuple[str, str]:
-        learner = start(SOURCE)
+        learner = start(SOURCE, contract=small_course.stage.contract)
         test(learner.open())
         connection = learner.connection
         learner.done()

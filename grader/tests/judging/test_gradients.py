@@ -13,6 +13,9 @@ MANIFEST = """
     module = "small.py"
     requires = []
 
+    [members]
+    Layer = ["forward", "grads"]
+
     [axes]
     "Layer.backward" = { grad_output = "batch outputs" }
 

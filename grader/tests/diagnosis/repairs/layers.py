@@ -12,6 +12,9 @@ MANIFEST = """
     module = "small.py"
     requires = []
 
+    [members]
+    Line = ["grads"]
+
     [[criteria]]
     id = "line"
     text = "Line maps and has gradients"

@@ -25,6 +25,6 @@ def module(start: Start, answers: Diagnostician) -> Any:
     def make(replacement: str = "") -> Module:
         source = textwrap.dedent(SOLUTION) + textwrap.dedent(replacement)
         answers.learner = source.encode()
-        return Module(start(source), answers)
+        return Module(start(source, contract=answers.stage.contract), answers)
 
     return make

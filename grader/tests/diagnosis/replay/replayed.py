@@ -17,6 +17,9 @@ MANIFEST = """
     requires = []
     opaque = ["forward"]
 
+    [members]
+    Layer = ["b", "forward", "__add__"]
+
     [[criteria]]
     id = "softmax"
     text = "softmax sums to one"

@@ -13,6 +13,9 @@ MANIFEST = """
     module = "small.py"
     requires = []
 
+    [members]
+    Bed = ["rest"]
+
     [[criteria]]
     id = "nap"
     text = "nap waits"

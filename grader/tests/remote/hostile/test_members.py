@@ -33,7 +33,7 @@ USES: dict[str, Callable[[Any], Any]] = {
     "list": list, "sum": sum, "sum of": lambda x: sum([x]), "max": max, "min of": lambda x: min(x, 1),
     "sorted": sorted, "sorted of": lambda x: sorted([x, 1]), "getitem": lambda x: x[0],
     "math.isclose": lambda x: math.isclose(x, 1), "pytest.approx": lambda x: x == pytest.approx(0.125),
-    "approx ==": lambda x: pytest.approx(0.125) == x, "iadd": lambda x: operator.iadd(x, 1),
+    "approx ==": lambda x: pytest.approx(0.125) == x, "iadd": lambda x: x.__iadd__(1),
     "slice": lambda x: np.ones(4)[x], "next": next,
 }  # fmt: skip
 
@@ -108,7 +108,7 @@ class TestMembers:
 
     def test_a_class_that_nobody_named_has_no_members(self, remote: Any) -> None:
         for found, name in ((remote.other(), "params"), (remote.Layer().weights, "value"), (remote.told(), "std")):
-            with pytest.raises(NotAsked, match=f"gave an instance of [A-Z][a-z]+, which has no '{name}' here"):
+            with pytest.raises(NotAsked, match=f"an instance of [A-Z][a-z]+, of which this stage asks no '{name}'"):
                 getattr(found, name)
 
     def test_generators_and_iterators_are_iterated_over(self, remote: Any) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from grader.course.contract import Contract
 from grader.isolation import tiers
 from grader.remote.module import RemoteModule
 from grader.remote.transcripts.asking import MOST_AHEAD, Strayed, asked_again
@@ -83,11 +84,12 @@ def many(learner: Any) -> None:
 
 TESTS = [numbers, refusal, in_place, callbacks, objects, many]
 Test = Callable[[Any], None]
+CONTRACT = Contract({"Sum": frozenset({"add", "total"})})
 
 
 @pytest.fixture(scope="module")
 def right(start: Start) -> Learner:
-    return start(MODULE)
+    return start(MODULE, contract=CONTRACT)
 
 
 def recorded(learner: Learner, test: Test) -> Question:
