@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from grader.course.manifest import load_course
 from grader.course.stage import Criterion, Stage
 from grader.errors import UsageError
 from grader.explore.model import Example
@@ -20,7 +21,8 @@ def blocks_stage() -> Stage:
         "pre-norm-block": ("Block",), "post-norm-block": ("PostNormBlock",),
     }  # fmt: skip
     criteria = tuple(Criterion(name, name, functions, (), ("", "", "")) for name, functions in rows.items())
-    return Stage("s17", ROOT / "stages" / "s17_blocks", "Blocks", "blocks.py", (), criteria)
+    contract = load_course(ROOT).find("s17").contract
+    return Stage("s17", ROOT / "stages" / "s17_blocks", "Blocks", "blocks.py", (), criteria, contract=contract)
 
 
 def test_a_block_is_followed_from_norm_to_output_beside_a_post_norm_block(walk: Explore) -> None:
