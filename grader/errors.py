@@ -35,7 +35,7 @@ class StageLocked(GraderError):
 class StageWaits(GraderError):
     """What was handed in builds on earlier stages of which there is no module to grade it with; stages names them."""
 
-    exit_code = 6
+    exit_code = 3
 
     def __init__(self, message: str, hint: str, stages: tuple[str, ...]) -> None:
         super().__init__(message, hint)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from grader.progress.actions import GradingRequest, Workspace
     from grader.verdict import Verdict
 
-ALL_PASS, SOME_DO_NOT, FAULT, WAITS = 0, 1, 4, 6
+ALL_PASS, SOME_DO_NOT, WAITS, FAULT = 0, 1, 3, 4
 DEMO_NOTE = (
     "This was {file}, a half-finished module that comes with the course, graded as yours will be. "
     "`grader` says where you begin."

@@ -71,7 +71,10 @@ class Policy:
         return common if own is None else own
 
     def lent_from(self, student: str, stage: str) -> datetime | None:
-        """Return the moment from which on a stage's reference is lent to a student; None for never."""
+        """Return the moment from which on a stage's reference is lent to a student; None for never.
+
+        Whoever has the reference could hand it in: so it is lent once nothing that the student hands in earns points.
+        """
         match self.of(stage).lend:
             case "passed":
                 return None
@@ -79,7 +82,8 @@ class Policy:
                 return ALWAYS
             case "deadline":
                 deadline = self.deadline(student, stage)
-                return None if deadline is None else deadline + self.grace
+                late = timedelta(days=self.budget + len(self.factors))
+                return None if deadline is None else deadline + self.grace + late
 
     def late_days(self, student: str, stage: str, submitted: datetime | None) -> int:
         """Return how many days after the deadline something came, begun ones in full; 0 within the grace."""

@@ -36,17 +36,17 @@ def handed(tmp_path: Path) -> Path:
 class TestACheck:
     def test_it_waits_and_says_what_to_do(self, grader: Grade, handed: Path) -> None:
         done = grader("check", "s04", "--submission", str(handed), *HOW, "--json")
-        assert done.code == 6
+        assert done.code == 3
         jsonschema.validate(done.json, SCHEMA)
         assert done.json["waits_for"] == ["s03"] and not done.json["passed"] and done.json["criteria"] == []
         assert done.json["problem"]["kind"] == "waits" and not done.json["faults"]
         assert "graphs.py (s03)" in done.json["problem"]["hint"] and "no mark" in done.json["problem"]["hint"]
         shown = grader("check", "s04", "--submission", str(handed), *HOW)
-        assert shown.code == 6 and "waits for s03" in shown.out and "Hand in graphs.py (s03)" in shown.out
+        assert shown.code == 3 and "waits for s03" in shown.out and "Hand in graphs.py (s03)" in shown.out
 
     @pytest.mark.parametrize(
         ("when", "code"),
-        [("passed", 6), ("always", 0), ("2020-01-01T00:00:00+01:00", 0), ("2999-12-31T12:00:00+01:00", 6)],
+        [("passed", 3), ("always", 0), ("2020-01-01T00:00:00+01:00", 0), ("2999-12-31T12:00:00+01:00", 3)],
     )
     def test_when_references_are_lent_is_said_by_an_option(
         self, grader: Grade, handed: Path, when: str, code: int
@@ -70,7 +70,7 @@ class TestACheck:
         assert grader("keys", "new", str(tmp_path / "keys")).code == 0
         how = ("--receipt", str(tmp_path / "receipt"), "--signing-key", str(tmp_path / "keys" / "signing.key"))
         done = grader("check", "s04", "--submission", str(handed), *HOW, *how)
-        assert done.code == 6 and "No receipt is written" in done.err and not (tmp_path / "receipt").exists()
+        assert done.code == 3 and "No receipt is written" in done.err and not (tmp_path / "receipt").exists()
 
     def test_what_is_handed_in_beside_it_serves_where_it_passes(self, grader: Grade, handed: Path) -> None:
         beside = handed.with_name("graphs.py")
@@ -79,12 +79,12 @@ class TestACheck:
         assert done.code == 0 and sources(done.json) == {"s02": "given", "s03": "own"}, done.err
         beside.write_text(WRONG)
         done = grader("check", "s04", "--submission", str(handed.parent), *HOW, "--json")
-        assert done.code == 6 and done.json["waits_for"] == ["s03"]
+        assert done.code == 3 and done.json["waits_for"] == ["s03"]
 
     def test_in_a_run_over_all_stages_it_alone_waits(self, grader: Grade, handed: Path) -> None:
         handed.with_name("counting.py").write_text(solution("s01").read_text())
         done = grader("check", "--all", "--submission", str(handed.parent), *HOW, "--json")
-        assert done.code == 6
+        assert done.code == 3
         found = {each["stage"]: (each["passed"], each["waits_for"]) for each in done.json["verdicts"]}
         assert found["s01"] == (True, []) and found["s04"] == (False, ["s03"])
         assert "waits for s03" in grader("check", "--all", "--submission", str(handed.parent), *HOW).out
@@ -97,7 +97,7 @@ def test_no_format_gives_it_marks(grader: Grade, handed: Path, tmp_path: Path, m
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path / "github"))
     names = ("json", "junit", "gradescope", "autograding", "classroom50", "problems")
     reports = ",".join(["github", *(f"{name}={tmp_path / name}" for name in names)])
-    assert grader("check", "s04", "--submission", str(handed), *HOW, "--format", reports).code == 6
+    assert grader("check", "s04", "--submission", str(handed), *HOW, "--format", reports).code == 3
     text = {name: (tmp_path / name).read_text() for name in ("github", *names)}
     for name in ("github", "junit", "gradescope", "problems"):
         assert "waits for s03" in text[name] and "Hand in graphs.py" in text[name], name

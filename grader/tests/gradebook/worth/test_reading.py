@@ -143,6 +143,10 @@ def test_a_seed_of_an_older_file_is_told_to_go(value: str, course: Course, tmp_p
         ("", None),
         ("[stages.s17]\ndeadline = 2026-11-01T12:00:00", datetime(2026, 11, 1, 12, tzinfo=UTC)),
         ("grace_minutes = 30\n[stages.s17]\ndeadline = 2026-11-01T12:00:00", datetime(2026, 11, 1, 12, 30, tzinfo=UTC)),
+        (  # what comes on the last of these days still earns something
+            "late_days = 4\nlate_factors = [0.9, 0.8]\n[stages.s17]\ndeadline = 2026-11-01T12:00:00",
+            datetime(2026, 11, 7, 12, tzinfo=UTC),
+        ),
         (
             "[stages.s17]\ndeadline = 2026-11-01T12:00:00\n[extensions.ada]\ns17 = 2",
             datetime(2026, 11, 3, 12, tzinfo=UTC),
