@@ -33,7 +33,7 @@ class TestForward:
         layer = None
         for tokens in (9, 4):
             case = oracles.draw_case(rng, SIZES, tokens, 2)
-            layer = layer or case.new_layer(learner)
+            layer = case.new_layer(learner) if layer is None else layer
             oracles.load(layer, case.p)
             layer.forward(case.x)
             probabilities = oracles.softmax(case.x @ case.p["router_weights"])
