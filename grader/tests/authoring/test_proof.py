@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from concurrent.futures import Executor
 from dataclasses import replace
@@ -14,6 +15,7 @@ from grader.course.mutants import Mutant
 from grader.course.stage import Course, Stage
 from grader.errors import UnknownStage
 from grader.judging.hunting.provider import NAME
+from grader.judging.processes import bounds
 from grader.tests.conftest import SmallCourse
 from grader.tests.support.good_stage import SOLUTION, write_stage
 
@@ -122,6 +124,10 @@ class TestResults:
         found = {result.case.source: result.verdict for result in proof.results(pool, made)}
         seen = [found[text] for text in (SOLUTION, elsewhere)]
         assert [each and (each.passed, each.run.isolation) for each in seen] == [(True, "none"), (True, "process")]
+
+    def test_its_processes_have_one_thread_each_unless_the_user_says_otherwise(self, pool: Executor) -> None:
+        asked = [pool.submit(os.getenv, name).result() for name in bounds.THREADS]
+        assert asked == [os.environ.get(name, "1") for name in bounds.THREADS]
 
     def test_a_stage_that_the_course_lacks_is_an_error_here(self, pool: Executor) -> None:
         with pytest.raises(UnknownStage):
