@@ -66,8 +66,7 @@ def choose(wanted: str, least: str | None = None) -> tuple[Tier, str | None]:
         raise IsolationRefused(message, f"Leave out --isolation, or request {listed(enough)}.")
     missing: dict[Tier, str] = {}
     for tier in enough if wanted == "auto" else (each for each in enough if each == wanted):
-        reason = why_missing(tier)
-        if reason is None:
+        if (reason := why_missing(tier)) is None:
             return tier, _note(tier, missing)
         missing[tier] = reason
     reasons = "; ".join(f"isolation {tier!r} is unavailable: {reason}" for tier, reason in missing.items())

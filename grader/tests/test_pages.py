@@ -81,7 +81,7 @@ def test_the_index_lists_every_page_once() -> None:
     assert len(listed) == len(set(listed))
 
 
-@pytest.mark.parametrize(("page", "lines"), [("README.md", 130), ("CONTRIBUTING.md", 100)])
+@pytest.mark.parametrize(("page", "lines"), [("README.md", 130), ("CONTRIBUTING.md", 105)])
 def test_pages_keep_their_size(page: str, lines: int) -> None:
     assert len((ROOT / page).read_text(encoding="utf-8").splitlines()) <= lines
 
