@@ -32,7 +32,7 @@ def plan() -> Plan:
     return replace(found, text=found.text[:4000], steps=6, chunk=4, tokens=20, settings={**found.settings, **SMALL})
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def script(plan: Plan) -> Iterator[Any]:
     """The script in this process, on the references."""
     names: dict[str, Any] = {}
