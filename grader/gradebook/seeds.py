@@ -32,7 +32,7 @@ class Seeds:
     def of(self, student: str, stage: str, digest: str) -> int:
         """Return the seed of a submission; digest is that of its text.
 
-        >>> Seeds((7,), b"key").of("ada", "s01", "0" * 64)
+        >>> Seeds((7,), b"key").of("ada", "first", "0" * 64)
         7
         """
         chosen = hmac.digest(self.key, "\0".join((student, stage, digest)).encode(), "sha256")

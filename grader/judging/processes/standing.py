@@ -64,7 +64,7 @@ def _judge(suite: Any, slate: Slate, plain: dict[str, Any], messages: Messages) 
     task = Task(**{**plain["task"], "hunt": tuple(hunt) if hunt else None, "ahead": tuple(ahead)})
     own = {"hide": Path(plain["job"]["hide"]), "packages": tuple(plain["job"]["packages"])}
     own["lent"] = tuple((name, label, text) for name, label, text in plain["job"]["lent"])
-    job = Job(**{**plain["job"], **own})
+    job = Job(**{**plain["job"], **own, "contract": suite.stage.whole_contract})
     answers = partial(content.answers, suite.stage, job.source) if plain["explains"] else None
     rows, done = frozenset(plain["slow_rows"]), frozenset(plain["done"])
     charge = Charge(

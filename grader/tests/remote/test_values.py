@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from grader.course.contract import Contract
 from grader.isolation import tiers
 from grader.protocol import codec
 from grader.remote.exceptions import WorkerFailed
@@ -16,10 +17,12 @@ from grader.remote.refusals import Unusable
 from grader.tests.conftest import Learner, Start
 from grader.tests.remote.learners import MODULE, connection_of
 
+CONTRACT = Contract({"Pair": frozenset({"left"})})
+
 
 @pytest.fixture(scope="module")
 def process(tier: tiers.Tier, start: Start) -> Learner:
-    return start(MODULE, tier, result_mb=64, result_rows=8 << 20)
+    return start(MODULE, tier, result_mb=64, result_rows=8 << 20, contract=CONTRACT)
 
 
 @pytest.fixture

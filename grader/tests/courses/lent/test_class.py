@@ -79,7 +79,7 @@ def test_whoever_waits_is_graded_once_their_earlier_module_passes(group: Group, 
     (row,) = csv.DictReader(found["csv"].splitlines())
     assert (row["outcome"], row["points"], row["out_of"]) == ("waits", "", "") and "builds on s03" in row["reason"]
     assert json.loads(found["json"])["marks"][0]["points"] is None
-    assert "ada,,,,,\r\n" in found["canvas"].replace("\n", "\r\n").replace("\r\r", "\r")
+    assert '"ada",,,,,' in found["canvas"].splitlines()
     assert 'type="waits" message="no points yet"' in found["junit"] and "builds on s03" in found["moodle"]
     assert group.does("report", str(group.out), "--out", str(tmp_path / "page.html")).code == 2  # --out is the page's
     history = group.does("history", "ada").out

@@ -7,12 +7,13 @@ from collections.abc import Iterator
 
 import pytest
 
+from grader.course.contract import Contract
 from grader.remote.exceptions import WorkerFailed
 from grader.remote.module import MissingName, RemoteModule
 from grader.remote.processes.loading import become, load_problem
 from grader.tests.conftest import Learner, Start
-from grader.tests.remote.vectors import CONTRACT
 
+CONTRACT = Contract({"Layer": frozenset({"size"})})
 MODULE = """
 class Layer:
     def size(self):
