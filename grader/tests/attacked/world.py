@@ -8,10 +8,8 @@ import json
 import os
 import re
 import secrets
-import select
 import shutil
 import signal
-import socket
 import tempfile
 import time
 from collections.abc import Iterator
@@ -33,6 +31,7 @@ from grader.tests.attacked.archive import archive, filled, pack
 from grader.tests.attacked.catalogue import Attack
 from grader.tests.attacked.course import HIDDEN, HONEST, MANIFEST, MISTAKES, PLANTED, PUBLIC, ROW
 from grader.tests.attacked.result import Result
+from grader.tests.attacked.services import Services
 from grader.tests.conftest import SmallCourse
 from grader.tests.pace.matrix import BRIEF, search_times
 from grader.tests.support.places import ROOT
@@ -67,32 +66,18 @@ class World:
             folder.chmod(0o755)
         self._secret = ctypes.create_string_buffer(f"{self.token}-memory".encode(), 100)
         self.signals: list[int] = []
-        self._listen(stack)
+        self._services = Services(stack, self.root)
+        self._places = self._known_places()
         self._files = dict(self._digests())
         self._graders: dict[str, Grader] = {}
         stack.callback(self._forget)
 
-    def _listen(self, stack: ExitStack) -> None:
-        self._tcp = stack.enter_context(socket.create_server(("127.0.0.1", 0)))
-        port = self._tcp.getsockname()[1]
-        self._udp = stack.enter_context(socket.socket(socket.AF_INET, socket.SOCK_DGRAM))
-        self._udp.bind(("127.0.0.1", port))
-        self._services = [self._tcp]
-        for name in (f"\0{self.root.name}", str(self.root / "service")):
-            service = stack.enter_context(socket.socket(socket.AF_UNIX))
-            service.bind(name)
-            service.listen()
-            self._services.append(service)
-        self._log = stack.enter_context(socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM))
-        self._log.bind(str(self.root / "log"))
-        self._datagrams = (self._udp, self._log)
-        for name in ("service", "log"):
-            (self.root / name).chmod(0o777)
-        self._places = {
+    def _known_places(self) -> dict[str, object]:
+        return {
             "COURSE": self.course.root, "ANSWERS": self.course.hidden.parent, "GRADEBOOK": self.root / "gradebook.json",
             "NEIGHBOUR": self.root / "neighbour.py", "PID": os.getpid(), "ADDRESS": ctypes.addressof(self._secret),
-            "AUTHORS": AUTHORS.root, "PORT": port, "ABSTRACT": self.root.name, "SOCKET": self.root / "service",
-            "LOG": self.root / "log", "TOKEN_HINT": self.token[:6],
+            "AUTHORS": AUTHORS.root, "PORT": self._services.port, "ABSTRACT": self.root.name,
+            "SOCKET": self.root / "service", "LOG": self.root / "log", "TOKEN_HINT": self.token[:6],
         }  # fmt: skip
 
     @contextmanager
@@ -198,17 +183,7 @@ class World:
         """Return what reached a service or the grader since the last call."""
         found = [f"signal {number}" for number in self.signals]
         self.signals.clear()
-        while ready := select.select([*self._services, *self._datagrams], [], [], 0)[
-            0
-        ]:  # one may have come several times
-            for service in ready:
-                if service in self._datagrams:
-                    found.append(f"a datagram: {service.recv(1000)!r}")
-                else:
-                    connection, _ = service.accept()
-                    connection.close()
-                    found.append(f"a connection to {service.getsockname()!r}")
-        return found
+        return [*found, *self._services.visits()]
 
     def changes(self) -> set[str]:
         """Return the files that are not as they were; the world is put right again where one was added."""
