@@ -30,7 +30,9 @@ class TestTrust:
         wrong = (
             solution("s04").read_text().replace("== 1", "<= 1").replace("return steps[end]", "return steps[end] + 1")
         )
-        wrote(root, "s04", wrong)  # so that reference, mistakes and changes of the reference are run as well
+        path = wrote(root, "s04", wrong)  # so that reference, mistakes and changes of the reference are run as well
+        for folder in (root / "stages", path.parent, path.parent / "tests"):
+            (folder / "__init__.py").write_text(spy)  # as an editor makes them
         done = check("--json")
         failures = [failure for row in done.json["criteria"] for failure in row["failures"]]
         assert sources(done.json) == {"s02": "own", "s03": "own"} and not done.json["faults"]
