@@ -5,8 +5,13 @@ from __future__ import annotations
 import os
 import sys
 
-if __name__ == "__main__" and sys.path and not sys.flags.safe_path and sys.path[0] == os.getcwd():
-    del sys.path[0]  # `python -m` puts the current folder there, before Python's own modules
+if __name__ == "__main__" and sys.path and not sys.flags.safe_path:
+    try:
+        _here = os.getcwd()
+    except OSError:  # the folder was removed
+        _here = ""
+    if sys.path[0] in (_here, ""):
+        del sys.path[0]  # `python -m` puts the current folder there, before Python's own modules
 
 from grader.garbage import uncollected
 from grader.stopping import end_in_order, exit_code, stopped
