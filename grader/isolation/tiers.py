@@ -40,7 +40,7 @@ __all__ = ["ENVIRONMENT", "FORKS", "TIERS", "Started", "Tier", "choose", "progra
 
 TIERS: tuple[Tier, ...] = ("bubblewrap", "landlock", "process")  # the strongest first
 TOKEN_BYTES = 32
-TOKEN_SECONDS = 5.0  # for the token of somebody who has connected
+TOKEN_SECONDS = 0.5  # for the token of somebody who has connected
 LOOK_SECONDS = 0.1  # between looks whether the process has ended
 BACKLOG = 16  # connections of others that wait with the right one
 FORKS = sys.platform == "linux"  # elsewhere a fork after NumPy's libraries have started is not safe
