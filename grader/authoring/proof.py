@@ -104,6 +104,7 @@ _warm: dict[tuple[str, float, str], Hunter] = {}  # by stage, the seconds that a
 
 def _begin(course: Course) -> None:
     GUARD.install()
+    GUARD.know(course.packages)
     _remember(course)
 
 

@@ -17,6 +17,7 @@ from typing import TypeVar
 
 from grader.course.between import between, linked, manifest_place
 from grader.course.contract import axes_of, contract_of
+from grader.course.import_guard import GUARD
 from grader.course.settings import KEY, PROJECT, UNSAID, Settings, settings_of
 from grader.course.stage import FEEDBACK, OPERATORS, Course, Criterion, Feedback, Forbidden, Limits, Stage, Tolerance
 from grader.course.table import Rule, Table, did_you_mean, listed
@@ -58,7 +59,9 @@ def load_course(root: Path, hidden: Path | None = None) -> Course:
 
         raise CourseError(*missing_stages(root, place, mistakes))
     whole = linked(replace(stage, hidden_root=place, packages=own.packages) for stage in stages)
-    return Course(root, whole, own)
+    course = Course(root, whole, own)
+    GUARD.know(course.packages)
+    return course
 
 
 def read_settings(root: Path) -> Settings:

@@ -204,10 +204,11 @@ class Course:
     stages: tuple[Stage, ...]
     settings: Settings = field(default_factory=Settings)
 
-    def __post_init__(self) -> None:
-        """Have the import guard know the packages of this course."""
+    @property
+    def packages(self) -> frozenset[str]:
+        """The names of its packages of hidden tests and drawings, which are imported through the import guard alone."""
         folders = (self.settings.hidden, self.settings.drawings, *(stage.hidden_root for stage in self.stages))
-        import_guard.GUARD.know(Path(folder).name for folder in folders if folder)
+        return frozenset(Path(folder).name for folder in folders if folder)
 
     @property
     def hidden(self) -> Path:
