@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import importlib
-import importlib.abc
 import importlib.machinery
 import sys
 import types
@@ -72,7 +71,7 @@ class Sources:
         )
 
 
-class ImportGuard(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+class ImportGuard:
     """The one finder of a process for the packages of courses; the sources that were given last are served first."""
 
     def __init__(self) -> None:
@@ -116,6 +115,9 @@ class ImportGuard(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         if self._is_installed and top in self._names:
             message = f"No module named {name!r}: the grader imports no file of a course that it was not given"
             raise ModuleNotFoundError(message, name=name)
+        return None
+
+    def create_module(self, spec: importlib.machinery.ModuleSpec) -> types.ModuleType | None:
         return None
 
     def exec_module(self, module: types.ModuleType) -> None:
@@ -169,6 +171,8 @@ def shows_course(entry: str) -> bool:
     """Say whether a course's files, or those of one of its stages, could be imported from an entry of sys.path."""
     folder = Path(entry)
     is_stage = folder.parent.name == STAGES and (folder / "stage.toml").is_file()
+    if folder.name in ("site-packages", "dist-packages"):  # some package there may be called stages
+        return False
     return not entry or is_stage or any(folder.glob(f"{STAGES}/*/stage.toml"))
 
 
