@@ -27,6 +27,7 @@ _BOOT = """\
 import importlib.util, json, sys
 given = json.loads(sys.argv.pop(1))
 sys.path[:] = given["path"] or sys.path
+sys.prefix, sys.exec_prefix = given["prefix"]  # without site, Python knows no virtual environment
 spec = importlib.util.spec_from_file_location("grader", given["package"])
 sys.modules["grader"] = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(sys.modules["grader"])
@@ -42,10 +43,20 @@ def own(module: str, *arguments: str, site: bool = True) -> list[str]:
 
     Without site it has the standard library alone.
     """
-    path = [entry for entry in sys.path if not shows_course(entry)] if site else []
-    given = {"path": path, "package": str(HOUSE / "__init__.py"), "module": module}
-    flags = [*ISOLATED, *([] if site else ["-S"])]
-    return [sys.executable, *flags, "-c", _BOOT, json.dumps(given), *arguments]
+    given = {
+        "path": handed_on() if site else [], "prefix": [sys.prefix, sys.exec_prefix],
+        "package": str(HOUSE / "__init__.py"), "module": module,
+    }  # fmt: skip
+    return [sys.executable, *ISOLATED, "-S", "-c", _BOOT, json.dumps(given), *arguments]
+
+
+def handed_on() -> list[str]:
+    """Return the entries of the path that a child may have: none of PYTHONPATH, of a course, or the current folder."""
+    refused = {os.path.realpath(entry) for entry in os.environ.get("PYTHONPATH", "").split(os.pathsep)}
+    with suppress(OSError):  # it was removed
+        refused.add(os.path.realpath(os.getcwd()))
+    kept = [entry for entry in sys.path if os.path.isabs(entry) and not shows_course(entry)]
+    return [entry for entry in kept if os.path.realpath(entry) not in refused]
 
 
 def bare() -> list[str]:
@@ -96,10 +107,11 @@ def spawning(more: Mapping[str, str] | None = None) -> Iterator[None]:
     from multiprocessing import resource_tracker
 
     with _spawning:
+        handed = [str(HOUSE.parent), *handed_on()]
         before = {name: os.environ.pop(name) for name in list(os.environ) if name.startswith(SETTING)}
         os.environ.update({SAFE_PATH: "1", **(more or {})})
         path = sys.path[:]
-        sys.path[:] = [*(entry for entry in path if not shows_course(entry)), str(HOUSE.parent)]
+        sys.path[:] = handed  # this grader's folder first: another package of its name may be installed
         try:
             if sys.platform != "win32":
                 resource_tracker.ensure_running()

@@ -248,3 +248,25 @@ def _shown() -> bytes:
     """Return what every user can read of the processes below this one, and what their own user can."""
     found = [Path(f"/proc/{each}/{name}") for each in below(os.getpid()) for name in ("cmdline", "environ")]
     return b"\n".join(path.read_bytes() for path in found if path.exists())
+
+
+def test_what_python_takes_from_a_parents_surroundings_stays_there(tmp_path: Path) -> None:
+    (tmp_path / "msgpack.py").write_text("")
+    code = "import json; from grader import children; print(json.dumps(children.own('grader.__main__', '--version')))"
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), ""])}
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, cwd=HOUSE.parent, check=True
+    )
+    command = json.loads(done.stdout)
+    assert "-S" in command, "sitecustomize would run"
+    path = json.loads(command[command.index("-c") + 2])["path"]
+    assert path and not {str(tmp_path), str(HOUSE.parent), ""} & set(path)
+
+
+def test_python_m_grader_in_a_removed_folder_says_so_in_words(tmp_path: Path) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    start = "os.execv(sys.executable, [sys.executable, '-m', 'grader', '--version'])"
+    code = f"import os, sys; os.rmdir(os.getcwd()); {start}"
+    done = subprocess.run([sys.executable, "-c", code], cwd=gone, capture_output=True, text=True, check=False)
+    assert "Traceback" not in done.stderr, done.stderr
