@@ -51,7 +51,8 @@ class Sources:
     def spec(self, name: str, path: Sequence[str] | None, guard: ImportGuard) -> importlib.machinery.ModuleSpec | None:
         """Return how a module is made, or None where it lies in a folder that is served; ModuleNotFoundError else."""
         if name in self.texts or name in self.packages:
-            found = importlib.machinery.ModuleSpec(name, guard, origin=f"<{name}>", is_package=name in self.packages)
+            found = importlib.machinery.ModuleSpec(name, None, origin=f"<{name}>", is_package=name in self.packages)
+            found.loader = guard  # type: ignore[assignment]  # no importlib.abc.Loader: that module is slow to import
             found.loader_state = self.texts.get(name), self.files.get(name, f"<{name}>")
             return found
         if name in self.folders:

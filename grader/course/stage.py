@@ -10,13 +10,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal, get_args
 
-from grader.course import import_guard
+from grader.course.import_guard import STAGES as STAGES
 from grader.course.contract import NO_CONTRACT, Contract
 from grader.course.settings import UNSAID, Settings
 from grader.course.table import listed, near
 from grader.errors import UnknownStage, UsageError
 
-STAGES = import_guard.STAGES  # the folder of stages, and the package by which a module imports an earlier stage's
 Feedback = Literal["full", "hint", "verdict"]  # what is told of a hidden test, the most first
 FEEDBACK: tuple[Feedback, ...] = get_args(Feedback)
 OPERATORS: Mapping[str, type[ast.operator]] = {
