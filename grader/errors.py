@@ -33,7 +33,7 @@ class StageLocked(GraderError):
 
 
 class StageWaits(GraderError):
-    """What was handed in builds on earlier stages of which there is no module to grade it with; stages names them."""
+    """The submission builds on earlier stages for which no module is available; `stages` names them."""
 
     exit_code = 3
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def expect_submission(lend: str, submission: Path | None) -> None:
     """Raise UsageError where --lend is given for one's own files, beside which references always serve."""
     if lend != "passed" and submission is None:
-        message = f"--lend {lend} is about what somebody handed in, and no --submission is given"
+        message = f"--lend needs --submission: {lend} says when references serve a submission"
         raise UsageError(message, "Your own check is graded with the references that it needs.")
 
 

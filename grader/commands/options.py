@@ -84,10 +84,11 @@ def lent_from(text: str) -> datetime | None:
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:
-        moment = None
-    if moment is None or moment.tzinfo is None:
-        hint = "Expected passed, always, or a date and time with its offset, as in 2026-11-30T23:59:00+01:00."
-        raise UsageError(f"--lend {text!r} does not say when references are lent", hint)
+        why = "works only in class.toml" if text == "deadline" else "does not say when references are lent"
+        hint = "Expected passed, always, or a date and time, as in 2026-11-30T23:59:00+01:00."
+        raise UsageError(f"--lend {text!r} {why}", hint) from None
+    if moment.tzinfo is None:
+        raise UsageError(f"--lend {text!r} has no UTC offset; expected e.g. 2026-11-30T23:59:00+01:00")
     return moment
 
 
@@ -171,7 +172,7 @@ Lend = Annotated[
         "--lend",
         metavar="WHEN",
         help="With --submission: when an earlier stage's reference stands in for a module that has not passed: "
-        "passed (never), always, or a date and time from which on.",
+        "passed (never), always, or a date and time with its offset, from which on.",
         callback=_known_lend,
         autocompletion=_lend_names,
     ),

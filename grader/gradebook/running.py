@@ -215,7 +215,7 @@ class Coordinator:
         number = self._book.keep_result(result)
         if result.outcome != "fault":
             self._book.count_for(attempt.student, attempt.stage, attempt.digest, number)
-            mark(self._book, self._setting.policy, attempt.student, "graded", self._setting.now())
+            mark(self._book, self._setting.policy, attempt.student, result.outcome, self._setting.now())
 
 
 def _made(setting: Setting, worker: str) -> Made:

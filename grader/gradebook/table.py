@@ -97,7 +97,7 @@ def entries(book: Gradebook) -> Iterator[Entry]:
         waits = [waiting[key] for each in mine if (key := (*cell, each.digest)) in waiting]
         counts = next((each for each in mine if mark and each.digest == mark.attempt), mine[-1] if mine else None)
         result = book.result(mark.result) if mark else None
-        if waits and result is not None and result.outcome != "graded":  # no points for what came too early
+        if waits and result is not None and result.outcome != "graded":  # a zero for nothing gives way to what waits
             counts, mark, result = mine[-1], None, None
         outcome: Outcome = result.outcome if result else _ungraded(mine, waits)
         yield Entry(

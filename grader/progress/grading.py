@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from grader import __version__
@@ -25,7 +24,7 @@ def graded(
     from grader.judging.grading import Options, fresh_seed, grade
 
     path = None if request.ours else request.submission
-    lending = building.lending(stage, path, request.lent, datetime.now(UTC))
+    lending = building.lending(stage, path, request.lent, request.now)
     try:
         snapshot = building.equipped(
             workspace.course, workspace.store, stage, snapshot, request.submission, request.passed, lending

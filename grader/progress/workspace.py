@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -40,6 +40,7 @@ class GradingRequest:
 
     passed holds, by stage, the digest of what passed earlier in the same run; ahead the rows to begin with. lent says
     from when on references serve someone's files, None for never; one's own they always serve, and ours, the course's.
+    now is the one moment with which all of the command is compared.
     """
 
     submission: Path | None = None
@@ -52,3 +53,4 @@ class GradingRequest:
     ahead: tuple[str, ...] = ()
     lent: datetime | None = None
     ours: bool = False
+    now: datetime = field(default_factory=lambda: datetime.now(UTC))

@@ -131,6 +131,8 @@ def _told(change: Change) -> str:
         return "the grader failed"
     if change.what == "result":
         after = change.after or {}
+        if change.why in ("missing", "rejected"):
+            return "nothing to grade"
         seed = f"seed {after.get('seed')}, {after.get('isolation')}, course {after.get('course')}"
         return f"{'passed' if after.get('passed') else 'did not pass'}, {seed}"
     if change.what == "waits":
@@ -163,6 +165,10 @@ def _expect_student(book: Gradebook, student: str, out: Path) -> None:
 def _expect_result(book: Gradebook, student: str, stage: str) -> None:
     mine = [attempt for attempt in book.attempts(student) if attempt.stage == stage]
     if not any(attempt.result is not None for attempt in mine):
+        if waits := [each for each in book.waiting().values() if (each.student, each.stage) == (student, stage)]:
+            named = " and ".join(waits[-1].verdict["waits_for"])
+            message = f"{student} has no mark for {stage} yet: it waits for {named}"
+            raise UsageError(message, "Add --ungraded to give points now.")
         found = "the grader has failed so far" if mine else "nothing of theirs was ever graded"
         hint = "Mind the stage. If the points are meant all the same, add --ungraded."
         raise UsageError(f"{student} has no result for {stage}: {found}", hint)

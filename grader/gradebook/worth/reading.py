@@ -6,6 +6,7 @@ Places are keys, as in stages.STAGE.deadline, after the path of the file.
 from __future__ import annotations
 
 import math
+import reprlib
 from collections.abc import Iterable
 from datetime import UTC, date, datetime, timedelta, tzinfo
 from pathlib import Path
@@ -185,8 +186,12 @@ def _amount(table: Table, key: str, default: float, most: float = 1e6) -> float:
 
 
 def _one_of(table: Table, key: str, known: tuple[_Word, ...], default: _Word) -> _Word:
-    value = table.value(key, str, default)
+    table.knows(key)
+    value = table.values.get(key, default)
     found = next((each for each in known if each == value), None)
-    if value is not None and found is None:
-        table.wrong(key, f"{value!r} is unknown; expected {listed(known)}{did_you_mean(str(value), known)}")
+    if not isinstance(value, str):
+        expected = listed(f'"{each}"' for each in known)
+        table.wrong(key, f"{reprlib.repr(value)} is unknown; expected {expected}")
+    elif found is None:
+        table.wrong(key, f"{value!r} is unknown; expected {listed(known)}{did_you_mean(value, known)}")
     return default if found is None else found

@@ -141,8 +141,8 @@ exit "$FAKE_CODE"
 """
 
 
-def graded(root: Path, code: int, text: str) -> tuple[int, str | None]:
-    """Run the recipe around a grader that ends with code and has written text; return its exit code and the result."""
+def run_recipe(root: Path, code: int, text: str) -> subprocess.CompletedProcess[bytes]:
+    """Run the recipe around a grader that ends with code and has written text."""
     bin_folder = root / "bin"
     for folder in (bin_folder, root / "source" / "course", root / "submission"):
         folder.mkdir(parents=True)
@@ -154,7 +154,12 @@ def graded(root: Path, code: int, text: str) -> tuple[int, str | None]:
         "FAKE_CODE": str(code),
         "FAKE_TEXT": text,
     }
-    done = subprocess.run(["bash", str(RECIPE / "run_autograder")], env=environment, capture_output=True, check=False)
+    return subprocess.run(["bash", str(RECIPE / "run_autograder")], env=environment, capture_output=True, check=False)
+
+
+def graded(root: Path, code: int, text: str) -> tuple[int, str | None]:
+    """Run the recipe like run_recipe; return its exit code and the result."""
+    done = run_recipe(root, code, text)
     file = root / "results" / "results.json"
     return done.returncode, file.read_text(encoding="utf-8") if file.exists() else None
 
@@ -171,7 +176,7 @@ needs_bash = pytest.mark.skipif(shutil.which("bash") is None, reason="the recipe
         (5, "not taken", (0, "not taken\n")),
         (2, "", (2, None)),
         (5, "", (5, None)),
-        (6, "it waits, without a score", (6, None)),
+        (3, "it waits, without a score", (3, None)),
         (4, "fault", (4, None)),
         (130, "", (130, None)),
     ],
@@ -180,6 +185,12 @@ def test_the_recipe_leaves_a_result_only_where_there_is_one(
     tmp_path: Path, code: int, text: str, expected: tuple[int, str | None]
 ) -> None:
     assert graded(tmp_path / "autograder", code, text) == expected
+
+
+@needs_bash
+def test_the_recipe_says_what_lets_a_waiting_submission_be_graded(tmp_path: Path) -> None:
+    done = run_recipe(tmp_path / "autograder", 3, "it waits, without a score")
+    assert b"No mark yet: it waits for an earlier stage." in done.stdout
 
 
 @needs_bash

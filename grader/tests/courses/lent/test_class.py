@@ -68,7 +68,7 @@ def of(entry: Entry) -> dict[str, str]:
     return sources(entry.verdict)
 
 
-def test_whoever_waits_is_graded_once_their_earlier_module_passes(group: Group, tmp_path: Path) -> None:
+def test_whoever_waits_is_graded_once_their_earlier_module_passes(group: Group) -> None:
     group.hands_in("ada", s03="def steps_from(graph, start):\n    return {}\n", s04=None)
     done = group.grades("s03", "s04")
     assert (done.code, done.out.splitlines()[-1]) == (0, "s04: 0 passed, 0 did not, 1 waits for an earlier stage")
@@ -81,7 +81,6 @@ def test_whoever_waits_is_graded_once_their_earlier_module_passes(group: Group, 
     assert json.loads(found["json"])["marks"][0]["points"] is None
     assert '"ada",,,,,' in found["canvas"].splitlines()
     assert 'type="waits" message="no points yet"' in found["junit"] and "builds on s03" in found["moodle"]
-    assert group.does("report", str(group.out), "--out", str(tmp_path / "page.html")).code == 2  # --out is the page's
     history = group.does("history", "ada").out
     assert "waits: for s03" in history
     assert group.grades("s04").code == 0 and group.does("history", "ada").out == history  # again, without a trace
@@ -124,6 +123,25 @@ def test_another_word_is_a_mistake_in_the_file(group: Group) -> None:
     group.policy('lend = "never"\n')
     done = group.grades("s04")
     assert done.code == 2 and "lend: 'never' is unknown; expected passed, deadline or always" in done.err
+    group.policy("lend = 3\n")
+    done = group.grades("s04")
+    assert done.code == 2 and 'lend: 3 is unknown; expected "passed", "deadline" or "always"' in done.err
+
+
+def test_points_by_hand_for_what_waits_are_asked_for(group: Group) -> None:
+    group.hands_in("ada", s04=None)
+    group.grades("s04")
+    how = ("override", "ada", "s04", "--points", "1", "--reason", "oral exam")
+    done = group.does(*how)
+    assert done.code == 2 and "ada has no mark for s04 yet: it waits for s03" in done.err
+    assert group.does(*how, "--ungraded").code == 0 and group.entries()["ada"].points == 1.0
+
+
+def test_the_history_names_no_seed_of_what_was_never_graded(group: Group) -> None:
+    (group.handed / "ada").mkdir(parents=True)
+    group.grades("s04")
+    history = group.does("history", "ada").out
+    assert "(missing)" in history and "seed" not in history and "(graded)" not in history
 
 
 def test_a_zero_for_nothing_does_not_stay_beside_what_waits(group: Group) -> None:

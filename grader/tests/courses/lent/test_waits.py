@@ -57,10 +57,21 @@ class TestACheck:
         if when.startswith("2999"):
             assert "from 2999-12-31 12:00" in done.json["problem"]["hint"]
 
-    @pytest.mark.parametrize("when", ["never", "2026-11-30", "2026-11-30T23:59:00"])
-    def test_another_word_or_a_time_without_an_offset_is_refused(self, grader: Grade, handed: Path, when: str) -> None:
+    @pytest.mark.parametrize(
+        ("when", "why"),
+        [
+            ("never", "does not say when"),
+            ("deadline", "works only in class.toml"),
+            ("2026-11-30", "has no UTC offset"),
+            ("2026-11-30T23:59:00", "has no UTC offset"),
+        ],
+    )
+    def test_another_word_or_a_time_without_an_offset_is_refused(
+        self, grader: Grade, handed: Path, when: str, why: str
+    ) -> None:
         done = grader("check", "s04", "--submission", str(handed), "--lend", when)
-        assert done.code == 2 and f"--lend '{when}'" in done.err and "with its offset" in done.err
+        assert done.code == 2 and f"--lend '{when}' {why}" in done.err
+        assert "2026-11-30T23:59:00+01:00" in " ".join(done.err.split())
 
     def test_ones_own_files_need_no_such_option(self, grader: Grade) -> None:
         assert grader("check", "s04", "--lend", "always").code == 2
