@@ -28,7 +28,7 @@ def verdict_document(verdict: Verdict, waits_for: Iterable[str] = ()) -> Documen
         "seed": run.seed,
         "isolation": run.isolation,
         "isolation_note": plain_text(run.isolation_note),
-        "duration_s": round(run.duration_s, 3),
+        "duration_s": None if run.withheld else round(run.duration_s, 3),
         "course": run.course,
         "submission": run.submission,
         "file": plain_text(run.label),

@@ -11,7 +11,7 @@ from grader.verdict import SOURCE, CriterionResult, Failure, Verdict
 
 HELD_BACK = "A hidden test does not pass; what it calls and what came back are not shown."
 FAULT = 'Something failed in the grader or the course; feedback = "full" in stage.toml shows what.'
-HELD_FAULT = "Something failed in the grader or the course; beside a reference that is held back, no report says what."
+HELD_FAULT = "The grader or the course failed; details are hidden because a reference was lent."
 TESTS = "the tests"  # stands for the tests of a row of which nothing is told
 MODULE = "the module"  # what rows wait for where the whole module cannot be graded
 LOADING = ("import", "import-error")  # kinds of problems that are found by running the module
@@ -86,8 +86,8 @@ def held_back(stages: Sequence[str]) -> str:
     """Return why a report says no more than which rows pass."""
     names = " and ".join(stages)
     return (
-        f"This ran beside the reference of {names}, which code that runs can read: so no messages, values or output "
-        f"are shown. Hand in {names} of your own that passes, and all of it is."
+        f"Code can read the reference of {names} that it runs beside, so this report shows no messages, values or "
+        f"output. Submit your own {names} that passes to see them."
     )
 
 

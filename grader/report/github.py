@@ -63,8 +63,8 @@ def _blocks(report: Report) -> Iterator[str]:
 def _stage(verdict: Verdict) -> Iterator[str]:
     run = verdict.run
     yield f"## {markdown(title(verdict))}"
-    how = f"seed {run.seed} · isolation {run.isolation} · {run.duration_s:.1f} s"
-    how = " · ".join(filter(None, (how, run.provenance.words)))
+    took = "" if run.withheld else f"{run.duration_s:.1f} s"
+    how = " · ".join(filter(None, (f"seed {run.seed}", f"isolation {run.isolation}", took, run.provenance.words)))
     yield f"**{reached(verdict)}** · {markdown(how)} · {code_span(run.label)}"
     if verdict.problem is not None:
         yield preformatted(problem(verdict))

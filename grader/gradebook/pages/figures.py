@@ -183,7 +183,7 @@ def _count(stage: StageFigures, entry: Entry, tries: Sequence[Try]) -> None:
     stage.passed += entry.passed
     stage.late += entry.is_late
     stage.attempts += entry.attempts
-    stage.seconds.extend(each.seconds for each in tries)
+    stage.seconds.extend(each.seconds for each in tries if each.verdict.get("duration_s", 0.0) is not None)
     if entry.points is not None and entry.mark is not None and entry.mark.out_of > 0:
         stage.bins[min(int((BINS - 1) * entry.points / entry.mark.out_of + 1e-9), BINS - 1)] += 1
 

@@ -222,8 +222,8 @@ def _run_line(verdict: Verdict, style: Style) -> list[Text]:
     if verdict.problem is not None:
         return []
     run = verdict.run
-    lines = paragraph(f"{with_uses(run.uses)}", style.look, "dim", indent=0) if run.uses else []
-    facts = f"seed {run.seed} · isolation {run.isolation} · {run.duration_s:.1f} s"
+    lines = paragraph(with_uses(run.uses, run.withheld), style.look, "dim", indent=0) if run.uses else []
+    facts = f"seed {run.seed} · isolation {run.isolation}" + ("" if run.withheld else f" · {run.duration_s:.1f} s")
     lines += paragraph(facts, style.look, "dim", indent=0)
     if made := run.provenance.words:
         lines += paragraph(made, style.look, "dim", indent=0)

@@ -108,12 +108,17 @@ def duration(seconds: float) -> str:
     return f"{seconds / 1e-9:.3g} ns"
 
 
-def with_uses(uses: Sequence[Use]) -> str:
-    """Return whose modules of earlier stages a module was graded with, and why not the learner's own."""
+def with_uses(uses: Sequence[Use], withheld: Sequence[str] = ()) -> str:
+    """Return whose modules of earlier stages a module was graded with, and why not the learner's own.
+
+    withheld names the stages whose references were lent.
+    """
     of = {source: " and ".join(use.stage for use in uses if use.source == source) for source in SOURCES}
     instead = [f"the reference of {of['reference']}"] if of["reference"] else []
     instead += [f"what this course gives for {of['given']}"] if of["given"] else []
     why = ", since your own, as it is now, has not passed" if instead else ""
+    if withheld:
+        why = f": no {' and '.join(withheld)} that passes was submitted"
     own = [f"your own {of['own']}"] if of["own"] else []
     told = ", and with ".join([*own, " and ".join(instead)] if instead else own)
     return f"with {told}{why}"

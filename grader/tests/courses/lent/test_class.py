@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -116,6 +117,19 @@ def test_the_reference_is_lent_after_a_students_own_deadline(group: Group) -> No
     group.policy("[stages.s03]\ndeadline = 2020-01-01T00:00:00\n")
     assert group.grades("s04").out == "s04: 1 passed, 0 did not; 1 had a result before\n"
     assert group.outcomes() == {"ada": "graded", "bob": "graded"}
+
+
+def test_no_time_of_a_lent_run_is_kept(group: Group, grader: Grade, tmp_path: Path) -> None:
+    """A module that has read a reference chooses how long it takes."""
+    group.hands_in("ada", s04=None)
+    group.policy('lend = "always"\n')
+    group.grades("s04")
+    assert (group.entries()["ada"].verdict or {})["duration_s"] is None
+    with closing(sqlite3.connect(group.out / FILE)) as book:
+        assert book.execute("SELECT DISTINCT seconds FROM results").fetchall() == [(0.0,)]
+    assert grader("class", "report", str(group.out), "--out", str(tmp_path / "pages")).code == 0
+    assert re.search(r"\d m?s\b", (tmp_path / "pages" / "index.html").read_text().split("<h1")[1]) is None
+    assert set(re.findall(r' time="([0-9.]+)"', group.export("junit"))) == {"0.000"}
 
 
 def test_another_word_is_a_mistake_in_the_file(group: Group) -> None:
