@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from datetime import datetime
 from typing import ClassVar
 
 
@@ -32,18 +34,28 @@ class StageLocked(GraderError):
     exit_code = 3
 
 
+@dataclass(frozen=True)
+class Lacking:
+    """An earlier stage for which no module is available: whether one was submitted and fails, and when it is lent."""
+
+    stage: str
+    is_failing: bool
+    since: datetime | None = None  # from when its reference serves; None for never
+
+
 class StageWaits(GraderError):
     """The submission builds on earlier stages for which no module is available; `stages` names them."""
 
     exit_code = 3
 
-    def __init__(self, message: str, hint: str, stages: tuple[str, ...]) -> None:
+    def __init__(self, message: str, hint: str, lacking: tuple[Lacking, ...]) -> None:
         super().__init__(message, hint)
         self.hint: str = hint
-        self.stages = stages
+        self.lacking = lacking
+        self.stages = tuple(each.stage for each in lacking)
 
-    def __reduce__(self) -> tuple[type[StageWaits], tuple[str, str, tuple[str, ...]]]:
-        return type(self), (self.message, self.hint, self.stages)
+    def __reduce__(self) -> tuple[type[StageWaits], tuple[str, str, tuple[Lacking, ...]]]:
+        return type(self), (self.message, self.hint, self.lacking)
 
 
 class CourseError(GraderError):

@@ -52,7 +52,8 @@ def check(
 ) -> None:
     """Grade a stage and show its checklist.
 
-    When all its criteria pass, that is recorded, and the stages that waited for it open.
+    When all its criteria pass, that is recorded, and the stages that waited for it open. Exit codes: 0 all pass; 1 some
+    do not; 2 usage; 3 locked, or waits for an earlier stage; 4 grader fault; 5 nothing that can be graded; 130 stopped.
     """
     from grader.commands import choices, grading
     from grader.commands.classroom import signing

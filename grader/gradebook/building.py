@@ -21,7 +21,11 @@ def known_modules(book: Gradebook, policy: Policy, stage: Stage, student: str, n
     def own(used: Stage) -> Snapshot | None:
         return _passed(book, used, student)
 
-    lending = Lending(lambda used: policy.lent_from(student, used.id), now)
+    def is_failing(used: Stage) -> bool:
+        tried = [each.result for each in book.attempts(student) if each.stage == used.id and each.result is not None]
+        return any(book.result(number).outcome == "graded" for number in tried)
+
+    lending = Lending(lambda used: policy.lent_from(student, used.id), now, is_failing, policy.zone)
     return used_modules(stage, own, lambda used, digest: True, lending)
 
 

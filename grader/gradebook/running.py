@@ -66,7 +66,7 @@ class Coordinator:
                     job = self.job(stage, course, attempt, taken.snapshot)
                 except StageWaits as why:
                     self._record_waiting(stage, course, attempt, taken.snapshot, why)
-                    tally.wait(attempt.student, why.stages)
+                    tally.wait(attempt.student, why.lacking)
                 else:
                     yield job
                     continue
@@ -150,7 +150,7 @@ class Coordinator:
             try:
                 job = self.job(stage, course, attempt, taken.snapshot)
             except StageWaits as why:  # the result that counts stays
-                tally.wait(attempt.student, why.stages)
+                tally.wait(attempt.student, why.lacking)
                 continue
             known = self._book.known(job.key)
             if known is None or known[1] == "fault":

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 
 from grader.course.provenance import Provenance
 from grader.course.stage import Course
+from grader.errors import Lacking
 from grader.gradebook.records import Result
 from grader.gradebook.seeds import Seeds
 from grader.gradebook.worth.policy import Policy
@@ -38,7 +39,7 @@ class Tally:
     rejected: int = 0
     waits: int = 0
     faults: list[tuple[str, str]] = field(default_factory=list)  # whose grading failed, and why, each time
-    waiting: dict[str, tuple[str, ...]] = field(default_factory=dict)  # who waits, and for which earlier stages
+    waiting: dict[str, tuple[Lacking, ...]] = field(default_factory=dict)  # who waits, and for which earlier stages
     lacking: list[str] = field(default_factory=list)  # who handed in nothing, or nothing that can be accepted
 
     def count(self, result: Result, fault: str = "") -> None:
@@ -57,10 +58,10 @@ class Tally:
             case _:
                 self.failed += 1
 
-    def wait(self, student: str, stages: tuple[str, ...]) -> None:
+    def wait(self, student: str, lacking: tuple[Lacking, ...]) -> None:
         """Count what waits for earlier stages."""
         self.waits += 1
-        self.waiting[student] = stages
+        self.waiting[student] = lacking
 
     @property
     def graded(self) -> int:

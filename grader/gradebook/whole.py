@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from grader.course.stage import Course, Stage
@@ -15,19 +15,21 @@ from grader.gradebook.running import Coordinator
 from grader.gradebook.session import Wishes, opened, policy_of, pool, stoppable
 from grader.gradebook.setting import Setting, Tally, Told
 from grader.gradebook.store import Gradebook
+from grader.gradebook.worth.policy import Policy
 
 
 @dataclass(frozen=True)
 class Graded:
     """What a run did, by stage; how many marks the policy of now would change in points, and whom it names in vain.
 
-    ignored are the entries of the folder that are no student's.
+    ignored are the entries of the folder that are no student's; policy is what class.toml said.
     """
 
     tallies: tuple[Tally, ...]
     outdated: int
     strangers: tuple[str, ...] = ()
     ignored: tuple[str, ...] = ()
+    policy: Policy = field(default_factory=Policy)
 
 
 @dataclass(frozen=True)
@@ -56,6 +58,7 @@ def grade(course: Course, stages: tuple[Stage, ...], submissions: Path, wishes: 
             sum(each.changes_points for each in again.differences(book, setting, {})),
             strangers,
             listed.ignored,
+            setting.policy,
         )
 
 

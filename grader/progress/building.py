@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import datetime
@@ -19,12 +20,15 @@ if TYPE_CHECKING:
     from grader.verdict import Verdict
 
 
-def lending(stage: Stage, path: Path | None, since: datetime | None, now: datetime) -> Lending | None:
+def lending(course: Course, stage: Stage, path: Path | None, since: datetime | None, now: datetime) -> Lending | None:
     """Return when references serve what lies at path; None where they always do, and nothing is held back.
 
     That is beside one's own files, and in a copy for self-study, whose key travels along.
     """
-    return None if path is None or is_self_paced(stage) else Lending(lambda used: since, now)
+    if path is None or is_self_paced(stage):
+        return None
+    folder = shlex.quote(str(path))
+    return Lending(lambda used: since, now, lambda used: beside(course, used, path) is not None, folder=folder)
 
 
 def equipped(

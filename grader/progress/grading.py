@@ -24,7 +24,7 @@ def graded(
     from grader.judging.grading import Options, fresh_seed, grade
 
     path = None if request.ours else request.submission
-    lending = building.lending(stage, path, request.lent, request.now)
+    lending = building.lending(workspace.course, stage, path, request.lent, request.now)
     try:
         snapshot = building.equipped(
             workspace.course, workspace.store, stage, snapshot, request.submission, request.passed, lending

@@ -10,13 +10,13 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, tzinfo
 
 from grader.course import sealed
 from grader.course.answers import reference_source
 from grader.course.stage import Stage
 from grader.course.uses import given_text
-from grader.errors import SealError, StageWaits
+from grader.errors import Lacking, SealError, StageWaits
 from grader.submission.snapshot import Snapshot
 from grader.submission.used import Source, Use, UsedModule
 
@@ -25,10 +25,17 @@ ALWAYS = datetime.min.replace(tzinfo=UTC)  # the moment from which on what is al
 
 @dataclass(frozen=True)
 class Lending:
-    """When references serve what somebody handed in: since gives a stage's moment, None for never; now is the time."""
+    """When references serve what somebody handed in: since gives a stage's moment, None for never; now is the time.
+
+    is_failing says whether a stage's module was submitted and does not pass; zone is that of the moments that are told,
+    and folder what a check of the submission names.
+    """
 
     since: Callable[[Stage], datetime | None]
     now: datetime
+    is_failing: Callable[[Stage], bool] = lambda used: False
+    zone: tzinfo | None = None
+    folder: str = ""
 
     def is_lent(self, used: Stage) -> bool:
         """Say whether a stage's reference may be lent now."""
@@ -86,14 +93,29 @@ def _module(used: Stage, source: Source, label: str, text: bytes, withheld: bool
 
 def _waits(stage: Stage, lacking: list[Stage], lending: Lending) -> StageWaits:
     """Return the error that says what a stage waits for, and what to do: hand it in, or wait for its reference."""
-    names = " and ".join(used.id for used in lacking)
-    files = " and ".join(f"{used.module} ({used.id})" for used in lacking)
-    what = f"{stage.id} builds on {names}, and no {files} of yours that passes is known here"
-    moments = {used.id: since for used in lacking if (since := lending.since(used)) is not None}
-    later = ", ".join(f"from {moment:%Y-%m-%d %H:%M %Z} on the reference of {name}" for name, moment in moments.items())
+    found = tuple(Lacking(used.id, lending.is_failing(used), _told_since(used, lending)) for used in lacking)
+    failing = [used for used, each in zip(lacking, found, strict=True) if each.is_failing]
+    absent = [used for used in lacking if used not in failing]
+    parts = [f"{stage.id} builds on {' and '.join(used.id for used in lacking)}"]
+    parts += [f"its {_files(failing)} {'does' if len(failing) == 1 else 'do'} not pass"] if failing else []
+    parts += [f"no {_files(absent)} that passes was found"] if absent else []
+    what = f"{parts[0]}, and {' and '.join(parts[1:])}"
+    shows = "".join(f"`grader check {used.id} --submission {lending.folder}` shows why. " for used in failing)
+    later = ", ".join(
+        f"from {each.since:%Y-%m-%d %H:%M %Z} on the reference of {each.stage}" for each in found if each.since
+    )
     instead = f", or wait: {later} serves instead" if later else ""
     hint = (
-        f"Hand in {files} so that all of its criteria pass, first or together with {stage.module}{instead}. "
-        f"Until then {stage.id} has no mark, and loses none."
+        f"{shows if lending.folder else ''}Submit {_files(lacking)} with all criteria passing, with or before "
+        f"{stage.module}{instead}. Until then {stage.id} is not marked, and no points are lost."
     )
-    return StageWaits(what, hint, tuple(used.id for used in lacking))
+    return StageWaits(what, hint, found)
+
+
+def _told_since(used: Stage, lending: Lending) -> datetime | None:
+    since = lending.since(used)
+    return since if since is None or lending.zone is None else since.astimezone(lending.zone)
+
+
+def _files(stages: list[Stage]) -> str:
+    return " and ".join(f"{each.module} ({each.id})" for each in stages)

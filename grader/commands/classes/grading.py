@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,13 +12,14 @@ import typer
 
 from grader.commands.classes.marks import write_table
 from grader.commands.classes.options import Run, with_run
-from grader.commands.classes.telling import some, tell_faults, tell_ignored, tell_waiting
+from grader.commands.classes.telling import reasons, some, tell_faults, tell_ignored, tell_waiting
 from grader.commands.options import Json
 from grader.errors import UsageError
 
 if TYPE_CHECKING:
     from grader.gradebook.regrade import Difference
     from grader.gradebook.setting import Tally, Told
+    from grader.gradebook.whole import Graded
 
 GRADED, FAULTS = 0, 4
 
@@ -44,7 +46,8 @@ def grade(
     out = run.wishes.folder
     if as_json:
         write_table(out, "json")
-    _tell(done.tallies, as_json)
+    command = f"grader class grade {shlex.quote(str(submissions))} {{}} --out {shlex.quote(str(out))}"
+    _tell(done, as_json, [each.id for each in run.stages], command)
     tell_ignored(done.ignored)
     if any(each.lacking for each in done.tallies):
         _say(f"`grader class export --format json --out {out}` says why there was nothing to grade.")
@@ -79,7 +82,7 @@ def regrade(
     _tell_differences(done.differences, apply)
     for tally in done.tallies:
         if tally.waiting:
-            tell_waiting(tally, "The marks that they have stay as they are.")
+            tell_waiting(tally, ["The marks that they have stay as they are."])
     if failed := [fault for tally in done.tallies for fault in tally.faults]:
         tell_faults(failed, "their marks stay as they are.")
         raise typer.Exit(FAULTS)
@@ -137,10 +140,10 @@ def _progress() -> Iterator[Told]:
         raise
 
 
-def _tell(tallies: tuple[Tally, ...], quietly: bool) -> None:
+def _tell(done: Graded, quietly: bool, ran: list[str], command: str) -> None:
     from grader.report.terminal.screen import write
 
-    for tally in tallies:
+    for tally in done.tallies:
         line = f"{tally.stage}: {tally.summary}"
         if quietly:
             _say(line)
@@ -149,7 +152,7 @@ def _tell(tallies: tuple[Tally, ...], quietly: bool) -> None:
         if tally.lacking:
             _say(f"{tally.stage}: nothing to grade from {some(tally.lacking)}.")
         if tally.waiting:
-            tell_waiting(tally)
+            tell_waiting(tally, [*reasons(tally, ran, command, done.policy)])
         if tally.faults:
             again = "The same command tries again; `grader class history` keeps why."
             tell_faults(tally.faults, "no mark comes from that.", again)

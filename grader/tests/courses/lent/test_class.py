@@ -73,7 +73,10 @@ def test_whoever_waits_is_graded_once_their_earlier_module_passes(group: Group) 
     group.hands_in("ada", s03="def steps_from(graph, start):\n    return {}\n", s04=None)
     done = group.grades("s03", "s04")
     assert (done.code, done.out.splitlines()[-1]) == (0, "s04: 0 passed, 0 did not, 1 waits for an earlier stage")
-    assert "s04 waits for s03 of ada." in done.err and "no zero" in done.err
+    told = " ".join(done.err.split())
+    assert "s04 waits for s03 of ada." in told and "no zero" in told
+    assert "The s03 of ada was graded and does not pass." in told and "s03 has no deadline in class.toml" in told
+    assert "grader class grade" not in told  # the same command again would change nothing
     entry = group.entries()["ada"]
     assert (entry.outcome, entry.points, entry.mark, entry.passed) == ("waits", None, None, False)
     found = {form: group.export(form) for form in FORMS}
@@ -100,8 +103,8 @@ def test_a_page_says_what_to_do(group: Group, grader: Grade, tmp_path: Path) -> 
     group.grades("s04")
     assert grader("class", "report", str(group.out), "--out", str(tmp_path / "pages")).code == 0
     (page,) = (tmp_path / "pages" / "students").iterdir()
-    assert "waits for an earlier stage" in page.read_text() and "Hand in graphs.py (s03)" in page.read_text()
-    assert "points" not in page.read_text().split("<h2>")[1]
+    assert "waits for an earlier stage" in page.read_text() and "Submit graphs.py (s03)" in page.read_text()
+    assert "points" not in page.read_text().split("<h2>")[1].replace("no points are lost", "")
 
 
 def test_the_reference_is_lent_after_a_students_own_deadline(group: Group) -> None:
@@ -140,6 +143,14 @@ def test_another_word_is_a_mistake_in_the_file(group: Group) -> None:
     group.policy("lend = 3\n")
     done = group.grades("s04")
     assert done.code == 2 and 'lend: 3 is unknown; expected "passed", "deadline" or "always"' in done.err
+
+
+def test_who_waits_for_a_stage_that_did_not_run_is_told_a_command_with_it(group: Group) -> None:
+    group.hands_in("ada", s04=None)
+    group.policy('timezone = "Asia/Tokyo"\n[stages.s03]\ndeadline = 2999-12-31T12:00:00Z\n')
+    told = " ".join(group.grades("s04").err.split())
+    assert f"`grader class grade {group.handed} --stage s03 --stage s04 --out {group.out}`" in told
+    assert "From 2999-12-31 21:00 JST on the reference of s03 serves for ada." in told
 
 
 def test_points_by_hand_for_what_waits_are_asked_for(group: Group) -> None:

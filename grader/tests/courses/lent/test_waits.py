@@ -40,9 +40,9 @@ class TestACheck:
         jsonschema.validate(done.json, SCHEMA)
         assert done.json["waits_for"] == ["s03"] and not done.json["passed"] and done.json["criteria"] == []
         assert done.json["problem"]["kind"] == "waits" and not done.json["faults"]
-        assert "graphs.py (s03)" in done.json["problem"]["hint"] and "no mark" in done.json["problem"]["hint"]
+        assert "graphs.py (s03)" in done.json["problem"]["hint"] and "not marked" in done.json["problem"]["hint"]
         shown = grader("check", "s04", "--submission", str(handed), *HOW)
-        assert shown.code == 3 and "waits for s03" in shown.out and "Hand in graphs.py (s03)" in shown.out
+        assert shown.code == 3 and "waits for s03" in shown.out and "Submit graphs.py (s03)" in shown.out
 
     @pytest.mark.parametrize(
         ("when", "code"),
@@ -91,6 +91,8 @@ class TestACheck:
         beside.write_text(WRONG)
         done = grader("check", "s04", "--submission", str(handed.parent), *HOW, "--json")
         assert done.code == 3 and done.json["waits_for"] == ["s03"]
+        assert "its graphs.py (s03) does not pass" in done.json["problem"]["message"]
+        assert f"`grader check s03 --submission {handed.parent}` shows why" in done.json["problem"]["hint"]
 
     def test_in_a_run_over_all_stages_it_alone_waits(self, grader: Grade, handed: Path) -> None:
         handed.with_name("counting.py").write_text(solution("s01").read_text())
@@ -111,7 +113,7 @@ def test_no_format_gives_it_marks(grader: Grade, handed: Path, tmp_path: Path, m
     assert grader("check", "s04", "--submission", str(handed), *HOW, "--format", reports).code == 3
     text = {name: (tmp_path / name).read_text() for name in ("github", *names)}
     for name in ("github", "junit", "gradescope", "problems"):
-        assert "waits for s03" in text[name] and "Hand in graphs.py" in text[name], name
+        assert "waits for s03" in text[name] and "Submit graphs.py" in text[name], name
     result = json.loads(text["gradescope"])
     assert "score" not in result and "tests" not in result  # so that run_autograder leaves no zero
     assert 'errors="1"' in text["junit"] and 'skipped="0"' in text["junit"]
