@@ -55,8 +55,7 @@ def check(
     When all its criteria pass, that is recorded, and the stages that waited for it open. Exit codes: 0 all pass; 1 some
     do not; 2 usage; 3 locked, or waits for an earlier stage; 4 grader fault; 5 nothing that can be graded; 130 stopped.
     """
-    from grader.commands import choices, grading
-    from grader.commands.classroom import signing
+    from grader.commands import choices, classroom, grading
     from grader.progress.actions import GradingRequest
     from grader.progress.naming import stage_and_row
 
@@ -64,7 +63,7 @@ def check(
     request = GradingRequest(submission, only, seed, isolation, require_isolation, student, lent=lent_from(lend))
     several = choices.several(every, begun, stage, request, row)
     telling = grading.telling(formats, as_json, feedback, verbose)
-    telling = replace(telling, signing=signing(receipt, signing_key, only, several is not None))
+    telling = replace(telling, signing=classroom.signing(receipt, signing_key, only, several is not None))
     workspace = open_here(key_file)
     if several is not None:
         raise typer.Exit(grading.check_all(workspace, request, telling, several))
