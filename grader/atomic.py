@@ -29,31 +29,37 @@ def write_atomically(
     folders are made. Raises an error of the given type, with the file and the reason, and leaves nothing behind.
     """
     with _explained(path, error, hint):
+        data = _encoded(content)
         target = Path(os.path.realpath(path)) if follow else path
         if parents:
             target.parent.mkdir(parents=True, exist_ok=True)
-        with _draft(target, content, _kept_mode(target, follow), mode) as draft:
+        with _draft(target, data, _kept_mode(target, follow), mode) as draft:
             os.replace(draft, target)
 
 
 def write_new(
     path: Path, content: str | bytes, error: type[GraderError] = UsageError, hint: str | None = None, *,
-    mode: int = NEW_MODE,
+    mode: int = NEW_MODE, free: str = "Name another file.",
 ) -> None:  # fmt: skip
-    """Write a file that does not exist yet, as write_atomically does; Taken where something has its name."""
+    """Write a file that does not exist yet, as write_atomically does; Taken, with free as its hint, where something has its name."""
     with _explained(path, error, hint):
-        _expect_free(path)
-        with _draft(path, content, None, mode) as draft:
+        data = _encoded(content)
+        _expect_free(path, free)
+        with _draft(path, data, None, mode) as draft:
             try:
                 os.link(draft, path)  # unlike a rename, it replaces nothing
             except OSError:  # something has the name by now, or the file system has no hard links
-                _expect_free(path)
+                _expect_free(path, free)
                 os.replace(draft, path)
 
 
-def _expect_free(path: Path) -> None:
+def _encoded(content: str | bytes) -> bytes:
+    return content.encode("utf-8") if isinstance(content, str) else content
+
+
+def _expect_free(path: Path, hint: str) -> None:
     if os.path.lexists(path):
-        raise Taken(f"{path} already exists; it was not replaced", "Name another file.")
+        raise Taken(f"{path} already exists; it was not replaced", hint)
 
 
 def drafts(path: Path) -> Iterator[Path]:
@@ -75,10 +81,9 @@ def _kept_mode(target: Path, follow: bool) -> int | None:
 
 
 @contextmanager
-def _draft(target: Path, content: str | bytes, kept: int | None, mode: int) -> Iterator[Path]:
+def _draft(target: Path, data: bytes, kept: int | None, mode: int) -> Iterator[Path]:
     """Give a file beside the target that holds the content, on the disk and not only on its way to it."""
     draft = target.with_name(f".{target.name[:50]}.{os.urandom(8).hex()}.tmp")
-    data = content.encode("utf-8") if isinstance(content, str) else content
     try:
         descriptor = os.open(draft, _FLAGS, mode if kept is None else 0o600)
         with open(descriptor, "wb") as file:
@@ -97,6 +102,9 @@ def _draft(target: Path, content: str | bytes, kept: int | None, mode: int) -> I
 def _explained(path: Path, error: type[GraderError], hint: str | None) -> Iterator[None]:
     try:
         yield
+    except UnicodeEncodeError as found:
+        what = f"{path} cannot be written: its text holds {found.object[found.start]!r}, which UTF-8 cannot encode"
+        raise error(what, hint) from found
     except OSError as found:
         reason = found.strerror or str(found)
         if isinstance(found, FileNotFoundError) and not path.parent.is_dir():

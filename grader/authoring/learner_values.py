@@ -1,7 +1,7 @@
 """Finds where a test uses a learner's value as a number before it is known to be plain, and members not listed.
 
-An object of the learner's is refused there in any case, with an error that names it. What this finds are tests in
-which a learner would read of an operator or of NumPy instead of the value: an array was expected, and was not.
+An object of the learner's is refused there in any case, with an error that names it. The lint
+finds tests whose failure would mention an operator instead of the value.
 """
 
 from __future__ import annotations

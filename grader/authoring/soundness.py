@@ -1,7 +1,8 @@
-"""Grades each stage's reference once: the least that has to hold before anybody else gets the stage."""
+"""Grades each reference once, before a release."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -13,6 +14,7 @@ from grader.course.stage import Course, Stage
 from grader.errors import CourseError
 
 FEW = 2  # stages that are graded in this process: others would take longer to start
+LIST_THEM = "List each member in `functions` of a criterion, or under [members], in the stage's stage.toml"
 SHOWN = 5  # failures of one stage in a message
 
 
@@ -62,7 +64,16 @@ def expect_sound_stages(course: Course, stages: Sequence[Stage], on_result: OnRe
     if found := unsound(course, stages, on_result):
         names = " ".join(each.stage for each in found)
         hint = f"Nothing was written. `grader course verify {names}` says more; --unproven releases it all the same."
-        raise CourseError("\n".join(line for each in found for line in each.lines), hint)
+        lines = [f"- {line}" for each in found for line in each.lines]
+        unlisted = sorted({f"{each.stage}: {member}" for each in found for member in _unlisted(each)})
+        if unlisted:
+            hint = f"{LIST_THEM} ({', '.join(unlisted)}). {hint}"
+        raise CourseError("\n".join(["a reference does not pass its own tests:", *lines]), hint)
+
+
+def _unlisted(found: Unsound) -> Iterator[str]:
+    for failure in found.failures:
+        yield from re.findall(r"([\w.]+): this stage does not list", failure)
 
 
 def _failures(result: Result) -> Iterator[str]:

@@ -35,7 +35,15 @@ def _git(course: Course, *arguments: str) -> list[str]:
         raise UsageError(f"git cannot be run: {error.strerror}", "Name the stages instead of --since.") from error
     if done.returncode:
         reason = (done.stderr.strip().splitlines() or ["no reason given"])[0]
-        hint = "Give --since a commit that git knows here, or leave it out to prove every stage. After a force push "
-        hint += "the commit before is gone, and a shallow clone lacks most: `git fetch --unshallow` brings them."
-        raise UsageError(f"git {arguments[0]} failed: {reason}", hint)
+        raise UsageError(f"git {arguments[0]} failed: {reason}", _hint(course, reason))
     return done.stdout.splitlines()
+
+
+def _hint(course: Course, reason: str) -> str:
+    """Say what to do about a failure of git, by its cause."""
+    if "not a git repository" in reason.lower():
+        return "Name the stages instead of --since, or run it in a clone."
+    hint = "Give --since a commit that git knows here, or leave it out to prove every stage. "
+    if _git(course, "rev-parse", "--is-shallow-repository") == ["true"]:
+        return f"{hint}This clone is shallow: `git fetch --unshallow` brings older commits."
+    return f"{hint}After a force push the commit before is gone."

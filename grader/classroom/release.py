@@ -240,5 +240,5 @@ def _write(target: Path, files: Mapping[str, bytes]) -> None:
             else:
                 with suppress(OSError):
                     top.unlink()
-        hint = "Nothing of it is left. Make room there, or name another folder."
+        hint = "Nothing was kept. Make room there, or name another folder."
         raise UsageError(f"{target} cannot be written: {error.strerror}", hint) from error

@@ -88,7 +88,7 @@ def release(
     """Build the learner's copy, with hidden tests sealed.
 
     It holds stubs, READMEs, public tests, and the grader without answers. Nothing is written if any text of a hidden
-    file would be left in it, or if the reference of a stage does not pass its own tests.
+    file would be left in it, or if the reference of a stage does not pass its own tests (exit code 4).
     """
     from grader.course.sealed import in_copy
 
@@ -98,14 +98,13 @@ def release(
     from grader.classroom.release import release as build
     from grader.course.manifest import find_course_root, load_course
     from grader.course.sealed.keys import read_key
-    from grader.report.terminal.screen import counting, write
+    from grader.report.terminal.screen import counting
 
     _expect_one(key_file, self_paced)
     chosen = _chosen(course := load_course(find_course_root(Path.cwd())), stages)
     plan = Plan(whole(course, chosen), read_key(key_file) if key_file is not None else None, not unproven)
     with counting() as count:
         files = build(course, plan, folder, count)
-    write("\n".join(files))
     kept = "The key lies in it." if self_paced else f"Keep {key_file}: without it nobody can run the hidden tests."
     _say_released(plan, chosen, f"{len(files)} files in {folder}", kept)
 
@@ -114,7 +113,8 @@ def _say_released(plan: Plan, chosen: tuple[Stage, ...], where: str, kept: str) 
     from grader.report.terminal.screen import say
 
     if along := [stage for stage in plan.stages if stage not in chosen]:
-        say(f"{_ids(along)} came along: stages that were named build on them.")
+        is_, them = ("is", "it") if len(along) == 1 else ("are", "them")
+        say(f"{_ids(along)} {is_} included too: the stages named build on {them}.")
     say(f"Released {_ids(plan.stages)} with {where}; no hidden text is left.", kept)
     if plan.proven:
         say("Each reference passed its own tests.")

@@ -165,7 +165,7 @@ def solution(
             f"--json prints a comparison, and {given} asks for the reference alone", "Leave one of them out."
         )
     if output is not None:
-        write_new(output, lessons.solution(workspace, target))
+        write_new(output, lessons.solution(workspace, target), free="Name another file with --output.")
         say(f"The solution is in {output}.")
     elif json or compare or (compare is None and sys.stdout.isatty()):
         _compare(workspace, target, time, json)

@@ -29,7 +29,7 @@ REMEDY = (
     "Your own files can be checked so. Before you grade other people's files, start the grader as an ordinary user, "
     "or where more users than one are mapped (/proc/self/uid_map)."
 )
-UNCOUNTED = f"{UNCHANGED}, and the kernel limits no processes of root's: start the grader as an ordinary user"
+UNCOUNTED = f"{UNCHANGED}, and the kernel does not limit root's processes: start the grader as an ordinary user"
 
 
 def is_root() -> bool:

@@ -66,7 +66,7 @@ class RemoteValue:
             return
         if self._members and self._kind != "iterator":
             raise NotAsked(f"{self._shown}.{name}: this stage does not list {name!r} among the members of its classes")
-        raise NotAsked(f"{self._origin()}, of which this stage asks no {name!r}: expected {PLAIN}")
+        raise NotAsked(f"{self._origin()}: this stage does not use its attribute {name!r}: expected {PLAIN}")
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self._connection.request("call", self._number, "", args, kwargs, label=self._shown)
@@ -84,11 +84,11 @@ class RemoteValue:
         return self._connection.request("op", self._number, name, args, label=f"{self._shown}.__{name}__")
 
     def _refused(self, use: str) -> NotPlain:
-        return NotPlain(f"{self._origin()}, which {use} does not take: expected {PLAIN}")
+        return NotPlain(f"{self._origin()}, which {use} cannot use: expected {PLAIN}")
 
     def _origin(self) -> str:
         what = {"function": "the function ", "class": "the class "}.get(self._kind, "an instance of ") + self._shown
-        return f"{self._giver} gave {what}" if self._giver else f"{what} of the module"
+        return f"{self._giver} returned {what}" if self._giver else f"{what} of the module"
 
     def __array__(self, *args: Any, **kwargs: Any) -> Any:
         raise self._refused("NumPy")

@@ -2,7 +2,8 @@
 
 A spreadsheet of another country splits at `;` what was separated by `,`, and then quotes no longer hold a text
 together. So every text is quoted, and an apostrophe stands before each place in it at which a cell could begin with a
-formula.
+formula. After a comma a number may have its sign: only a reader that ignores quotes splits there, and it ends the cell
+at the next comma. After `;` the cell goes on in the next text, where a sign could begin a formula.
 Source: OWASP, CSV Injection; RFC 4180.
 """
 
@@ -15,7 +16,8 @@ Cell = str | int | float | None
 _SIGNS = r"=+\-@＝＋－＠﹦﹢﹣﹫−"  # full-width and small forms are taken for the plain ones
 _ENDS = r"\t\n\v\f\r\x85\u2028\u2029"  # of lines, and the separator that is no mark
 _LEFT_OUT = r"\"' \xa0\u2000-\u200b\u202f\u3000\ufeff"  # quotes and blanks, which some readers remove
-_FORMULA = re.compile(rf"^(?=[{_ENDS}])|(?:^|(?<=[,;|{_ENDS}]))(?=[{_LEFT_OUT}]*[{_SIGNS}])")
+_NUMBER = rf" *[+\-] *(?:[0-9]*\.?[0-9]*(?:e[+\-]?[0-9]+)?)[\])}} ]*(?=[,{_ENDS}]|\Z)"  # or the sign alone: no formula
+_FORMULA = re.compile(rf"^(?=[{_ENDS}])|(?:^|(?<=[;|{_ENDS}])|(?<=,)(?!{_NUMBER}))(?=[{_LEFT_OUT}]*[{_SIGNS}])")
 
 
 def csv_text(lines: Iterable[Sequence[Cell]]) -> str:

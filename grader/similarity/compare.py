@@ -10,7 +10,7 @@ course's own solutions (`own.py`) is named as such.
 from __future__ import annotations
 
 import math
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -26,6 +26,7 @@ LEAST_COMMON = 6  # fingerprints that a pair has to share: fewer are a line or t
 USUAL = 0.25  # what so many wrote is how it is written; in a small class up to half, but no more than SMALL
 OWN = 0.25  # where less than that of a text is not usual, there is little to compare
 MANY_IDLE = 10  # statements and expressions that do nothing: this course's own and outside solutions hold 3 at most
+SAME_LINES = 0.95  # of both sides: nearly word for word
 FEW, SMALL = 4, 6  # so many may share something in any class, and in one of at least twice as many
 
 
@@ -59,6 +60,12 @@ class Pair:
     def share(self) -> float:
         """The share of the side of which more is shared."""
         return max(self.of_left, self.of_right)
+
+    @property
+    def word_for_word(self) -> bool:
+        """Say whether nearly all lines of each side are lines of the other, letter for letter."""
+        left, right = (Counter(filter(None, map(str.rstrip, each.lines))) for each in (self.left, self.right))
+        return (left & right).total() >= SAME_LINES * max(left.total(), right.total())
 
 
 @dataclass(frozen=True)

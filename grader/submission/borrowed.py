@@ -34,7 +34,7 @@ def borrow(repository: Path, room: Path, label: str) -> Path:
     """Make room a git folder with the names of a repository's revisions; return the folder of its objects.
 
     Raises SubmissionError where that is not a repository, where its objects lie elsewhere, or where the names take more
-    than their budget, GraderFault where the room takes nothing.
+    than their budget, GraderFault where the room cannot be written.
     """
     folder = _git_folder(repository, label)
     objects = folder / "objects"
@@ -53,7 +53,7 @@ def borrow(repository: Path, room: Path, label: str) -> Path:
             target.write_bytes(data)
         (room / "config").write_text(_configuration(folder), encoding="ascii")
     except OSError as error:  # those of the repository are told as such where it is read
-        what = f"{label} cannot be read: the folder for temporary files takes nothing: {error.strerror}"
+        what = f"{label} cannot be read: the temporary folder cannot be written: {error.strerror}"
         raise GraderFault(what, "Make room there, or name another folder in TMPDIR.") from error
     return Path(os.path.abspath(objects))
 

@@ -49,7 +49,7 @@ class Git:
         commit = self._parsed(f"{found}^{{commit}}") if found else None
         if commit is None:
             what = f"{self._label} has no revision '{shown(revision)}' that is a commit"
-            log = "The log that @{…} is read from is not copied. " if "@{" in revision else ""
+            log = "Reflogs are not copied, so @{…} does not work. " if "@{" in revision else ""
             raise SubmissionError(what, f"{log}Give a branch, a tag, or the first characters of a commit's name.")
         return commit
 

@@ -33,6 +33,7 @@ class Zip:
     def __init__(self, data: bytes, label: str) -> None:
         self._label = label
         self._data = data
+        self._budget = ArchiveBudget(label, len(data))  # of all members together
         self._check_end()
         try:
             self._file = zipfile.ZipFile(io.BytesIO(data))
@@ -68,7 +69,7 @@ class Zip:
             raise SubmissionError(
                 f"{label} cannot be accepted: {ratio}, at most {MAX_RATIO} times as many are accepted"
             )
-        ArchiveBudget(self._label, len(self._data)).spend(info.file_size)
+        self._budget.spend(info.file_size)
         try:
             with self._file.open(info) as file:
                 source = file.read(MAX_BYTES + 1)

@@ -8,6 +8,7 @@ import os
 import re
 import stat
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -205,3 +206,11 @@ def test_what_a_killed_process_left_is_found(tmp_path: Path, monkeypatch: pytest
     (tmp_path / ".a.b.tmp").touch()
     (left,) = drafts(tmp_path / "a")
     assert left.name.startswith(".a.") and left.name != ".a.b.tmp"
+
+
+@pytest.mark.parametrize("write", [write_atomically, write_new])
+def test_a_text_that_utf_8_cannot_encode_is_explained(tmp_path: Path, write: Callable[..., None]) -> None:
+    path = tmp_path / "file"
+    with pytest.raises(UsageError, match=r"file cannot be written: its text holds '\\udc80'"):
+        write(path, "a\udc80")
+    assert not list(tmp_path.iterdir())

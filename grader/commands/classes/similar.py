@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 NOTED = 10
 MANY = 100  # take a while
+WORD_FOR_WORD, DISGUISED = "nearly word for word", "with other names or layout"
 
 
 Submissions = Annotated[
@@ -65,7 +66,7 @@ def similar(
     if len(found) > MANY:
         say(f"Comparing {len(found)} submissions.")
     readable = [each for each in found if not each.why]
-    if len(readable) < 2:
+    if not readable:
         _note([], lacking, None)
         tell_ignored(listed.ignored)
     comparison = _compared(target, readable, submissions, least, most)
@@ -79,7 +80,9 @@ def similar(
 
 def _expect_package() -> None:
     if find_spec("grader.similarity") is None:
-        raise UsageError("a learner's copy compares no submissions", "Use the author's copy, or an installed grader.")
+        raise UsageError(
+            "class similar is not part of a learner's copy", "Use the author's copy, or an installed grader."
+        )
 
 
 def _write(out: Path, comparison: Comparison, lacking: list[HandedIn], stage: Stage, least: int) -> None:
@@ -109,12 +112,15 @@ def _compared(stage: Stage, found: list[HandedIn], folder: Path, least: int, mos
     from grader.similarity.compare import compared, given, text
     from grader.similarity.gather import examples
 
-    if len(found) < 2:
-        what = f"{folder} holds {len(found)} submission{'s' if len(found) != 1 else ''} with {stage.module}"
-        raise UsageError(what, "Expected two or more: a file, a folder or an archive for each student.")
+    expected = "Expected two or more, or one and the course's own solutions: a file, a folder or an archive each."
+    if not found:
+        raise UsageError(f"{folder} holds 0 submissions with {stage.module}", expected)
     stub = given(stub_source(stage), *examples(stage))
     texts = [text(each.student, each.source, stub) for each in found]
-    return compared(texts, _own(stage, stub), least / 100, most)
+    own = _own(stage, stub)
+    if len(found) == 1 and not own:
+        raise UsageError(f"{folder} holds 1 submission with {stage.module}", expected)
+    return compared(texts, own, least / 100, most)
 
 
 def _own(stage: Stage, stub: frozenset[int]) -> list[Text]:
@@ -144,8 +150,8 @@ def _list(comparison: Comparison, lacking: list[HandedIn], stage: str, least: in
         write(document(comparison, lacking, stage, least / 100))
         return
     for pair in comparison.copies:
-        what = f"handed in the course's own solution, nearly word for word: {pair.right.name}"
-        write(f"{_shares(pair)}  {shown(pair.left.name)}  {what}")
+        write(f"{_shares(pair)}  {shown(pair.left.name)}  {pair.right.name}")
+        write(f"    handed in the course's own solution, {WORD_FOR_WORD if pair.word_for_word else DISGUISED}")
     for pair in comparison.pairs:
         write(f"{_shares(pair)}  {shown(pair.left.name)}  {shown(pair.right.name)}")
 
@@ -154,21 +160,30 @@ def _shares(pair: Pair) -> str:
     return f"{int(100 * pair.of_left):>3} % {int(100 * pair.of_right):>3} %"
 
 
+def _submissions(comparison: Comparison) -> str:
+    count = len(comparison.texts)
+    return f"{count} submission{'s' if count != 1 else ''}"
+
+
 def _tell(comparison: Comparison, least: int) -> None:
     """Say how many there are, and what counts nothing."""
     from grader.report.terminal.screen import say
     from grader.similarity.page import shown
 
     if copies := len(comparison.copies):
+        are = "is" if copies == 1 else "are"
+        same = sum(pair.word_for_word for pair in comparison.copies)
+        how = WORD_FOR_WORD if same == copies else f"{same} {WORD_FOR_WORD}" if same else DISGUISED
         say(
-            f"{copies} of {len(comparison.texts)} handed in one of the course's own solutions, nearly word for word. "
+            f"{copies} of {_submissions(comparison)} {are} the course's own solution, {how}. "
             "Pairs of such submissions are not listed.",
             style="yellow",
         )
+    were = "was" if len(comparison.texts) == 1 else "were"
     many = f"{comparison.count} pair{'s share' if comparison.count != 1 else ' shares'}"
     cut = f"; the first {len(comparison.pairs)} are listed" if comparison.count > len(comparison.pairs) else ""
     say(
-        f"{len(comparison.texts)} submissions were compared; {many} {least} % or more{cut}.",
+        f"{_submissions(comparison)} {were} compared; {many} {least} % or more{cut}.",
         "A share is a reason to look, and no finding." if comparison.pairs or comparison.copies else None,
     )
     if comparison.usual:

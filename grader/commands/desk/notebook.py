@@ -32,7 +32,7 @@ def notebook(
     target = stage_or_current(workspace, stage)
     text = made(workspace.course, target)
     path = output or suggested(target)
-    write_new(path, text)
+    write_new(path, text, free="Name another file with --output.")
     root = workspace.course.root
     say(f"{path.relative_to(root).as_posix() if path.is_relative_to(root) else path} draws with your {target.module}.")
     say("Open it in VS Code, or with `uv run --extra plot --with jupyterlab jupyter lab`.")

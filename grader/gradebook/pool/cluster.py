@@ -101,7 +101,7 @@ def _asked(client: Any, order: Order) -> dict[str, str | None]:
         time.sleep(NOTICED_SECONDS)
         with suppress(TimeoutError):
             client.wait_for_workers(1, timeout=CONNECT_SECONDS)  # a nanny starts another
-    what = f"the workers of the cluster did not answer in {TRIES} tries: {str(lost) or type(lost).__name__}"
+    what = f"the cluster's workers did not answer in {TRIES} tries: {str(lost) or type(lost).__name__}"
     raise GraderFault(what, "Look at their logs, and run the command again; nothing was sent.") from lost
 
 

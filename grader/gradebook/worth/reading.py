@@ -24,7 +24,7 @@ FILE = "class.toml"
 SCHEMA = 1
 MOST_DAYS = 366
 _MOMENT = "a date and a time, as in 2026-11-30T23:59:00 or 2026-11-30T23:59:00+01:00"
-_REMOVE = "expected no such key: remove the line, and `grader class regrade` repeats the seed of each result"
+_REMOVE = "remove the line: each run draws its own seeds, and a regrade repeats them"
 _Word = TypeVar("_Word", bound=str)
 
 
@@ -50,7 +50,7 @@ def _policy(top: Table, course: Course) -> Policy:
     zone = _zone(top)
     if "seed" in top.values:
         top.knows("seed")
-        top.wrong("seed", f"{top.values['seed']!r} has no effect any more, since each run draws its own; {_REMOVE}")
+        top.wrong("seed", f"{top.values['seed']!r} has no effect any more: {_REMOVE}")
     base = _stage_values(top, StagePolicy(), zone, None)
     policy = Policy(
         zone=zone,

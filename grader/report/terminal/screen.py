@@ -129,7 +129,9 @@ def show_markdown(text: str) -> None:
 def say(message: str, hint: str | None = None, style: str = "") -> None:
     """Print a message, and below it what to do, to stderr."""
     view = look(error=True)
-    lines = paragraph(view.command(message), view, style, indent=0)
+    lines = []
+    for line in view.command(message).split("\n"):
+        lines += paragraph(line, view, style, indent=0, hanging=2 if line.startswith("- ") else 0)
     show([*lines, *(paragraph(view.command(hint), view, indent=0) if hint else [])], error=True)
 
 

@@ -112,7 +112,7 @@ def test_numbers_of_a_class_of_their_own(remote: Any) -> None:
     red, close = remote.red()  # assertions take neither under plain pytest
     assert isinstance(red, RemoteValue) and isinstance(close, RemoteValue)
     for use in (int, float, abs, lambda value: value + 1, lambda value: value == 3):
-        with pytest.raises(NotPlain, match="red gave an instance of Color"):
+        with pytest.raises(NotPlain, match="red returned an instance of Color"):
             use(red)
 
 

@@ -53,5 +53,5 @@ def test_names_that_take_more_than_their_budget_are_refused(
 
 def test_a_room_that_takes_nothing_is_no_fault_of_the_repository(ada: Path, room: Path) -> None:
     (room / "objects").mkdir()
-    with pytest.raises(GraderFault, match="ada cannot be read: the folder for temporary files takes nothing: File"):
+    with pytest.raises(GraderFault, match="ada cannot be read: the temporary folder cannot be written: File"):
         borrow(ada, room, "ada")

@@ -48,7 +48,7 @@ class TestTaken:
         commit(ada, {"attention.py": b"later"}, "second")
         with pytest.raises(SubmissionError, match=r"has no revision 'main@\{1\}'") as caught:
             taken(ada, "main@{1}")
-        assert str(caught.value.hint).startswith("The log that @{…} is read from is not copied. Give a branch")
+        assert str(caught.value.hint).startswith("Reflogs are not copied, so @{…} does not work. Give a branch")
 
     def test_a_bare_repository_will_do(self, ada: Path, tmp_path: Path) -> None:
         commit(ada, {IN_TREE: SOURCE})
