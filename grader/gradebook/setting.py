@@ -89,7 +89,8 @@ class Tally:
         """What came of it after so many seconds, in words, and the rate; with_rest, the time that is left, too."""
         if not self.graded:
             return f"{self.stage}: {self.kept} kept"
-        rate = self.graded / seconds if seconds > 0 else 0.0
+        ran = self.passed + self.failed + len(self.faults)  # what was not run says nothing of the speed
+        rate = ran / seconds if seconds > 0 else 0.0
         left = (self.total - self.done) / rate if rate else 0.0
         waits = f"{self.waits} waiting, " if self.waits else ""
         counts = f"{self.passed} passed, {self.total_failed} not, {waits}{_faults(len(self.faults), 'fault')}"

@@ -16,6 +16,7 @@ class Typed:
         self._capsys = capsys
         self._monkeypatch = monkeypatch
         self.out = self.err = ""
+        self.lines: list[str] = []
 
     def __call__(self, *arguments: object) -> int:
         self._monkeypatch.setattr(sys, "argv", ["grader", *map(str, arguments)])
@@ -23,5 +24,6 @@ class Typed:
         with pytest.raises(SystemExit) as ended:
             cli.main()
         self.out, self.err = self._capsys.readouterr()
+        self.lines = self.err.splitlines()
         self.err = " ".join(self.err.split())
         return int(ended.value.code or 0)
