@@ -41,7 +41,7 @@ def write_new(
     path: Path, content: str | bytes, error: type[GraderError] = UsageError, hint: str | None = None, *,
     mode: int = NEW_MODE, free: str = "Name another file.",
 ) -> None:  # fmt: skip
-    """Write a file that does not exist yet, as write_atomically does; Taken, with the hint free, where its name is taken."""
+    """Write a new file as write_atomically does; Taken, with the hint free, where something has its name."""
     with _explained(path, error, hint):
         data = _encoded(content)
         _expect_free(path, free)
