@@ -8,7 +8,7 @@ from grader.gradebook.setting import Tally
 def test_a_tally_says_how_far_it_is_in_words() -> None:
     tally = Tally("s15", 100, kept=10, passed=20, failed=5, rejected=1, missing=2, faults=[("ada", "no memory")])
     assert tally.words(10.0) == "s15: 20 passed, 8 not, 1 fault, 2.6/s, 0 min 23 s left"
-    assert tally.words(1000.0) == "s15: 20 passed, 8 not, 1 fault, 2/min, 35 min 3 s left"
+    assert tally.words(1000.0) == "s15: 20 passed, 8 not, 1 fault, 2/min, 39 min 6 s left"
     assert Tally("s15", 100, kept=3).words(0) == "s15: 3 kept"
     assert Tally("s15", 100_000, passed=1).words(1.0).endswith("27 h 46 min left")
     assert Tally("s15", 3, kept=3).summary == "nothing is new; 3 had a result before"
