@@ -107,11 +107,11 @@ def spawning(more: Mapping[str, str] | None = None) -> Iterator[None]:
     from multiprocessing import resource_tracker
 
     with _spawning:
-        handed = [str(HOUSE.parent), *handed_on()]
+        handed = [*handed_on(), str(HOUSE.parent)]  # last: a course's files may lie there, beside this grader
         before = {name: os.environ.pop(name) for name in list(os.environ) if name.startswith(SETTING)}
         os.environ.update({SAFE_PATH: "1", **(more or {})})
         path = sys.path[:]
-        sys.path[:] = handed  # this grader's folder first: another package of its name may be installed
+        sys.path[:] = handed
         try:
             if sys.platform != "win32":
                 resource_tracker.ensure_running()

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal, get_args
 
-from grader.course.import_guard import STAGES as STAGES
 from grader.course.contract import NO_CONTRACT, Contract
+from grader.course.import_guard import STAGES as STAGES
 from grader.course.settings import UNSAID, Settings
 from grader.course.table import listed, near
 from grader.errors import UnknownStage, UsageError
