@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from grader.report.spreadsheet import Cell, csv_text
 
 SIGNS = ("=", "+", "-", "@", "＝", "＋", "－", "＠")
-NUMBER = re.compile(r'[^=]*?[+-] *[0-9]* *"?')  # a sign alone, or before a number, is no formula
+NUMBER = re.compile(r"""[ \xa0"']*[+-] *[0-9]* *["']?""")  # a sign alone, or before a number, is no formula
 PIECES = st.sampled_from([*SIGNS, ";", ",", "\t", "|", "\r", "\n", '"', "'", " ", "\xa0", "1", "x", "é"])
 
 
