@@ -12,6 +12,8 @@ from grader.remote.proxies import RemoteValue
 from grader.remote.record import Record
 from grader.remote.refusals import Unusable
 
+NUMERIC_KINDS = "biufc"  # bool, integers, floating and complex; text, dates, objects and records are no numbers
+
 
 def expect_kind(contract: Contract, record: Record, value: Any) -> None:
     """Expect a request's result to be of its kind; raises Unusable, and notes in the record that it failed."""
@@ -42,7 +44,9 @@ def fault(contract: Contract, kind: str, label: str, value: Any) -> str:
 
 
 def _is_array(value: Any) -> bool:
-    return type(value) is np.ndarray or isinstance(value, (np.generic, bool, int, float, complex))
+    if type(value) is np.ndarray or isinstance(value, np.generic):
+        return value.dtype.kind in NUMERIC_KINDS
+    return isinstance(value, (bool, int, float, complex))
 
 
 def _named(value: Any) -> str:
@@ -50,6 +54,8 @@ def _named(value: Any) -> str:
         return f"an instance of {value.__dict__['_shown']}" if value.__dict__["_kind"] == "object" else repr(value)
     if value is None:
         return "None"
+    if type(value) is np.ndarray:
+        return f"an array of dtype {value.dtype}"
     name = str(value.__dict__["_shown"]) if isinstance(value, Extended) else type(value).__name__
     return f"{'an' if name[:1] in 'aeiou' else 'a'} {name}"
 
