@@ -91,7 +91,7 @@ MODULE = """
             made = {
                 "plain": held, "told": {"W": Told()}, "object": Told(), "table": Table(held),
                 "ordered": collections.OrderedDict(held), "default": collections.defaultdict(list, held), "list": [1],
-                "scalars": {"W": np.float64(1), "b": np.array(1.0)},
+                "scalars": {"W": np.float64(1), "b": np.array(1.0)}, "text": {"W": np.array(["1.5"])},
             }
             return made[self.kind]
 
