@@ -88,7 +88,7 @@ def test_no_report_of_a_check_holds_a_piece_of_it(
     assert done.code == 1, done.err
     found = [path.read_text() for path in tmp_path.iterdir() if path.name in (*FILES, "summary")]
     assert len(found) == len(FILES) and told("\n".join([done.out, done.err, *found])) == []
-    assert "beside the reference of s03" in done.out
+    assert "the reference of s03" in done.out
 
 
 def test_ones_own_check_is_told_all(check: Grade, root: Path) -> None:
