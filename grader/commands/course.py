@@ -95,7 +95,7 @@ def _chosen(course: Course, names: list[str] | None, since: str | None) -> Seque
         raise UsageError("--since selects the stages, and some are named too", "Leave one of them out.")
     if since:
         if is_none(since):
-            say("--since names no commit, as on the first push of a branch: every stage is proven.")
+            say("--since is all zeros, as on the first push of a branch: every stage is proven.")
         return touched(course, since)
     return tuple(dict.fromkeys(map(course.find, names))) if names else course.stages
 
