@@ -99,9 +99,15 @@ BEFORE = pytest.StashKey[ProcessState]()
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
-    """Read the state before a test, and before the fixtures that are made for it."""
+    """Read the state before a test, and before the fixtures that are made for it; and keep it no longer than needed.
+
+    Each holds all names of modules: those of thousands of tests would make every fork of this process slow.
+    """
     item.stash[BEFORE] = ProcessState.current()
-    return (yield)
+    try:
+        return (yield)
+    finally:
+        del item.stash[BEFORE]
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
