@@ -15,7 +15,9 @@ from grader.course.stage import Tolerance
 from grader.diagnosis.comparison import Difference, compare, compare_shape, describe
 from grader.diagnosis.comparison.distance import Array
 from grader.diagnosis.comparison.exact import inequality
-from grader.diagnosis.comparison.wording import KIND_NAMES, NUMPY_SCALARS, SCALARS, Shape, number_pair
+from grader.diagnosis.comparison.likeness import likeness
+from grader.diagnosis.comparison.mutation import mutation
+from grader.diagnosis.comparison.wording import KIND_NAMES, NUMPY_SCALARS, SCALARS, Shape
 from grader.remote.measuring import peak_memory as peak_memory
 
 EXPECTED_TYPES = {np.ndarray, list, tuple} | SCALARS | NUMPY_SCALARS
@@ -202,7 +204,7 @@ def unchanged(*arrays: Array) -> Iterator[None]:
     names = [next((name for name, value in around.items() if value is array), unknown) for array in arrays]
     yield
     for name, array, (copy, shape, dtype) in zip(names, arrays, before, strict=True):
-        change = _change(array, copy, shape, dtype)
+        change = mutation(array, copy, shape, dtype)
         if change:
             raise Mismatch(f"{name} was changed in place: {change}", name, actual=array)
 
@@ -211,21 +213,6 @@ def _plain_array(value: object) -> Array:
     if not isinstance(value, np.ndarray):
         raise TypeError(f"unchanged takes arrays, not a {type(value).__name__}")
     return value
-
-
-def _change(array: Array, copy: Array, shape: Shape, dtype: np.dtype[Any]) -> str | None:
-    if array.shape != shape:
-        return f"its shape was {shape} and is {array.shape} now"
-    if array.dtype != dtype:
-        return f"its dtype was {dtype} and is {array.dtype} now"
-    bytes_now, bytes_then = (np.frombuffer(values.tobytes(), np.uint8) for values in (array, copy))
-    changed = (bytes_now != bytes_then).reshape(*shape, dtype.itemsize).any(axis=-1)
-    if not changed.any():
-        return None
-    first = tuple(int(i) for i in np.unravel_index(int(changed.argmax()), changed.shape))
-    was, now = number_pair(copy[first], array[first])
-    place = f"{changed.sum()} of {copy.size} values, first at {list(first)}: it" if shape else "it"
-    return f"{place} was {was} and is {now} now; work on a copy"
 
 
 def assert_equal(actual: object, expected: object, *, name: str = "result") -> None:
@@ -241,3 +228,16 @@ def assert_equal(actual: object, expected: object, *, name: str = "result") -> N
     if found is not None:
         prefix = "" if found.path == "result" else f"{found.path}: "
         raise Mismatch(f"{prefix}{found.text}", found.path, found.difference, actual)
+
+
+def assert_differ(
+    one: object, other: object, *, shape: Shape, name: str, dtype: object = float, everywhere: bool = False
+) -> None:
+    """Assert that two answers are plain arrays of that shape, of finite numbers of dtype's kind, and that they differ.
+
+    One value that differs is enough; with everywhere, each must. name says which two, as in "W1 of two new layers".
+    """
+    __tracebackhide__ = True
+    found = likeness(one, other, tuple(shape), dtype, everywhere)
+    if found is not None:
+        raise Mismatch(f"{name}: {found.text}", name, found.difference, found.actual)
