@@ -32,11 +32,11 @@ def assert_gradients(actual: Any, numerical: Params) -> None:
         assert_gradient(actual[name], expected, name=f"grads[{name!r}]")
 
 
-def assert_params(actual: Any, expected: Params, name: str = "params") -> None:
-    """Assert that a dict of parameters has these keys and values."""
+def assert_params(actual: Any, expected: Params, name: str = "params", **options: Any) -> None:
+    """Assert that a dict of parameters has these keys and values; options are those of assert_array."""
     assert_keys(actual, expected, name)
     for key, value in expected.items():
-        assert_array(actual[key], value, name=f"{name}[{key!r}]")
+        assert_array(actual[key], value, name=f"{name}[{key!r}]", **options)
 
 
 def assert_keys(actual: Any, expected: Params, name: str) -> None:

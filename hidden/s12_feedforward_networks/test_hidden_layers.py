@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from grader.testing import assert_array, assert_equal, assert_gradient, assert_shape, unchanged
+from grader.testing import assert_array, assert_differ, assert_equal, assert_gradient, assert_shape, unchanged
 from hidden.s12_feedforward_networks import checks, oracles
 from hidden.s12_feedforward_networks.oracles import ACTIVATIONS
 
@@ -64,7 +64,7 @@ class TestInitialWeights:
         first, again = (np.random.default_rng(seed) for _ in range(2))
         weights = draw(3, 4, first)
         assert_array(draw(3, 4, again), weights, name="result with an equal generator")
-        assert_equal(bool(np.any(draw(3, 4, first) != weights)), True, name="whether a second draw is another")
+        assert_differ(weights, draw(3, 4, first), shape=(3, 4), name="two draws of one generator")
 
     @pytest.mark.parametrize("name", ["xavier_uniform", "he_normal"])
     @pytest.mark.edges
@@ -105,7 +105,7 @@ class TestDenseParameters:
         equal = learner.Dense(3, 4, activation, again).params["weights"]
         assert_array(equal, weights, name="weights from an equal generator")
         second = learner.Dense(3, 4, activation, first).params["weights"]
-        assert_equal(bool(np.any(np.asarray(second) != weights)), True, name="whether a second layer is another")
+        assert_differ(weights, second, shape=(3, 4), name="weights of two layers of one generator")
 
     @pytest.mark.refusals
     def test_what_is_no_layer_is_refused(self, learner, rng):
@@ -214,12 +214,14 @@ class TestDenseBackward:
     @pytest.mark.parametrize("activation", ACTIVATIONS)
     @pytest.mark.dtype
     def test_single_precision_is_kept(self, learner, rng, activation):
-        p = {name: value.astype(np.float32) for name, value in oracles.draw_dense(rng, 3, 4).items()}
-        layer = new_dense(learner, rng, p, activation)
-        layer.forward(rng.normal(size=(2, 3)).astype(np.float32))
-        grad_x = layer.backward(rng.normal(size=(2, 4)).astype(np.float32))
-        for name, value in {"grad_x": grad_x, **layer.grads}.items():
-            assert_equal(str(value.dtype), "float32", name=f"dtype of {name}")
+        p, grad_output = oracles.draw_dense(rng, 3, 4), rng.normal(size=(2, 4))
+        x = oracles.draw_x(rng, 2, {f"layers.0.{key}": value for key, value in p.items()}, (activation,))
+        layer = new_dense(learner, rng, {name: value.astype(np.float32) for name, value in p.items()}, activation)
+        layer.forward(x.astype(np.float32))
+        grad_x = layer.backward(grad_output.astype(np.float32))
+        of_x, of_p = checks.numerical_gradients(lambda x, p: oracles.dense(x, p, activation), grad_output, x, p)
+        assert_array(grad_x, of_x, dtype="float32", rtol=1e-3, name="grad_x")
+        checks.assert_params(layer.grads, of_p, name="grads", dtype="float32", rtol=1e-3)
 
     @pytest.mark.refusals
     def test_grad_output_of_another_shape_is_refused(self, learner, rng):

@@ -65,7 +65,8 @@ class TestBatchNormTraining:
         output, mean, var, _ = normalise(learner, x.astype(np.float32), single(p), single(fixed), True)
         assert_array(output, oracles.batch_norm(x, p, None), dtype="float32", rtol=1e-4)
         for name, value in (("running_mean", mean), ("running_var", var)):
-            assert_equal(str(value.dtype), "float32", name=f"dtype of {name}")
+            assert_equal(str(plain_array(value, name=name).dtype), "float32", name=f"dtype of {name}")
+            assert_either(value, lambda v, name=name: oracles.running(x, fixed, v)[name], name=name, rtol=1e-4)
 
     @pytest.mark.refusals
     def test_other_shapes_are_refused(self, learner, rng):
@@ -167,11 +168,15 @@ class TestBatchNormBackward:
     @pytest.mark.parametrize("training", [True, False])
     @pytest.mark.dtype
     def test_single_precision_is_kept(self, learner, rng, training):
-        x, (p, fixed) = oracles.draw_batch(rng, 6, 3).astype(np.float32), oracles.draw_norm(rng, 3)
-        *_, cache = normalise(learner, x, single(p), single(fixed), training)
-        gradients = learner.batch_norm_backward(rng.normal(size=(6, 3)).astype(np.float32), cache)
-        for name, value in zip(("grad_x", "grad_gamma", "grad_beta"), gradients, strict=True):
-            assert_equal(str(value.dtype), "float32", name=f"dtype of {name}")
+        x, (p, fixed) = oracles.draw_batch(rng, 6, 3), oracles.draw_norm(rng, 3)
+        grad_output, used = rng.normal(size=(6, 3)), None if training else fixed
+        output, *_, cache = normalise(learner, x.astype(np.float32), single(p), single(fixed), training)
+        variant = assert_either(output, lambda variant: oracles.batch_norm(x, p, used, variant), rtol=1e-4)
+        gradients = learner.batch_norm_backward(grad_output.astype(np.float32), cache)
+        of_x, of_p = checks.numerical_gradients(lambda x, p: oracles.batch_norm(x, p, used, variant), grad_output, x, p)
+        expected = {"grad_x": of_x, "grad_gamma": of_p["gamma"], "grad_beta": of_p["beta"]}
+        for (name, right), value in zip(expected.items(), gradients, strict=True):
+            assert_array(value, right, dtype="float32", rtol=1e-3, name=name)
 
     @pytest.mark.parametrize("training", [True, False])
     @pytest.mark.refusals

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from grader.testing import assert_array, assert_equal, assert_shape, unchanged
+from grader.testing import assert_array, assert_differ, assert_equal, assert_shape, unchanged
 from hidden.s13_convolution import oracles
 
 pytestmark = pytest.mark.values
@@ -61,13 +61,13 @@ class TestConv2D:
         assert_array(weights.mean(), 0.0, atol=7 * deviation / 24000**0.5, name="mean of the weights")
         assert_array(weights.std(), deviation, rtol=0.05, name="standard deviation of the weights")
         assert_array(again["weights"], weights, name="weights from a generator of the same seed")
-        different = bool(np.all(other["weights"] != weights))
-        assert_equal(different, True, name="whether another seed gives other weights")
+        of = "weights of two different seeds"
+        assert_differ(weights, other["weights"], shape=(64, 15, 5, 5), name=of, everywhere=True)
 
     @pytest.mark.purity
     def test_without_a_generator_each_layer_is_drawn_afresh(self, learner):
         first, second = (learner.Conv2D(3, 4, 3).params["weights"] for _ in range(2))
-        assert_equal(bool(np.all(first != second)), True, name="whether two layers have different weights")
+        assert_differ(first, second, shape=(4, 3, 3, 3), name="weights of two layers", everywhere=True)
 
     @pytest.mark.dtype
     def test_single_precision_stays_in_a_layer(self, learner, rng):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from grader.testing import assert_array, assert_equal, assert_shape
+from grader.testing import assert_array, assert_differ, assert_equal, assert_shape
 from hidden.s17_transformer_blocks import oracles
 from hidden.s17_transformer_blocks.checks import (
     REFUSED,
@@ -12,7 +12,6 @@ from hidden.s17_transformer_blocks.checks import (
     check_backward_refusals,
     check_block,
 )
-from hidden.s17_transformer_blocks.oracles import PARTS
 
 pytestmark = pytest.mark.values
 
@@ -61,18 +60,18 @@ class TestEncoder:
     def test_new_parameters(self, learner, seed):
         first, again = (learner.Encoder(2, 6, 3, rng=np.random.default_rng(seed)) for _ in range(2))
         params = first.params
-        names = [f"{part}.{key}" for part in PARTS for key in getattr(first.blocks[0], part).params]
-        expected = [*(f"blocks.{i}.{name}" for i in range(2) for name in names), "norm.gamma", "norm.beta"]
+        expected = oracles.draw_encoder(np.random.default_rng(0), 2, 6, 24)
         assert_equal(sorted(params), sorted(expected), name="names of params")
-        assert_shape(params["blocks.1.mlp.W1"], (6, 24), name="blocks.1.mlp.W1")
         assert_array(params["norm.gamma"], np.ones(6), name="norm.gamma")
-        for name, value in again.params.items():
-            assert_array(value, params[name], name=f"{name} of a second encoder from an equal generator")
-        for name in ("attention.qkv_weights", "mlp.W1"):
+        same = again.params
+        for name, value in params.items():
+            assert_shape(value, expected[name].shape, name=name)
+            assert_array(same[name], value, name=f"{name} of a second encoder from an equal generator")
+        for name, shape in (("attention.qkv_weights", (6, 18)), ("mlp.W1", (6, 24))):
             one, other = (params[f"blocks.{i}.{name}"] for i in range(2))
-            assert_equal(bool(np.any(one != other)), True, name=f"whether {name} of the two blocks differ")
+            assert_differ(one, other, shape=shape, name=f"{name} of the two blocks")
         one, other = (learner.Encoder(1, 6, 3).params["blocks.0.mlp.W1"] for _ in range(2))
-        assert_equal(bool(np.any(one != other)), True, name="whether two encoders without a generator differ")
+        assert_differ(one, other, shape=(6, 24), name="mlp.W1 of two encoders without a generator")
         assert_shape(learner.Encoder(1, 6, 3, 1.45).blocks[0].mlp.params["b1"], (8,), name="b1 of an MLP of ratio 1.45")
 
     def test_params_show_what_the_parts_hold(self, learner, rng):
@@ -80,8 +79,10 @@ class TestEncoder:
         assert_equal(encoder.grads, {}, name="grads before backward")
         for p in (oracles.draw_encoder(rng, 2, 4, 6), oracles.draw_encoder(rng, 2, 4, 6)):
             oracles.load_encoder(encoder, p)
-            for name, value in encoder.params.items():
-                assert_array(value, p[name], name=f"params[{name!r}]")
+            params = encoder.params
+            assert_equal(sorted(params), sorted(p), name="names of params")
+            for name, value in p.items():
+                assert_array(params[name], value, name=f"params[{name!r}]")
 
     @pytest.mark.refusals
     def test_wrong_arguments_are_refused(self, learner, rng):

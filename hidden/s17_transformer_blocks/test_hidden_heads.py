@@ -3,7 +3,15 @@
 import numpy as np
 import pytest
 
-from grader.testing import assert_array, assert_equal, assert_gradient, assert_shape, plain_array, unchanged
+from grader.testing import (
+    assert_array,
+    assert_differ,
+    assert_equal,
+    assert_gradient,
+    assert_shape,
+    plain_array,
+    unchanged,
+)
 from hidden.s17_transformer_blocks import checks, oracles
 
 pytestmark = pytest.mark.values
@@ -74,7 +82,7 @@ class TestFusedProjection:
     @pytest.mark.purity
     def test_without_a_generator_every_layer_is_another(self, learner):
         first, second = (learner.MultiheadSelfAttention(4, 2).params["qkv_weights"] for _ in range(2))
-        assert_equal(bool(np.any(np.asarray(first) != second)), True, name="whether two new layers differ")
+        assert_differ(first, second, shape=(4, 12), name="qkv_weights of two new layers")
 
 
 @pytest.mark.criterion("multihead-attention")

@@ -3,7 +3,15 @@
 import numpy as np
 import pytest
 
-from grader.testing import assert_array, assert_equal, assert_gradient, assert_shape, plain_array, unchanged
+from grader.testing import (
+    assert_array,
+    assert_differ,
+    assert_equal,
+    assert_gradient,
+    assert_shape,
+    plain_array,
+    unchanged,
+)
 from hidden.s17_transformer_blocks import checks, oracles
 from hidden.s17_transformer_blocks.checks import OTHER_SHAPES, assert_output
 from hidden.s17_transformer_blocks.oracles import Variant
@@ -59,7 +67,7 @@ class TestMLP:
     @pytest.mark.purity
     def test_without_a_generator_every_mlp_is_another(self, learner):
         first, second = (learner.MLP(3, 4).params["W1"] for _ in range(2))
-        assert_equal(bool(np.any(np.asarray(first) != second)), True, name="whether two new MLPs differ")
+        assert_differ(first, second, shape=(3, 4), name="W1 of two new MLPs")
 
     @pytest.mark.dtype
     def test_float32_stays_float32(self, learner, rng):
@@ -110,19 +118,11 @@ class TestDropout:
         x, p = rng.normal(size=(6, 5)), oracles.draw_mlp(rng, 5, 4)
         first, again = (new_mlp(learner, p, 0.5, np.random.default_rng(seed)) for _ in range(2))
         results = [first.forward(x, True) for _ in range(2)]
-        assert_equal(
-            bool(np.any(np.asarray(plain_array(results[0])) != plain_array(results[1]))),
-            True,
-            name="whether two calls drop different numbers",
-        )
+        assert_differ(*results, shape=(6, 5), name="results of two calls in training")
         for result in results:
             assert_array(again.forward(x, True), result, name="result of a second MLP from an equal generator")
         drawn = [new_mlp(learner, p, 0.5).forward(x, True) for _ in range(2)]
-        assert_equal(
-            bool(np.any(np.asarray(plain_array(drawn[0])) != plain_array(drawn[1]))),
-            True,
-            name="whether two fresh generators differ",
-        )
+        assert_differ(*drawn, shape=(6, 5), name="results in training of two MLPs without a generator")
 
     def test_evaluation_drops_nothing_also_after_training(self, learner, rng):
         x, p = rng.normal(size=(4, 3)), oracles.draw_mlp(rng, 3, 5)

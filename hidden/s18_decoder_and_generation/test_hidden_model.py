@@ -5,7 +5,15 @@ import itertools
 import numpy as np
 import pytest
 
-from grader.testing import assert_array, assert_equal, assert_gradient, assert_shape, plain_array, unchanged
+from grader.testing import (
+    assert_array,
+    assert_differ,
+    assert_equal,
+    assert_gradient,
+    assert_shape,
+    plain_array,
+    unchanged,
+)
 from hidden.s18_decoder_and_generation import oracles
 from hidden.s18_decoder_and_generation.oracles import (
     assert_output,
@@ -61,9 +69,9 @@ class TestParams:
                 inputs = 24 if name.endswith("embedding") else shape[0]
                 assert_array(np.std(first[name]), inputs**-0.5, rtol=0.3, name=f"standard deviation of {name}")
         one, other = (first[f"blocks.{number}.mlp.W1"] for number in range(2))
-        assert_equal(bool(np.any(one != other)), True, name="whether mlp.W1 of the two blocks differ")
+        assert_differ(one, other, shape=(24, 96), name="mlp.W1 of the two blocks")
         one, other = (learner.GPT(4, 3, 1, 4, 2).params["token_embedding"] for _ in range(2))
-        assert_equal(bool(np.any(one != other)), True, name="whether two models without a generator differ")
+        assert_differ(one, other, shape=(4, 4), name="token_embedding of two models without a generator")
 
     @pytest.mark.refusals
     def test_what_does_not_fit_is_refused(self, learner, rng):
@@ -170,11 +178,16 @@ class TestEmbeddingGradients:
 
     @pytest.mark.dtype
     def test_float32(self, learner, rng):
-        drawn = oracles.draw(rng, model_shapes(7, 5, 1, 4))
-        model = new_model(learner, {name: value.astype(np.float32) for name, value in drawn.items()}, 2)
-        model.backward(np.ones_like(plain_array(model.forward(rng.integers(0, 7, size=(2, 3))))))
-        for name in ("token_embedding", "position_embedding"):
-            assert_equal(str(model.grads[name].dtype), "float32", name=f"dtype of grads[{name!r}]")
+        p, names = oracles.draw(rng, model_shapes(7, 5, 1, 4)), ("token_embedding", "position_embedding")
+        model = new_model(learner, {name: value.astype(np.float32) for name, value in p.items()}, 2)
+        ids, grad_logits = rng.integers(0, 7, size=(2, 3)), rng.normal(size=(2, 3, 7))
+        variant = oracles.closest(model.forward(ids), lambda variant: gpt(ids, p, 2, variant))
+        model.backward(grad_logits.astype(np.float32))
+        grads = model.grads
+        assert_equal(sorted(grads), sorted(p), name="names of grads")
+        expected = oracles.numerical_gradients(lambda p: gpt(ids, p, 2, variant), grad_logits, p, names)
+        for name, value in expected.items():
+            assert_array(grads[name], value, dtype="float32", rtol=1e-3, name=f"grads[{name!r}]")
 
 
 def draw_pieces(rng, length):

@@ -9,7 +9,7 @@ import math
 import numpy as np
 import pytest
 
-from grader.testing import assert_array, assert_equal, assert_shape, plain_array, unchanged
+from grader.testing import assert_array, assert_differ, assert_equal, assert_shape, unchanged
 from hidden.s18_decoder_and_generation.oracles import probabilities
 
 pytestmark = pytest.mark.values
@@ -81,6 +81,7 @@ class TestTemperature:
     def test_each_row_has_its_own_draw(self, learner, rng):
         drawn = learner.sample(np.zeros((20, 30, 50)), rng=rng)
         assert_shape(drawn, (20, 30), name="tokens")
+        assert_equal(sorted(set(range(50)).union(drawn.ravel().tolist())), list(range(50)), name="tokens of all draws")
         for axis, name in enumerate(("rows", "columns")):
             is_varied = bool(np.ptp(drawn, axis=axis).all())
             assert_equal(is_varied, True, name=f"whether tokens of different {name} differ")
@@ -90,10 +91,10 @@ class TestTemperature:
         first, again = (learner.sample(logits, rng=np.random.default_rng(seed)) for _ in range(2))
         assert_array(again, first, name="tokens of an equal generator")
         rng = np.random.default_rng(seed)
-        one, other = (plain_array(learner.sample(logits, rng=rng)) for _ in range(2))
-        assert_equal(bool(np.any(one != other)), True, name="whether two calls with the same generator differ")
-        one, other = (plain_array(learner.sample(logits)) for _ in range(2))
-        assert_equal(bool(np.any(one != other)), True, name="whether two calls without a generator differ")
+        one, other = (learner.sample(logits, rng=rng) for _ in range(2))
+        assert_differ(one, other, shape=(40,), dtype=int, name="tokens of two calls with the same generator")
+        one, other = (learner.sample(logits) for _ in range(2))
+        assert_differ(one, other, shape=(40,), dtype=int, name="tokens of two calls without a generator")
 
     @pytest.mark.edges
     def test_scores_far_out(self, learner, rng):

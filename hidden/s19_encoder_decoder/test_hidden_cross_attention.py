@@ -5,7 +5,15 @@ import math
 import numpy as np
 import pytest
 
-from grader.testing import assert_array, assert_equal, assert_gradient, assert_shape, plain_array, unchanged
+from grader.testing import (
+    assert_array,
+    assert_differ,
+    assert_equal,
+    assert_gradient,
+    assert_shape,
+    plain_array,
+    unchanged,
+)
 from hidden.s19_encoder_decoder import checks, oracles
 
 pytestmark = pytest.mark.values
@@ -86,7 +94,7 @@ class TestForward:
     @pytest.mark.purity
     def test_without_a_generator_every_layer_is_another(self, learner):
         first, second = (learner.CrossAttention(3, 1).params["query_weights"] for _ in range(2))
-        assert_equal(bool(np.any(np.asarray(first) != second)), True, name="whether two new layers differ")
+        assert_differ(first, second, shape=(3, 3), name="query_weights of two new layers")
 
     @pytest.mark.dtype
     def test_float32_stays_float32(self, learner, rng):

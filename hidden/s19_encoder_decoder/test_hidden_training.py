@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from grader.testing import assert_array, assert_equal, plain_array
+from grader.testing import assert_array, assert_equal, assert_shape, plain_array
+from hidden.s19_encoder_decoder.counts import smoothed_loss
 
 pytestmark = [pytest.mark.criterion("reverses-sequences"), pytest.mark.values]
 
@@ -39,9 +40,10 @@ def new_model(learner, rng, dim):
 
 
 def loss_of(learner, model, sources, answers):
-    """Return the loss and what backward is to be given, by the learner's own functions."""
+    """Return the loss, worked out here from the logits, and the learner's own gradient, for backward."""
     logits = model.forward(sources, learner.shift_right(answers, START), sources != PAD)
-    loss = learner.label_smoothing_loss(logits, answers, SMOOTHING, PAD)
+    assert_shape(logits, (*answers.shape, FIRST + SYMBOLS), name="logits")
+    loss = smoothed_loss(logits, answers, SMOOTHING, PAD)
     return loss, learner.label_smoothing_gradient(logits, answers, SMOOTHING, PAD)
 
 
@@ -69,7 +71,9 @@ def trained(learner, rng):
         _, grad_logits = loss_of(learner, model, *draw(rng, BATCH, new=False))
         model.backward(grad_logits)
         rate = RATE * min(1, step / 10) * (1 - 0.95 * step / STEPS)
-        for key, grad in model.grads.items():
+        grads = model.grads
+        assert_equal(sorted(grads), sorted(params), name="names of grads")
+        for key, grad in grads.items():
             first[key] = 0.9 * first.get(key, 0) + 0.1 * grad
             second[key] = 0.98 * second.get(key, 0) + 0.02 * grad**2
             size = np.sqrt(second[key] / (1 - 0.98**step)) + 1e-8

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from grader.testing import assert_array, assert_equal, assert_gradient, assert_shape, unchanged
+from grader.testing import assert_array, assert_differ, assert_equal, assert_gradient, assert_shape, unchanged
 from hidden.s20_vision_transformer import oracles
 from hidden.s20_vision_transformer.oracles import CUTS
 
@@ -47,7 +47,7 @@ class TestPatchEmbedding:
         assert_array(np.mean(first["weights"]), 0.0, atol=0.02, name="mean of weights")
         assert_array(again["weights"], first["weights"], name="weights of a second layer from an equal generator")
         one, other = (learner.PatchEmbedding(3, 2, 4).params["weights"] for _ in range(2))
-        assert_equal(bool(np.any(one != other)), True, name="whether weights of two layers without generator differ")
+        assert_differ(one, other, shape=(12, 4), name="weights of two layers without a generator")
 
     @pytest.mark.dtype
     def test_single_precision_stays(self, learner, rng):
@@ -118,9 +118,14 @@ class TestPatchEmbeddingBackward:
     def test_single_precision_stays(self, learner, rng):
         embedding, p = new_embedding(learner, rng, 2, 2, 5)
         embedding.params = {name: value.astype(np.float32) for name, value in p.items()}
-        embedding.forward(np.zeros((1, 2, 4, 4), dtype=np.float32))
-        grad_images = embedding.backward(np.zeros((1, 4, 5), dtype=np.float32))
-        assert_array(grad_images, np.zeros((1, 2, 4, 4), dtype=np.float32), dtype=np.float32, name="grad_images")
+        images, grad_output = rng.normal(size=(1, 2, 4, 4)), rng.normal(size=(1, 4, 5))
+        embedding.forward(images.astype(np.float32))
+        grad_images = embedding.backward(grad_output.astype(np.float32))
+        of_images, of_p = oracles.numerical_gradients(
+            lambda x, p: oracles.cut(x, 2) @ p["weights"] + p["bias"], grad_output, images, p
+        )
+        assert_array(grad_images, of_images, dtype=np.float32, rtol=1e-3, name="grad_images")
+        oracles.assert_gradients(embedding.grads, of_p)
 
     @pytest.mark.purity
     def test_gradients_are_replaced_and_arguments_kept(self, learner, rng):

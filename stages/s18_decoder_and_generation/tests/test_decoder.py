@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from grader.testing import assert_array, assert_equal, assert_gradient, assert_shape, unchanged, plain_array
+from grader.testing import assert_array, assert_equal, assert_gradient, assert_shape, plain_array, unchanged
 
 pytestmark = pytest.mark.values
 
@@ -476,13 +476,17 @@ class TestTraining:
             rows = rng.integers(0, 800, size=16)
             logits = model.forward(text[rows, :-1])
             model.backward(learner.cross_entropy_loss(logits, text[rows, 1:], real[rows, 1:])[1])
-            for name, grad in model.grads.items():
+            grads = model.grads
+            assert_equal(sorted(grads), sorted(params), name="names of grads")
+            for name, grad in grads.items():
                 mean[name] = 0.9 * mean[name] + 0.1 * grad
                 square[name] = 0.98 * square[name] + 0.02 * grad**2
                 size = np.sqrt(square[name] / (1 - 0.98**step)) + 1e-8
                 params[name] = params[name] - 0.02 * mean[name] / (1 - 0.9**step) / size
             model.params = params
-        logits = model.forward(text[800:, :-1])
-        loss = float(plain_array(learner.cross_entropy_loss(logits, text[800:, 1:], real[800:, 1:])[0]))
+        logits = plain_array(model.forward(text[800:, :-1]))
+        assert_shape(logits, (200, longest - 1, len(index)), name="logits")
+        chosen = np.take_along_axis(logits, text[800:, 1:, None], axis=-1)[..., 0]
+        loss = float((np.log(np.exp(logits).sum(axis=-1)) - chosen)[real[800:, 1:]].mean())
         bigram = 3.437  # perplexity of a table of pairs, counted in the first 800 sentences, on the other 200
         assert_equal(np.exp(loss) < bigram, True, name=f"whether the perplexity, {np.exp(loss):.2f}, is below {bigram}")
