@@ -303,6 +303,18 @@ def gradients_averaged(self, grad_output, right=Dense.backward):
 @mistake(
     criterion="dense-backward",
     replaces="Dense.backward",
+    text="grads stayed empty where the numbers were float32.",
+    fix="Fill grads at each call, whatever the dtype of the numbers.",
+)
+def no_gradients_of_float32(self, grad_output, right=Dense.backward):
+    grad_x = right(self, grad_output)
+    self.grads = self.grads if grad_x.dtype == np.float64 else {}
+    return grad_x
+
+
+@mistake(
+    criterion="dense-backward",
+    replaces="Dense.backward",
     text="The gradient of the bias has a row for each sample.",
     fix="The bias was added to every row, so its gradient is the sum over the rows: axis 0.",
 )

@@ -645,6 +645,22 @@ def erf_without_root_two(self, x, training=False, right=MLP.forward):
 
 @mistake(
     criterion="mlp",
+    replaces="MLP.__init__",
+    text="Without a generator W1 and W2 are NaN: arrays were made for them, and never filled.",
+    fix="Draw them from np.random.default_rng() where rng is None.",
+)
+def weights_never_drawn_without_a_generator(self, dim, hidden_dim, dropout=0.0, rng=None, right=MLP.__init__):
+    right(self, dim, hidden_dim, dropout, rng)
+    if rng is None:
+        self.params = {
+            **self.params,
+            "W1": np.full((dim, hidden_dim), np.nan),
+            "W2": np.full((hidden_dim, dim), np.nan),
+        }
+
+
+@mistake(
+    criterion="mlp",
     replaces="MLP.forward",
     text="The output was computed without b2.",
     fix="Add b2 after the product with W2.",
