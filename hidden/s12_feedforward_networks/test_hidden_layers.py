@@ -209,6 +209,7 @@ class TestDenseBackward:
         layer.forward(rng.normal(size=(2, 3)))
         once, grads = layer.backward(grad_output), layer.grads
         assert_array(layer.backward(grad_output), once, name="second grad_x")
+        checks.assert_keys(grads, layer.params, "grads")
         checks.assert_params(layer.grads, grads, name="second grads")
 
     @pytest.mark.parametrize("activation", ACTIVATIONS)

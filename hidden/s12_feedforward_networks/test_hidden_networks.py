@@ -78,11 +78,12 @@ class TestNetworkBackward:
             checks.assert_gradients(network.grads, of_p)
 
     def test_grads_come_from_the_layers_as_they_are(self, learner, rng):
-        network, _, _, x = draw(learner, rng, 2)
+        network, p, _, x = draw(learner, rng, 2)
         assert_equal(network.grads, {}, name="grads before backward")
         network.backward(rng.normal(size=network.forward(x).shape))
         layers = enumerate(network.layers)
         own = {f"layers.{i}.{key}": value for i, layer in layers for key, value in layer.grads.items()}
+        checks.assert_keys(own, p, "grads of the layers")
         checks.assert_params(network.grads, own, name="grads")
 
     @pytest.mark.refusals

@@ -131,7 +131,9 @@ class TestLenetLearns:
             powers = np.exp(scores - scores.max(axis=1, keepdims=True))
             back(layers, (powers / powers.sum(axis=1, keepdims=True) - np.eye(3)[kinds]) / 6)
             for layer, params, mean, square in zip(trained, held, first, second, strict=True):
-                for key, grad in layer.grads.items():
+                grads = layer.grads
+                assert_equal(sorted(grads), sorted(params), name="names of grads")
+                for key, grad in grads.items():
                     mean[key] = 0.9 * mean[key] + 0.1 * grad
                     square[key] = 0.98 * square[key] + 0.02 * grad**2
                     size = np.sqrt(square[key] / (1 - 0.98**step)) + 1e-8

@@ -200,10 +200,12 @@ class TestBackward:
     @pytest.mark.purity
     def test_twice_backward_is_as_good_as_once(self, learner, rng):
         x, grad_output = rng.normal(size=(2, 2, 3, 4))
-        layer = new_layer(learner, oracles.draw_multihead(rng, 4), 2)
+        p = oracles.draw_multihead(rng, 4)
+        layer = new_layer(learner, p, 2)
         layer.forward(x)
         once, grads = layer.backward(grad_output), layer.grads
         assert_array(layer.backward(grad_output), once, name="second grad_x")
+        assert_equal(sorted(grads), sorted(p), name="names of grads")
         checks.assert_gradients(layer.grads, grads)
 
     @pytest.mark.refusals

@@ -188,6 +188,7 @@ class TestMLPBackward:
         first.forward(x, True)
         once, grads = first.backward(x), first.grads
         assert_array(first.backward(x), once, name="second grad_x")
+        assert_equal(sorted(grads), sorted(p), name="names of grads")
         checks.assert_gradients(first.grads, grads)
         again.forward(x, True)
         assert_array(

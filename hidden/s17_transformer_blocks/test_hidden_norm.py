@@ -93,10 +93,12 @@ class TestLayerNormBackward:
     @pytest.mark.purity
     def test_twice_backward_is_as_good_as_once(self, learner, rng):
         x, grad_output = oracles.draw_rows(rng, (2, 3, 4)), rng.normal(size=(2, 3, 4))
-        layer = new_norm(learner, oracles.draw_layer_norm(rng, 4))
+        p = oracles.draw_layer_norm(rng, 4)
+        layer = new_norm(learner, p)
         layer.forward(x)
         once, grads = layer.backward(grad_output), layer.grads
         assert_array(layer.backward(grad_output), once, name="second grad_x")
+        assert_equal(sorted(grads), sorted(p), name="names of grads")
         checks.assert_gradients(layer.grads, grads)
 
     @pytest.mark.refusals

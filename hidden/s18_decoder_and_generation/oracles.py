@@ -229,5 +229,7 @@ def check_params_refusals(holder: Any, shapes: Shapes, rng: np.random.Generator)
     for wrong in (less, {**less, f"{name}s": p[name]}, {**p, "bias": np.zeros(3)}, {**p, name: p[name][:-1]}):
         with pytest.raises(ValueError):
             holder.params = wrong
-    for key, value in holder.params.items():
-        assert_array(value, held[key], name=f"params[{key!r}] after what was refused")
+    now = holder.params
+    assert_equal(sorted(now), sorted(p), name="names of params after what was refused")
+    for key, value in held.items():
+        assert_array(now[key], value, name=f"params[{key!r}] after what was refused")

@@ -214,6 +214,7 @@ class TestBackward:
         layer.forward(x, memory)
         with unchanged(x, memory):
             once, grads = layer.backward(x), layer.grads
+        assert_equal(sorted(grads), sorted(p), name="names of grads")
         assert_array(layer.backward(x)[1], once[1], name="second grad_memory")
         checks.assert_gradients(layer.grads, grads)
 

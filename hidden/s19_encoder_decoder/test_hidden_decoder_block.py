@@ -163,6 +163,7 @@ class TestBackward:
         block.forward(x, memory)
         with unchanged(x):
             once, grads = block.backward(x), block.grads
+        assert_equal(sorted(grads), sorted(p), name="names of grads")
         for name, first, second in zip(("grad_x", "grad_memory"), once, block.backward(x), strict=True):
             assert_array(second, first, name=f"second {name}")
         checks.assert_gradients(block.grads, grads)

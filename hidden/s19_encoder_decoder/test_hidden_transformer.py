@@ -194,6 +194,7 @@ class TestBackward:
         with unchanged(grad_logits):
             model.backward(grad_logits)
         grads = model.grads
+        assert_equal(sorted(grads), sorted(model.params), name="names of grads")
         model.backward(grad_logits)
         checks.assert_gradients(model.grads, grads)
 

@@ -63,6 +63,7 @@ class TestBackward:
         layer.forward(case.x)
         once, grads = layer.backward(grad_output), layer.grads
         assert_array(layer.backward(grad_output), once, name="second grad_x")
+        assert_equal(sorted(grads), sorted(case.p), name="names of grads")
         oracles.assert_gradients(layer.grads, grads)
 
     @pytest.mark.dtype

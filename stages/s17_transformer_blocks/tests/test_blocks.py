@@ -740,7 +740,9 @@ class TestTraining:
                 "readout": np.einsum("bld,bls->ds", features, grad) / 4,
             }
             grads["embedding"] = np.einsum("bls,bld->sd", np.eye(4)[tokens], grad_x)
-            for name, value in {**grads, **encoder.grads}.items():
+            grads |= encoder.grads
+            assert_equal(sorted(grads), sorted(params), name="names of the gradients")
+            for name, value in grads.items():
                 mean[name] = 0.9 * mean[name] + 0.1 * value
                 square[name] = 0.98 * square[name] + 0.02 * value**2
                 size = np.sqrt(square[name] / (1 - 0.98**step)) + 1e-8

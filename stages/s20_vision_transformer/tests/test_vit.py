@@ -398,7 +398,9 @@ class TestTraining:
             powers = np.exp(plain_array(logits) - plain_array(logits).max(axis=-1, keepdims=True))
             shares = powers / powers.sum(axis=-1, keepdims=True)
             vit.backward((shares - np.eye(10)[shown[batch]]) / 64)  # of the cross-entropy
-            for name, value in vit.grads.items():
+            grads = vit.grads
+            assert_equal(sorted(grads), sorted(params), name="names of grads")
+            for name, value in grads.items():
                 mean[name] = 0.9 * mean[name] + 0.1 * value
                 square[name] = 0.98 * square[name] + 0.02 * value**2
                 size = np.sqrt(square[name] / (1 - 0.98**step)) + 1e-8
