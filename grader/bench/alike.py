@@ -35,13 +35,9 @@ BESIDE = ("forks", "swells", "sleeps")
 UNLIKE = ("duration_s", "isolation_note")  # of a verdict; the note tells of the machine
 START_SECONDS = 120.0
 WRITTEN = 1_790_000_000  # seconds since 1970, when all modules were written: in September 2026
-COMMAND = """
-import sys
-from grader.cli import main
-from grader.gradebook.seeds import Seeds
-Seeds.drawn = classmethod(lambda cls: cls(tuple(range(4711, 4727)), b"the same in each way"))  # other seeds, other inputs
-sys.exit(main())
-"""
+COMMAND = """import sys; from grader.cli import main; from grader.gradebook.seeds import Seeds
+Seeds.drawn = classmethod(lambda cls: cls(tuple(range(4711, 4727)), b"key"))  # with other seeds, other inputs
+sys.exit(main())"""
 POLICY = 'schema = 1\npartial = "tests"\n'
 
 

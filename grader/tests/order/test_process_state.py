@@ -57,7 +57,16 @@ def test_each_change_is_named_at_the_test_that_leaves_it(tmp_path: Path) -> None
     leaks = {f"test_{number}": name for number, name in enumerate(LEAKS)}
     source = "".join([HEAD, *(f"def {test}(): {LEAKS[name]}\n" for test, name in leaks.items()), CLEAN, LONG])
     (tmp_path / "test_leaks.py").write_text(source, encoding="utf-8")
-    options = ["-p", "grader.tests.order.process_state", "-p", "no:cacheprovider", "-c", os.devnull, "--rootdir=.", "-rN"]
+    options = [
+        "-p",
+        "grader.tests.order.process_state",
+        "-p",
+        "no:cacheprovider",
+        "-c",
+        os.devnull,
+        "--rootdir=.",
+        "-rN",
+    ]
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "test_leaks.py", *options],
         cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ROOT), "KNOWN": "1"},
