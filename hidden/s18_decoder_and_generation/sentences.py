@@ -4,7 +4,11 @@
 
 A sentence is a subject, one place or two, and what the subject does: "the dogs near the old barn often bark ." Which
 verb it is, bark or barks or moo, follows from the subject alone, four to ten words earlier, so that no table of the
-last word or two can tell. The same seed gives the same file; a test holds it equal.
+last word or two can tell. Short sentences come up several times, as they do in any text.
+
+The lines come in three parts: those to train on, those to choose by, and those that are held out. Parts are made of
+different sentences, not of lines: all lines of one sentence are in the same part, so that a model cannot have read
+what it is measured by. The same seed gives the same file; tests hold it equal, and the parts disjoint.
 """
 
 from __future__ import annotations
@@ -15,7 +19,9 @@ import numpy as np
 
 ROOT = Path(__file__).resolve().parents[2]
 TARGET = ROOT / "stages" / "s18_decoder_and_generation" / "data" / "sentences.txt"
-SEED, COUNT = 18, 1000
+SEED = 18
+PARTS = (700, 100, 200)  # lines to train on, to choose by, and held out
+TENTHS = (0, 0, 0, 0, 0, 0, 0, 1, 2, 2)  # of each ten different sentences, in the order they come up, the part of each
 
 NOUNS = ("dog", "cat", "cow", "duck")
 VERBS = ("bark", "purr", "moo", "quack")
@@ -42,10 +48,21 @@ def sentence(rng: np.random.Generator) -> str:
     return " ".join([*words, VERBS[kind] + "s" * (not is_plural), "."])
 
 
-def text(seed: int = SEED, count: int = COUNT) -> str:
-    """Return the whole text, a sentence a line."""
+def text(seed: int = SEED, parts: tuple[int, ...] = PARTS) -> str:
+    """Return the whole text, a sentence a line, one part after the other; parts are their numbers of lines.
+
+    A sentence that comes up for the first time is given a part; when it comes up again it goes there too, until the
+    part is full.
+    """
     rng = np.random.default_rng(seed)
-    return "".join(f"{sentence(rng)}\n" for _ in range(count))
+    part_of: dict[str, int] = {}
+    lines: list[list[str]] = [[] for _ in parts]
+    while any(len(found) < size for found, size in zip(lines, parts, strict=True)):
+        drawn = sentence(rng)
+        part = part_of.setdefault(drawn, TENTHS[len(part_of) % len(TENTHS)])
+        if len(lines[part]) < parts[part]:
+            lines[part].append(f"{drawn}\n")
+    return "".join(line for found in lines for line in found)
 
 
 if __name__ == "__main__":

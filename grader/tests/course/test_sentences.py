@@ -12,13 +12,23 @@ def test_the_file_is_what_the_generator_makes() -> None:
 
 
 def test_another_seed_makes_another_text() -> None:
-    assert sentences.text(seed=1, count=20) != sentences.text(seed=2, count=20) != sentences.text(seed=2, count=19)
+    small, smaller = (14, 2, 4), (13, 2, 4)
+    assert sentences.text(1, small) != sentences.text(2, small) != sentences.text(2, smaller)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_no_sentence_stands_in_two_parts(seed: int) -> None:
+    sizes = (140, 20, 40)
+    lines = sentences.text(seed, sizes).splitlines()
+    assert len(lines) == sum(sizes)
+    training, choosing, held_out = set(lines[:140]), set(lines[140:160]), set(lines[160:])
+    assert training.isdisjoint(choosing) and training.isdisjoint(held_out) and choosing.isdisjoint(held_out)
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_the_verb_follows_from_the_first_noun(seed: int) -> None:
     says = dict(zip(sentences.NOUNS, sentences.VERBS, strict=True))
-    for line in sentences.text(seed, 200).splitlines():
+    for line in sentences.text(seed, (140, 20, 40)).splitlines():
         words = line.split()
         place, noun = next((n, word) for n, word in enumerate(words) if word.removesuffix("s") in says)
         is_plural = noun.endswith("s")
