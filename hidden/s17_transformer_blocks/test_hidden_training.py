@@ -10,8 +10,11 @@ pytestmark = [pytest.mark.criterion("trains-to-sort"), pytest.mark.values]
 
 LENGTH, SYMBOLS, DEPTH = 4, 6, 2
 BATCH, STEPS, RATE = 32, 80, 0.03
-ACCURACY = 0.9  # of all tokens of new sequences; the reference reaches 0.98, guessing 0.17
+ACCURACY = 0.9  # of all tokens of new sequences; the reference reaches 0.96 to 1 (40 seeds), guessing 0.17
 PROMISE = 1e-6  # how much a small step is meant to lower the loss
+SEQUENCES = np.indices((SYMBOLS,) * LENGTH).reshape(LENGTH, -1).T  # all there are
+IS_NEW = SEQUENCES.sum(axis=1) % 5 == 0  # one in five, with every order of the same symbols, is never trained on
+TRAINING, NEW = SEQUENCES[~IS_NEW], SEQUENCES[IS_NEW]
 
 
 class Model:
@@ -90,7 +93,7 @@ def test_small_steps_pay_what_their_gradients_promise(learner, rng, group):
 def test_new_sequences_are_sorted(learner, rng):
     model, first, second = Model(learner, rng, 16), {}, {}
     for step in range(1, STEPS + 1):
-        _, gradients = model.gradients(rng.integers(0, SYMBOLS, size=(BATCH, LENGTH)))
+        _, gradients = model.gradients(TRAINING[rng.integers(0, len(TRAINING), size=BATCH)])
         rate = RATE * min(1, step / 10) * (1 - 0.9 * step / STEPS)
         changed = {}
         for key, grad in gradients.items():  # Adam
@@ -99,6 +102,5 @@ def test_new_sequences_are_sorted(learner, rng):
             size = np.sqrt(second[key] / (1 - 0.98**step)) + 1e-8
             changed[key] = model.params[key] - rate * first[key] / (1 - 0.9**step) / size
         model.change(changed)
-    tokens = rng.integers(0, SYMBOLS, size=(200, LENGTH))
-    right = float(np.mean(model.scores(tokens)[1].argmax(axis=-1) == np.sort(tokens, axis=1)))
+    right = float(np.mean(model.scores(NEW)[1].argmax(axis=-1) == np.sort(NEW, axis=1)))
     assert_equal(right >= ACCURACY, True, name=f"whether at least {ACCURACY:.0%} of the tokens are right ({right:.1%})")

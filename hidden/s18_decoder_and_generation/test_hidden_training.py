@@ -1,6 +1,7 @@
 """Hidden tests of stage s18: a model that is trained on sentences is compared with a table of pairs.
 
-Perplexities on the held-out sentences: pairs 3.44, triples 3.12, this model without its attention 2.88, with it 2.3.
+Perplexities on the held-out sentences: pairs 3.58, triples 3.25 (tables.py), this model without its attention 2.99
+to 3.12 (16 seeds), with it 2.34 to 2.64 (64 seeds).
 """
 
 import numpy as np
@@ -11,9 +12,10 @@ from grader.testing import assert_array, assert_equal, assert_shape
 pytestmark = [pytest.mark.criterion("beats-bigrams"), pytest.mark.values]
 
 TOKENS = 26  # words of the sentences, and the full stop
-TRAINING, BATCH, STEPS, RATE = 800, 16, 150, 0.02
-LEVEL = 0.75  # of the perplexity of pairs: 2.58
-TRIES = 3  # one draw of parameters in fifty ends above the level, even of a right model
+TRAINING, CHOOSING, HELD_OUT = 700, slice(700, 800), slice(800, None)  # no sentence stands in two of them
+BATCH, STEPS, RATE = 16, 150, 0.02
+LEVEL = 2.87  # four fifths of the perplexity of pairs
+TRIES = 3  # a draw of parameters may find no way there within its steps
 PROMISE = 1e-6  # how much a small step is meant to lower the loss
 
 
@@ -27,17 +29,6 @@ def read(data):
         ids[row, : len(line)] = [index[word] for word in line]
         real[row, : len(line)] = True
     return ids, real
-
-
-def perplexity_of_pairs(ids, real):
-    """Return the held-out perplexity of how often each token followed each other one, a tenth added to every count."""
-    counts = np.full((ids.max() + 1,) * 2, 0.1)
-    for row, counted in zip(ids[:TRAINING], real[:TRAINING], strict=True):
-        words = row[counted]
-        np.add.at(counts, (words[:-1], words[1:]), 1)
-    shares = counts / counts.sum(axis=1, keepdims=True)
-    losses = -np.log(shares[ids[TRAINING:, :-1], ids[TRAINING:, 1:]])
-    return float(np.exp(losses[real[TRAINING:, 1:]].mean()))
 
 
 def loss_of(learner, model, ids, real):
@@ -82,22 +73,27 @@ def test_small_steps_pay_what_their_gradients_promise(learner, rng, data, group)
         assert_array(gain, 1.0, rtol=0.02, name=f"gain of the {name} step on {group}, as a share of what was promised")
 
 
-def trained_perplexity(learner, rng, ids, real):
-    """Return the held-out perplexity of a new model after its training."""
+def perplexity_on(learner, model, ids, real, part):
+    """Return the perplexity of a model on a part of the sentences."""
+    return float(np.exp(loss_of(learner, model, ids[part], real[part])[0]))
+
+
+def trained(learner, rng, ids, real):
+    """Return a new model after its training."""
     model = learner.GPT(TOKENS, ids.shape[1] - 1, 1, 24, 8, rng)
     params, moments = model.params, {}
     for number in range(1, STEPS + 1):
         rows = rng.integers(0, TRAINING, size=BATCH)
         step(learner, model, params, moments, number, ids[rows], real[rows])
-    return float(np.exp(loss_of(learner, model, ids[TRAINING:], real[TRAINING:])[0]))
+    return model
 
 
 def test_held_out_sentences(learner, rng, data):
+    """The sentences to choose by say whether to try again; those that are held out are read once, at the end."""
     ids, real = read(data)
-    level = LEVEL * perplexity_of_pairs(ids, real)
-    reached = np.inf
     for _ in range(TRIES):
-        reached = min(reached, trained_perplexity(learner, rng, ids, real))
-        if reached < level:
+        model = trained(learner, rng, ids, real)
+        if perplexity_on(learner, model, ids, real, CHOOSING) < LEVEL:
             break
-    assert_equal(reached < level, True, name=f"whether the perplexity, {reached:.2f}, is below {level:.2f}")
+    found = perplexity_on(learner, model, ids, real, HELD_OUT)
+    assert_equal(found < LEVEL, True, name=f"whether the perplexity, {found:.2f}, is below {LEVEL:.2f}")

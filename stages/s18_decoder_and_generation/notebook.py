@@ -24,7 +24,7 @@ rate, num_steps, losses = 0.02, 120, []
 mean = {name: np.zeros_like(value) for name, value in model.params.items()}
 square = {name: np.zeros_like(value) for name, value in model.params.items()}
 for step in range(1, num_steps + 1):
-    rows = rng.integers(len(ids), size=16)
+    rows = rng.integers(700, size=16)  # the last 200 of the 1000 sentences are held out
     logits = model.forward(ids[rows, :-1])
     loss, grad = cross_entropy_loss(logits, ids[rows, 1:], real[rows, 1:])
     model.backward(grad)
@@ -40,6 +40,8 @@ plt.plot(losses)
 plt.xlabel("step")
 plt.ylabel("cross-entropy in nats")
 plt.show()
+held_out, _ = cross_entropy_loss(model.forward(ids[800:, :-1]), ids[800:, 1:], real[800:, 1:])
+print("perplexity of the held-out sentences", round(float(np.exp(held_out)), 2))
 
 # %% [markdown]
 # What does it write? A low temperature takes the likely words, a high one anything.

@@ -712,10 +712,16 @@ class TestIndependentLayer:
 
 @pytest.mark.criterion("trains-to-sort")
 class TestTraining:
-    """Three symbols out of four go through embeddings, an encoder of one block and a readout, trained by Adam."""
+    """Three symbols out of four go through embeddings, an encoder of one block and a readout, trained by Adam.
 
-    def test_short_sequences_are_sorted(self, learner):
+    One in five of the 64 sequences, in every order of its symbols, is kept out of the training and asked for after it.
+    """
+
+    def test_new_sequences_are_sorted(self, learner):
         rng = np.random.default_rng(1)
+        sequences = np.indices((4, 4, 4)).reshape(3, -1).T
+        is_new = sequences.sum(axis=1) % 5 == 0
+        training, new = sequences[~is_new], sequences[is_new]
         encoder = learner.Encoder(1, 16, 2, mlp_ratio=1.0, rng=rng)
         block = encoder.blocks[0]
         parts = {f"blocks.0.{name}": getattr(block, name) for name in ("norm1", "attention", "norm2", "mlp")}
@@ -729,7 +735,7 @@ class TestTraining:
             return features, plain_array(features) @ params["readout"] / 4
 
         for step in range(1, 57):
-            tokens = rng.integers(0, 4, size=(32, 3))
+            tokens = training[rng.integers(0, len(training), size=32)]
             features, scored = scores(tokens)
             powers = np.exp(scored - scored.max(axis=-1, keepdims=True))
             shares = powers / powers.sum(axis=-1, keepdims=True)
@@ -750,6 +756,5 @@ class TestTraining:
             for name, part in parts.items():
                 part.params = {key[len(name) + 1 :]: params[key] for key in params if key.startswith(f"{name}.")}
 
-        tokens = rng.integers(0, 4, size=(200, 3))
-        right = float(np.mean(scores(tokens)[1].argmax(axis=-1) == np.sort(tokens)))
-        assert_equal(right > 0.8, True, name=f"whether more than 80% of the tokens are right ({right:.0%} are)")
+        right = float(np.mean(scores(new)[1].argmax(axis=-1) == np.sort(new)))
+        assert_equal(right > 0.7, True, name=f"whether more than 70% of the tokens are right ({right:.0%} are)")

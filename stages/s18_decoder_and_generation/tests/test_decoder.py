@@ -473,7 +473,7 @@ class TestTraining:
         params = model.params
         mean, square = dict.fromkeys(params, 0.0), dict.fromkeys(params, 0.0)
         for step in range(1, 51):
-            rows = rng.integers(0, 800, size=16)
+            rows = rng.integers(0, 700, size=16)
             logits = model.forward(text[rows, :-1])
             model.backward(learner.cross_entropy_loss(logits, text[rows, 1:], real[rows, 1:])[1])
             grads = model.grads
@@ -488,5 +488,5 @@ class TestTraining:
         assert_shape(logits, (200, longest - 1, len(index)), name="logits")
         chosen = np.take_along_axis(logits, text[800:, 1:, None], axis=-1)[..., 0]
         loss = float((np.log(np.exp(logits).sum(axis=-1)) - chosen)[real[800:, 1:]].mean())
-        bigram = 3.437  # perplexity of a table of pairs, counted in the first 800 sentences, on the other 200
+        bigram = 3.584  # perplexity of a table of pairs, counted in the first 700 sentences, on the last 200
         assert_equal(np.exp(loss) < bigram, True, name=f"whether the perplexity, {np.exp(loss):.2f}, is below {bigram}")
