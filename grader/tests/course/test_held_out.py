@@ -44,7 +44,9 @@ class Model:
     """Stands for any model of the course: its parameters stay, its answers are zeros of a shape."""
 
     def __init__(self, watched: Watched, shape: Callable[..., tuple[int, ...]], **attributes: Any) -> None:
-        self.watched, self.shape, self.params, self.grads = watched, shape, {}, {}
+        self.watched, self.shape = watched, shape
+        self.params: dict[str, Any] = {}
+        self.grads: dict[str, Any] = {}
         self.__dict__.update(attributes)
 
     def forward(self, x: Any, *_: Any, **__: Any) -> Any:
