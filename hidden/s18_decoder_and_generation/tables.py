@@ -50,10 +50,10 @@ def perplexity(training: Lines, measured: Lines, order: int, smoothing: float) -
     >>> round(perplexity(["a b ."], ["a b ."], 2, 1), 4)  # three times (1 + 1) / (1 + 3)
     2.0
     """
-    counts, befores = Counter(_places(training, order)), Counter(before for before, _ in _places(training, order))
+    counts, before_counts = Counter(_places(training, order)), Counter(before for before, _ in _places(training, order))
     size = len({word for line in (*training, *measured) for word in line.split()})
     losses = [
-        -math.log((counts[before, word] + smoothing) / (befores[before] + smoothing * size))
+        -math.log((counts[before, word] + smoothing) / (before_counts[before] + smoothing * size))
         for before, word in _places(measured, order)
     ]
     return math.exp(sum(losses) / len(losses))

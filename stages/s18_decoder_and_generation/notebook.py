@@ -47,7 +47,7 @@ print("perplexity of the held-out sentences", round(float(np.exp(held_out)), 2))
 # What does it write? A low temperature takes the likely words, a high one anything.
 
 # %%
-prompt = np.array([[index[word] for word in ["the", "dogs", "near", "the", "old", "barn"]]])
+prompt = np.array([[index[word] for word in ["the", "cows", "near", "the", "old", "barn"]]])
 for temperature in (0.2, 1.0, 3.0):
     found = generate(model, prompt, 3, lambda logits, t=temperature: sample(logits, temperature=t, rng=rng))
     print(temperature, " ".join(words[each] for each in found[0]))
