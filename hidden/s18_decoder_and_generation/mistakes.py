@@ -697,6 +697,27 @@ def mask_without_the_past(self, x, cache=None):
 @mistake(
     criterion="block-cache",
     replaces="DecoderBlock.forward_with_cache",
+    text="Later positions got the score -1e9. Where earlier ones have less still, later ones have all of the weight.",
+    fix="Put -np.inf where attending is forbidden.",
+)
+def later_scores_are_finite(self, x, cache=None):
+    x = _sequences(x, self._dim)
+    params, shape = self._block.attention.params, (*x.shape[:2], 3, self._num_heads, -1)
+    qkv = self._block.norm1.forward(x) @ params["qkv_weights"] + params["qkv_bias"]
+    queries, keys, values = qkv.reshape(shape).transpose(2, 0, 3, 1, 4)
+    if cache is not None:
+        keys, values = (_joined(*pair) for pair in zip(cache, (keys, values), strict=True))
+    seq, total = x.shape[1], keys.shape[2]
+    scores = queries @ np.swapaxes(keys, -1, -2) / math.sqrt(keys.shape[-1])
+    self.attention_weights = _softmax(np.where(np.tri(seq, total, total - seq, dtype=bool), scores, -1e9))
+    attended = (self.attention_weights @ values).transpose(0, 2, 1, 3).reshape(x.shape)
+    x = x + attended @ params["output_weights"] + params["output_bias"]
+    return x + self._block.mlp.forward(self._block.norm2.forward(x)), (keys, values)
+
+
+@mistake(
+    criterion="block-cache",
+    replaces="DecoderBlock.forward_with_cache",
     text="New positions that came together saw one another, later ones too: there is no mask among them.",
     fix="Mask the scores with np.tri(seq, past + seq, past, dtype=bool).",
 )
@@ -996,6 +1017,19 @@ def lowest_kept(logits, temperature=1.0, top_k=None, top_p=None, rng=None, right
 @mistake(
     criterion="top-k",
     replaces="sample",
+    text="The tokens beyond top_k got the score -1e9. Where the kept scores are lower still, these tokens are drawn.",
+    fix="Give them the score -np.inf, whose exponential is 0 whatever the others are.",
+)
+def left_out_scores_are_finite(logits, temperature=1.0, top_k=None, top_p=None, rng=None, right=sample):
+    if top_k is None or top_k < 1:
+        return right(logits, temperature, top_k, top_p, rng)
+    ranks = np.argsort(np.argsort(-logits, axis=-1, kind="stable"), axis=-1)
+    return right(np.where(ranks < top_k, logits, -1e9), temperature, None, top_p, rng)
+
+
+@mistake(
+    criterion="top-k",
+    replaces="sample",
     text="top_k had no effect: tokens beyond it were drawn.",
     fix="Give every token but the top_k likeliest the score -inf before the softmax.",
 )
@@ -1175,7 +1209,8 @@ def choose_ignored(model, ids, steps, choose=None, right=generate):
     fix="Give the model ids[:, :-1], and compare with ids[:, 1:].",
 )
 def targets_not_shifted(model, ids):
-    return math.exp(cross_entropy_loss(model.forward(ids[:, :-1]), ids[:, :-1])[0])
+    with np.errstate(over="ignore"):
+        return float(np.exp(cross_entropy_loss(model.forward(ids[:, :-1]), ids[:, :-1])[0]))
 
 
 @mistake(
@@ -1186,6 +1221,16 @@ def targets_not_shifted(model, ids):
 )
 def loss_returned(model, ids, right=perplexity):
     return math.log(right(model, ids))
+
+
+@mistake(
+    criterion="perplexity",
+    replaces="perplexity",
+    text="math.exp raises OverflowError where the mean cross-entropy is above 709, and no float holds the perplexity.",
+    fix="Return inf there, as np.exp does.",
+)
+def overflow_raised(model, ids):
+    return math.exp(cross_entropy_loss(model.forward(ids[:, :-1]), ids[:, 1:])[0])
 
 
 @mistake(

@@ -163,6 +163,16 @@ class TestCache:
         for seq in (1, 3):
             check_step(block, rng.normal(size=(2, seq, 6)), past, p, 3)
 
+    @pytest.mark.edges
+    def test_scores_below_every_number_that_stands_for_minus_infinity(self, learner, rng):
+        """Queries and keys are all the same, so that what is seen has equal weights, at scores of about -1e100."""
+        p = oracles.draw(rng, block_shapes(4))
+        bias = p["attention.qkv_bias"]
+        p["attention.qkv_bias"] = np.concatenate([np.full(4, 1e50), np.full(4, -1e50), bias[8:]])
+        block, x = new_block(learner, p, 2), rng.normal(size=(2, 5, 4))
+        cache = check_step(block, x[:, :3], None, p, 2)
+        check_step(block, x[:, 3:], cache, p, 2)
+
     @pytest.mark.purity
     def test_x_and_cache_stay_as_they_are(self, learner, rng):
         block, _ = draw_block(learner, rng, 4, 2)

@@ -60,6 +60,11 @@ class TestGreedy:
         logits[1, first] = 0.5
         assert_array(learner.greedy(logits), [first, second], name="tokens")
 
+    @pytest.mark.edges
+    def test_scores_below_every_number_that_stands_for_minus_infinity(self, learner, rng):
+        logits = -1e100 * rng.uniform(1.0, 2.0, size=(4, 6))
+        assert_array(learner.greedy(logits), np.argsort(logits, axis=-1)[:, -1], name="tokens")
+
 
 @pytest.mark.criterion("temperature")
 class TestTemperature:
@@ -116,6 +121,12 @@ class TestTopK:
     @pytest.mark.parametrize("temperature", [0.5, 4.0])
     def test_with_a_temperature(self, learner, rng, temperature):
         check_shares(learner, rng, draw_logits(rng), temperature=temperature, top_k=3)
+
+    @pytest.mark.edges
+    def test_scores_below_every_number_that_stands_for_minus_infinity(self, learner, rng):
+        logits = -1e100 * rng.uniform(1.0, 2.0, size=(4, 6))
+        best = np.argsort(logits, axis=-1)[:, -1]
+        assert_array(learner.sample(logits, top_k=2, rng=rng), best, name="tokens, of which one in each row is certain")
 
     def test_each_row_keeps_its_own(self, learner, rng):
         logits = np.stack([draw_logits(rng, 6) for _ in range(12)]).reshape(3, 4, 6)

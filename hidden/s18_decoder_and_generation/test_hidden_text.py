@@ -127,6 +127,17 @@ class TestPerplexity:
         for ids, expected in (([[2, 0, 0, 0]], math.exp(sure)), ([[0, 1]], math.exp(40 + sure))):
             assert_array(learner.perplexity(model, np.array(ids)), expected, name="perplexity")
 
+    @pytest.mark.edges
+    def test_a_model_that_no_float_can_measure(self, learner, rng):
+        model, p = new_model(learner, rng)
+        table = np.full((TOKENS, 4), 0.5)
+        table[0], table[1] = 1.0, -1.0
+        flat, right, wrong = {name: 0 * value for name, value in p.items()}, np.array([[2, 0]]), np.array([[2, 1]])
+        for size, expected in ((80.0, math.exp(640.0)), (90.0, math.inf), (5000.0, math.inf)):
+            model.params = {**flat, "token_embedding": table, "norm.beta": np.full(4, size)}
+            assert_array(learner.perplexity(model, wrong), expected, name="perplexity")
+            assert_array(learner.perplexity(model, right), 1.0, name="perplexity")
+
     @pytest.mark.refusals
     def test_what_does_not_fit_is_refused(self, learner, rng):
         model, _ = new_model(learner, rng)

@@ -335,7 +335,7 @@ def perplexity(model, ids):
 
     Returns:
         A number of at least 1: among how many equally likely tokens the model would be as uncertain. A model that
-        scores all tokens alike has vocabulary_size.
+        scores all tokens alike has vocabulary_size. inf where no float holds it, as for a mean above 709.78 in float64.
 
     Raises:
         ValueError: ids has not two axes, seq is below 2 or above context_length + 1, or an id is no token.

@@ -242,4 +242,5 @@ def perplexity(model, ids):
     if ids.ndim != 2 or ids.shape[1] < 2:
         raise ValueError(f"ids: {ids.shape}")
     logits = model.forward(ids[:, :-1])
-    return math.exp(cross_entropy_loss(logits, ids[:, 1:])[0])
+    loss, _ = cross_entropy_loss(logits, ids[:, 1:])
+    return math.exp(loss) if loss < 709 else math.inf if loss > 710 else float(np.exp(loss))
