@@ -12,8 +12,10 @@ from hidden.s22_efficient_attention.solution import (
     _blocks,
     _check_gamma,
     _check_sequences,
+    _divided,
     _elu_plus_one,
     _finite,
+    _floating,
     _key_mask,
     _positive,
     _softmax,
@@ -42,7 +44,7 @@ from hidden.s22_efficient_attention.solution import (
 def sum_not_rescaled(scores, block_size):
     def running(scores, block_size, update):
         size = _positive(block_size, "block_size")
-        maximum = np.full(scores.shape[:-1], -np.inf, dtype=scores.dtype)
+        maximum = np.full(scores.shape[:-1], -np.inf, dtype=_floating(scores))
         total = np.zeros_like(maximum)
         for start in range(0, scores.shape[-1], size):
             maximum, total = update(maximum, total, scores[..., start : start + size])
@@ -66,7 +68,7 @@ def sum_not_rescaled(scores, block_size):
 def maximum_of_the_last_block(scores, block_size):
     def running(scores, block_size, update):
         size = _positive(block_size, "block_size")
-        maximum = np.full(scores.shape[:-1], -np.inf, dtype=scores.dtype)
+        maximum = np.full(scores.shape[:-1], -np.inf, dtype=_floating(scores))
         total = np.zeros_like(maximum)
         for start in range(0, scores.shape[-1], size):
             maximum, total = update(maximum, total, scores[..., start : start + size])
@@ -93,7 +95,7 @@ def maximum_of_the_last_block(scores, block_size):
 def softmax_of_each_block(scores, block_size, right=online_softmax):
     _, maximum, total = right(scores, block_size)
     blocks = [scores[..., start : start + block_size] for start in range(0, np.shape(scores)[-1], block_size)]
-    return np.concatenate([_softmax(block) for block in blocks], axis=-1), maximum, total
+    return np.concatenate([_softmax(block) for block in blocks or [scores]], axis=-1), maximum, total
 
 
 @mistake(
@@ -105,7 +107,7 @@ def softmax_of_each_block(scores, block_size, right=online_softmax):
 def rescaled_the_wrong_way(scores, block_size):
     def running(scores, block_size, update):
         size = _positive(block_size, "block_size")
-        maximum = np.full(scores.shape[:-1], -np.inf, dtype=scores.dtype)
+        maximum = np.full(scores.shape[:-1], -np.inf, dtype=_floating(scores))
         total = np.zeros_like(maximum)
         for start in range(0, scores.shape[-1], size):
             maximum, total = update(maximum, total, scores[..., start : start + size])
@@ -139,6 +141,25 @@ def incomplete_block_left_out(scores, block_size, right=online_softmax):
 
 
 @mistake(
+    criterion="online-softmax",
+    replaces="online_softmax",
+    text="The maximum began with -5e4: rows whose scores are all lower kept it, and their exponentials are all 0.",
+    fix="Begin with maximum = -np.inf: every score is at least as large as that.",
+)
+def maximum_begins_at_a_finite_number(scores, block_size):
+    size = _positive(block_size, "block_size")
+    maximum = np.full(scores.shape[:-1], -5e4, dtype=_floating(scores))
+    total = np.zeros_like(maximum)
+    for start in range(0, scores.shape[-1], size):
+        block = scores[..., start : start + size]
+        raised = np.maximum(maximum, block.max(axis=-1))
+        total = total * np.exp(maximum - raised) + np.exp(block - raised[..., None]).sum(axis=-1)
+        maximum = raised
+    weights = np.exp(scores - maximum[..., None]) / np.where(total == 0, 1, total)[..., None]
+    return weights, maximum, total
+
+
+@mistake(
     criterion="online-softmax-masked",
     replaces="online_softmax",
     text="A row that begins with a block of -inf became NaN: -inf minus the maximum so far, -inf, is not a number.",
@@ -147,7 +168,7 @@ def incomplete_block_left_out(scores, block_size, right=online_softmax):
 def masked_start_is_nan(scores, block_size, right=online_softmax):
     weights, maximum, total = right(scores, block_size)
     first = np.asarray(scores)[..., :block_size]
-    lost = (first == -np.inf).all(axis=-1)
+    lost = (first == -np.inf).all(axis=-1) & (first.shape[-1] > 0)
     nothing = np.array(np.nan, dtype=weights.dtype)
     return np.where(lost[..., None], nothing, weights), maximum, np.where(lost, nothing, total)
 
@@ -160,7 +181,7 @@ def masked_start_is_nan(scores, block_size, right=online_softmax):
 )
 def masked_row_is_uniform(scores, block_size, right=online_softmax):
     weights, maximum, total = right(scores, block_size)
-    share = np.array(1 / weights.shape[-1], dtype=weights.dtype)
+    share = np.array(1 / max(weights.shape[-1], 1), dtype=weights.dtype)
     return np.where((total == 0)[..., None], share, weights), maximum, total
 
 
@@ -196,12 +217,12 @@ def output_not_rescaled(Q, K, V, block_size, causal=False, key_mask=None):
     def by_blocks(Q, K, V, block_size, causal, key_mask, merge):
         _check_sequences(Q, K, V)
         size, allowed = _positive(block_size, "block_size"), _key_mask(key_mask, K)
-        weighted = np.zeros((*Q.shape[:-1], V.shape[-1]), dtype=np.result_type(Q, K, V))
+        weighted = np.zeros((*Q.shape[:-1], V.shape[-1]), dtype=_floating(Q, K, V))
         total = np.zeros(Q.shape[:-1], dtype=weighted.dtype)
         maximum = np.full_like(total, -np.inf)
         for columns in _blocks(K.shape[-2], size):
             scores = _tile(Q, K, slice(0, Q.shape[-2]), columns, causal, allowed)
-            raised = np.maximum(maximum, scores.max(axis=-1))
+            raised = np.maximum(maximum, scores.max(axis=-1, initial=-np.inf))
             weighted, total = merge(weighted, total, maximum, _finite(raised), scores, V[..., columns, :])
             maximum = raised
         divisor = np.where(total == 0, 1, total)
@@ -224,12 +245,12 @@ def total_not_rescaled(Q, K, V, block_size, causal=False, key_mask=None):
     def by_blocks(Q, K, V, block_size, causal, key_mask, merge):
         _check_sequences(Q, K, V)
         size, allowed = _positive(block_size, "block_size"), _key_mask(key_mask, K)
-        weighted = np.zeros((*Q.shape[:-1], V.shape[-1]), dtype=np.result_type(Q, K, V))
+        weighted = np.zeros((*Q.shape[:-1], V.shape[-1]), dtype=_floating(Q, K, V))
         total = np.zeros(Q.shape[:-1], dtype=weighted.dtype)
         maximum = np.full_like(total, -np.inf)
         for columns in _blocks(K.shape[-2], size):
             scores = _tile(Q, K, slice(0, Q.shape[-2]), columns, causal, allowed)
-            raised = np.maximum(maximum, scores.max(axis=-1))
+            raised = np.maximum(maximum, scores.max(axis=-1, initial=-np.inf))
             weighted, total = merge(weighted, total, maximum, _finite(raised), scores, V[..., columns, :])
             maximum = raised
         divisor = np.where(total == 0, 1, total)
@@ -259,12 +280,12 @@ def scale_forgotten(Q, K, V, block_size, causal=False, key_mask=None, right=tile
     fix="Blocks weigh as much as their exponentials: add up weighted sums and totals, and divide once at the end.",
 )
 def outputs_of_blocks_averaged(Q, K, V, block_size, causal=False, key_mask=None, right=tiled_attention):
-    _, log_sum_exp = right(Q, K, V, block_size, causal, key_mask)
+    given, log_sum_exp = right(Q, K, V, block_size, causal, key_mask)
     _check_sequences(Q, K, V)
     allowed, rows = _key_mask(key_mask, K), slice(0, Q.shape[-2])
     blocks = _blocks(K.shape[-2], block_size)
     outputs = [_softmax(_tile(Q, K, rows, columns, causal, allowed)) @ V[..., columns, :] for columns in blocks]
-    return sum(outputs) / len(outputs), log_sum_exp
+    return sum(outputs, 0 * given) / max(len(outputs), 1), log_sum_exp
 
 
 @mistake(
@@ -277,7 +298,7 @@ def logarithm_without_the_maximum(Q, K, V, block_size, causal=False, key_mask=No
     output, log_sum_exp = right(Q, K, V, block_size, causal, key_mask)
     _check_sequences(Q, K, V)
     scores = _tile(Q, K, slice(0, Q.shape[-2]), slice(0, K.shape[-2]), causal, _key_mask(key_mask, K))
-    return output, log_sum_exp - _finite(scores.max(axis=-1))
+    return output, log_sum_exp - _finite(scores.max(axis=-1, initial=-np.inf))
 
 
 @mistake(
@@ -294,6 +315,29 @@ def keys_behind_the_last_block_left_out(Q, K, V, block_size, causal=False, key_m
 
 
 @mistake(
+    criterion="tiled-attention",
+    replaces="tiled_attention",
+    text="The maximum began with -5e4: where all scores of a query are lower, its exponentials and its output are 0.",
+    fix="Begin with a maximum of -np.inf for each query: every score is at least as large as that.",
+)
+def tiles_begin_with_a_finite_maximum(Q, K, V, block_size, causal=False, key_mask=None):
+    _check_sequences(Q, K, V)
+    size, allowed = _positive(block_size, "block_size"), _key_mask(key_mask, K)
+    weighted = np.zeros((*Q.shape[:-1], V.shape[-1]), dtype=_floating(Q, K, V))
+    total = np.zeros(Q.shape[:-1], dtype=weighted.dtype)
+    maximum = np.full_like(total, -5e4)
+    for columns in _blocks(K.shape[-2], size):
+        scores = _tile(Q, K, slice(0, Q.shape[-2]), columns, causal, allowed)
+        raised = np.maximum(maximum, scores.max(axis=-1))
+        shrink, powers = np.exp(maximum - raised), np.exp(scores - raised[..., None])
+        total = total * shrink + powers.sum(axis=-1)
+        weighted = weighted * shrink[..., None] + powers @ V[..., columns, :]
+        maximum = raised
+    divisor = np.where(total == 0, 1, total)
+    return weighted / divisor[..., None], maximum + np.log(divisor)
+
+
+@mistake(
     criterion="tiled-masks",
     replaces="tiled_attention",
     text="In each tile the causal mask was made from the places inside of the tile, not from those in the sequence.",
@@ -303,7 +347,7 @@ def positions_inside_the_tile(Q, K, V, block_size, causal=False, key_mask=None):
     def exact(Q, K, V, allowed):
         _check_sequences(Q, K, V)
         scores = np.where(allowed, Q @ _turned(K) / math.sqrt(Q.shape[-1]), -np.inf)
-        base = _finite(scores.max(axis=-1))
+        base = _finite(scores.max(axis=-1, initial=-np.inf))
         powers = np.exp(scores - base[..., None])
         total = powers.sum(axis=-1)
         with np.errstate(divide="ignore"):
@@ -329,7 +373,7 @@ def own_position_hidden(Q, K, V, block_size, causal=False, key_mask=None):
     def exact(Q, K, V, allowed):
         _check_sequences(Q, K, V)
         scores = np.where(allowed, Q @ _turned(K) / math.sqrt(Q.shape[-1]), -np.inf)
-        base = _finite(scores.max(axis=-1))
+        base = _finite(scores.max(axis=-1, initial=-np.inf))
         powers = np.exp(scores - base[..., None])
         total = powers.sum(axis=-1)
         with np.errstate(divide="ignore"):
@@ -355,7 +399,7 @@ def triangle_in_the_other_corner(Q, K, V, block_size, causal=False, key_mask=Non
     def exact(Q, K, V, allowed):
         _check_sequences(Q, K, V)
         scores = np.where(allowed, Q @ _turned(K) / math.sqrt(Q.shape[-1]), -np.inf)
-        base = _finite(scores.max(axis=-1))
+        base = _finite(scores.max(axis=-1, initial=-np.inf))
         powers = np.exp(scores - base[..., None])
         total = powers.sum(axis=-1)
         with np.errstate(divide="ignore"):
@@ -413,7 +457,7 @@ def query_without_keys_is_nan(Q, K, V, block_size, causal=False, key_mask=None, 
 def query_without_keys_averages(Q, K, V, block_size, causal=False, key_mask=None, right=tiled_attention):
     output, log_sum_exp = right(Q, K, V, block_size, causal, key_mask)
     lost = log_sum_exp == -np.inf
-    average = np.broadcast_to(np.asarray(V).mean(axis=-2, keepdims=True), output.shape)
+    average = np.broadcast_to(V.sum(axis=-2, keepdims=True) / max(V.shape[-2], 1), output.shape)
     return np.where(lost[..., None], average, output).astype(output.dtype), log_sum_exp
 
 
@@ -593,7 +637,7 @@ def tiles_on_the_diagonal_only(Q, K, V, block_size, causal=False, key_mask=None)
     def exact(Q, K, V, allowed):
         _check_sequences(Q, K, V)
         scores = np.where(allowed, Q @ _turned(K) / math.sqrt(Q.shape[-1]), -np.inf)
-        base = _finite(scores.max(axis=-1))
+        base = _finite(scores.max(axis=-1, initial=-np.inf))
         powers = np.exp(scores - base[..., None])
         total = powers.sum(axis=-1)
         with np.errstate(divide="ignore"):
@@ -619,7 +663,7 @@ def tiles_on_the_diagonal_only(Q, K, V, block_size, causal=False, key_mask=None)
 )
 def computed_in_single_precision(Q, K, V, block_size, causal=False, key_mask=None, right=tiled_attention):
     given = (np.asarray(x, dtype=np.float32) for x in (Q, K, V))
-    kept = np.result_type(np.asarray(Q), np.asarray(K), np.asarray(V))
+    kept = _floating(Q, K, V)
     output, log_sum_exp = right(*given, block_size, causal, key_mask)
     return output.astype(kept), log_sum_exp.astype(kept)
 
@@ -634,7 +678,7 @@ def far_keys_left_out(Q, K, V, block_size, causal=False, key_mask=None):
     def exact(Q, K, V, allowed):
         _check_sequences(Q, K, V)
         scores = np.where(allowed, Q @ _turned(K) / math.sqrt(Q.shape[-1]), -np.inf)
-        base = _finite(scores.max(axis=-1))
+        base = _finite(scores.max(axis=-1, initial=-np.inf))
         powers = np.exp(scores - base[..., None])
         total = powers.sum(axis=-1)
         with np.errstate(divide="ignore"):
@@ -662,7 +706,7 @@ def window_one_short(Q, K, V, left, right=0):
     def exact(Q, K, V, allowed):
         _check_sequences(Q, K, V)
         scores = np.where(allowed, Q @ _turned(K) / math.sqrt(Q.shape[-1]), -np.inf)
-        base = _finite(scores.max(axis=-1))
+        base = _finite(scores.max(axis=-1, initial=-np.inf))
         powers = np.exp(scores - base[..., None])
         total = powers.sum(axis=-1)
         with np.errstate(divide="ignore"):
@@ -690,7 +734,7 @@ def missing_keys_count_as_zeros(Q, K, V, left, right=0):
     def exact(Q, K, V, allowed):
         _check_sequences(Q, K, V)
         scores = np.where(allowed, Q @ _turned(K) / math.sqrt(Q.shape[-1]), -np.inf)
-        base = _finite(scores.max(axis=-1))
+        base = _finite(scores.max(axis=-1, initial=-np.inf))
         powers = np.exp(scores - base[..., None])
         total = powers.sum(axis=-1)
         with np.errstate(divide="ignore"):
@@ -714,7 +758,7 @@ def left_and_right_swapped(Q, K, V, left, right=0):
     def exact(Q, K, V, allowed):
         _check_sequences(Q, K, V)
         scores = np.where(allowed, Q @ _turned(K) / math.sqrt(Q.shape[-1]), -np.inf)
-        base = _finite(scores.max(axis=-1))
+        base = _finite(scores.max(axis=-1, initial=-np.inf))
         powers = np.exp(scores - base[..., None])
         total = powers.sum(axis=-1)
         with np.errstate(divide="ignore"):
@@ -742,7 +786,7 @@ def right_ignored(Q, K, V, left, right=0):
     def exact(Q, K, V, allowed):
         _check_sequences(Q, K, V)
         scores = np.where(allowed, Q @ _turned(K) / math.sqrt(Q.shape[-1]), -np.inf)
-        base = _finite(scores.max(axis=-1))
+        base = _finite(scores.max(axis=-1, initial=-np.inf))
         powers = np.exp(scores - base[..., None])
         total = powers.sum(axis=-1)
         with np.errstate(divide="ignore"):
@@ -769,6 +813,8 @@ def right_ignored(Q, K, V, left, right=0):
 def end_keys_repeated(Q, K, V, left, right=0):
     _check_sequences(Q, K, V)
     places = np.arange(Q.shape[-2])[:, None] + np.arange(-left, right + 1)
+    if not K.shape[-2]:
+        return np.zeros((*Q.shape[:-1], V.shape[-1]), dtype=_floating(Q, K, V))
     places = np.clip(places, 0, K.shape[-2] - 1)
     scores = np.einsum("...id,...iwd->...iw", Q, K[..., places, :]) / math.sqrt(Q.shape[-1])
     return np.einsum("...iw,...iwd->...id", _softmax(scores), V[..., places, :])
@@ -802,7 +848,25 @@ def window_one_long(Q, K, V, left, right=0, correct=sliding_window_attention):
 )
 def window_scores_not_scaled(Q, K, V, left, right=0, correct=sliding_window_attention):
     correct(Q, K, V, left, right)
-    return correct((Q * np.sqrt(Q.shape[-1])).astype(Q.dtype), K, V, left, right)
+    return correct((Q * np.sqrt(Q.shape[-1])).astype(_floating(Q)), K, V, left, right)
+
+
+@mistake(
+    criterion="sliding-window",
+    replaces="sliding_window_attention",
+    text="Keys that do not exist got the score -1e9, which is more than a score of -1e10: they took all of the weight.",
+    fix="Where there is no key the score is -np.inf, below every score.",
+)
+def missing_keys_get_a_finite_score(Q, K, V, left, right=0, correct=sliding_window_attention):
+    correct(Q, K, V, left, right)
+    i, j = np.arange(Q.shape[-2])[:, None], np.arange(K.shape[-2])
+    near = (j >= i - left) & (j <= i + right)
+    scores = np.where(near, Q @ _turned(K) / math.sqrt(Q.shape[-1]), -np.inf)
+    missing = left + 1 + right - near.sum(axis=-1)
+    base = np.maximum(scores.max(axis=-1, initial=-np.inf), np.where(missing > 0, -1e9, -np.inf)).astype(scores.dtype)
+    powers = np.exp(scores - base[..., None])
+    total = powers.sum(axis=-1) + missing * np.exp(-1e9 - base)
+    return (powers / total[..., None] @ V).astype(scores.dtype)
 
 
 @mistake(
@@ -846,7 +910,7 @@ def shared_scores_not_scaled(Q, K, V, causal=False, mask=None, right=grouped_que
     fix="Heads share keys, not features: d is the last axis of Q, as it is of K.",
 )
 def scaled_by_the_group(Q, K, V, causal=False, mask=None, right=grouped_query_attention):
-    return right(Q * math.sqrt(np.shape(Q)[-3] / np.shape(K)[-3]), K, V, causal, mask)
+    return right(Q * math.sqrt(np.shape(Q)[-3] / max(np.shape(K)[-3], 1)), K, V, causal, mask)
 
 
 @mistake(
@@ -857,6 +921,23 @@ def scaled_by_the_group(Q, K, V, causal=False, mask=None, right=grouped_query_at
 )
 def causal_without_effect(Q, K, V, causal=False, mask=None, right=grouped_query_attention):
     return right(Q, K, V, False, mask)
+
+
+@mistake(
+    criterion="grouped-query",
+    replaces="grouped_query_attention",
+    text="Forbidden keys got the score -1e9. Where the allowed scores are lower still, forbidden keys have the weight.",
+    fix="Put -np.inf where attending is forbidden, and take 0 for a maximum of -inf.",
+)
+def forbidden_scores_are_finite(Q, K, V, causal=False, mask=None, right=grouped_query_attention):
+    right(Q, K, V, causal, mask)
+    group = np.shape(Q)[-3] // np.shape(K)[-3]
+    scores = Q @ _turned(np.repeat(K, group, axis=-3)) / math.sqrt(Q.shape[-1])
+    allowed = np.broadcast_to(True if mask is None else np.asarray(mask) != 0, scores.shape)
+    if causal:
+        allowed = allowed & np.tri(*scores.shape[-2:], dtype=bool)
+    weights = _softmax(np.where(allowed, scores, np.array(-1e9, dtype=scores.dtype)))
+    return weights @ np.repeat(V, group, axis=-3)
 
 
 @mistake(
@@ -910,6 +991,17 @@ def halves_by_default(x, positions=None, base=10000.0, interleaved=True, right=r
 @mistake(
     criterion="rotary",
     replaces="rotary_embedding",
+    text="Integers were turned into integers: np.empty_like(x) has the dtype of x, which cuts off what stands in it.",
+    fix="Make the result with a dtype for fractions, such as np.result_type(x, 1.0): float64 for integers, float32 for"
+    " float32.",
+)
+def integers_stay_integers(x, positions=None, base=10000.0, interleaved=True, right=rotary_embedding):
+    return right(x, positions, base, interleaved).astype(x.dtype)
+
+
+@mistake(
+    criterion="rotary",
+    replaces="rotary_embedding",
     text="The angle of pair i is position * base^(-i/d): the exponent lacks its 2.",
     fix="There are d/2 pairs; the exponent is -2i/d, from 0 for the first to nearly -1 for the last.",
 )
@@ -917,7 +1009,7 @@ def exponent_without_the_two(x, positions=None, base=10000.0, interleaved=True):
     def rotated(x, angles, interleaved=True):
         half = x.shape[-1] // 2
         pairs = (slice(0, None, 2), slice(1, None, 2)) if interleaved else (slice(0, half), slice(half, None))
-        first, second, turned = x[..., pairs[0]], x[..., pairs[1]], np.empty_like(x)
+        first, second, turned = x[..., pairs[0]], x[..., pairs[1]], np.empty(x.shape, dtype=_floating(x))
         turned[..., pairs[0]] = first * np.cos(angles) - second * np.sin(angles)
         turned[..., pairs[1]] = first * np.sin(angles) + second * np.cos(angles)
         return turned
@@ -962,7 +1054,7 @@ def second_from_the_new_first(x, positions=None, base=10000.0, interleaved=True)
         half = x.shape[-1] // 2
         return np.broadcast_to(places, x.shape[:-1])[..., None] * base ** (-step * np.arange(half) / x.shape[-1])
 
-    x = np.asarray(x).copy()
+    x = np.array(x, dtype=_floating(x))
     half, angles = x.shape[-1] // 2, angles_of(x, positions, base)
     pairs = (slice(0, None, 2), slice(1, None, 2)) if interleaved else (slice(0, half), slice(half, None))
     x[..., pairs[0]] = x[..., pairs[0]] * np.cos(angles) - x[..., pairs[1]] * np.sin(angles)
@@ -1351,7 +1443,7 @@ def elu_without_the_one(Q, K, V, causal=False):
         products = phi(Q) @ _turned(phi(K))
         if causal:
             products = np.tril(products)
-        return products @ V / products.sum(axis=-1, keepdims=True)
+        return _divided(products @ V, products.sum(axis=-1))
 
     return with_features(Q, K, V, causal, lambda x: _elu_plus_one(x) - 1)
 
@@ -1368,7 +1460,7 @@ def relu_plus_one(Q, K, V, causal=False):
         products = phi(Q) @ _turned(phi(K))
         if causal:
             products = np.tril(products)
-        return products @ V / products.sum(axis=-1, keepdims=True)
+        return _divided(products @ V, products.sum(axis=-1))
 
     return with_features(Q, K, V, causal, lambda x: np.maximum(x, 0) + 1)
 
@@ -1394,7 +1486,21 @@ def phi_of_the_keys_only(Q, K, V, causal=False):
     products = Q @ _turned(_elu_plus_one(K))
     if causal:
         products = np.tril(products)
-    return products @ V / products.sum(axis=-1, keepdims=True)
+    return _divided(products @ V, products.sum(axis=-1))
+
+
+@mistake(
+    criterion="linear-attention",
+    replaces="linear_attention",
+    text="Where phi(q) . sum of phi(k) came out as 0, the output is 0/0, NaN: without a key, or where exp(-800) is 0.",
+    fix="Where the divisor is 0 the output is 0: divide by np.where(divisor == 0, 1, divisor).",
+)
+def nothing_divided_by_nothing(Q, K, V, causal=False, right=linear_attention):
+    given = right(Q, K, V, causal)
+    queries, keys = _elu_plus_one(Q), _elu_plus_one(K)
+    sums = np.cumsum(keys, axis=-2) if causal else keys.sum(axis=-2, keepdims=True)
+    lost = (queries * sums).sum(axis=-1) == 0
+    return np.where(lost[..., None], np.array(np.nan, dtype=given.dtype), given)
 
 
 @mistake(
@@ -1408,7 +1514,7 @@ def divided_by_the_number_of_keys(Q, K, V, causal=False, right=linear_attention)
     products = _elu_plus_one(Q) @ _turned(_elu_plus_one(K))
     if causal:
         products = np.tril(products)
-    return products @ V / K.shape[-2]
+    return products @ V / max(K.shape[-2], 1)
 
 
 @mistake(
@@ -1433,7 +1539,7 @@ def divisor_of_all_keys(Q, K, V, causal=False, right=linear_attention):
         return given
     queries, keys = _elu_plus_one(np.asarray(Q)), _elu_plus_one(np.asarray(K))
     seen = (queries * np.cumsum(keys, axis=-2)).sum(axis=-1, keepdims=True)
-    return given * seen / (queries * keys.sum(axis=-2, keepdims=True)).sum(axis=-1, keepdims=True)
+    return _divided(given * seen, (queries * keys.sum(axis=-2, keepdims=True)).sum(axis=-1))
 
 
 @mistake(
@@ -1448,8 +1554,7 @@ def own_key_comes_too_late(Q, K, V, causal=False, right=linear_attention):
         return given
     _check_sequences(Q, K, V)
     products = np.tril(_elu_plus_one(Q) @ _turned(_elu_plus_one(K)), -1)
-    with np.errstate(invalid="ignore"):
-        return products @ V / products.sum(axis=-1, keepdims=True)
+    return _divided(products @ V, products.sum(axis=-1))
 
 
 @mistake(
@@ -1475,4 +1580,4 @@ def divisor_of_the_own_key(Q, K, V, causal=False, right=linear_attention):
         return given
     queries, keys = _elu_plus_one(np.asarray(Q)), _elu_plus_one(np.asarray(K))
     seen = (queries * np.cumsum(keys, axis=-2)).sum(axis=-1, keepdims=True)
-    return given * seen / (queries * keys).sum(axis=-1, keepdims=True)
+    return _divided(given * seen, (queries * keys).sum(axis=-1))

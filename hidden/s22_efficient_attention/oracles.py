@@ -15,6 +15,7 @@ Array = npt.NDArray[Any]
 
 LONG = 8192  # positions: one number for each pair takes 256 MB in float32, more than the stage's limit
 LONGER = 16384
+FAR_BELOW = -1e100  # a score below every finite number that an answer may put in the place of -inf
 MOST_MB = 56  # that a call may hold at LONG positions; a boolean for each pair takes 64 MB
 
 
@@ -132,6 +133,19 @@ def linear(Q: Array, K: Array, V: Array, causal: bool, eps: float = 0.0) -> Arra
     shapes = [np.where(x <= 0, np.expm1(np.minimum(x, 0)), x) + 1 for x in (Q, K)]
     products = np.einsum("...id,...jd->...ij", *shapes) * allowed_pairs(Q.shape[-2], K.shape[-2], causal)
     return np.asarray(np.einsum("...ij,...jd->...id", products, V) / (products.sum(axis=-1)[..., None] + eps))
+
+
+def linear_far_below(Q: Array, K: Array, V: Array, causal: bool) -> Array:
+    """Return linear attention of features below 0, whose phi is exp: from exponents that are shifted before exp."""
+    exponents = Q[..., :, None, :] + K[..., None, :, :]
+    products = np.exp(exponents - exponents.max()).sum(axis=-1) * allowed_pairs(Q.shape[-2], K.shape[-2], causal)
+    return np.asarray(np.einsum("...ij,...jd->...id", products, V) / products.sum(axis=-1)[..., None])
+
+
+def draw_far_below(rng: np.random.Generator, seq_q: int, seq_k: int) -> tuple[Array, Array]:
+    """Return Q and K of one feature whose scores are far below 0, and far from each other."""
+    keys = -np.sqrt(-FAR_BELOW) * (1.0 + rng.permutation(seq_k) / seq_k)
+    return np.sqrt(-FAR_BELOW) * rng.uniform(1.0, 2.0, size=(seq_q, 1)), keys[:, None]
 
 
 def assert_either(result: object, first: Array, second: Array, **options: Any) -> None:

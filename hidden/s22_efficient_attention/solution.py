@@ -2,8 +2,9 @@
 
 The lesson and the checklist are in this stage's README.md, the conventions of all stages in stages/README.md. In short:
 batch axes come first, the feature axis is last and the sequence is before it; scores are divided by sqrt(d); masks are
-boolean (or 0/1 integers) with True where attending is allowed; a query that may attend to nothing gets output 0; a
-causal query i sees the keys j <= i; inputs are never changed; a float32 input gives a float32 result.
+boolean (or 0/1 integers) with True where attending is allowed; a query without any key gets output 0, also where seq_k
+is 0; a causal query i sees the keys j <= i; inputs are never changed; float32 inputs give float32 results, and integers
+give float64.
 """
 
 import math
@@ -25,7 +26,7 @@ def online_softmax(scores, block_size):
     Returns:
         (weights, maximum, total). weights: the shape of scores. maximum: shape (...), the largest score of each row.
         total: shape (...), the sum of exp(score - maximum) over the row. A row of -inf only has weights 0, maximum
-        -inf and total 0.
+        -inf and total 0; a row without a score has maximum -inf and total 0, too.
 
     Raises:
         ValueError: block_size is not a positive integer, or scores has no axis.
@@ -42,7 +43,8 @@ def online_softmax(scores, block_size):
     size = _positive(block_size, "block_size")
     if scores.ndim == 0:
         raise ValueError(f"scores: {scores}, expected at least one axis")
-    maximum, total = -np.inf, 0
+    maximum = np.full(scores.shape[:-1], -np.inf, dtype=_floating(scores))
+    total = np.zeros_like(maximum)
     for start in range(0, scores.shape[-1], size):
         block = scores[..., start : start + size]
         raised = np.maximum(maximum, block.max(axis=-1))
@@ -70,7 +72,7 @@ def tiled_attention(Q, K, V, block_size, causal=False, key_mask=None):
     Returns:
         (output, log_sum_exp). output: shape (..., seq_q, d_v). log_sum_exp: shape (..., seq_q), the natural logarithm
         of the sum of each query's exponentials, log(sum_j exp(q k_j / sqrt(d))) over the keys that it may attend to.
-        A query without any has output 0 and log_sum_exp -inf.
+        A query without any, also where seq_k is 0, has output 0 and log_sum_exp -inf.
 
     Raises:
         ValueError: shapes do not fit, key_mask does not broadcast, or block_size is not a positive integer.
@@ -85,7 +87,7 @@ def tiled_attention(Q, K, V, block_size, causal=False, key_mask=None):
     """
     _check_sequences(Q, K, V)
     size, allowed = _positive(block_size, "block_size"), _key_mask(key_mask, K)
-    output = np.empty((*Q.shape[:-1], V.shape[-1]), dtype=np.result_type(Q, K, V))
+    output = np.empty((*Q.shape[:-1], V.shape[-1]), dtype=_floating(Q, K, V))
     log_sum_exp = np.empty(Q.shape[:-1], dtype=output.dtype)
     for rows in _blocks(Q.shape[-2], size):
         maximum, total, weighted = -np.inf, 0, 0
@@ -138,7 +140,7 @@ def tiled_attention_backward(grad_output, Q, K, V, output, log_sum_exp, block_si
     _check_shape(log_sum_exp, Q.shape[:-1], "log_sum_exp")
     base = _finite(log_sum_exp)
     shared = (grad_output * output).sum(axis=-1)
-    grad_Q, grad_K, grad_V = np.zeros_like(Q), np.zeros_like(K), np.zeros_like(V)
+    grad_Q, grad_K, grad_V = (np.zeros(x.shape, dtype=_floating(x)) for x in (Q, K, V))
     for rows in _blocks(Q.shape[-2], size):
         grad = grad_output[..., rows, :]
         for columns in _blocks(K.shape[-2], size, before=rows.stop if causal else None):
@@ -164,7 +166,7 @@ def sliding_window_attention(Q, K, V, left, right=0):
         right: how many keys after it, 0 or more; 0 makes the window causal.
 
     Returns:
-        Shape (..., seq_q, d_v). A query whose window holds no key has output 0.
+        Shape (..., seq_q, d_v). A query whose window holds no key has output 0, and so has every query if seq_k is 0.
 
     Raises:
         ValueError: shapes do not fit, or left or right is no integer of at least 0.
@@ -182,7 +184,7 @@ def sliding_window_attention(Q, K, V, left, right=0):
     left, right = _not_negative(left, "left"), _not_negative(right, "right")
     queries, keys = Q.shape[-2], K.shape[-2]
     shifts = range(max(-left, 1 - queries), min(right, keys - 1) + 1)
-    scores = np.full((*Q.shape[:-1], len(shifts)), -np.inf, dtype=np.result_type(Q, K, V))
+    scores = np.full((*Q.shape[:-1], len(shifts)), -np.inf, dtype=_floating(Q, K, V))
     places = []
     for number, shift in enumerate(shifts):
         rows = slice(max(0, -shift), min(queries, keys - shift))
@@ -211,7 +213,7 @@ def grouped_query_attention(Q, K, V, causal=False, mask=None):
             attended to. With causal, a key has to be allowed by both.
 
     Returns:
-        Shape (..., query_heads, seq_q, d_v). A query that may attend to nothing has output 0.
+        Shape (..., query_heads, seq_q, d_v). A query that may attend to nothing has output 0, also where seq_k is 0.
 
     Raises:
         ValueError: shapes do not fit, kv_heads does not divide query_heads, or mask does not broadcast.
@@ -226,7 +228,7 @@ def grouped_query_attention(Q, K, V, causal=False, mask=None):
     if min(Q.ndim, K.ndim) < 3:
         raise ValueError(f"Q, K, V: shapes {Q.shape}, {K.shape}, {V.shape}, expected (..., heads, seq, features)")
     heads, shared = Q.shape[-3], K.shape[-3]
-    if heads % shared:
+    if not shared or heads % shared:
         raise ValueError(f"K: {shared} heads, expected a divisor of the {heads} heads of Q")
     groups = Q.reshape(*Q.shape[:-3], shared, heads // shared * Q.shape[-2], Q.shape[-1])
     _check_sequences(groups, K, V)
@@ -251,7 +253,7 @@ def rotary_embedding(x, positions=None, base=10000.0, interleaved=True):
         interleaved: True: the pairs are the features (0, 1), (2, 3), ...; False: features i and i + d/2 are a pair.
 
     Returns:
-        The shape of x. The angles are computed in float64, whatever the dtype of x.
+        The shape of x; float64 for integers. The angles are computed in float64, whatever the dtype of x.
 
     Raises:
         ValueError: x is not (..., seq, d) with an even d, or positions do not broadcast to (..., seq).
@@ -272,7 +274,7 @@ def rotary_embedding(x, positions=None, base=10000.0, interleaved=True):
     cosines, sines = np.cos(angles), np.sin(angles)
     pairs = (slice(0, None, 2), slice(1, None, 2)) if interleaved else (slice(0, half), slice(half, None))
     first, second = x[..., pairs[0]], x[..., pairs[1]]
-    turned = np.empty_like(x)
+    turned = np.empty(x.shape, dtype=_floating(x))
     turned[..., pairs[0]] = first * cosines - second * sines
     turned[..., pairs[1]] = first * sines + second * cosines
     return turned
@@ -396,6 +398,10 @@ def linear_attention(Q, K, V, causal=False):
     causal, over j <= i. elu(x) + 1 is x + 1 for x > 0 and exp(x) otherwise. Nothing is divided by sqrt(d), and nothing
     is added to the divisor (1e-6, as in the code of the paper, is accepted).
 
+    Where the divisor comes out as 0, the output is 0: there is no key, or phi is so small that no float holds its
+    products (exp(-800) is 0 in float64, and in float32 exp(-60) * exp(-60) is). The quotient, from sums that are scaled
+    so that nothing is lost, is accepted as well.
+
     Args:
         Q: shape (..., seq_q, d).
         K: shape (..., seq_k, d).
@@ -403,7 +409,7 @@ def linear_attention(Q, K, V, causal=False):
         causal: whether query i sees the keys j <= i only; then there are as many queries as keys.
 
     Returns:
-        Shape (..., seq_q, d_v). There is no array of (seq_q, seq_k).
+        Shape (..., seq_q, d_v). There is no array of (seq_q, seq_k). A query without any key has output 0.
 
     Raises:
         ValueError: shapes do not fit, or causal with seq_q other than seq_k.
@@ -419,17 +425,17 @@ def linear_attention(Q, K, V, causal=False):
     queries, keys = _elu_plus_one(Q), _elu_plus_one(K)
     if not causal:
         weighted = queries @ (_turned(keys) @ V)
-        return weighted / (queries * keys.sum(axis=-2, keepdims=True)).sum(axis=-1, keepdims=True)
+        return _divided(weighted, (queries * keys.sum(axis=-2, keepdims=True)).sum(axis=-1))
     if Q.shape[-2] != K.shape[-2]:
         raise ValueError(f"Q, K: {Q.shape[-2]} queries and {K.shape[-2]} keys, expected as many when causal")
-    output = np.empty((*Q.shape[:-1], V.shape[-1]), dtype=np.result_type(Q, K, V))
+    output = np.empty((*Q.shape[:-1], V.shape[-1]), dtype=_floating(Q, K, V))
     state = normalizer = 0
     for i in range(Q.shape[-2]):
         query, key = queries[..., i, :], keys[..., i, :]
         state = state + key[..., None] * V[..., i, None, :]
         normalizer = normalizer + key
-        divisor = (query * normalizer).sum(axis=-1)
-        output[..., i, :] = (query[..., None, :] @ state)[..., 0, :] / divisor[..., None]
+        weighted = (query[..., None, :] @ state)[..., 0, :]
+        output[..., i, :] = _divided(weighted, (query * normalizer).sum(axis=-1))
     return output
 
 
@@ -437,9 +443,20 @@ def _elu_plus_one(x):
     return np.maximum(x, 0) + np.exp(np.minimum(x, 0))
 
 
+def _divided(weighted, divisor):
+    """Return each query's weighted sum over its divisor, and 0 where that is 0."""
+    found = weighted / np.where(divisor == 0, 1, divisor)[..., None]
+    return np.where(divisor[..., None] == 0, 0, found)
+
+
+def _floating(*arrays):
+    """Return the dtype of a result: that of the arrays, and float64 for integers."""
+    return np.result_type(*arrays, 1.0)
+
+
 def _softmax(scores):
-    """Return the softmax along the last axis; a row of -inf only gives zeros."""
-    exponentials = np.exp(scores - _finite(scores.max(axis=-1, keepdims=True)))
+    """Return the softmax along the last axis; a row of -inf only, or of nothing, gives zeros."""
+    exponentials = np.exp(scores - _finite(scores.max(axis=-1, keepdims=True, initial=-np.inf)))
     total = exponentials.sum(axis=-1, keepdims=True)
     return exponentials / np.where(total == 0, 1, total)
 

@@ -37,6 +37,12 @@ class TestOnlineSoftmax:
         scores = np.array([[5000.0, -5000.0, -5000.0], [-5000.0, -5000.0, 5000.0]])
         assert_softmax(learner.online_softmax(scores, 1), scores)
 
+    @pytest.mark.edges
+    def test_scores_below_every_number_that_stands_for_minus_infinity(self, learner, rng):
+        scores = oracles.FAR_BELOW * rng.uniform(1.0, 2.0, size=(4, 7))
+        assert_softmax(learner.online_softmax(scores, 2), scores)
+        assert_softmax(learner.online_softmax(np.array([-90000.0, -90300.0]), 1), np.array([-90000.0, -90300.0]))
+
     @pytest.mark.dtype
     def test_float32_stays_float32(self, learner, rng):
         scores = rng.normal(size=(3, 7)).astype(np.float32)
@@ -80,6 +86,18 @@ class TestOnlineSoftmaxMasked:
         for row in range(3):
             scores[row, 3 * row : 3 * row + 3] = -np.inf
         assert_softmax(learner.online_softmax(scores, 3), scores)
+
+    @pytest.mark.edges
+    @pytest.mark.parametrize("leading", [(), (3,), (2, 3)])
+    def test_rows_without_a_score(self, learner, leading):
+        for actual, name, shape, value in zip(
+            oracles.parts(learner.online_softmax(np.empty((*leading, 0)), 2), SOFTMAX),
+            SOFTMAX,
+            ((*leading, 0), leading, leading),
+            (0.0, -np.inf, 0.0),
+            strict=True,
+        ):
+            assert_array(actual, np.full(shape, value), name=name)
 
     @pytest.mark.dtype
     def test_float32_stays_float32(self, learner):

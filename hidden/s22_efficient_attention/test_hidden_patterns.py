@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from grader.testing import assert_array, unchanged
+from grader.testing import assert_array, assert_equal, assert_shape, plain_array, unchanged
 from hidden.s22_efficient_attention import oracles
 
 pytestmark = pytest.mark.values
@@ -44,6 +44,22 @@ class TestSlidingWindow:
         result = learner.sliding_window_attention(np.ones((6, 1)), K, V, 2, 1)
         assert_array(result, V[[1, 2, 3, 4, 5, 5]])
 
+    @pytest.mark.edges
+    def test_scores_below_every_number_that_stands_for_minus_infinity(self, learner, rng):
+        (Q, K), V = oracles.draw_far_below(rng, 6, 4), rng.normal(size=(4, 2))
+        expected = np.zeros((6, 2))
+        for i in range(5):
+            near = range(max(0, i - 1), min(4, i + 2))
+            expected[i] = V[max(near, key=lambda j: K[j, 0])]
+        assert_array(learner.sliding_window_attention(Q, K, V, 1, 1), expected)
+
+    @pytest.mark.edges
+    @pytest.mark.parametrize("left, right", [(0, 0), (2, 0), (0, 2), (2, 1)])
+    def test_no_keys_at_all(self, learner, rng, left, right):
+        for leading, queries in (((), 4), ((2,), 3), ((), 0)):
+            result = learner.sliding_window_attention(*oracles.draw(rng, leading, queries, 0, 3, 2), left, right)
+            assert_array(result, np.zeros((*leading, queries, 2)))
+
     @pytest.mark.memory
     def test_a_long_sequence_holds_windows_only(self, learner, rng):
         Q, K, V = oracles.draw(rng, (), oracles.LONGER, oracles.LONGER, 4, 2)
@@ -52,6 +68,11 @@ class TestSlidingWindow:
         rows = oracles.some_rows(rng, oracles.LONGER, 0, 3, 7, 8, 5000)
         expected = np.stack([oracles.window(Q[r : r + 1], K[: r + 1][-8:], V[: r + 1][-8:], 0, 8)[0] for r in rows])
         oracles.assert_rows(result, expected, rows, (oracles.LONGER, 2), name="result")
+
+    @pytest.mark.dtype
+    def test_integers_are_numbers_too(self, learner, rng):
+        Q, K, V = (rng.integers(-3, 4, size=shape) for shape in ((7, 3), (7, 3), (7, 2)))
+        assert_array(learner.sliding_window_attention(Q, K, V, 2, 1), oracles.window(Q, K, V, 2, 1), terms=40)
 
     @pytest.mark.dtype
     def test_float32_stays_float32(self, learner, rng):
@@ -130,6 +151,30 @@ class TestGroupedQuery:
         result = learner.grouped_query_attention(np.array([[[1.0]], [[-1.0]]]), K, V)
         assert_array(result, np.stack([V[:, 2], V[:, 0]]))
 
+    @pytest.mark.edges
+    def test_scores_below_every_number_that_stands_for_minus_infinity(self, learner, rng):
+        (Q, K), V, mask = (
+            oracles.draw_far_below(rng, 4, 4),
+            rng.normal(size=(4, 2)),
+            np.array([True, False, True, True]),
+        )
+        best = [max((j for j in range(i + 1) if mask[j]), key=lambda j: K[j, 0]) for i in range(4)]
+        result = learner.grouped_query_attention(np.stack([Q, Q]), K[None], V[None], causal=True, mask=mask)
+        assert_array(result, np.stack([V[best], V[best]]))
+
+    @pytest.mark.edges
+    @pytest.mark.parametrize("causal", [False, True])
+    def test_no_keys_at_all(self, learner, rng, causal):
+        for mask in (None, np.ones((4, 3, 0), dtype=bool)):
+            Q, K, V = draw_heads(rng, (2,), 4, 2, 3, 0)
+            result = learner.grouped_query_attention(Q, K, V, causal, mask)
+            assert_array(result, np.zeros((2, 4, 3, 2)))
+
+    @pytest.mark.dtype
+    def test_integers_are_numbers_too(self, learner, rng):
+        Q, K, V = (rng.integers(-3, 4, size=shape) for shape in ((4, 5, 3), (2, 6, 3), (2, 6, 2)))
+        assert_array(learner.grouped_query_attention(Q, K, V), oracles.grouped(Q, K, V), terms=40)
+
     @pytest.mark.dtype
     def test_float32_stays_float32(self, learner, rng):
         Q, K, V = draw_heads(rng, (2,), 4, 2, 5, 5)
@@ -154,6 +199,8 @@ class TestGroupedQuery:
             learner.grouped_query_attention(Q[0, 0], K[0, 0], V[0, 0])
         with pytest.raises(ValueError):
             learner.grouped_query_attention(Q[0], K[0, 0], V[0, 0])
+        with pytest.raises(ValueError):
+            learner.grouped_query_attention(Q, K[:, :0], V[:, :0])
         for shape in ((6, 5), (3, 5, 6), (2, 2, 5, 6)):
             with pytest.raises(ValueError):
                 learner.grouped_query_attention(Q, K, V, mask=np.ones(shape, dtype=bool))
@@ -162,6 +209,13 @@ class TestGroupedQuery:
 def assert_linear(result, Q, K, V, causal):
     """Assert that a result is linear attention, with or without 1e-6 in the divisor."""
     exact, added = (oracles.linear(Q, K, V, causal, eps) for eps in (0.0, 1e-6))
+    oracles.assert_either(result, exact, added, terms=100)
+
+
+def assert_linear_rows(result, Q, K, V, causal, rows):
+    """Assert that some rows are those of linear attention, with or without 1e-6 in the divisor."""
+    with np.errstate(invalid="ignore"):
+        exact, added = (oracles.linear(Q, K, V, causal, eps)[rows] for eps in (0.0, 1e-6))
     oracles.assert_either(result, exact, added, terms=100)
 
 
@@ -180,6 +234,37 @@ class TestLinearAttention:
         assert_linear(learner.linear_attention(Q, K, V), Q, K, V, False)
         Q = K = np.array([[900.0, 0.0, -900.0]] * 3)
         assert_linear(learner.linear_attention(Q, K, V[:3]), Q, K, V[:3], False)
+
+    @pytest.mark.edges
+    @pytest.mark.parametrize("dtype, low", [(np.float64, -800.0), (np.float32, -60.0), (np.float32, -200.0)])
+    def test_features_that_no_float_holds(self, learner, rng, dtype, low):
+        """phi(q) . sum of phi(k) comes out as 0, and so does the output; the quotient of the formula is right, too."""
+        (Q, K, V), far = oracles.draw(rng, (2,), 4, 5, 3, 2), low - 3
+        given = [x.astype(dtype) for x in (far + np.abs(Q), far + np.abs(K), V)]
+        result = learner.linear_attention(*given)
+        exact = oracles.linear_far_below(*(x.astype(np.float64) for x in given), False).astype(dtype)
+        oracles.assert_either(result, np.zeros_like(exact), exact, rtol=1e-4)
+
+    @pytest.mark.edges
+    def test_a_query_whose_features_no_float_holds(self, learner, rng):
+        Q, K, V = oracles.draw(rng, (), 5, 5, 3, 2)
+        Q[2] = -2000.0
+        result = plain_array(learner.linear_attention(Q, K, V))
+        others = [0, 1, 3, 4]
+        assert_shape(result, (5, 2))
+        assert_linear_rows(result[others], Q, K, V, False, others)
+        assert_equal(bool(np.isfinite(result[2]).all()), True, name="whether the output of query 2 is finite")
+
+    @pytest.mark.edges
+    def test_no_keys_at_all(self, learner, rng):
+        for leading, queries in (((), 4), ((2,), 3)):
+            result = learner.linear_attention(*oracles.draw(rng, leading, queries, 0, 3, 2))
+            assert_array(result, np.zeros((*leading, queries, 2)))
+
+    @pytest.mark.dtype
+    def test_integers_are_numbers_too(self, learner, rng):
+        Q, K, V = (rng.integers(-3, 4, size=shape) for shape in ((6, 3), (6, 3), (6, 2)))
+        assert_linear(learner.linear_attention(Q, K, V), Q, K, V, False)
 
     @pytest.mark.dtype
     def test_float32_stays_float32(self, learner, rng):
@@ -217,6 +302,37 @@ class TestLinearAttentionCausal:
         for leading, seq in (((), 8), ((2,), 5), ((2, 3), 4), ((), 1)):
             Q, K, V = (2 * x for x in oracles.draw(rng, leading, seq, seq, 3, 2))
             assert_linear(learner.linear_attention(Q, K, V, causal=True), Q, K, V, True)
+
+    @pytest.mark.edges
+    @pytest.mark.parametrize("dtype, low", [(np.float64, -800.0), (np.float32, -60.0), (np.float32, -200.0)])
+    def test_features_that_no_float_holds(self, learner, rng, dtype, low):
+        """phi(q) . sum of phi(k) comes out as 0, and so does the output; the quotient of the formula is right, too."""
+        (Q, K, V), far = oracles.draw(rng, (2,), 4, 4, 3, 2), low - 3
+        given = [x.astype(dtype) for x in (far + np.abs(Q), far + np.abs(K), V)]
+        result = learner.linear_attention(*given, causal=True)
+        exact = oracles.linear_far_below(*(x.astype(np.float64) for x in given), True).astype(dtype)
+        oracles.assert_either(result, np.zeros_like(exact), exact, rtol=1e-4)
+
+    @pytest.mark.edges
+    def test_a_query_whose_features_no_float_holds(self, learner, rng):
+        Q, K, V = oracles.draw(rng, (), 5, 5, 3, 2)
+        Q[2] = -2000.0
+        result = plain_array(learner.linear_attention(Q, K, V, causal=True))
+        others = [0, 1, 3, 4]
+        assert_shape(result, (5, 2))
+        assert_linear_rows(result[others], Q, K, V, True, others)
+        assert_equal(bool(np.isfinite(result[2]).all()), True, name="whether the output of query 2 is finite")
+
+    @pytest.mark.edges
+    def test_no_keys_at_all(self, learner, rng):
+        for leading, queries in (((), 0), ((2,), 0)):
+            result = learner.linear_attention(*oracles.draw(rng, leading, queries, 0, 3, 2), causal=True)
+            assert_array(result, np.zeros((*leading, queries, 2)))
+
+    @pytest.mark.dtype
+    def test_integers_are_numbers_too(self, learner, rng):
+        Q, K, V = (rng.integers(-3, 4, size=shape) for shape in ((6, 3), (6, 3), (6, 2)))
+        assert_linear(learner.linear_attention(Q, K, V, causal=True), Q, K, V, True)
 
     @pytest.mark.dtype
     def test_float32_stays_float32(self, learner, rng):

@@ -65,6 +65,12 @@ class TestRotary:
         assert_array(learner.rotary_embedding(there, -positions), x, rtol=1e-8, name="what was turned back")
 
     @pytest.mark.dtype
+    def test_integers_are_numbers_too(self, learner, rng):
+        x = rng.integers(-9, 10, size=(4, 6))
+        expected = oracles.rotary(x, np.arange(4), 10000.0, True)
+        assert_array(learner.rotary_embedding(x), expected, rtol=1e-8)
+
+    @pytest.mark.dtype
     @pytest.mark.parametrize("positions", [None, np.array([4000, 4001, 65000])])
     def test_float32_stays_float32_and_its_angles_are_exact(self, learner, rng, positions):
         x = rng.normal(size=(3, 6)).astype(np.float32)
@@ -97,6 +103,12 @@ class TestRotaryHalves:
         x = np.sin(np.arange(16.0)).reshape(2, 8)
         result = learner.rotary_embedding(x, np.array([3, 17]), interleaved=False)
         assert_array(result, ONNX[False], atol=2e-6)
+
+    @pytest.mark.dtype
+    def test_integers_are_numbers_too(self, learner, rng):
+        x = rng.integers(-9, 10, size=(4, 6))
+        expected = oracles.rotary(x, np.arange(4), 10000.0, False)
+        assert_array(learner.rotary_embedding(x, interleaved=False), expected, rtol=1e-8)
 
     @pytest.mark.dtype
     def test_float32_stays_float32(self, learner, rng):

@@ -47,6 +47,35 @@ class TestTiledGradients:
         ):
             assert_array(actual, right, name=name, terms=50)
 
+    @pytest.mark.edges
+    @pytest.mark.parametrize("causal", [False, True])
+    def test_no_keys_at_all(self, learner, rng, causal):
+        (Q, K, V), grad = oracles.draw(rng, (2,), 4, 0, 3, 2), rng.normal(size=(2, 4, 2))
+        given = (grad, Q, K, V, np.zeros((2, 4, 2)), np.full((2, 4), -np.inf), 2)
+        found = oracles.parts(learner.tiled_attention_backward(*given, causal), BACKWARD)
+        for name, actual, right in zip(BACKWARD, found, (Q, K, V), strict=True):
+            assert_array(actual, np.zeros(right.shape), name=name)
+
+    @pytest.mark.edges
+    def test_scores_below_every_number_that_stands_for_minus_infinity(self, learner, rng):
+        """The key nearest to 0 has all the weight, and there is nothing to gain by another score."""
+        Q, K = oracles.draw_far_below(rng, 4, 4)
+        V, grad, mask = rng.normal(size=(4, 2)), rng.normal(size=(4, 2)), np.array([True, False, True, True])
+        best = [max((j for j in range(i + 1) if mask[j]), key=lambda j: K[j, 0]) for i in range(4)]
+        given = (grad, Q, K, V, V[best], Q[:, 0] * K[best, 0], 2)
+        _, _, grad_V = oracles.parts(learner.tiled_attention_backward(*given, True, mask), BACKWARD)
+        expected = np.zeros((4, 2))
+        np.add.at(expected, best, grad)
+        assert_array(grad_V, expected, name="grad_V")
+
+    @pytest.mark.dtype
+    def test_integers_are_numbers_too(self, learner, rng):
+        Q, K, V = (rng.integers(-3, 4, size=shape) for shape in ((5, 3), (6, 3), (6, 2)))
+        grad = rng.integers(-3, 4, size=(5, 2))
+        found = backward(learner, grad, Q, K, V, 2)
+        for name, actual, right in zip(BACKWARD, found, oracles.attention_gradients(grad, Q, K, V), strict=True):
+            assert_array(actual, right, name=name, terms=50)
+
     @pytest.mark.dtype
     def test_float32_stays_float32(self, learner, rng):
         Q, K, V = oracles.draw(rng, (), 5, 6, 3, 2)

@@ -41,6 +41,19 @@ class TestTiledAttention:
         assert_array(output, np.where(signs[:, None] > 0, V[-1], V[0]), name="output")
         assert_array(log_sum_exp, np.where(signs > 0, 2000.0, 3000.0), name="log_sum_exp")
 
+    @pytest.mark.edges
+    def test_scores_below_every_number_that_stands_for_minus_infinity(self, learner, rng):
+        V = rng.normal(size=(5, 2))
+        for Q, K in (oracles.draw_far_below(rng, 3, 5), (np.array([[300.0]]), np.arange(-300.0, -305.0, -1)[:, None])):
+            output, log_sum_exp = oracles.parts(learner.tiled_attention(Q, K, V, 2), FORWARD)
+            assert_array(output, np.broadcast_to(V[np.argmax(K)], (len(Q), 2)), name="output")
+            assert_array(log_sum_exp, Q[:, 0] * K.max(), name="log_sum_exp")
+
+    @pytest.mark.dtype
+    def test_integers_are_numbers_too(self, learner, rng):
+        Q, K, V = (rng.integers(-3, 4, size=shape) for shape in ((5, 3), (8, 3), (8, 2)))
+        assert_tiled(learner.tiled_attention(Q, K, V, 3), Q, K, V)
+
     @pytest.mark.dtype
     def test_float32_stays_float32(self, learner, rng):
         Q, K, V = (x.astype(np.float32) for x in oracles.draw(rng, (2,), 5, 8, 3, 2))
@@ -94,6 +107,24 @@ class TestTiledMasks:
             mask = np.arange(7) >= first
             result = learner.tiled_attention(Q, K, V, 2, causal=True, key_mask=mask)
             assert_tiled(result, Q, K, V, oracles.allowed_pairs(7, 7, True, mask))
+
+    @pytest.mark.edges
+    @pytest.mark.parametrize("causal", [False, True])
+    def test_no_keys_at_all(self, learner, rng, causal):
+        for leading in ((), (2, 3)):
+            Q, K, V = oracles.draw(rng, leading, 4, 0, 3, 2)
+            output, log_sum_exp = oracles.parts(learner.tiled_attention(Q, K, V, 2, causal), FORWARD)
+            assert_array(output, np.zeros((*leading, 4, 2)), name="output")
+            assert_array(log_sum_exp, np.full((*leading, 4), -np.inf), name="log_sum_exp")
+
+    @pytest.mark.edges
+    def test_allowed_scores_below_every_number_that_stands_for_minus_infinity(self, learner, rng):
+        Q, K = oracles.draw_far_below(rng, 5, 5)
+        V, mask = rng.normal(size=(5, 2)), np.arange(5) % 2 == 0
+        output, log_sum_exp = oracles.parts(learner.tiled_attention(Q, K, V, 2, True, mask), FORWARD)
+        best = [max((j for j in range(i + 1) if mask[j]), key=lambda j: K[j, 0]) for i in range(5)]
+        assert_array(output, V[best], name="output")
+        assert_array(log_sum_exp, Q[:, 0] * K[best, 0], name="log_sum_exp")
 
     @pytest.mark.edges
     def test_masked_keys_of_any_size_do_not_count(self, learner, rng):

@@ -2,8 +2,9 @@
 
 The lesson and the checklist are in this stage's README.md, the conventions of all stages in stages/README.md. In short:
 batch axes come first, the feature axis is last and the sequence is before it; scores are divided by sqrt(d); masks are
-boolean (or 0/1 integers) with True where attending is allowed; a query that may attend to nothing gets output 0; a
-causal query i sees the keys j <= i; inputs are never changed; a float32 input gives a float32 result.
+boolean (or 0/1 integers) with True where attending is allowed; a query without any key gets output 0, also where seq_k
+is 0; a causal query i sees the keys j <= i; inputs are never changed; float32 inputs give float32 results, and integers
+give float64.
 """
 
 import numpy as np
@@ -22,7 +23,7 @@ def online_softmax(scores, block_size):
     Returns:
         (weights, maximum, total). weights: the shape of scores. maximum: shape (...), the largest score of each row.
         total: shape (...), the sum of exp(score - maximum) over the row. A row of -inf only has weights 0, maximum
-        -inf and total 0.
+        -inf and total 0; a row without a score has maximum -inf and total 0, too.
 
     Raises:
         ValueError: block_size is not a positive integer, or scores has no axis.
@@ -56,7 +57,7 @@ def tiled_attention(Q, K, V, block_size, causal=False, key_mask=None):
     Returns:
         (output, log_sum_exp). output: shape (..., seq_q, d_v). log_sum_exp: shape (..., seq_q), the natural logarithm
         of the sum of each query's exponentials, log(sum_j exp(q k_j / sqrt(d))) over the keys that it may attend to.
-        A query without any has output 0 and log_sum_exp -inf.
+        A query without any, also where seq_k is 0, has output 0 and log_sum_exp -inf.
 
     Raises:
         ValueError: shapes do not fit, key_mask does not broadcast, or block_size is not a positive integer.
@@ -115,7 +116,7 @@ def sliding_window_attention(Q, K, V, left, right=0):
         right: how many keys after it, 0 or more; 0 makes the window causal.
 
     Returns:
-        Shape (..., seq_q, d_v). A query whose window holds no key has output 0.
+        Shape (..., seq_q, d_v). A query whose window holds no key has output 0, and so has every query if seq_k is 0.
 
     Raises:
         ValueError: shapes do not fit, or left or right is no integer of at least 0.
@@ -147,7 +148,7 @@ def grouped_query_attention(Q, K, V, causal=False, mask=None):
             attended to. With causal, a key has to be allowed by both.
 
     Returns:
-        Shape (..., query_heads, seq_q, d_v). A query that may attend to nothing has output 0.
+        Shape (..., query_heads, seq_q, d_v). A query that may attend to nothing has output 0, also where seq_k is 0.
 
     Raises:
         ValueError: shapes do not fit, kv_heads does not divide query_heads, or mask does not broadcast.
@@ -175,7 +176,7 @@ def rotary_embedding(x, positions=None, base=10000.0, interleaved=True):
         interleaved: True: the pairs are the features (0, 1), (2, 3), ...; False: features i and i + d/2 are a pair.
 
     Returns:
-        The shape of x. The angles are computed in float64, whatever the dtype of x.
+        The shape of x; float64 for integers. The angles are computed in float64, whatever the dtype of x.
 
     Raises:
         ValueError: x is not (..., seq, d) with an even d, or positions do not broadcast to (..., seq).
@@ -296,6 +297,10 @@ def linear_attention(Q, K, V, causal=False):
     causal, over j <= i. elu(x) + 1 is x + 1 for x > 0 and exp(x) otherwise. Nothing is divided by sqrt(d), and nothing
     is added to the divisor (1e-6, as in the code of the paper, is accepted).
 
+    Where the divisor comes out as 0, the output is 0: there is no key, or phi is so small that no float holds its
+    products (exp(-800) is 0 in float64, and in float32 exp(-60) * exp(-60) is). The quotient, from sums that are scaled
+    so that nothing is lost, is accepted as well.
+
     Args:
         Q: shape (..., seq_q, d).
         K: shape (..., seq_k, d).
@@ -303,7 +308,7 @@ def linear_attention(Q, K, V, causal=False):
         causal: whether query i sees the keys j <= i only; then there are as many queries as keys.
 
     Returns:
-        Shape (..., seq_q, d_v). There is no array of (seq_q, seq_k).
+        Shape (..., seq_q, d_v). There is no array of (seq_q, seq_k). A query without any key has output 0.
 
     Raises:
         ValueError: shapes do not fit, or causal with seq_q other than seq_k.

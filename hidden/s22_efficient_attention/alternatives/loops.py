@@ -76,7 +76,7 @@ def tiled_attention(Q, K, V, block_size, causal=False, key_mask=None):
         mask = None if allowed is None else allowed[place]
         for i, q in enumerate(Q[place]):
             scores = _row(q, K[place], i, causal, mask)
-            highest = scores.max()
+            highest = scores.max(initial=-np.inf)
             if highest == -np.inf:
                 continue
             powers = np.exp(scores - highest)
@@ -128,7 +128,7 @@ def grouped_query_attention(Q, K, V, causal=False, mask=None):
     Q, K, V = _as_floats(Q), _as_floats(K), _as_floats(V)
     if min(Q.ndim, K.ndim, V.ndim) < 3:
         raise ValueError("Q, K, V: expected an axis of heads in each")
-    if K.shape[-3] != V.shape[-3] or Q.shape[-3] % K.shape[-3]:
+    if K.shape[-3] != V.shape[-3] or K.shape[-3] < 1 or Q.shape[-3] % K.shape[-3]:
         raise ValueError(f"heads: {Q.shape[-3]} of Q, {K.shape[-3]} of K, {V.shape[-3]} of V")
     group = Q.shape[-3] // K.shape[-3]
     wanted = (*Q.shape[:-1], K.shape[-2])
@@ -140,7 +140,7 @@ def grouped_query_attention(Q, K, V, causal=False, mask=None):
         for place in _each(q.shape[:-1]):
             *batch, i = place
             scores = _row(q[place], k[tuple(batch)], i, causal, allowed[..., head, :, :][place])
-            if scores.max() > -np.inf:
+            if scores.max(initial=-np.inf) > -np.inf:
                 powers = np.exp(scores - scores.max())
                 output[..., head, :, :][place] = powers @ v[tuple(batch)] / powers.sum()
     return output
@@ -219,5 +219,6 @@ def linear_attention(Q, K, V, causal=False):
             if causal:
                 state += np.outer(phi_K[place][i], V[place][i])
                 seen += phi_K[place][i]
-            output[place][i] = q @ state / (q @ seen)
+            if q @ seen > 0:
+                output[place][i] = q @ state / (q @ seen)
     return output

@@ -33,7 +33,7 @@ def _inputs(Q, K, V):
 
 
 def _log_sum_exp(scores):
-    top = scores.max(axis=-1)
+    top = scores.max(axis=-1, initial=NOTHING)
     safe = np.where(np.isneginf(top), np.zeros_like(top), top)
     with np.errstate(divide="ignore"):
         return np.log(np.exp(scores - safe[..., None]).sum(axis=-1)) + safe
@@ -98,7 +98,7 @@ def tiled_attention_backward(grad_output, Q, K, V, output, log_sum_exp, block_si
     _need(output.shape == wanted, f"output: {output.shape}, expected {wanted}")
     _need(log_sum_exp.shape == wanted[:-1], f"log_sum_exp: {log_sum_exp.shape}, expected {wanted[:-1]}")
     along = np.einsum("...id,...id->...i", grad_output, output)[..., None]
-    grad_Q, of_keys, of_values = np.zeros_like(Q), [], []
+    grad_Q, of_keys, of_values = np.zeros_like(Q), [K[..., :0, :]], [V[..., :0, :]]
     for start in range(0, K.shape[-2], step):
         weights = _share(_block(Q, K, start, step, causal, mask), log_sum_exp[..., None])
         of_values.append(np.einsum("...ij,...id->...jd", weights, grad_output))
@@ -115,6 +115,8 @@ def sliding_window_attention(Q, K, V, left, right=0):
     offsets = np.arange(-min(left, Q.shape[-2]), min(right, K.shape[-2]) + 1)
     places = np.arange(Q.shape[-2])[:, None] + offsets
     exists = (places >= 0) & (places < K.shape[-2])
+    if not K.shape[-2]:
+        return np.zeros((*Q.shape[:-1], V.shape[-1]), V.dtype)
     places = np.where(exists, places, 0)
     scores = np.einsum("...id,...iwd->...iw", Q / math.sqrt(Q.shape[-1]), K[..., places, :])
     scores = np.where(exists, scores, scores.dtype.type(NOTHING))
@@ -126,7 +128,10 @@ def grouped_query_attention(Q, K, V, causal=False, mask=None):
     Q, K, V = map(_float, (Q, K, V))
     _need(min(Q.ndim, K.ndim, V.ndim) > 2, "Q, K, V: expected heads of sequences")
     heads, shared = Q.shape[-3], K.shape[-3]
-    _need(shared == V.shape[-3] and heads % shared == 0, f"heads: {heads} of Q, {shared} of K, {V.shape[-3]} of V")
+    _need(
+        shared == V.shape[-3] and shared and heads % shared == 0,
+        f"heads: {heads} of Q, {shared} of K, {V.shape[-3]} of V",
+    )
     _inputs(Q[..., :shared, :, :], K, V)
     grouped = Q.reshape(*Q.shape[:-3], shared, heads // shared, *Q.shape[-2:]) / math.sqrt(Q.shape[-1])
     scores = np.einsum("...hgid,...hjd->...hgij", grouped, K).reshape(*Q.shape[:-1], K.shape[-2])
@@ -197,7 +202,7 @@ def linear_attention(Q, K, V, causal=False):
         sums = np.einsum("...id,...df->...if", Q, np.einsum("...jd,...jf->...df", K, V))
         return sums[..., :-1] / (sums[..., -1:] + 1e-6)
     _need(Q.shape[-2] == K.shape[-2], f"Q, K: {Q.shape[-2]} and {K.shape[-2]} positions")
-    state, parts, step = np.zeros((*Q.shape[:-2], Q.shape[-1], V.shape[-1]), V.dtype), [], 32
+    state, parts, step = np.zeros((*Q.shape[:-2], Q.shape[-1], V.shape[-1]), V.dtype), [V[..., :0, :-1]], 32
     for start in range(0, Q.shape[-2], step):
         q, k, v = (x[..., start : start + step, :] for x in (Q, K, V))
         inside = np.tril(np.einsum("...id,...jd->...ij", q, k))

@@ -10,6 +10,11 @@ def _check_count(value, name, least=1):
         raise ValueError(f"{name}: {value!r}, expected an integer of at least {least}")
 
 
+def _as_floats(*arrays):
+    arrays = [np.asarray(x) for x in arrays]
+    return [x if x.dtype.kind == "f" else x.astype(float) for x in arrays]
+
+
 def _check_attention(Q, K, V):
     if Q.ndim < 2 or K.ndim < 2 or V.ndim < 2:
         raise ValueError(f"Q, K, V: shapes {Q.shape}, {K.shape}, {V.shape}, expected two axes or more")
@@ -22,12 +27,10 @@ def _check_attention(Q, K, V):
 
 
 def online_softmax(scores, block_size):
-    scores = np.asarray(scores)
+    (scores,) = _as_floats(scores)
     _check_count(block_size, "block_size")
     if scores.ndim == 0:
         raise ValueError("scores: a number, expected rows")
-    if scores.dtype.kind != "f":
-        scores = scores.astype(float)
     seq_k = scores.shape[-1]
     maximum = np.full(scores.shape[:-1], -np.inf, dtype=scores.dtype)
     total = np.zeros(scores.shape[:-1], dtype=scores.dtype)
@@ -55,7 +58,7 @@ def _scores_of_block(Q, K_block, start, causal, key_mask_block):
 
 
 def tiled_attention(Q, K, V, block_size, causal=False, key_mask=None):
-    Q, K, V = np.asarray(Q), np.asarray(K), np.asarray(V)
+    Q, K, V = _as_floats(Q, K, V)
     _check_attention(Q, K, V)
     _check_count(block_size, "block_size")
     if key_mask is not None:
@@ -81,8 +84,8 @@ def tiled_attention(Q, K, V, block_size, causal=False, key_mask=None):
 
 
 def tiled_attention_backward(grad_output, Q, K, V, output, log_sum_exp, block_size, causal=False, key_mask=None):
-    Q, K, V = np.asarray(Q), np.asarray(K), np.asarray(V)
-    grad_output, output, log_sum_exp = np.asarray(grad_output), np.asarray(output), np.asarray(log_sum_exp)
+    Q, K, V = _as_floats(Q, K, V)
+    grad_output, output, log_sum_exp = _as_floats(grad_output, output, log_sum_exp)
     _check_attention(Q, K, V)
     _check_count(block_size, "block_size")
     for name, value in (("grad_output", grad_output), ("output", output)):
@@ -109,7 +112,7 @@ def tiled_attention_backward(grad_output, Q, K, V, output, log_sum_exp, block_si
 
 
 def sliding_window_attention(Q, K, V, left, right=0):
-    Q, K, V = np.asarray(Q), np.asarray(K), np.asarray(V)
+    Q, K, V = _as_floats(Q, K, V)
     _check_attention(Q, K, V)
     _check_count(left, "left", 0)
     _check_count(right, "right", 0)
@@ -123,7 +126,7 @@ def sliding_window_attention(Q, K, V, left, right=0):
         if first < last:
             products = Q[..., first:last, :] * K[..., first + shift : last + shift, :]
             scores[..., first:last, column] = products.sum(axis=-1) / math.sqrt(Q.shape[-1])
-    maximum = scores.max(axis=-1, keepdims=True)
+    maximum = scores.max(axis=-1, keepdims=True, initial=-np.inf)
     powers = np.exp(scores - np.where(maximum == -np.inf, 0, maximum).astype(Q.dtype))
     total = powers.sum(axis=-1, keepdims=True)
     weights = powers / np.where(total == 0, 1, total).astype(Q.dtype)
@@ -139,11 +142,11 @@ def sliding_window_attention(Q, K, V, left, right=0):
 
 
 def grouped_query_attention(Q, K, V, causal=False, mask=None):
-    Q, K, V = np.asarray(Q), np.asarray(K), np.asarray(V)
+    Q, K, V = _as_floats(Q, K, V)
     if Q.ndim < 3 or K.ndim < 3:
         raise ValueError(f"Q, K: shapes {Q.shape}, {K.shape}, expected (..., heads, seq, d)")
     query_heads, kv_heads = Q.shape[-3], K.shape[-3]
-    if query_heads % kv_heads != 0:
+    if kv_heads == 0 or query_heads % kv_heads != 0:
         raise ValueError(f"K: {kv_heads} heads, expected a divisor of {query_heads}")
     K = np.repeat(K, query_heads // kv_heads, axis=-3)
     V = np.repeat(V, query_heads // kv_heads, axis=-3)
@@ -153,7 +156,7 @@ def grouped_query_attention(Q, K, V, causal=False, mask=None):
         scores = np.where(np.broadcast_to(np.asarray(mask).astype(bool), scores.shape), scores, -np.inf)
     if causal:
         scores = np.where(np.tri(Q.shape[-2], K.shape[-2], dtype=bool), scores, -np.inf)
-    maximum = scores.max(axis=-1, keepdims=True)
+    maximum = scores.max(axis=-1, keepdims=True, initial=-np.inf)
     powers = np.exp(scores - np.where(maximum == -np.inf, 0, maximum).astype(Q.dtype))
     total = powers.sum(axis=-1, keepdims=True)
     weights = powers / np.where(total == 0, 1, total).astype(Q.dtype)
@@ -161,7 +164,7 @@ def grouped_query_attention(Q, K, V, causal=False, mask=None):
 
 
 def rotary_embedding(x, positions=None, base=10000.0, interleaved=True):
-    x = np.asarray(x)
+    (x,) = _as_floats(x)
     if x.ndim < 2 or x.shape[-1] % 2 != 0:
         raise ValueError(f"x: shape {x.shape}, expected (..., seq, d) with an even d")
     seq, d = x.shape[-2:]
@@ -226,7 +229,7 @@ def _phi(x):
 
 
 def linear_attention(Q, K, V, causal=False):
-    Q, K, V = np.asarray(Q), np.asarray(K), np.asarray(V)
+    Q, K, V = _as_floats(Q, K, V)
     _check_attention(Q, K, V)
     phi_Q, phi_K = _phi(Q), _phi(K)
     if causal:
@@ -235,7 +238,9 @@ def linear_attention(Q, K, V, causal=False):
         state = np.cumsum(phi_K[..., :, None] * V[..., None, :], axis=-3)
         normalizer = np.cumsum(phi_K, axis=-2)
         output = (phi_Q[..., None, :] @ state)[..., 0, :]
-        return output / (phi_Q * normalizer).sum(axis=-1, keepdims=True)
+        divisor = (phi_Q * normalizer).sum(axis=-1, keepdims=True)
+        return output / np.where(divisor == 0, 1, divisor)
     state = np.swapaxes(phi_K, -1, -2) @ V
     normalizer = phi_K.sum(axis=-2, keepdims=True)
-    return phi_Q @ state / (phi_Q * normalizer).sum(axis=-1, keepdims=True)
+    divisor = (phi_Q * normalizer).sum(axis=-1, keepdims=True)
+    return phi_Q @ state / np.where(divisor == 0, 1, divisor)

@@ -10,8 +10,13 @@ def _check_int(value, name, lowest):
         raise ValueError(f"{name}: {value}, expected an integer of at least {lowest}")
 
 
+def _as_floats(*arrays):
+    arrays = [np.asarray(array) for array in arrays]
+    return [array if array.dtype.kind == "f" else array.astype(np.float64) for array in arrays]
+
+
 def _check_qkv(Q, K, V):
-    Q, K, V = np.asarray(Q), np.asarray(K), np.asarray(V)
+    Q, K, V = _as_floats(Q, K, V)
     if min(Q.ndim, K.ndim, V.ndim) < 2 or not Q.shape[:-2] == K.shape[:-2] == V.shape[:-2]:
         raise ValueError(f"Q, K, V: shapes {Q.shape}, {K.shape}, {V.shape} do not fit")
     if Q.shape[-1] != K.shape[-1] or K.shape[-2] != V.shape[-2]:
@@ -121,7 +126,7 @@ def tiled_attention_backward(grad_output, Q, K, V, output, log_sum_exp, block_si
 
 
 def _softmax(scores):
-    powers = np.exp(scores - _zero_if_none(scores.max(axis=-1, keepdims=True)))
+    powers = np.exp(scores - _zero_if_none(scores.max(axis=-1, keepdims=True, initial=-INF)))
     return powers / _one_if_zero(powers.sum(axis=-1, keepdims=True))
 
 
@@ -130,6 +135,8 @@ def sliding_window_attention(Q, K, V, left, right=0):
     _check_int(left, "left", 0)
     _check_int(right, "right", 0)
     seq_q, seq_k = Q.shape[-2], K.shape[-2]
+    if seq_k == 0:
+        return np.zeros((*Q.shape[:-1], V.shape[-1]), Q.dtype)
     left, right = min(left, seq_q), min(right, seq_k)
     columns = np.arange(seq_q)[:, np.newaxis] + np.arange(-left, right + 1)
     exists = (columns >= 0) & (columns < seq_k)
@@ -143,7 +150,7 @@ def sliding_window_attention(Q, K, V, left, right=0):
 
 def grouped_query_attention(Q, K, V, causal=False, mask=None):
     Q, K, V = np.asarray(Q), np.asarray(K), np.asarray(V)
-    if min(Q.ndim, K.ndim, V.ndim) < 3 or Q.shape[-3] % K.shape[-3] != 0:
+    if min(Q.ndim, K.ndim, V.ndim) < 3 or K.shape[-3] == 0 or Q.shape[-3] % K.shape[-3] != 0:
         raise ValueError(f"Q, K: shapes {Q.shape}, {K.shape}, expected heads that divide")
     group = Q.shape[-3] // K.shape[-3]
     heads = np.arange(Q.shape[-3]) // group
@@ -160,7 +167,7 @@ def grouped_query_attention(Q, K, V, causal=False, mask=None):
 
 
 def rotary_embedding(x, positions=None, base=10000.0, interleaved=True):
-    x = np.asarray(x)
+    (x,) = _as_floats(x)
     if x.ndim < 2 or x.shape[-1] % 2:
         raise ValueError(f"x: shape {x.shape}, expected (..., seq, d) with d even")
     d = x.shape[-1]
@@ -241,7 +248,7 @@ def linear_attention(Q, K, V, causal=False):
     if not causal:
         S = np.matmul(np.swapaxes(k, -1, -2), V)
         z = k.sum(axis=-2)
-        return np.matmul(q, S) / np.sum(q * z[..., np.newaxis, :], axis=-1, keepdims=True)
+        return np.matmul(q, S) / _one_if_zero(np.sum(q * z[..., np.newaxis, :], axis=-1, keepdims=True))
     S = np.zeros((*Q.shape[:-2], Q.shape[-1], V.shape[-1]), Q.dtype)
     z = np.zeros((*Q.shape[:-2], Q.shape[-1]), Q.dtype)
     output = np.zeros((*Q.shape[:-1], V.shape[-1]), Q.dtype)
@@ -249,5 +256,5 @@ def linear_attention(Q, K, V, causal=False):
         S = S + k[..., t, :, np.newaxis] * V[..., t, np.newaxis, :]
         z = z + k[..., t, :]
         numerator = np.sum(q[..., t, :, np.newaxis] * S, axis=-2)
-        output[..., t, :] = numerator / np.sum(q[..., t, :] * z, axis=-1)[..., np.newaxis]
+        output[..., t, :] = numerator / _one_if_zero(np.sum(q[..., t, :] * z, axis=-1))[..., np.newaxis]
     return output
