@@ -197,6 +197,24 @@ def padding_scored_zero(self, x, memory, source_mask=None, right=CrossAttention.
 
 
 @mistake(
+    criterion="source-padding",
+    replaces="CrossAttention.forward",
+    text="Padding got the score -1e9. Where real tokens have a lower score still, padding has all of the weight.",
+    fix="Give padding the score -np.inf, and take 0 for a maximum of -inf.",
+)
+def padding_scored_by_a_finite_number(self, x, memory, source_mask=None, right=CrossAttention.forward):
+    output = right(self, x, memory, source_mask)
+    if source_mask is None:
+        return output
+    _, _, queries, keys, values, _ = self._cache
+    scores = queries @ np.swapaxes(keys, -1, -2) / math.sqrt(queries.shape[-1])
+    real = np.asarray(source_mask)[:, None, None, :] != 0
+    weights = _softmax(np.where(real, scores, np.array(-1e9, dtype=scores.dtype)))
+    self.attention_weights = np.where(real.any(axis=-1, keepdims=True), weights, 0).astype(scores.dtype)
+    return self._join(self.attention_weights @ values) @ self.params["output_weights"] + self.params["output_bias"]
+
+
+@mistake(
     criterion="cross-attention-gradients",
     replaces="CrossAttention.backward",
     text="grad_memory is what comes back through the values only: the way through the keys is missing.",
@@ -869,6 +887,32 @@ def six_outside_of_the_power(length, alpha=0.6, right=length_penalty):
 )
 def length_without_the_five(length, alpha=0.6, right=length_penalty):
     return right(length, alpha) * 0 + (np.asarray(length, dtype=float) / 6) ** alpha
+
+
+@mistake(
+    criterion="beam-search",
+    replaces="beam_search",
+    text="Answers whose log-probability is below -1e9 were taken for impossible ones.",
+    fix="Only -inf is impossible: compare with -math.inf.",
+)
+def unlikely_taken_for_impossible(next_log_probs, start_id, end_id, beam_size=4, max_length=20, alpha=0.6):
+    if beam_size < 1 or max_length < 1:
+        raise ValueError("beam_size, max_length: expected at least 1")
+    beam, finished = [(0.0, [start_id])], []
+    for _ in range(max_length):
+        extensions = []
+        for total, prefix in beam:
+            for token, log_prob in enumerate(next_log_probs(np.array(prefix))):
+                extensions.append((total + float(log_prob), [*prefix, token]))
+        kept = sorted(extensions, key=lambda answer: answer[0], reverse=True)[:beam_size]
+        kept = [answer for answer in kept if answer[0] > -1e9]
+        finished += [answer for answer in kept if answer[1][-1] == end_id]
+        beam = [answer for answer in kept if answer[1][-1] != end_id]
+    scored = [(total / length_penalty(len(tokens) - 1, alpha), tokens) for total, tokens in finished + beam]
+    if not scored:
+        raise ValueError("next_log_probs: no token may come next")
+    score, tokens = max(scored, key=lambda answer: answer[0])
+    return (tokens[1:-1] if tokens[-1] == end_id else tokens[1:]), score
 
 
 @mistake(

@@ -286,8 +286,8 @@ class Transformer:
                 attended to, by whichever position.
 
         Raises:
-            ValueError: source has not two axes, holds an id outside the vocabulary or is longer than max_length, or
-                source_mask has not its shape.
+            ValueError: source has not two axes, is longer than max_length, or holds what is no integer from 0 to
+                source_size - 1; or source_mask has not its shape.
         """
         x = self._embed("source", source)
         source_mask = _padding_mask(source_mask, x.shape[:2])
@@ -400,8 +400,7 @@ class Transformer:
         embedding, positions = self.tables[f"{side}_embedding"], self.tables[f"{side}_positions"]
         if ids.ndim != 2 or ids.shape[1] > len(positions):
             raise ValueError(f"{side}: shape {ids.shape}, expected (batch, {side}) with {side} <= {len(positions)}")
-        if ids.min() < 0 or ids.max() >= len(embedding):
-            raise ValueError(f"{side}: ids {ids.min()} to {ids.max()}, expected 0 to {len(embedding) - 1}")
+        _check_ids(side, ids, len(embedding))
         return embedding[ids] + positions[: ids.shape[1]]
 
 
@@ -449,7 +448,8 @@ def label_smoothing_loss(logits, targets, smoothing=0.1, padding_id=None):
         A float; 0.0 if every position is padding.
 
     Raises:
-        ValueError: the shapes do not fit, smoothing is not in [0, 1), or an id that counts is outside of 0 ... K - 1.
+        ValueError: the shapes do not fit, smoothing is not in [0, 1), or an id that counts is no integer from 0 to
+            K - 1.
 
     Source: Szegedy et al. 2016, section 7; Vaswani et al. 2017, section 5.4.
 
@@ -675,10 +675,15 @@ def _smoothing_inputs(logits, targets, smoothing, padding_id):
         raise ValueError(f"smoothing: {smoothing}, expected at least 0 and below 1")
     counts = np.full(targets.shape, True) if padding_id is None else targets != padding_id
     targets = np.where(counts, targets, 0)
-    if np.any((targets < 0) | (targets >= logits.shape[-1])):
-        raise ValueError(f"targets: ids {targets.min()} to {targets.max()}, expected 0 to {logits.shape[-1] - 1}")
+    _check_ids("targets", targets, logits.shape[-1])
     shifted = logits - logits.max(axis=-1, keepdims=True)
     return shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True)), targets, counts
+
+
+def _check_ids(name, ids, number):
+    """Refuse ids that are not integers from 0 to number - 1."""
+    if ids.dtype.kind not in "iu" or np.any((ids < 0) | (ids >= number)):
+        raise ValueError(f"{name}: {ids.dtype}, expected integers from 0 to {number - 1}")
 
 
 def _softmax(scores):

@@ -138,6 +138,13 @@ class TestPadding:
         check_forward(new_layer(learner, p, 2), x, memory, p, 2, mask)
 
     @pytest.mark.edges
+    def test_scores_below_every_number_that_stands_for_minus_infinity(self, learner, rng):
+        """Queries and keys are all the same, so that real tokens have equal weights, at scores of about -1e100."""
+        x, memory, p = draw(rng, 3, 2, 4, 4)
+        p["query_bias"], p["key_bias"] = np.full(4, 1e50), np.full(4, -1e50)
+        check_forward(new_layer(learner, p, 2), x, memory, p, 2, oracles.draw_mask(rng, 3, 4))
+
+    @pytest.mark.edges
     def test_padding_does_not_set_the_scale(self, learner, rng):
         x, memory, p = draw(rng, 2, 3, 4, 4)
         mask, large = np.array([[1, 1, 0, 1], [0, 1, 1, 1]]), memory.copy()

@@ -106,6 +106,13 @@ class TestLoss:
         shifted = learner.label_smoothing_loss(logits + shift, targets, 0.1)
         assert_array(shifted, counts.smoothed_loss(logits, targets, 0.1), rtol=1e-8)
 
+    @pytest.mark.edges
+    def test_logits_below_every_number_that_stands_for_minus_infinity(self, learner, rng):
+        (logits, targets), far = draw(rng), -1e100
+        logits = far * (1 + np.abs(logits))
+        expected = counts.smoothed_loss(logits, targets, 0.1)
+        assert_array(learner.label_smoothing_loss(logits, targets, 0.1), expected)
+
     @pytest.mark.purity
     def test_inputs_stay_as_they_are(self, learner, rng):
         logits, targets = draw(rng, padding_id=-100)
@@ -134,6 +141,8 @@ def check_refusals(function, rng):
             function(logits, np.where(np.arange(4) == 1, wrong_id, targets))
         with pytest.raises(ValueError):
             function(logits, np.where(np.arange(4) == 1, wrong_id, targets), 0.1, 2)
+    with pytest.raises(ValueError):
+        function(logits, targets.astype(float))
 
 
 @pytest.mark.criterion("label-smoothing-gradient")

@@ -164,6 +164,18 @@ class TestBeamSearch:
         assert_array(score, total / counts.penalty(3, 1.0), name="score")
 
     @pytest.mark.edges
+    def test_answers_below_every_number_that_stands_for_minus_infinity(self, learner, rng):
+        language = Language(rng, 4)
+
+        def unlikely(prefix):
+            return 1e100 * language.after([int(token) for token in prefix])
+
+        expected, score = counts.every_answer(unlikely, START, END, 3, 0.6)
+        tokens, found = learner.beam_search(unlikely, START, END, beam_size=100, max_length=3, alpha=0.6)
+        assert_equal([int(plain_array(token)) for token in tokens], expected, name="tokens")
+        assert_array(found, score, name="score")
+
+    @pytest.mark.edges
     def test_max_length_cuts_off(self, learner, rng):
         for max_length in (1, 2):
             language, tokens, score = agreed(rng, 5, 2, max_length, 0.6, ending=0.01)

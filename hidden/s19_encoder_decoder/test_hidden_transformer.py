@@ -135,6 +135,13 @@ class TestForward:
                 model.forward(source, np.where(np.arange(3) == 2, wrong, target))
 
     @pytest.mark.refusals
+    def test_ids_that_are_no_integers_are_refused(self, learner, rng):
+        model, (source, target, _) = learner.Transformer(*SIZES, MAX_LENGTH, 1, DIM, 2), draw_ids(rng, 2, 4, 3)
+        for given in ((source.astype(float), target), (source, target.astype(np.float32)), (source, target + 0.5)):
+            with pytest.raises(ValueError):
+                model.forward(*given)
+
+    @pytest.mark.refusals
     def test_what_does_not_fit_is_refused(self, learner, rng):
         model = learner.Transformer(*SIZES, MAX_LENGTH, 1, DIM, 2)
         for source, target in (((3,), (1, 3)), ((1, 3), (3,)), ((1, 7), (1, 3)), ((1, 3), (1, 7)), ((2, 3), (1, 3))):

@@ -207,8 +207,8 @@ class Transformer:
                 attended to, by whichever position.
 
         Raises:
-            ValueError: source has not two axes, holds an id outside the vocabulary or is longer than max_length, or
-                source_mask has not its shape.
+            ValueError: source has not two axes, is longer than max_length, or holds what is no integer from 0 to
+                source_size - 1; or source_mask has not its shape.
         """
         raise NotImplementedError("Transformer.encode")
 
@@ -321,7 +321,8 @@ def label_smoothing_loss(logits, targets, smoothing=0.1, padding_id=None):
         A float; 0.0 if every position is padding.
 
     Raises:
-        ValueError: the shapes do not fit, smoothing is not in [0, 1), or an id that counts is outside of 0 ... K - 1.
+        ValueError: the shapes do not fit, smoothing is not in [0, 1), or an id that counts is no integer from 0 to
+            K - 1.
 
     Source: Szegedy et al. 2016, section 7; Vaswani et al. 2017, section 5.4.
 

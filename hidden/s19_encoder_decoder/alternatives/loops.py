@@ -194,6 +194,7 @@ class Transformer(_Named):
         embedding, positions = self.own.params[side + "_embedding"], self.own.params[side + "_positions"]
         rows = []
         for sequence in ids.tolist():
+            _need(ids.dtype.kind in "iu", f"{side} has ids of {ids.dtype}")
             _need(all(0 <= token < self.sizes[side] for token in sequence), f"{side} has an unknown id: {sequence}")
             rows.append([embedding[token] + positions[place] for place, token in enumerate(sequence)])
         return np.array(rows).reshape(*ids.shape, -1)
@@ -251,6 +252,7 @@ def _positions(logits, targets, smoothing, padding_id):
     logits, targets = np.asarray(logits), np.asarray(targets)
     _need(logits.ndim == 3 and logits.shape[:2] == targets.shape, "logits and targets do not go together")
     _need(0 <= smoothing < 1, f"a smoothing of {smoothing}")
+    _need(np.issubdtype(targets.dtype, np.integer), f"ids of {targets.dtype}")
     found = []
     for place in np.ndindex(targets.shape):
         token = int(targets[place])

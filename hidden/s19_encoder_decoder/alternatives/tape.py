@@ -322,6 +322,7 @@ class Transformer(_Recorder):
         ids = np.asarray(ids)
         embedding, positions = self.own.nodes[side + "_embedding"], self.own.nodes[side + "_positions"]
         _check(ids.ndim == 2 and ids.shape[1] <= len(positions.value), f"{side}: {ids.shape}")
+        _check(ids.dtype.kind in "iu", f"{side}: {ids.dtype}")
         _check(np.all((ids >= 0) & (ids < len(embedding.value))), f"{side}: an unknown id")
         return embedding.rows(ids) + positions[: ids.shape[1]]
 
@@ -384,6 +385,7 @@ def _shares(logits, targets, smoothing, padding_id):
     _check(0.0 <= smoothing < 1.0, f"smoothing: {smoothing}")
     rows, ids = logits.reshape(-1, logits.shape[2]), targets.ravel()
     counting = np.flatnonzero(ids != padding_id) if padding_id is not None else np.arange(ids.size)
+    _check(ids.dtype.kind in "iu", f"targets: {ids.dtype}")
     _check(np.all((ids[counting] >= 0) & (ids[counting] < rows.shape[1])), "targets: an unknown id")
     logs = rows - rows.max(axis=1)[:, None]
     logs = logs - np.log(np.exp(logs).sum(axis=1))[:, None]

@@ -191,6 +191,8 @@ class Transformer:
     def check_ids(self, ids, size):
         if ids.ndim != 2 or ids.shape[1] > self.max_length:
             raise ValueError(f"ids: shape {ids.shape}, expected two axes, the second up to {self.max_length}")
+        if not np.issubdtype(ids.dtype, np.integer):
+            raise ValueError(f"ids: {ids.dtype}, expected integers")
         if (ids < 0).any() or (ids >= size).any():
             raise ValueError(f"ids: {ids.min()} to {ids.max()}, expected 0 to {size - 1}")
 
@@ -299,6 +301,8 @@ def check_loss_inputs(logits, targets, smoothing, padding_id):
         raise ValueError(f"logits: shape {logits.shape}, targets: shape {targets.shape}")
     if smoothing < 0 or smoothing >= 1:
         raise ValueError(f"smoothing: {smoothing}, expected 0 <= smoothing < 1")
+    if not np.issubdtype(targets.dtype, np.integer):
+        raise ValueError(f"targets: {targets.dtype}, expected integers")
     real = np.ones(targets.shape, dtype=bool) if padding_id is None else targets != padding_id
     if (targets[real] < 0).any() or (targets[real] >= logits.shape[2]).any():
         raise ValueError("targets: an id is outside of the vocabulary")

@@ -146,7 +146,7 @@ class Transformer:
         ids = np.asarray(ids)
         if ids.ndim != 2 or ids.shape[1] > self.max_length:
             raise ValueError(f"ids: {ids.shape}, expected (batch, up to {self.max_length})")
-        if ids.min() < 0 or ids.max() >= len(self.tables[embedding]):
+        if ids.dtype.kind not in "iu" or ids.min() < 0 or ids.max() >= len(self.tables[embedding]):
             raise ValueError(f"ids: {ids.min()} to {ids.max()}, not all in {embedding}")
         return self.tables[embedding][ids] + self.tables[positions][: ids.shape[1]]
 
@@ -248,7 +248,7 @@ def prepare(logits, targets, smoothing, padding_id):
         raise ValueError(f"smoothing: {smoothing}")
     is_real = np.ones(targets.shape, bool) if padding_id is None else (targets != padding_id)
     ids = np.where(is_real, targets, 0)
-    if ids.min() < 0 or ids.max() >= logits.shape[2]:
+    if ids.dtype.kind not in "iu" or ids.min() < 0 or ids.max() >= logits.shape[2]:
         raise ValueError("targets: an id outside of the vocabulary")
     k = logits.shape[2]
     q = np.full(logits.shape, smoothing / k, dtype=logits.dtype)
