@@ -929,7 +929,20 @@ def column_of_the_class_token(rollout, grid_shape, right=class_token_map):
 )
 def map_divided_by_its_maximum(rollout, grid_shape, right=class_token_map):
     shares = right(rollout, grid_shape)
-    return shares / shares.max(axis=(1, 2), keepdims=True)
+    largest = shares.max(axis=(1, 2), keepdims=True)
+    return shares / np.where(largest == 0, 1, largest)
+
+
+@mistake(
+    criterion="class-token-map",
+    replaces="class_token_map",
+    text="Where the class token took nothing from the patches, 0 was divided by 0: the map is NaN.",
+    fix="Divide by np.where(total == 0, 1, total): such a map is 0.",
+)
+def map_of_nothing_is_nan(rollout, grid_shape, right=class_token_map):
+    shares = right(rollout, grid_shape)
+    lost = (shares == 0).all(axis=(1, 2), keepdims=True)
+    return np.where(lost, np.array(np.nan, dtype=shares.dtype), shares)
 
 
 @mistake(

@@ -451,7 +451,7 @@ def class_token_map(rollout, grid_shape):
 
     Returns:
         Shape (batch, rows, columns): the class token's row without its share of itself, divided by the sum of what is
-        left, so that every map sums to 1.
+        left, so that every map sums to 1. Where the class token took nothing, as in an identity, its map is 0.
 
     Raises:
         ValueError: rollout is not (batch, 1 + rows * columns, 1 + rows * columns).
@@ -466,7 +466,8 @@ def class_token_map(rollout, grid_shape):
     if rollout.shape[1:] != (seq, seq):
         raise ValueError(f"rollout: shape {rollout.shape}, expected (batch, {seq}, {seq})")
     taken = rollout[:, 0, 1:]
-    return (taken / taken.sum(axis=-1, keepdims=True)).reshape(len(taken), rows, columns)
+    total = taken.sum(axis=-1, keepdims=True)
+    return (taken / np.where(total == 0, 1, total)).reshape(len(taken), rows, columns)
 
 
 def _grid(height, width, patch_size):

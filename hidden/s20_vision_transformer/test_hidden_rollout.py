@@ -56,6 +56,13 @@ class TestClassTokenMap:
             expected[b, row, column] = rollout[b, 0, 1 + row * columns + column] / (1 - rollout[b, 0, 0])
         assert_array(learner.class_token_map(rollout, (rows, columns)), expected)
 
+    @pytest.mark.edges
+    def test_a_class_token_that_took_nothing(self, learner, rng):
+        rollout = draw_weights(rng, 1, 3, 1, 5)[0, :, 0]
+        expected = (rollout[:, 0, 1:] / rollout[:, 0, 1:].sum(axis=1)[:, None]).reshape(3, 2, 2)
+        rollout[1], expected[1] = np.eye(5), 0.0
+        assert_array(learner.class_token_map(rollout, (2, 2)), expected)
+
     @pytest.mark.dtype
     def test_single_precision_stays(self, learner, rng):
         rollout = draw_weights(rng, 1, 2, 1, 5)[0, :, 0]

@@ -354,7 +354,7 @@ def class_token_map(rollout, grid_shape):
 
     Returns:
         Shape (batch, rows, columns): the class token's row without its share of itself, divided by the sum of what is
-        left, so that every map sums to 1.
+        left, so that every map sums to 1. Where the class token took nothing, as in an identity, its map is 0.
 
     Raises:
         ValueError: rollout is not (batch, 1 + rows * columns, 1 + rows * columns).

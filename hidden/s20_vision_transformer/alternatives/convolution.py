@@ -178,4 +178,5 @@ def class_token_map(rollout, grid_shape):
     if rollout.shape[1:] != (size, size) or rollout.ndim != 3:
         raise ValueError(f"rollout: got the shape {rollout.shape}, expected (batch, {size}, {size})")
     grid = rollout[:, 0, 1:].reshape(len(rollout), rows, columns)
-    return np.divide(grid, grid.sum(axis=(1, 2), keepdims=True))
+    total = grid.sum(axis=(1, 2), keepdims=True)
+    return np.divide(grid, total, out=np.zeros_like(grid), where=total > 0)

@@ -161,4 +161,5 @@ def class_token_map(rollout, grid_shape):
     rows, columns = grid_shape
     _expect(rollout.ndim == 3 and rollout.shape[1:] == (1 + rows * columns,) * 2, f"rollout: {rollout.shape}")
     taken = rollout[:, 0, 1:].reshape(-1, rows, columns)
-    return taken / np.einsum("brc->b", taken)[:, None, None]
+    total = np.einsum("brc->b", taken)[:, None, None]
+    return taken / (total + (total == 0))

@@ -203,4 +203,8 @@ def class_token_map(rollout, grid_shape):
     rows, columns = grid_shape
     if np.ndim(rollout) != 3 or rollout.shape[1:] != (1 + rows * columns,) * 2:
         raise ValueError(f"rollout of shape {np.shape(rollout)} is not one of {rows} by {columns} patches")
-    return np.array([(flow[0, 1:] / sum(flow[0, 1:])).reshape(rows, columns) for flow in rollout])
+    maps = np.zeros((len(rollout), rows, columns), rollout.dtype)
+    for grid, flow in zip(maps, rollout, strict=True):
+        if flow[0, 1:].any():
+            grid[:] = (flow[0, 1:] / sum(flow[0, 1:])).reshape(rows, columns)
+    return maps

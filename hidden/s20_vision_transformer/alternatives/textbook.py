@@ -238,5 +238,5 @@ def class_token_map(rollout, grid_shape):
     batch = rollout.shape[0]
     taken = rollout[:, 0, 1:]
     total = taken.sum(axis=1, keepdims=True)
-    shares = taken / total
+    shares = taken / np.where(total == 0, 1, total)
     return shares.reshape(batch, rows, columns)

@@ -202,5 +202,6 @@ def class_token_map(rollout, grid_shape):
     if rollout.ndim != 3 or rollout.shape[1:] != (n, n):
         raise ValueError(f"rollout: shape {rollout.shape}, expected (batch, {n}, {n})")
     row = rollout[:, 0, 1:]
-    row = row / row.sum(axis=1, keepdims=True)
+    total = row.sum(axis=1, keepdims=True)
+    row = row / np.where(total == 0, 1, total)
     return row.reshape(len(rollout), grid_shape[0], grid_shape[1])
