@@ -74,6 +74,21 @@ def sigmoid_of_each_logit(x, router_weights):
 @mistake(
     criterion="router",
     replaces="router",
+    text="The largest logit was looked for from -1e9 on: where all are lower, their exponentials are all 0.",
+    fix="Take the largest logit itself, or begin with -np.inf.",
+)
+def largest_logit_from_a_finite_number(x, router_weights):
+    _require_router(x, router_weights)
+    logits = x @ router_weights
+    peak = logits.max(axis=-1, keepdims=True, initial=-1e9)
+    exponentials = np.exp(logits - peak)
+    with np.errstate(invalid="ignore"):
+        return logits, exponentials / exponentials.sum(axis=-1, keepdims=True)
+
+
+@mistake(
+    criterion="router",
+    replaces="router",
     text="exp was taken of the logits as they are: above 709 it is infinite, and the probabilities are NaN.",
     fix="Subtract the largest logit of each token first; the softmax stays the same.",
 )

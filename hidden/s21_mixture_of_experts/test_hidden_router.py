@@ -31,6 +31,13 @@ class TestRouter:
             _, probabilities = learner.router(size * x, router_weights)
             assert_array(probabilities, oracles.softmax(size * x @ router_weights), atol=1e-9, name="probabilities")
 
+    @pytest.mark.edges
+    def test_logits_below_every_number_that_stands_for_minus_infinity(self, learner, rng):
+        x, router_weights = rng.uniform(1.0, 2.0, size=(4, 3)), -1e100 * rng.uniform(1.0, 2.0, size=(3, 5))
+        logits, probabilities = learner.router(x, router_weights)
+        assert_array(logits, x @ router_weights, name="logits")
+        assert_array(probabilities, oracles.softmax(x @ router_weights), name="probabilities")
+
     @pytest.mark.purity
     def test_inputs_stay_as_they_are(self, learner, rng):
         x, router_weights = draw_router(rng, 4)

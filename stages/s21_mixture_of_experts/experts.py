@@ -122,7 +122,8 @@ def expert_capacity(num_tokens, num_experts, k, capacity_factor):
         capacity_factor: 1 leaves each expert its equal share, more leaves room for an uneven load; above 0.
 
     Returns:
-        An integer of at least 1.
+        An integer of at least 1. The product is that of floats: 1.1 is a little more than 11/10, so that
+        expert_capacity(50, 2, 2, 1.1) is 56, where exact tenths would give 55.
 
     Raises:
         ValueError: a count is not a positive integer, or capacity_factor is not above 0.
