@@ -223,6 +223,25 @@ def unknown_places_left_out(ids, vocabulary, right=decode):
 @mistake(
     criterion="byte-pair-merges",
     replaces="byte_pair_merges",
+    text="The text was cut at its spaces first: no pair with a space in it was counted, and none was merged.",
+    fix="Count the pairs of all bytes of the text. Real tokenizers cut it into words first; this stage does not.",
+)
+def bpm_splits_at_spaces(text, num_merges, right=byte_pair_merges):
+    right("", num_merges)
+    words, merges = [list(word.encode("utf-8")) for word in text.split(" ")], []
+    for new_id in range(256, 256 + num_merges):
+        counts = Counter(pair for word in words for pair in pairwise(word))
+        best = min(counts, key=lambda pair: (-counts[pair], pair), default=None)
+        if counts[best] < 2:
+            break
+        words = [_merged(word, best, new_id) for word in words]
+        merges.append(best)
+    return merges
+
+
+@mistake(
+    criterion="byte-pair-merges",
+    replaces="byte_pair_merges",
     text="Of equally frequent pairs the largest was taken.",
     fix="Take the smallest one: min with the key (-count, pair) instead of max with (count, pair).",
 )

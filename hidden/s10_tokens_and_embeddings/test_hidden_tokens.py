@@ -108,6 +108,15 @@ class TestBytePairMerges:
         expected = [tuple(map(ord, pair)) for pair in ("jk", "jz", "qa", "xs")]
         assert_equal(learner.byte_pair_merges(text, 9), expected)
 
+    def test_pairs_with_a_space_count(self, learner, rng):
+        first, last, *others = rng.permutation(list("bcdefghijk")).tolist()
+        text = " ".join(f"{last}{other}{first}" for other in others)  # what stands beside a space recurs, nothing else
+        expected = oracles.byte_pair_merges(text, 3)
+        assert_equal(any(32 in pair for pair in expected[:1]), True, name="whether the first merge holds a space")
+        assert_equal(learner.byte_pair_merges(text, 3), expected)
+        words = " ".join(rng.choice(["ab", "a", "ba"], size=20))
+        assert_equal(learner.byte_pair_merges(words, 8), oracles.byte_pair_merges(words, 8))
+
     def test_runs_of_one_letter(self, learner, rng):
         for length in range(1, 12):
             text = "a" * length + "b" + "ab" * int(rng.integers(3)) + "a"
