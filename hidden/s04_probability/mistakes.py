@@ -410,6 +410,19 @@ def largest_of_all(x, axis=-1):
 @mistake(
     criterion="log-sum-exp-extremes",
     replaces="log_sum_exp",
+    text="The largest number was looked for from -1e9 on: where all are lower, their exponentials are 0.",
+    fix="Take the largest number itself, or begin with -np.inf.",
+)
+def largest_from_a_finite_number(x, axis=-1):
+    largest = np.max(x, axis=axis, keepdims=True, initial=-1e9)
+    shift = np.where(np.isfinite(largest), largest, 0)
+    with np.errstate(divide="ignore", over="ignore"):
+        return np.log(np.sum(np.exp(x - shift), axis=axis)) + np.squeeze(shift, axis=axis)
+
+
+@mistake(
+    criterion="log-sum-exp-extremes",
+    replaces="log_sum_exp",
     text="Where all numbers are -inf, or one is inf, the result is NaN: the largest was subtracted from itself.",
     fix="Shift by 0 where the largest number is not finite.",
 )

@@ -230,6 +230,10 @@ class TestLogSumExpOfExtremes:
         result = learner.log_sum_exp(x + shift)
         assert_array(result, np.array([shift + log_sum(row) for row in x.tolist()]), rtol=1e-12)
 
+    def test_numbers_below_every_number_that_stands_for_minus_infinity(self, learner, rng):
+        x = -1e100 * rng.uniform(1.0, 2.0, size=(3, 4))
+        assert_array(learner.log_sum_exp(x), x.max(axis=1))
+
     def test_far_apart_in_one_array(self, learner, rng):
         x = np.array([[1000.0, -1000.0], [0.0, -2000.0], [-700.0, 700.0]])
         assert_array(learner.log_sum_exp(x), np.array([1000.0, 0.0, 700.0]))

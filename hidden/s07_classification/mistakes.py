@@ -649,6 +649,17 @@ def softmax_not_shifted(z, axis=-1):
 @mistake(
     criterion="extreme-logits",
     replaces="softmax",
+    text="The largest logit was looked for from -1e9 on: where all are lower, their exponentials are all 0.",
+    fix="Subtract the largest logit itself, or begin with -np.inf.",
+)
+def largest_from_a_finite_number(z, axis=-1):
+    exponentials = np.exp(z - np.max(z, axis=axis, keepdims=True, initial=-1e9).astype(np.result_type(z, 1.0)))
+    return exponentials / np.sum(exponentials, axis=axis, keepdims=True)
+
+
+@mistake(
+    criterion="extreme-logits",
+    replaces="softmax",
     text="The largest logit of the whole array was subtracted: rows far below it underflow to 0 / 0.",
     fix="Subtract from each row its own largest logit: np.max(z, axis=axis, keepdims=True).",
 )

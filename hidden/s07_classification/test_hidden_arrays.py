@@ -125,6 +125,13 @@ class TestFarFromZero:
             assert_array(learner.log_softmax(z.copy()), expected, rtol=rtol, name="log_softmax")
 
     @pytest.mark.edges
+    def test_logits_below_every_number_that_stands_for_minus_infinity(self, learner, rng):
+        z = -1e100 * rng.uniform(1.0, 2.0, size=(3, 4))
+        largest = z.max(axis=-1, keepdims=True)
+        assert_array(learner.softmax(z.copy()), (z == largest).astype(float), name="softmax")
+        assert_array(learner.log_softmax(z.copy()), z - largest, name="log_softmax")
+
+    @pytest.mark.edges
     def test_softmax_of_rows_of_very_different_size(self, learner, rng):
         z = draw_logits(rng, 3, 4) + np.array([[-990.0], [0.0], [990.0]])
         assert_array(learner.softmax(z.copy()), oracles.softmax(z), name="softmax")

@@ -806,6 +806,20 @@ def floats_as_an_index(logits, targets):
 @mistake(
     criterion="loss",
     replaces="compute_loss",
+    text="The largest logit was looked for from -1e9 on: where all are lower, their exponentials are all 0.",
+    fix="Subtract the largest logit itself, or begin with -np.inf.",
+)
+def largest_logit_from_a_finite_number(logits, targets):
+    classes = _require_targets(logits, targets)
+    shifted = logits - logits.max(axis=1, keepdims=True, initial=-1e9)
+    with np.errstate(divide="ignore"):
+        log_shares = shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True))
+    return -log_shares[np.arange(len(classes)), classes].mean()
+
+
+@mistake(
+    criterion="loss",
+    replaces="compute_loss",
     text="The minus sign is missing: the loss is negative.",
     fix="The loss is minus the logarithm of the probability.",
 )

@@ -113,6 +113,12 @@ class TestLoss:
         spread = rng.normal(size=(4, 3)) * 1e3
         assert_array(learner.compute_loss(spread, targets), oracles.loss(spread, targets))
 
+    @pytest.mark.edges
+    def test_logits_below_every_number_that_stands_for_minus_infinity(self, learner, rng):
+        logits, targets = -1e100 * rng.uniform(1.0, 2.0, size=(4, 3)), rng.integers(0, 3, size=4)
+        expected = (logits.max(axis=1) - logits[np.arange(4), targets]).mean()
+        assert_array(learner.compute_loss(logits, targets), expected)
+
     @pytest.mark.dtype
     def test_whole_floats_are_classes(self, learner, rng):
         logits, targets = rng.normal(size=(6, 3)), rng.permutation(6) % 3

@@ -493,6 +493,17 @@ def wrapped_around(x, W, b, stride=1, padding=0, right=conv2d_forward):
 @mistake(
     criterion="max-pool",
     replaces="max_pool2d_forward",
+    text="The search for the largest started from -1e9, so that windows of lower numbers give -1e9.",
+    fix="Take the maximum of the window's own numbers, or start from -np.inf.",
+)
+def search_from_a_finite_number(x, pool_size=2, stride=None, right=max_pool2d_forward):
+    out, cache = right(x, pool_size, stride)
+    return np.maximum(out, out.dtype.type(-1e9)), cache
+
+
+@mistake(
+    criterion="max-pool",
+    replaces="max_pool2d_forward",
     text="The search for the largest started from 0, so that windows of negative numbers give 0.",
     fix="Take the maximum of the window's own numbers.",
 )

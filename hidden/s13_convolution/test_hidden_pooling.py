@@ -36,6 +36,11 @@ class TestMaxPool2dForward:
         x = draw_images(rng) - 1000
         assert_array(learner.max_pool2d_forward(x, 3, 2)[0], oracles.pool(x, 3, 2, np.max), name="out")
 
+    @pytest.mark.edges
+    def test_numbers_below_every_number_that_stands_for_minus_infinity(self, learner, rng):
+        x = -1e100 * (1 + rng.random(draw_images(rng).shape))
+        assert_array(learner.max_pool2d_forward(x, 3, 2)[0], oracles.pool(x, 3, 2, np.max), name="out")
+
     @pytest.mark.dtype
     def test_single_precision_stays_in_max_pooling(self, learner, rng):
         x = draw_images(rng).astype(np.float32)

@@ -1097,6 +1097,25 @@ def exponentials_overflow(logits, targets, mask, right=sequence_loss):
 @mistake(
     criterion="sequence-loss",
     replaces="sequence_loss",
+    text="The largest logit was looked for from -1e9 on: where all are lower, their exponentials are all 0.",
+    fix="Subtract the largest logit itself, or begin with -np.inf.",
+)
+def largest_logit_from_a_finite_number(logits, targets, mask, right=sequence_loss):
+    right(logits, targets, mask)
+    targets, real = np.asarray(targets), _real_tokens(mask, targets.shape)
+    hits = targets[..., None] == np.arange(logits.shape[2])
+    shifted = logits - logits.max(axis=2, keepdims=True, initial=-1e9)
+    with np.errstate(divide="ignore"):
+        log_shares = shifted - np.log(np.exp(shifted).sum(axis=2, keepdims=True))
+    count = max(int(real.sum()), 1)
+    with np.errstate(over="ignore"):
+        grad = np.where(real[..., None], np.exp(log_shares) - hits, 0) / count
+    return -log_shares[hits & real[..., None]].sum() / count, grad
+
+
+@mistake(
+    criterion="sequence-loss",
+    replaces="sequence_loss",
     text="Without a real token the sum 0 was divided by the count 0, which is NaN.",
     fix="Use a count of at least 1.",
 )

@@ -169,6 +169,11 @@ class TestLossOfSequences:
         check_loss(learner, logits, targets, draw_mask(rng), of=" of logits of size 1000")
         check_loss(learner, logits - 2000, targets, None, of=" of logits of size -2000")
 
+    @pytest.mark.edges
+    def test_logits_below_every_number_that_stands_for_minus_infinity(self, learner, rng):
+        logits, targets = draw_scores(rng)
+        check_loss(learner, -1e100 * (1 + np.abs(logits)), targets, draw_mask(rng))
+
     @pytest.mark.dtype
     def test_floats_are_classes_where_they_are_whole(self, learner, rng):
         logits, targets = draw_scores(rng)

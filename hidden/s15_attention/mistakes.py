@@ -202,6 +202,20 @@ def mask_after_softmax(Q, K, V, mask=None):
 @mistake(
     criterion="scaled-dot-product",
     replaces="scaled_dot_product_attention",
+    text="Hidden keys got the score -1e9. Where the others score lower still, hidden keys have all of the weight.",
+    fix="Hide keys with -np.inf: apply_attention_mask(scores, mask, mask_value=-np.inf).",
+)
+def hidden_scores_are_finite(Q, K, V, mask=None, right=scaled_dot_product_attention):
+    if mask is None:
+        return right(Q, K, V)
+    weights = attention_weights(apply_attention_mask(compute_attention_scores(Q, K), mask))
+    weights = weights * np.asarray(mask).astype(bool)
+    return weights @ V, weights
+
+
+@mistake(
+    criterion="scaled-dot-product",
+    replaces="scaled_dot_product_attention",
     text="A query with all its keys masked spreads its attention evenly over them: every score became the same number.",
     fix="Give such a query weights and output of 0: mask with -inf, which your softmax turns into zeros.",
 )

@@ -64,6 +64,12 @@ class TestAttentionWeights:
         assert_array(learner.attention_weights(whole), softmax(whole), name="result for integers")
 
     @pytest.mark.edges
+    def test_scores_below_every_number_that_stands_for_minus_infinity(self, learner, rng):
+        scores = -1e37 * rng.uniform(1.0, 2.0, size=(3, 5))
+        scores[0, 2] = -np.inf
+        assert_array(learner.attention_weights(scores), softmax(scores))
+
+    @pytest.mark.edges
     def test_minus_infinity_gets_exactly_nothing(self, learner, rng):
         scores = rng.normal(size=(3, 4, 6))
         blocked = ~draw_mask(rng, scores.shape, empty_row=True)
@@ -104,6 +110,13 @@ class TestScaledDotProductAttention:
         with unchanged(mask):
             result = learner.scaled_dot_product_attention(Q, K, V, mask)
         assert_attention(result, dot_products(Q, K, np.sqrt(5)), V, mask)
+
+    @pytest.mark.edges
+    def test_scores_below_every_number_that_stands_for_minus_infinity(self, learner, rng):
+        """The score of a key that may be seen is lower still than any finite number which hides one."""
+        Q, K, V = np.full((4, 1), 1e18), -1e18 * rng.uniform(1.0, 2.0, size=(5, 1)), rng.normal(size=(5, 2))
+        mask = draw_mask(rng, (4, 5), empty_row=True)
+        assert_attention(learner.scaled_dot_product_attention(Q, K, V, mask), dot_products(Q, K, 1.0), V, mask)
 
     @pytest.mark.edges
     def test_sequence_of_padding_gives_zeros(self, learner, rng):

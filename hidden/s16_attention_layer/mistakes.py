@@ -171,6 +171,17 @@ def one_maximum_for_all_rows(self, scores):
 @mistake(
     criterion="softmax",
     replaces="Attention.softmax",
+    text="The maximum was looked for from -1e12 on: rows whose scores are all lower came to nothing but zeros.",
+    fix="Take the maximum of each row itself, and 0 instead where that is -inf.",
+)
+def maximum_from_a_finite_number(self, scores):
+    exponentials = np.exp(scores - scores.max(axis=-1, keepdims=True, initial=-1e12))
+    return exponentials / np.maximum(exponentials.sum(axis=-1, keepdims=True), 1)
+
+
+@mistake(
+    criterion="softmax",
+    replaces="Attention.softmax",
     text="A row of nothing but -inf became NaN: its maximum is -inf too, and -inf minus -inf is not a number.",
     fix="Subtract 0 instead of the maximum where that is -inf, and divide by 1 where the sum is 0.",
 )

@@ -72,6 +72,11 @@ class TestSoftmax:
         assert_array(weights, oracles.softmax(scores))
 
     @pytest.mark.edges
+    def test_scores_below_every_number_that_stands_for_minus_infinity(self, learner, rng):
+        scores = -1e100 * rng.uniform(1.0, 2.0, size=(2, 3, 5))
+        assert_array(learner.Attention(6, 3, rng).softmax(scores), oracles.softmax(scores))
+
+    @pytest.mark.edges
     def test_spread_scores(self, learner, rng):
         scores = 1e4 * rng.normal(size=(2, 3, 5))
         assert_array(learner.Attention(6, 3, rng).softmax(scores), oracles.softmax(scores))

@@ -141,6 +141,24 @@ def mask_after_softmax(self, x, mask=None, right=SelfAttention.forward):
 @mistake(
     criterion="self-attention-masks",
     replaces="SelfAttention.forward",
+    text="Masked positions got the score -1e9. Where the others score lower still, masked positions have the weight.",
+    fix="Put -np.inf where the mask is False, and take 0 for a maximum of -inf.",
+)
+def masked_scores_are_finite(self, x, mask=None, right=SelfAttention.forward):
+    output = right(self, x, mask)
+    if mask is None:
+        return output
+    queries, keys, values = self._cache[1]
+    scores = queries @ np.swapaxes(keys, -1, -2) / math.sqrt(queries.shape[-1])
+    allowed = np.broadcast_to(np.asarray(mask) != 0, scores.shape)
+    weights = _softmax(np.where(allowed, scores, scores.dtype.type(-1e9)))
+    self.attention_weights = np.where(allowed.any(axis=-1, keepdims=True), weights, 0).astype(scores.dtype)
+    return self.attention_weights @ values
+
+
+@mistake(
+    criterion="self-attention-masks",
+    replaces="SelfAttention.forward",
     text="A query that may attend to nothing got NaN: -inf minus the row's maximum -inf is not a number.",
     fix="Take 0 for a maximum of -inf, and do not divide by a sum of 0: such a row's weights are zeros.",
 )

@@ -108,6 +108,13 @@ class TestMasks:
         check_forward(layer, x, p)
 
     @pytest.mark.edges
+    def test_scores_below_every_number_that_stands_for_minus_infinity(self, learner, rng):
+        """Queries and keys are all the same, so that what may be seen has equal weights, at scores of about -1e100."""
+        x, p = rng.normal(size=(2, 4, 3)), oracles.draw_self_attention(rng, 3)
+        p["query_bias"], p["key_bias"] = np.full(3, 1e50), np.full(3, -1e50)
+        check_forward(new_layer(learner, p), x, p, oracles.draw_mask(rng, (2, 4, 4), empty_row=True))
+
+    @pytest.mark.edges
     def test_queries_without_keys(self, learner, rng):
         x, p = rng.normal(size=(2, 4, 3)), oracles.draw_self_attention(rng, 3)
         check_forward(new_layer(learner, p), x, p, oracles.draw_mask(rng, (2, 4, 4), empty_row=True))

@@ -63,7 +63,7 @@ def _look_up(scores, V, mask):
     if mask is None:
         weights = attention_weights(scores)
     else:
-        weights = attention_weights(apply_attention_mask(scores, mask)) * _rows_of(scores.shape, mask)
+        weights = attention_weights(apply_attention_mask(scores, mask, -np.inf)) * _rows_of(scores.shape, mask)
     return np.matmul(weights, V), weights
 
 

@@ -41,7 +41,7 @@ class _HeadedAttention:
     def forward(self, q, k, v, mask):
         self.q, self.k, self.v, self.factor = q, k, v, q.shape[-1] ** -0.5
         scores = np.matmul(q * self.factor, k.transpose(0, 2, 1))
-        below = scores - scores.max(axis=2, keepdims=True, where=mask, initial=-1e30)
+        below = scores - scores.max(axis=2, keepdims=True, where=mask, initial=-np.inf)
         powers = np.where(mask, np.exp(np.minimum(below, 0)), np.zeros((), scores.dtype))
         totals = powers.sum(axis=2, keepdims=True)
         self.weights = powers / (totals + (totals == 0))
