@@ -562,7 +562,7 @@ def dual_changed_in_place(self, other):
     criterion="dual-arithmetic",
     replaces="Dual.__init__",
     text="Numbers are kept as they come: with one in single precision all that follows has seven digits.",
-    fix="Turn value and derivative into floats in __init__: float(value).",
+    fix="Turn value and derivative into floats in __init__: float(value). Ints may stay ints.",
 )
 def numbers_kept_as_they_come(self, value, derivative):
     self.value, self.derivative = _single("value", value), _single("derivative", derivative)

@@ -149,8 +149,8 @@ class Dual:
         derivative: a number, the derivative of value by the input that was chosen.
 
     Attributes:
-        value: float.
-        derivative: float.
+        value: float; an int of the same value will do.
+        derivative: likewise.
 
     Operators, to be written as the special methods in brackets; each returns a new Dual and leaves its operands as they
     are. The other operand is a Dual or a plain number, whose derivative is 0. x += y needs no method: without one
@@ -187,7 +187,7 @@ def sin(x):
         x: a number, a Dual or a Variable.
 
     Returns:
-        A float for a number; a new Dual or Variable for a Dual or a Variable, with the derivative by the chain rule.
+        A number for a number; a new Dual or Variable for a Dual or a Variable, with the derivative by the chain rule.
 
     Example:
         >>> sin(0.0), sin(Dual(0.0, 2.0)).derivative
@@ -203,7 +203,7 @@ def cos(x):
         x: a number, a Dual or a Variable.
 
     Returns:
-        A float for a number; a new Dual or Variable for a Dual or a Variable, with the derivative by the chain rule.
+        A number for a number; a new Dual or Variable for a Dual or a Variable, with the derivative by the chain rule.
 
     Example:
         >>> round(cos(Dual(np.pi / 2, 1.0)).derivative, 6)
@@ -219,7 +219,7 @@ def exp(x):
         x: a number, a Dual or a Variable.
 
     Returns:
-        A float for a number; a new Dual or Variable for a Dual or a Variable, with the derivative by the chain rule.
+        A number for a number; a new Dual or Variable for a Dual or a Variable, with the derivative by the chain rule.
 
     Example:
         >>> y = exp(Dual(0.0, 3.0))
@@ -236,7 +236,7 @@ def log(x):
         x: a number, a Dual or a Variable, above 0.
 
     Returns:
-        A float for a number; a new Dual or Variable for a Dual or a Variable, with the derivative by the chain rule.
+        A number for a number; a new Dual or Variable for a Dual or a Variable, with the derivative by the chain rule.
 
     Raises:
         ValueError: x is 0 or below.
@@ -256,7 +256,7 @@ def tanh(x):
         x: a number, a Dual or a Variable. For |x| = 1000 the result is -1 or 1, and its derivative 0.
 
     Returns:
-        A float for a number; a new Dual or Variable for a Dual or a Variable, with the derivative by the chain rule.
+        A number for a number; a new Dual or Variable for a Dual or a Variable, with the derivative by the chain rule.
 
     Example:
         >>> y = tanh(Dual(0.0, 3.0))
@@ -273,7 +273,7 @@ def relu(x):
         x: a number, a Dual or a Variable.
 
     Returns:
-        A float for a number; a new Dual or Variable for a Dual or a Variable, with the derivative by the chain rule,
+        A number for a number; a new Dual or Variable for a Dual or a Variable, with the derivative by the chain rule,
         where the derivative of relu at 0 is taken to be 0.
 
     Example:
@@ -293,9 +293,10 @@ class Variable:
         value: a number.
 
     Attributes:
-        value: float. It may be set anew; the values that have been computed from it stay as they are. Call backward()
-            before: what it gives for an expression after a value in it was set anew is left open.
-        grad: float, 0.0 at first; after y.backward() the derivative of y by this variable.
+        value: float; an int of the same value will do. It may be set anew; the values that have been computed from it
+            stay as they are. Call backward() before: what it gives for an expression after a value in it was set anew
+            is left open.
+        grad: float, or an int of the same value, 0 at first; after y.backward() the derivative of y by this variable.
 
     Operators, to be written as the special methods in brackets; each returns a new Variable and leaves its operands as
     they are. The other operand is a Variable or a plain number. x += y needs no method of its own: without one Python

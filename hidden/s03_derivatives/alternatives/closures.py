@@ -69,7 +69,7 @@ def gradient_check(f, grad_f, x, h=1e-5, tolerance=1e-6):
 def _number(value):
     if np.ndim(value):
         raise ValueError(f"value: {np.shape(value)}")
-    return float(value)
+    return value if isinstance(value, int) else value.item() if isinstance(value, np.integer) else float(value)
 
 
 class _Operators:
@@ -79,7 +79,7 @@ class _Operators:
         return other if isinstance(other, type(self)) else self._constant(other)
 
     def _sum(self, a, b):
-        return self._made(a.value + b.value, (a, 1.0), (b, 1.0))
+        return self._made(a.value + b.value, (a, 1), (b, 1))
 
     def _product(self, a, b):
         return self._made(a.value * b.value, (a, b.value), (b, a.value))
@@ -88,7 +88,7 @@ class _Operators:
         return self._made(1 / self.value, (self, -1 / self.value**2))
 
     def __neg__(self):
-        return self._made(-self.value, (self, -1.0))
+        return self._made(-self.value, (self, -1))
 
     def __add__(self, other):
         return self._sum(self, self._lift(other))
@@ -113,12 +113,12 @@ class _Operators:
         return self._reciprocal() * other
 
     def __pow__(self, exponent):
-        n = exponent.value if isinstance(exponent, _Operators) else float(exponent)
+        n = exponent.value if isinstance(exponent, _Operators) else exponent
         varies = isinstance(exponent, _Operators)
         if self.value < 0 and n != math.floor(n) or varies and self.value <= 0:
             raise ValueError(f"base: {self.value}")
         value = self.value**n
-        pairs = [(self, n * self.value ** (n - 1) if n != 0 else 0.0)]
+        pairs = [(self, n * self.value ** (n - 1) if n != 0 else 0)]
         return self._made(value, *pairs, *([(exponent, value * math.log(self.value))] if varies else []))
 
     def __rpow__(self, base):
@@ -130,7 +130,7 @@ class Dual(_Operators):
         self.value, self.derivative = _number(value), _number(derivative)
 
     def _constant(self, number):
-        return Dual(number, 0.0)
+        return Dual(number, 0)
 
     def _made(self, value, *pairs):
         return Dual(value, sum(slope * operand.derivative for operand, slope in pairs))
@@ -140,7 +140,7 @@ class Variable(_Operators):
     _numbers = itertools.count()
 
     def __init__(self, value):
-        self.value, self.grad, self._number = _number(value), 0.0, next(Variable._numbers)
+        self.value, self.grad, self._number = _number(value), 0, next(Variable._numbers)
         self._operands, self._hand_back = (), lambda: None
 
     def _constant(self, number):
@@ -165,8 +165,8 @@ class Variable(_Operators):
                     found[operand._number] = operand
                     waiting.append(operand)
         for variable in found.values():
-            variable.grad = 0.0
-        self.grad = 1.0
+            variable.grad = 0
+        self.grad = 1
         for number in sorted(found, reverse=True):
             found[number]._hand_back()
 
@@ -185,4 +185,4 @@ cos = _function(math.cos, lambda x: -math.sin(x))
 exp = _function(math.exp, math.exp)
 log = _function(math.log, lambda x: 1 / x)
 tanh = _function(math.tanh, lambda x: 1 - math.tanh(x) ** 2)
-relu = _function(lambda x: x if x > 0 else 0.0, lambda x: 1.0 if x > 0 else 0.0)
+relu = _function(lambda x: x if x > 0 else 0, lambda x: 1 if x > 0 else 0)
