@@ -54,7 +54,7 @@ def apply_attention_mask(scores, mask, mask_value=-1e9):
 def attention_weights(scores, axis=-1):
     """Subtract log-sum-exp, then exponentiate; a column of -inf only has no finite log-sum-exp and stays zero."""
     scores = _single(scores)
-    scores = scores - np.maximum(scores.max(axis=axis, keepdims=True, initial=-np.inf), single(-1e30))
+    scores = scores - np.maximum(scores.max(axis=axis, keepdims=True, initial=-np.inf), np.finfo(single).min)
     total = np.exp(scores).sum(axis=axis, keepdims=True)
     return np.exp(scores - np.log(np.where(total > 0, total, single(1.0))))
 
