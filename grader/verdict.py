@@ -4,72 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Literal
 
 from grader.course.provenance import UNKNOWN, Provenance
 from grader.course.stage import Criterion, Feedback, Stage
-from grader.outcome import KINDS, Diagnosis, Gradient, Kind, Outcome, Status, Where, the_one
+from grader.criterion import CriterionResult as CriterionResult
+from grader.criterion import Failure as Failure
+from grader.criterion import Passes, counts_of
+from grader.outcome import Outcome, Status, Where, the_one
 from grader.submission.source import Problem
 from grader.submission.used import Use
 from grader.waiting import Before, Reaches, before, held_up_by
 
-SCHEMA = 1
+SCHEMA = 2
 SOURCE = "the source"  # stands for a test where the module's text is what fails a row
 # Ends that say where a test stopped, and not in which function: one that calls another may have stopped there.
 ABRUPT: tuple[Status, ...] = ("crashed", "timed_out", "over_limit")
-# The first of these that any test of a row has is the row's status.
+# The first of these that any test of a criterion which counts has is the criterion's status.
 GRAVITY: tuple[Status, ...] = ("grader_fault", "crashed", "timed_out", "over_limit", "failed", "not_started", "blocked")
-
-
-@dataclass(frozen=True)
-class Failure:
-    """One test that did not pass, as a learner is told of it."""
-
-    test: str
-    hidden: bool
-    status: Status
-    call: str
-    message: str
-    diagnosis: Diagnosis | None
-    where: Where | None
-    notes: tuple[str, ...] = ()
-    unexplained: str = ""  # why an explanation could not be made
-    kind: Kind | Literal[""] = ""
-    help: str = ""  # what an exception means here
-    gradients: tuple[Gradient, ...] = ()  # of a wrong backward pass, beside the right ones
-
-
-@dataclass(frozen=True)
-class KindCount:
-    """How many of a row's tests of one kind pass."""
-
-    kind: Kind
-    passed: int
-    total: int
-
-
-@dataclass(frozen=True)
-class CriterionResult:
-    """One row of the checklist; waits_for holds the functions that have to come first.
-
-    kinds counts the tests that name their kind, where any were run.
-    """
-
-    id: str
-    text: str
-    status: Status
-    tests_passed: int
-    tests_total: int
-    failures: tuple[Failure, ...] = ()
-    waits_for: tuple[str, ...] = ()
-    kinds: tuple[KindCount, ...] = ()
-
-    @property
-    def values_right(self) -> bool:
-        """Whether the row fails although all its values are right: what fails are tests of other kinds alone."""
-        missed = sum(each.total - each.passed for each in self.kinds)
-        right = any(each.kind == "values" and each.passed == each.total for each in self.kinds)
-        return self.status == "failed" and right and missed == self.tests_total - self.tests_passed
 
 
 @dataclass(frozen=True)
@@ -95,8 +46,9 @@ class Run:
 class Verdict:
     """The result of grading one module; passed only when every row is. problem replaces the rows' failures.
 
-    feedback is how much is told of hidden tests, unrecorded why progress could not be written. Where run.public_only
-    says that hidden tests are sealed, rows are about public tests, and the module has not passed.
+    passes says which tests make its rows pass, feedback how much is told of hidden tests, unrecorded why progress
+    could not be written. Where run.public_only says that hidden tests are sealed, rows are about public tests, and the
+    module has not passed.
     """
 
     stage: str
@@ -111,6 +63,12 @@ class Verdict:
     feedback: Feedback = "full"
     unrecorded: str = ""
     waits_for: tuple[str, ...] = ()  # earlier stages without which it cannot be graded: it has no mark
+    passes: Passes = "mathematics"
+
+    @property
+    def robust(self) -> bool:
+        """Whether it passed, and every row is robust."""
+        return self.passed and all(row.robust for row in self.criteria)
 
     @property
     def public_passed(self) -> bool:
@@ -151,47 +109,52 @@ def decide(
     rows: list[CriterionResult] = []
     # Of rows that were not asked for nothing is known, so the one that was waits for none of them.
     standing = set() if run.only is None else {criterion.id for criterion in stage.criteria} - {run.only}
-    for criterion in stage.criteria:
-        if run.only is not None and criterion.id != run.only:
-            continue
+    for criterion in (each for each in stage.criteria if run.only in (None, each.id)):
         tests = [(test, hidden) for test, row, hidden in wanted if row == criterion.id]
         found = [by_test.get(test) or _unfinished(test, criterion.id, hidden) for test, hidden in tests]
         if problem is None:
-            row = _row(criterion, found, run.public_only, before(criterion, stage, standing, reaches or {}))
+            earlier = before(criterion, stage, standing, reaches or {})
+            row = _row(criterion, stage.passes, found, run.public_only, earlier)
         else:
             row = CriterionResult(criterion.id, criterion.text, "blocked", 0, len(tests), (), ("the module",))
         if problem is None and refused and criterion.id in refused:
             row = _refused(row, refused[criterion.id], run.label)
         rows.append(row)
-        if row.status == "passed" or row.values_right:
+        if _stands(row):
             standing.add(criterion.id)
     rows = [_held_up(row, rows, stage, reaches or {}) for row in rows]
     rows = [_blaming_none_that_waits(row, rows) for row in rows]
     whole = bool(rows) and all(row.status == "passed" for row in rows) and not faults and problem is None
     whole = whole and not run.public_only
-    return Verdict(stage.id, stage.title, whole, tuple(rows), run, problem, faults)
+    return Verdict(stage.id, stage.title, whole, tuple(rows), run, problem, faults, passes=stage.passes)
 
 
-def _row(criterion: Criterion, found: list[Outcome], public_only: bool, earlier: Before) -> CriterionResult:
+def _stands(row: CriterionResult) -> bool:
+    """Say whether no other row has to wait for this one: it passes, or at least all its values are right."""
+    return row.status == "passed" or (row.status == "failed" and row.counts.values_pass)
+
+
+def _row(
+    criterion: Criterion, passes: Passes, found: list[Outcome], public_only: bool, earlier: Before
+) -> CriterionResult:
     total, done = len(found), sum(outcome.status == "passed" for outcome in found)
-    if not (found if public_only else any(outcome.hidden for outcome in found)):
-        missing = "public tests" if public_only else "hidden tests"
-        found = [*found, _unfinished(missing, criterion.id, not public_only)]
-    failed = [outcome for outcome in found if outcome.status != "passed"]
-    statuses = {outcome.status for outcome in failed}
+    counts = counts_of((outcome.kind, outcome.status == "passed") for outcome in found)
+    count = [each for each in found if counts.counts(each.kind, passes) or each.status == "grader_fault"]
+    if not (count if public_only else any(outcome.hidden for outcome in count)):
+        missing = _unfinished("public tests" if public_only else "hidden tests", criterion.id, not public_only)
+        found, count = [*found, missing], [*count, missing]
+    statuses = {outcome.status for outcome in count}
     status: Status = next((each for each in GRAVITY if each in statuses), "passed")
-    row = CriterionResult(criterion.id, criterion.text, status, done, total, kinds=_kinds(found))
-    if status in ("failed", "blocked") and not row.values_right:
-        behind = {outcome.test: earlier.rests_on(outcome) for outcome in failed if outcome.status == "failed"}
+    row = CriterionResult(criterion.id, criterion.text, status, done, total, kinds=counts.kinds)
+    failed = [outcome for outcome in found if outcome.status != "passed"]
+    if status in ("failed", "blocked") and not _stands(row):
+        wrong = [outcome for outcome in count if outcome.status != "passed"]
+        behind = {outcome.test: earlier.rests_on(outcome) for outcome in wrong if outcome.status == "failed"}
         if all(behind.values()):
-            row = replace(row, status="blocked", waits_for=earlier.waits_for(failed, behind.values()))
+            row = replace(row, status="blocked", waits_for=earlier.waits_for(wrong, behind.values()))
         failed.sort(key=lambda outcome: behind.get(outcome.test) != [])  # those that failed by themselves come first
+    failed.sort(key=lambda outcome: outcome not in count)
     return replace(row, failures=tuple(_failure(outcome, found) for outcome in failed))
-
-
-def _kinds(found: list[Outcome]) -> tuple[KindCount, ...]:
-    of = {kind: [outcome.status == "passed" for outcome in found if outcome.kind == kind] for kind in KINDS}
-    return tuple(KindCount(kind, sum(passed), len(passed)) for kind, passed in of.items() if passed)
 
 
 def _held_up(row: CriterionResult, rows: list[CriterionResult], stage: Stage, reaches: Reaches) -> CriterionResult:

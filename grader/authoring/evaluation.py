@@ -12,6 +12,7 @@ from grader.course.answers import Mistake
 from grader.course.mutants import Mutant
 from grader.course.stage import Stage
 from grader.course.table import listed
+from grader.criterion import counts_of
 from grader.diagnosis.obvious import OBVIOUS
 from grader.outcome import KINDS, Diagnosis, Outcome
 from grader.verdict import Verdict
@@ -49,9 +50,9 @@ class Mutation:
 
 
 def right(stage: Stage, results: Iterable[Result]) -> tuple[Tally, list[Shortfall]]:
-    """Judge modules that have to pass every row for every seed: the reference, or the alternatives."""
+    """Judge modules that have to pass every test for every seed, of robustness too: reference or alternatives."""
     found = sorted(((r.case.name, r.case.seed, _verdict(r)) for r in results), key=lambda each: each[:2])
-    lacking = [each for each in found if not each[2].passed]
+    lacking = [each for each in found if not each[2].robust]
     shortfalls = []
     for name in dict.fromkeys(name for name, _, _ in lacking):
         own = [(seed, verdict) for other, seed, verdict in lacking if other == name]
@@ -69,11 +70,12 @@ def first_complaint(verdict: Verdict) -> str:
         return one_line(verdict.problem.message)
     if verdict.faults:
         return one_line(verdict.faults[0])
-    row = next(row for row in verdict.criteria if row.status != "passed")
+    row = min(verdict.criteria, key=lambda row: (row.robust, row.status == "passed"))  # the first of the gravest
+    status = "is not robust" if row.status == "passed" else row.status
     if not row.failures:
-        return f"{row.id} {row.status}"
+        return f"{row.id} {status}"
     failure = row.failures[0]
-    return one_line(f"{row.id} {row.status}: {failure.test}: {failure.call} {failure.message}")
+    return one_line(f"{row.id} {status}: {failure.test}: {failure.call} {failure.message}")
 
 
 def one_line(text: str) -> str:
@@ -92,10 +94,14 @@ def faults(stage: Stage, results: Iterable[Result]) -> list[Shortfall]:
 def rows(stage: Stage, results: Iterable[Result], fresh: Container[str]) -> list[Shortfall]:
     """Return the rows of the checklist that lack a public or a hidden test, or a hidden one among the fresh."""
     outcomes = [outcome for result in results for outcome in result.outcomes]
-    seen = {(outcome.criterion, outcome.hidden) for outcome in outcomes}
+    by_row = {row.id: [each for each in outcomes if each.criterion == row.id] for row in stage.criteria}
+    seen: set[tuple[str, bool]] = set()
+    for name, own in by_row.items():
+        counts = counts_of((each.kind, True) for each in own)
+        seen |= {(name, each.hidden) for each in own if counts.counts(each.kind, "mathematics")}
     places = (("public", False, in_stage(stage, "tests/")), ("hidden", True, in_hidden(stage, "")))
     missing = [
-        Shortfall(stage.id, place, f"row {row.id} has no {kind} test", "write one")
+        Shortfall(stage.id, place, f"row {row.id} has no {kind} test", "write one, not of refusals or the dtype alone")
         for row in stage.criteria
         for kind, hidden, place in places
         if (row.id, hidden) not in seen
@@ -138,7 +144,7 @@ def stub(stage: Stage, results: Iterable[Result]) -> tuple[Tally, list[Shortfall
 
 
 def mistakes(stage: Stage, known: Sequence[Mistake], results: Sequence[Result]) -> tuple[Tally, Tally, list[Shortfall]]:
-    """Judge the known mistakes: each fails its own row, and its answers are explained by it and nothing else."""
+    """Judge the known mistakes: each costs its row its pass or its robustness, and it alone explains its answers."""
     caught = named = 0
     shortfalls: list[Shortfall] = []
     for mistake in known:
@@ -154,6 +160,18 @@ def mistakes(stage: Stage, known: Sequence[Mistake], results: Sequence[Result]) 
     return Tally(caught, len(known)), Tally(named, len(known)), shortfalls
 
 
+def of_robustness(known: Sequence[Mistake], results: Sequence[Result]) -> int:
+    """Return how many known mistakes cost their row nothing but its robustness, whatever the seed."""
+    ids = {f"mistakes/{each.id}": each.criterion for each in known}
+    own = {
+        (r.case.name, row.lacks_robustness)
+        for r in results
+        for row in _verdict(r).criteria
+        if ids[r.case.name] == row.id
+    }
+    return len({name for name, _ in own} - {name for name, lacks in own if not lacks})
+
+
 Complaint = tuple[str, str]  # what is wrong, and how to mend it
 
 
@@ -162,7 +180,8 @@ def _not_caught(mistake: Mistake, result: Result) -> Iterator[Complaint]:
     if verdict.grader_fault or verdict.problem is not None:
         yield f"cannot be graded: {first_complaint(verdict)}", "fix the mistake, or the test that fails of itself"
         return
-    status = next((row.status for row in verdict.criteria if row.id == mistake.criterion), "not there")
+    row = next((row for row in verdict.criteria if row.id == mistake.criterion), None)
+    status = "not there" if row is None else "not robust" if row.lacks_robustness else row.status
     if status in ("passed", "blocked", "not_started", "not there"):
         yield f"is not caught: row {mistake.criterion} is {status}", f"sharpen a test of {mistake.criterion}"
 

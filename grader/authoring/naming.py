@@ -121,7 +121,7 @@ def judged(stage: Stage, solution: str, mutant: Mutant, verdict: Verdict) -> Tol
         if failure.diagnosis is not None and failure.diagnosis.mistake != LOCATED
     }
     sentences = tuple(found)
-    if verdict.passed:
+    if verdict.robust:
         return Told(mutant, "passed", ())
     if not found:
         return Told(mutant, "unnamed", ())

@@ -187,7 +187,7 @@ def graded(case: Case) -> Result:
         outcome = _hunter(course, stage, MUTANT_CALL_SECONDS).hunt(snapshot, options, case.hunt)
         return Result(case, None, _none_or(outcome))
     found = None if case.worker else _grader(course, stage).trusted(snapshot, case.seed)
-    if found is not None and found[0].passed:  # else values that only a worker copies may have been shared
+    if found is not None and found[0].robust:  # else values that only a worker copies may have been shared
         return Result(case, *found)
     outcomes: list[Outcome] = []
     verdict = _grader(course, stage).grade(snapshot, options, outcomes.append)

@@ -82,5 +82,5 @@ def _failures(result: Result) -> Iterator[str]:
     lacking = [each for each in result.outcomes if each.status != "passed"]
     for each in lacking:
         yield one_line(f"criterion {each.criterion}, test {each.test}: {each.message or each.status}")
-    if not lacking and not verdict.passed:
+    if not lacking and not verdict.robust:
         yield f"its tests: {first_complaint(verdict)}"

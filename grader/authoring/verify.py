@@ -61,6 +61,7 @@ class StageProof:
     named: Tally
     mutation: Mutation | None
     shortfalls: tuple[Shortfall, ...]
+    of_robustness: int = 0  # known mistakes that cost their row nothing but its robustness
 
 
 @dataclass(frozen=True)
@@ -112,7 +113,7 @@ def _wrong(files: _Files, results: Sequence[Result]) -> list[Case]:
 
 def _is_sound(results: Iterable[Result], stage: Stage) -> bool:
     own = [r.verdict for r in results if r.case.stage == stage.id and r.case.name == "reference"]
-    return bool(own) and all(verdict is not None and verdict.passed for verdict in own)
+    return bool(own) and all(verdict is not None and verdict.robust for verdict in own)
 
 
 def _read(stage: Stage, plan: Plan) -> _Files:
@@ -152,7 +153,7 @@ def _proof(stage: Stage, files: _Files, results: Sequence[Result]) -> StageProof
     tests = max((len(result.outcomes) for result in of("reference")), default=0)
     return StageProof(
         stage.id, stage.title, len(stage.criteria), tests, reference, stub, alternatives, caught, named, mutation,
-        tuple(dict.fromkeys(shortfalls)),
+        tuple(dict.fromkeys(shortfalls)), evaluation.of_robustness(files.mistakes, of("mistakes")),
     )  # fmt: skip
 
 

@@ -17,7 +17,10 @@ from grader.report.github import LIMIT
 from grader.report.spreadsheet import Cell, csv_text
 from grader.report.terminal.layout import MARKS
 
-COLUMNS = ("student", "repository", "revision", "stage", "graded", "passed", "criteria_passed", "criteria", "why")
+COLUMNS = (
+    "student", "repository", "revision", "stage", "graded", "passed", "criteria_passed", "criteria", "criteria_robust",
+    "why",
+)  # fmt: skip
 AT_ONCE = 60  # statuses; with more GitHub wants time between them (80 in a minute)
 PAUSE = 0.8  # seconds
 NAMED = 5
@@ -74,7 +77,9 @@ def _lines(graded: Iterable[Graded]) -> Iterator[tuple[Cell, ...]]:
         who = (each.student.name, each.student.repository, each.student.revision)
         for result in each.results:
             done: tuple[Cell, ...] = (
-                (None, None, None) if result.why else (result.passed, _passing(result), len(result.rows))
+                (None, None, None, None)
+                if result.why
+                else (result.passed, _passing(result), len(result.rows), sum(row.robust for row in result.rows))
             )
             yield (*who, result.stage.id, not result.why, *done, result.why)
 

@@ -19,7 +19,7 @@ from grader.course.provenance import Provenance
 from grader.errors import GraderFault, UsageError
 from grader.report.escape import code_span, markdown
 from grader.report.terminal.layout import MARKS
-from grader.report.terminal.words import VALUES_RIGHT
+from grader.report.terminal.words import VALUES_RIGHT, lacking_words
 
 TOKEN = "PUBLISH_TOKEN"  # nosec B105 # the environment's name for a token, not one
 SECONDS = 30.0
@@ -54,7 +54,9 @@ def status(result: Result) -> Status:
     if result.why:
         return Status(context, "error", _short(f"Not graded, no marks lost: {result.why}"))
     done = sum(row.status == "passed" for row in result.rows)
-    text = f"{done} of {len(result.rows)} criteria pass (seed {result.seed})"
+    apart = done and any(row.counts.robustness for row in result.rows)
+    robust = f", {sum(row.robust for row in result.rows)} robust" if apart else ""
+    text = f"{done} of {len(result.rows)} criteria pass{robust} (seed {result.seed})"
     return Status(context, "success" if result.passed else "failure", _short(text))
 
 
@@ -73,7 +75,9 @@ def _stage(result: Result) -> list[str]:
     table = ["| | criterion | result | tests |", "| --- | --- | --- | --- |"]
     for row in result.rows:
         kind = VALUES_RIGHT if row.values_right else row.status
-        cells = (MARKS[kind][0], markdown(row.text), kind.replace("_", " "), f"{row.passed} of {row.total}")
+        lacking = lacking_words(row.counts.lacking) if row.values_right or row.status == "passed" else ""
+        said = ", ".join(filter(None, [kind.replace("_", " "), lacking]))
+        cells = (MARKS[kind][0], markdown(row.text), said, f"{row.passed} of {row.total}")
         table.append(f"| {' | '.join(cells)} |")
     return [markdown(how), "\n".join(table)]
 
@@ -98,6 +102,7 @@ def receipt(result: Result, commit: Commit, course: Provenance, now: datetime) -
         {criterion.id: row.status for criterion, row in rows},
         replace(course, python=result.python, numpy=result.numpy, student=commit.repository, revision=commit.revision),
         result.uses,
+        sum(row.robust for row in result.rows),
     )
 
 

@@ -5,6 +5,7 @@
 "passed", …}, "provenance": {"commit": "<SHA>", "python": "3.13.1", …}}, "key": "<id>", "signature": "<base64>"}. What
 is signed is the receipt as canonical JSON: sorted keys, no spaces, ASCII. Earlier receipts have no provenance. What a
 module was graded with of earlier stages stands in uses: [{"stage": "<id>", "source": "own", "digest": "<SHA-256>"}].
+robust says how many criteria pass with every test of refusals and of the dtype.
 """
 
 from __future__ import annotations
@@ -61,7 +62,7 @@ class InvalidReceiptError(Exception):
 
 @dataclass(frozen=True)
 class Receipt:
-    """What was graded and how, and what came of each row."""
+    """What was graded and how, what came of each row, and how many are robust; None in an earlier grader's receipt."""
 
     course: str
     stage: str
@@ -74,6 +75,7 @@ class Receipt:
     criteria: Mapping[str, str]
     provenance: Provenance = UNKNOWN
     uses: tuple[Use, ...] = ()
+    robust: int | None = None
 
 
 def receipt_of(verdict: Verdict, now: datetime) -> Receipt:
@@ -100,6 +102,7 @@ def receipt_of(verdict: Verdict, now: datetime) -> Receipt:
         {row.id: row.status for row in verdict.criteria},
         run.provenance,
         run.uses,
+        sum(row.robust for row in verdict.criteria),
     )
 
 
@@ -169,11 +172,14 @@ def _receipt(body: dict[str, Any]) -> Receipt:
         raise InvalidReceiptError("criteria", "holds what is no row, or no status of one")
     if body["passed"] and not (rows and all(status == "passed" for status in rows.values())):
         raise InvalidReceiptError("passed", "is true, and not every row has passed")
-    known = {name: body[name] for name in Receipt.__annotations__ if name not in ("provenance", "uses")}
+    robust = body.get("robust")
+    if robust is not None and not (type(robust) is int and 0 <= robust <= list(rows.values()).count("passed")):
+        raise InvalidReceiptError("robust", "is not as expected: at most as many as there are rows that passed")
+    known = {name: body[name] for name in Receipt.__annotations__ if name not in ("provenance", "uses", "robust")}
     uses = uses_in(body.get("uses", []))
     if uses is None:
         raise InvalidReceiptError("uses", "is not as expected: a list of stage, source and digest")
-    return Receipt(**known, provenance=provenance_in(body.get("provenance", {})), uses=uses)
+    return Receipt(**known, provenance=provenance_in(body.get("provenance", {})), uses=uses, robust=robust)
 
 
 def provenance_in(values: object) -> Provenance:

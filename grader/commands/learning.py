@@ -71,13 +71,23 @@ def next_step(stage: AnyStage = None) -> None:
     """
     from grader.progress import lessons
     from grader.progress.naming import stage_or_current
+    from grader.report.terminal.overview import about_row
     from grader.report.terminal.screen import look, say, show_markdown
+    from grader.report.terminal.words import reached_of
 
     workspace = open_here()
     target = stage_or_current(workspace, stage)
     row = lessons.next_row(workspace, target)
+    if (found := lessons.last_seen(workspace, target)) is not None:
+        say(f"The last check of {target.id}: {reached_of(found.passed, len(found.rows), found.robust)}.")
     if row is None:
         say(f"Every row of {target.id} passed when it was last checked.", "`grader` says where you are.")
+        if found is not None and found.not_robust:
+            first = found.not_robust[0]
+            say(
+                f"{target.id} {first.id}: {about_row(first)}",
+                f"`grader show {target.id} {first.id}` says what it asks.",
+            )
     else:
         show_markdown(look().command(lessons.part(target, row.id)))
 

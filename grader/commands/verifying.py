@@ -57,13 +57,14 @@ def verify(
 def _of_receipt(data: bytes, key: Ed25519PublicKey, submission: Path | None, stage: str | None) -> list[str]:
     """Return what a genuine receipt says, line by line; InvalidReceiptError for any other."""
     from grader.classroom.receipt import verified
+    from grader.report.terminal.words import reached_of
 
     found = verified(data, key)
     _expect_graded(found, submission, stage)
     passed = sum(status == "passed" for status in found.criteria.values())
     ended = "passed" if found.passed else "did not pass"
     lines = [
-        f"valid: {found.stage} {ended}, {passed} of {len(found.criteria)} rows",
+        f"valid: {found.stage} {ended}, {reached_of(passed, len(found.criteria), found.robust)}",
         f"submission {found.submission}, graded {found.when}, course {found.course}",
         f"seed {found.seed}, isolation {found.isolation}, feedback {found.feedback}",
     ]
@@ -83,7 +84,9 @@ def _of_certificate(data: bytes, key: Ed25519PublicKey, submission: Path | None,
         expect_of(found, load_course(find_course_root(Path.cwd())), submission, stage)
     stages = len(found.stages)
     lines = [f"valid: {stages} stage{'' if stages == 1 else 's'} of {found.title} passed, signed {found.when}"]
-    lines += [f"{each.stage} {each.module}, graded {each.when}, isolation {each.isolation}" for each in found.stages]
+    for each in found.stages:
+        robust = "" if each.robust is None else f", {each.robust} of {each.rows} criteria robust"
+        lines.append(f"{each.stage} {each.module}, graded {each.when}, isolation {each.isolation}{robust}")
     return [*lines, found.provenance.words] if found.provenance.words else lines
 
 

@@ -58,7 +58,7 @@ def load_course(root: Path, hidden: Path | None = None) -> Course:
         from grader.course.sealed.missing import missing_stages  # which reads a course by this module
 
         raise CourseError(*missing_stages(root, place, mistakes))
-    whole = linked(replace(stage, hidden_root=place, packages=own.packages) for stage in stages)
+    whole = linked(replace(each, hidden_root=place, packages=own.packages, passes=own.passes) for each in stages)
     course = Course(root, whole, own)
     GUARD.know(course.packages)
     return course

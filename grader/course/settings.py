@@ -7,7 +7,8 @@ import sys
 from dataclasses import dataclass, fields
 from pathlib import Path
 
-from grader.course.table import Rule, Table
+from grader.course.table import Rule, Table, listed
+from grader.criterion import PASSES, Passes
 
 PROJECT = "pyproject.toml"
 UNSAID = ("numpy",)  # the packages of a stage that is looked at without its course
@@ -35,7 +36,8 @@ class Demo:
 class Settings:
     """Title and licence; packages that a learner's code may import; folders, relative to the course.
 
-    hidden holds tests and answers, drawings what `grader explore` shows of the stages.
+    hidden holds tests and answers, drawings what `grader explore` shows of the stages. passes says which tests make a
+    criterion pass: those of its mathematics, or all, with refusals and the dtype.
     """
 
     title: str = ""
@@ -44,6 +46,7 @@ class Settings:
     hidden: str = "hidden"
     drawings: str | None = None
     demo: Demo | None = None
+    passes: Passes = "mathematics"
 
 
 def settings_of(table: Table, root: Path) -> Settings:
@@ -57,6 +60,7 @@ def settings_of(table: Table, root: Path) -> Settings:
         hidden=_folder(table, "hidden", root) if "hidden" in given else "hidden",
         drawings=_folder(table, "drawings", root) if "drawings" in given else None,
         demo=_demo(table.table("demo"), root) if "demo" in given else None,
+        passes=passes_in(table) or "mathematics",
     )
     _names(table, settings)
     _apart(table, settings, root)
@@ -64,6 +68,17 @@ def settings_of(table: Table, root: Path) -> Settings:
         table.wrong("hidden", f"is missing, and there is no folder '{settings.hidden}'; expected one with the answers")
     table.close()
     return settings
+
+
+def passes_in(table: Table) -> Passes | None:
+    """Return which tests make a criterion pass, by a table's key `passes`; None where nothing is said, or wrongly."""
+    if "passes" not in table.values:
+        return None
+    value = table.value("passes", str)
+    found = next((each for each in PASSES if each == value), None)
+    if value is not None and found is None:
+        table.wrong("passes", f"{value!r} is not {listed(PASSES)}")
+    return found
 
 
 def _names(table: Table, settings: Settings) -> None:

@@ -14,6 +14,7 @@ from grader.course.contract import NO_CONTRACT, Contract
 from grader.course.import_guard import STAGES as STAGES
 from grader.course.settings import UNSAID, Settings
 from grader.course.table import listed, near
+from grader.criterion import Passes
 from grader.errors import UnknownStage, UsageError
 
 Feedback = Literal["full", "hint", "verdict"]  # what is told of a hidden test, the most first
@@ -98,6 +99,7 @@ class Stage:
     hours: float = 0.0  # an estimate of what it takes; 0 where there is none
     milestone: str = ""  # what a learner can do after it, as in "you can train a network"
     withheld: str = ""  # an alternative solution that the diagnosis does not see, since modules made of it are graded
+    passes: Passes = "mathematics"  # the tests that make a criterion pass
     builds_on: tuple[Stage, ...] = ()  # the stages that it uses, and that those use in turn, in the course's order
 
     @property
@@ -162,8 +164,7 @@ class Stage:
         ids = [row.id for row in self.criteria]
         if criterion_id not in ids:
             alike = near(criterion_id, ids)
-            near_one = f"Did you mean {alike[0]}? " if alike else ""
-            hint = f"{near_one}The rows are {', '.join(ids)}."
+            hint = (f"Did you mean {alike[0]}? " if alike else "") + f"The rows are {', '.join(ids)}."
             raise UsageError(f"{criterion_id!r} is not a row of {self.name}", hint)
         return self.criteria[ids.index(criterion_id)]
 
@@ -245,6 +246,5 @@ class Course:
 
 def _spoken_names(stage: Stage) -> tuple[str, ...]:
     topic = stage.name.removeprefix(stage.id).lstrip("_")
-    numbers = (stage.id, stage.id[1:], f"s{stage.number}", str(stage.number))
-    names = (*numbers, stage.name, topic, stage.module, stage.module.removesuffix(".py"))
-    return tuple(name.lower() for name in names if name)
+    names = (stage.id, stage.id[1:], f"s{stage.number}", str(stage.number), stage.name, topic, stage.module)
+    return tuple(name.lower() for name in (*names, stage.module.removesuffix(".py")) if name)

@@ -81,6 +81,7 @@ def differences(book: Gradebook, setting: Setting, found: Mapping[tuple[str, str
 def apply(book: Gradebook, setting: Setting, found: Mapping[tuple[str, str, str], int], reason: str) -> None:
     """Let results count, and bring all marks up to date: all of it, or nothing."""
     with book.changing():
+        book.keep_passes(setting.policy.passes(setting.course.stages))
         for (student, stage, digest), number in found.items():
             book.count_for(student, stage, digest, number)
         for student in dict.fromkeys(attempt.student for attempt in book.attempts()):
@@ -133,6 +134,6 @@ def _why(old: Result | None, new: Result | None) -> str:
         if rows.get(row["id"]) != row["status"]
     ]
     if not moved and not reasons:
-        return "class.toml, or when it was handed in"
+        return "class.toml, what makes a criterion pass, or when it was handed in"
     more = [f"{len(moved) - MOST_ROWS} more rows"] if len(moved) > MOST_ROWS else []
     return "; ".join([*moved[:MOST_ROWS], *more, *reasons])

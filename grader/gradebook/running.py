@@ -21,6 +21,7 @@ from grader.gradebook.records import Attempt, Key, Made, Outcome, Result, Waitin
 from grader.gradebook.setting import Setting, Tally, Told
 from grader.gradebook.store import Gradebook
 from grader.report.escape import one_line
+from grader.report.stored import decided
 from grader.submission import Snapshot
 
 TRIES = 2  # of a submission whose process dies
@@ -183,7 +184,8 @@ class Coordinator:
             done = Done(document, True, 0.0, "")
         outcome: Outcome = "fault" if done.is_fault else "graded"
         seconds = 0.0 if job.snapshot.withheld else round(done.seconds, 3)  # code beside a reference chooses its time
-        return Result(job.key, outcome, done.verdict, setting.now(), seconds, _made(setting, done.worker))
+        verdict = decided(done.verdict, setting.policy.of(stage.id).passes)
+        return Result(job.key, outcome, verdict, setting.now(), seconds, _made(setting, done.worker))
 
     def _ungraded(self, stage: Stage, course: str, taken: Taken) -> Result:
         setting, attempt = self._setting, taken.attempt

@@ -123,4 +123,8 @@ def _waiting() -> tuple[str, ...]:
     return table, *_kept("waiting", "waits", document, "NEW.at", why)[:2]
 
 
-STEPS: tuple[tuple[str, ...], ...] = (_first(), _WITHOUT_SECRET, _waiting())
+# Which tests make a criterion of a stage pass, as class.toml said in the last run that graded.
+_PASSES = ("CREATE TABLE passes (stage TEXT PRIMARY KEY, passes TEXT NOT NULL)",)
+
+
+STEPS: tuple[tuple[str, ...], ...] = (_first(), _WITHOUT_SECRET, _waiting(), _PASSES)

@@ -70,6 +70,7 @@ def opened(
             Gradebook.open(wishes.folder).__exit__()  # says that there is none before a lock is made
         stack.enter_context(_locked(wishes.folder / LOCK))
         book = stack.enter_context(Gradebook.open(wishes.folder, create))
+        book.decide_by(policy.passes(course.stages))
         yield book, Setting(course, policy, tier, Seeds.drawn(), provenance_of(course))
 
 

@@ -6,13 +6,15 @@ All times are kept in UTC. Methods that change something belong into a block of 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import astuple, replace
 from datetime import UTC, datetime
 from typing import Any
 
+from grader.criterion import PASSES, Passes
 from grader.gradebook.database import Database
 from grader.gradebook.records import Attempt, Change, Key, Made, Mark, Override, Result, Waiting
+from grader.report.stored import decided
 
 _KEY = "student, stage, digest, course, seed, isolation"
 _WHOLE = f'{_KEY}, outcome, verdict, at, seconds, python, numpy, "commit", worker'
@@ -23,6 +25,26 @@ _ATTEMPT = "student, stage, digest, submitted, clock, label, identity, result"
 
 class Gradebook(Database):
     """The results, marks and history of a class; used as a context manager."""
+
+    _passes: Mapping[str, Passes] | None = None
+
+    def decide_by(self, passes: Mapping[str, Passes]) -> None:
+        """Let results be decided, as long as the gradebook is open, by these tests; passes is by stage."""
+        self._passes = dict(passes)
+
+    def keep_passes(self, passes: Mapping[str, Passes]) -> None:
+        """Keep by which tests results are decided, for whoever opens the gradebook without class.toml."""
+        self._run("DELETE FROM passes")
+        for stage, value in passes.items():
+            self._run("INSERT INTO passes VALUES (?, ?)", (stage, value))
+        self.decide_by(passes)
+
+    def passes_of(self, stage: str) -> Passes:
+        """Return by which tests results of a stage are decided."""
+        if self._passes is None:
+            known: dict[str, str] = dict(self._run("SELECT stage, passes FROM passes"))
+            self._passes = {name: each for name, value in known.items() for each in PASSES if each == value}
+        return self._passes.get(stage, "mathematics")
 
     def keep_source(self, digest: str, text: bytes) -> None:
         """Keep the text of a module, from which it can be graded again."""
@@ -95,11 +117,10 @@ class Gradebook(Database):
         return int(rows[0][0]) if rows else None
 
     def result(self, number: int) -> Result:
-        """Return the result of that number."""
+        """Return the result of that number, decided as `passes_of` its stage says."""
         (row,) = self._run(f"SELECT {_WHOLE} FROM results WHERE number = ?", (number,))
-        return Result(
-            Key(*row[:6]), row[6], json.loads(row[7]), datetime.fromisoformat(row[8]), row[9], Made(*row[10:])
-        )
+        key, verdict = Key(*row[:6]), decided(json.loads(row[7]), self.passes_of(row[1]))
+        return Result(key, row[6], verdict, datetime.fromisoformat(row[8]), row[9], Made(*row[10:]))
 
     def results(self) -> tuple[Result, ...]:
         """Return all results, in the order in which they came."""

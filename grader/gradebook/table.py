@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from grader.gradebook.records import Attempt, Mark, Outcome, Override, Waiting
 from grader.report.escape import joined
+from grader.report.terminal.words import reached_of
 
 if TYPE_CHECKING:
     from grader.gradebook.store import Gradebook
@@ -72,6 +73,18 @@ class Entry:
     def passed(self) -> bool:
         """Whether every row of the attempt that counts passes."""
         return self.outcome == "graded" and bool(self.verdict and self.verdict["passed"])
+
+    @property
+    def counts(self) -> Mapping[str, int]:
+        """How many criteria there are, pass and are robust, of the attempt that counts; nothing without a verdict."""
+        found = (self.verdict or {}).get("counts") if self.outcome == "graded" else None
+        return found or {}
+
+    @property
+    def reached(self) -> str:
+        """The same in words; empty without a verdict."""
+        found = self.counts
+        return reached_of(found["passed"], found["criteria"], found["robust"]) if found.get("criteria") else ""
 
     @property
     def is_late(self) -> bool:

@@ -46,6 +46,8 @@ def grade(course: Course, stages: tuple[Stage, ...], submissions: Path, wishes: 
     found = listed.arrivals
     only = len(stages) == 1
     with opened(course, stages, wishes, create=True) as (book, setting):
+        with book.changing():
+            book.keep_passes(setting.policy.passes(course.stages))
         with _coordinator(course, stages, wishes, book, setting, told) as coordinator:
             tallies = []
             for stage in stages:

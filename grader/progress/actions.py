@@ -16,7 +16,7 @@ from grader.course.stage import Course, Stage
 from grader.errors import NotHandedIn, ProgressError, StageLocked, SubmissionError
 from grader.progress import last_check
 from grader.progress.grading import graded, no_run, passed_beside
-from grader.progress.state import Progress, State, current, state_of, waits_for
+from grader.progress.state import Progress, Reached, State, current, state_of, waits_for
 from grader.progress.store import Store
 from grader.progress.workspace import GradingRequest, Workspace
 from grader.submission import Snapshot, take
@@ -47,12 +47,16 @@ Which = Literal["all", "begun"]
 
 @dataclass(frozen=True)
 class Standing:
-    """Where a learner stands with one stage; waits_for holds the ids that come first."""
+    """Where a learner stands with one stage; waits_for holds the ids that come first.
+
+    reached is what the recorded pass of its present text says or, of another text, the last check.
+    """
 
     stage: Stage
     state: State
     is_current: bool
     waits_for: tuple[str, ...]
+    reached: Reached | None = None
 
 
 def open_workspace(start: Path, key_file: Path | None = None) -> Workspace:
@@ -73,8 +77,20 @@ def standings(workspace: Workspace, progress: Progress) -> tuple[Standing, ...]:
     found: list[Standing] = []
     for stage in workspace.course.stages:
         state = state_of(stage, progress, _digest(stage, workspace.course))
-        found.append(Standing(stage, state, stage is here, waits_for(stage, progress)))
+        reached = _reached(workspace, stage, state, progress)
+        found.append(Standing(stage, state, stage is here, waits_for(stage, progress), reached))
     return tuple(found)
+
+
+def _reached(workspace: Workspace, stage: Stage, state: State, progress: Progress) -> Reached | None:
+    if state in ("locked", "skipped"):
+        return None
+    if state == "passed":
+        kept = progress.passed[stage.id]
+        known = kept.criteria is not None and kept.robust is not None
+        return Reached(kept.criteria or 0, kept.criteria or 0, kept.robust or 0) if known else None
+    found = last_check.recall(workspace.store.folder, stage, None, __version__)
+    return None if found is None else Reached(len(found.rows), found.passed, found.robust)
 
 
 def locked_by(workspace: Workspace, stage: Stage, progress: Progress) -> tuple[Stage, ...]:
@@ -191,8 +207,11 @@ def _recorded(
     before = workspace.store.read()
     record = workspace.store.record_pass if verdict.passed else workspace.store.record_public
     made = made_here()
-    how = {"isolation": verdict.run.isolation, "python": made.python, "numpy": made.numpy}
-    after = record(stage.id, snapshot.digest, verdict.run.seed, __version__, now, **how)
+    robust = sum(row.robust for row in verdict.criteria)
+    after = record(
+        stage.id, snapshot.digest, verdict.run.seed, __version__, now, isolation=verdict.run.isolation,
+        python=made.python, numpy=made.numpy, criteria=len(verdict.criteria), robust=robust,
+    )  # fmt: skip
     closed = [each for each in workspace.course.stages if state_of(each, before, None) == "locked"]
     return replace(verdict, unlocked=tuple(each.id for each in closed if state_of(each, after, None) == "open"))
 

@@ -9,12 +9,13 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 from grader.atomic import write_atomically
 from grader.course.stage import Stage
+from grader.criterion import BESIDE_VALUES, Counts, KindCount, Passes, redecided
 from grader.errors import ProgressError
 from grader.outcome import KINDS, Kind, Status
 
@@ -42,6 +43,23 @@ class RowCheck:
     lacking: Mapping[Kind, tuple[int, int]] | None = None
     waits_for: tuple[str, ...] = ()
 
+    @property
+    def kinds(self) -> tuple[KindCount, ...]:
+        """The kinds of which some tests do not pass."""
+        return tuple(KindCount(kind, passed, total) for kind, (passed, total) in (self.lacking or {}).items())
+
+    @property
+    def values_right(self) -> bool:
+        """Whether it fails although its values are right."""
+        missing = self.tests_total - self.tests_passed
+        right = all(each.kind in BESIDE_VALUES for each in self.kinds) and sum(e.missing for e in self.kinds) == missing
+        return self.status == "failed" and bool(self.kinds) and right
+
+    @property
+    def robust(self) -> bool:
+        """Whether it passes and lacks nothing."""
+        return self.status == "passed" and not self.lacking
+
 
 @dataclass(frozen=True)
 class LastCheck:
@@ -57,6 +75,21 @@ class LastCheck:
     def row(self, criterion: str) -> RowCheck | None:
         """Return what was found of a row that does not pass; None where it passes."""
         return next((row for row in self.open if row.id == criterion), None)
+
+    @property
+    def passed(self) -> int:
+        """How many rows pass."""
+        return sum(row.status == "passed" for row in self.rows)
+
+    @property
+    def robust(self) -> int:
+        """How many rows pass with every test of refusals and of the dtype."""
+        return sum(row.robust for row in self.rows)
+
+    @property
+    def not_robust(self) -> tuple[RowCheck, ...]:
+        """The rows that pass and lack some of their robustness."""
+        return tuple(row for row in self.rows if row.status == "passed" and not row.robust)
 
 
 def of(verdict: Verdict, stage: Stage) -> LastCheck:
@@ -85,7 +118,7 @@ def recall(folder: Path, stage: Stage, submission: str | None, course: str) -> L
         wanted = data["submission"] if submission is None else submission
         if (data["version"], data["submission"], data["course"]) != (VERSION, wanted, course):
             return None
-        rows = tuple(_read(row) for row in data["rows"])
+        rows = tuple(_read(row, stage.passes) for row in data["rows"])
     except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return None
     return LastCheck(rows) if [row.id for row in rows] == [row.id for row in stage.criteria] else None
@@ -112,8 +145,11 @@ def _may_tell(failure: Failure, stage: Stage) -> bool:
     return stage.feedback == "full" or (declared and (stage.feedback == "hint" or not failure.hidden))
 
 
-def _read(data: Any) -> RowCheck:
-    """Return a row as it was kept; ValueError, TypeError or KeyError for anything else."""
+def _read(data: Any, passes: Passes) -> RowCheck:
+    """Return a row as it was kept, decided by the tests that count now.
+
+    Raises ValueError, TypeError or KeyError for anything else.
+    """
     numbers = (data["tests_passed"], data["tests_total"])
     lacking = {kind: (passed, total) for kind, (passed, total) in data["lacking"].items()}
     counts = [*numbers, *(number for pair in lacking.values() for number in pair)]
@@ -126,4 +162,5 @@ def _read(data: Any) -> RowCheck:
         raise ValueError("a row of another form")
     if not all(type(each) is str for each in texts):
         raise ValueError("a row of another form")
-    return RowCheck(data["id"], data["status"], *numbers, data["mistake"], lacking, tuple(data["waits_for"]))
+    row = RowCheck(data["id"], data["status"], *numbers, data["mistake"], lacking, tuple(data["waits_for"]))
+    return replace(row, status=redecided(row.status, Counts(*numbers, row.kinds), passes))

@@ -49,14 +49,16 @@ def hint(workspace: Workspace, stage: Stage, criterion: str | None) -> Hint | No
     """Return the next hint of a row, by default of the first that does not pass; None where all pass.
 
     What the last check found counts while the module is as it was then; else it is graded here, without recording. A
-    function that stands in several rows means the first of them that does not pass.
+    function that stands in several rows means the first of them that does not pass. A row that passes without all of
+    its robustness gets a hint, with what is missing, where it is asked for.
     """
     meant = stage.meant(criterion) if criterion is not None else stage.criteria
     if criterion is not None and len(meant) < 2:
         meant = (stage.asked(criterion),)
     known = last_checked(workspace, stage) if len(meant) == 1 else _checked(workspace, stage)
     ids = [row.id for row in meant]
-    about = next((row for row in known.open if row.id in ids), None) if known is not None else None
+    lacking = () if known is None else known.open if criterion is None else (*known.open, *known.not_robust)
+    about = next((row for row in lacking if row.id in ids), None)
     if about is None and criterion is None:
         return None
     row = meant[0] if about is None else stage.criterion(about.id)
@@ -122,10 +124,15 @@ def next_row(workspace: Workspace, stage: Stage) -> Criterion | None:
 
     None where every row passed.
     """
-    found = last_check.recall(workspace.store.folder, stage, None, __version__)
+    found = last_seen(workspace, stage)
     if found is None:
         return None if stage.id in workspace.store.read().passed else stage.criteria[0]
     return stage.criterion(found.open[0].id) if found.open else None
+
+
+def last_seen(workspace: Workspace, stage: Stage) -> LastCheck | None:
+    """Return what the last check of a stage found, of whatever text."""
+    return last_check.recall(workspace.store.folder, stage, None, __version__)
 
 
 def readme(stage: Stage) -> str:

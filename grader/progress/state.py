@@ -16,7 +16,8 @@ State = Literal["passed", "changed", "public", "skipped", "open", "locked"]
 class Pass:
     """A stage that passed: of which source (SHA-256), with which seed, in which version of the course, when (ISO).
 
-    isolation, python and numpy say how it was verified; they are empty in what an earlier grader recorded.
+    isolation, python and numpy say how it was verified; they are empty in what an earlier grader recorded. Of its
+    criteria, so many were robust; None in what an earlier grader recorded.
     """
 
     stage: str
@@ -27,6 +28,17 @@ class Pass:
     isolation: str = ""
     python: str = ""
     numpy: str = ""
+    criteria: int | None = None
+    robust: int | None = None
+
+
+@dataclass(frozen=True)
+class Reached:
+    """How many criteria a stage has, and how many of them pass and are robust."""
+
+    criteria: int
+    passed: int
+    robust: int
 
 
 @dataclass(frozen=True)

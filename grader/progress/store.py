@@ -25,6 +25,7 @@ from grader.progress.work import Work, checked, last_time, read_work, written
 
 _RECORDED: list[Path] = []  # files that this process has changed, or begun to
 _HOW = ("isolation", "python", "numpy")  # of a pass, where it is known how it was verified
+_COUNTS = ("criteria", "robust")  # of a pass, where they are known
 
 
 def has_recorded() -> bool:
@@ -54,13 +55,16 @@ class Store:
                 return Progress(notice=notice)
 
     def record_pass(
-        self, stage_id: str, digest: str, seed: int, course: str, when: datetime, **how: str | None
+        self, stage_id: str, digest: str, seed: int, course: str, when: datetime, **how: str | int | None
     ) -> Progress:
-        """A stage passed; it is no longer skipped, and the last one worked on. how is isolation, python and numpy."""
+        """A stage passed; it is no longer skipped, and the last one worked on.
+
+        how is isolation, python and numpy, and how many criteria it has, of which so many are robust.
+        """
         return self._record("passed", stage_id, digest, seed, course, when, how)
 
     def record_public(
-        self, stage_id: str, digest: str, seed: int, course: str, when: datetime, **how: str | None
+        self, stage_id: str, digest: str, seed: int, course: str, when: datetime, **how: str | int | None
     ) -> Progress:
         """The public tests of a stage passed, the hidden ones are sealed; that is no pass, but opens what follows."""
         return self._record("public", stage_id, digest, seed, course, when, how)
@@ -70,6 +74,7 @@ class Store:
     ) -> Progress:
         entry = {"digest": digest, "seed": seed, "course": course, "when": when.astimezone(UTC).isoformat()}
         entry |= {name: how.get(name) or "" for name in _HOW}
+        entry |= {name: how[name] for name in _COUNTS if how.get(name) is not None}
 
         def change(data: dict[str, Any]) -> None:
             data[kind][stage_id] = {**data[kind].get(stage_id, {}), **entry}
@@ -188,7 +193,8 @@ def backup(root: Path, file: Path, when: datetime) -> Path:
 
 
 def _pass(stage_id: str, entry: Mapping[str, Any]) -> Pass:
-    how = {name: entry[name] for name in _HOW if isinstance(entry.get(name), str)}
+    how: dict[str, Any] = {name: entry[name] for name in _HOW if isinstance(entry.get(name), str)}
+    how |= {name: entry[name] for name in _COUNTS if type(entry.get(name)) is int and entry[name] >= 0}
     return Pass(stage_id, **{key: entry[key] for key in PASS_KINDS}, **how)
 
 

@@ -35,12 +35,12 @@ def document(report: Report) -> dict[str, Any]:
 
 
 def _test(row: CriterionResult, verdict: Verdict) -> dict[str, Any]:
-    where = place(row, verdict)
     passed = row.status == "passed"
+    where = None if passed else place(row, verdict)
     return {
         "name": one_line(f"{verdict.stage} · {row.text}"),
         "status": "pass" if passed else "error" if row.status in ERRORS else "fail",
-        "message": None if passed else details(row, verdict),
+        "message": details(row, verdict) or None,
         "score": int(passed),
         "filename": None if where is None else one_line(where.file),
         "line_no": None if where is None else where.line,

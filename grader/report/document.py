@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from grader.criterion import Counts
 from grader.outcome import Diagnosis, Gradient, Where
 from grader.report.escape import obeyed
 from grader.submission.source import Problem
@@ -23,6 +24,9 @@ def verdict_document(verdict: Verdict, waits_for: Iterable[str] = ()) -> Documen
         "stage": verdict.stage,
         "title": verdict.title,
         "passed": verdict.passed,
+        "robust": verdict.robust,
+        "passes": verdict.passes,
+        "counts": counts_document([(row.status == "passed", row.robust) for row in verdict.criteria]),
         "locked": verdict.locked,
         "waits_for": [*waits_for, *verdict.waits_for],
         "seed": run.seed,
@@ -47,8 +51,8 @@ def verdict_document(verdict: Verdict, waits_for: Iterable[str] = ()) -> Documen
 def summary_document(verdicts: Iterable[Verdict]) -> Document:
     """Return the verdicts of several stages as one document; it passed only where each of them did."""
     documents = [verdict_document(verdict) for verdict in verdicts]
-    passed = bool(documents) and all(document["passed"] for document in documents)
-    return {"schema": SCHEMA, "passed": passed, "verdicts": documents}
+    passed, robust = (bool(documents) and all(document[key] for document in documents) for key in ("passed", "robust"))
+    return {"schema": SCHEMA, "passed": passed, "robust": robust, "verdicts": documents}
 
 
 def dumps(document: Document) -> str:
@@ -66,16 +70,33 @@ def _criterion(result: CriterionResult) -> Document:
         "status": result.status,
         "tests_passed": result.tests_passed,
         "tests_total": result.tests_total,
+        "robust": result.robust,
+        "robustness": robustness_document(result.counts),
         "values_right": result.values_right,
-        "kinds": kinds_document(result),
+        "kinds": kinds_document(result.counts),
         "waits_for": list(result.waits_for),
         "failures": [_failure(failure) for failure in result.failures],
     }
 
 
-def kinds_document(result: CriterionResult) -> Document:
+def counts_document(rows: Sequence[tuple[bool, bool]]) -> Document:
+    """Return how many criteria there are, pass and are robust; each row says whether it passes and is robust."""
+    return {
+        "criteria": len(rows),
+        "passed": sum(passed for passed, _ in rows),
+        "robust": sum(robust for _, robust in rows),
+    }
+
+
+def kinds_document(counts: Counts) -> Document:
     """Return by kind how many of a row's tests pass, of those that name their kind."""
-    return {each.kind: {"tests_passed": each.passed, "tests_total": each.total} for each in result.kinds}
+    return {each.kind: {"tests_passed": each.passed, "tests_total": each.total} for each in counts.kinds}
+
+
+def robustness_document(counts: Counts) -> Document:
+    """Return how many of a row's tests of refusals and of the dtype pass."""
+    found = counts.robustness
+    return {"tests_passed": sum(each.passed for each in found), "tests_total": sum(each.total for each in found)}
 
 
 def _failure(failure: Failure) -> Document:

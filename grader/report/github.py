@@ -7,6 +7,7 @@ most 1 MB; more than 10 errors of a step are not shown).
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Literal
 
 from grader.outcome import Where
 from grader.report.escape import code_span, command_data, command_property, markdown, preformatted
@@ -15,6 +16,7 @@ from grader.report.terminal.layout import MARKS
 from grader.report.terminal.words import kind_of_row, status_words
 from grader.verdict import CriterionResult, Verdict
 
+Level = Literal["error", "warning"]
 LIMIT = 1 << 20
 ANNOTATIONS = 10
 MESSAGE = 1000  # characters of one annotation
@@ -39,7 +41,10 @@ def within(blocks: Iterator[str], limit: int) -> str:
 
 
 def annotation_lines(report: Report, scene: Scene) -> list[str]:
-    """Return workflow commands, one a line: what gives no marks, then problems and rows, at most ANNOTATIONS."""
+    """Return workflow commands, one a line, at most ANNOTATIONS.
+
+    First comes what gives no marks, then problems, rows that fail and, as warnings, rows that lack robustness.
+    """
     found: list[str] = []
     if (why := unmarked(report)) is not None:
         found.append(_command(None, "grader", why))
@@ -48,6 +53,8 @@ def annotation_lines(report: Report, scene: Scene) -> list[str]:
             where = Where(verdict.run.label, verdict.problem.line or 1)
             found.append(_command(_located(where, scene), title(verdict), problem(verdict)))
         found += [_row_command(row, verdict, scene) for row in verdict.criteria if row.status not in _QUIET]
+    for verdict in report.verdicts:
+        found += [_row_command(row, verdict, scene, "warning") for row in verdict.criteria if row.lacks_robustness]
     return found[:ANNOTATIONS]
 
 
@@ -80,8 +87,8 @@ def _stage(verdict: Verdict) -> Iterator[str]:
             yield preformatted(told)
 
 
-def _row_command(row: CriterionResult, verdict: Verdict, scene: Scene) -> str:
-    """Return an error that says what the row's report says first, on the line that it names."""
+def _row_command(row: CriterionResult, verdict: Verdict, scene: Scene, level: Level = "error") -> str:
+    """Return an annotation that says what the row's report says first, on the line that it names."""
     failure = first_told(row, verdict)
     lines = [f"{row.text}: {status_words(row)}"]
     if failure is not None:
@@ -92,7 +99,7 @@ def _row_command(row: CriterionResult, verdict: Verdict, scene: Scene) -> str:
     at = _located(where, scene)
     if where is not None and at is None:
         lines.append(f"{where.file}:{where.line}")
-    return _command(at, f"{verdict.stage} {row.id}", "\n".join(line for line in lines if line))
+    return _command(at, f"{verdict.stage} {row.id}", "\n".join(line for line in lines if line), level)
 
 
 def _located(where: Where | None, scene: Scene) -> tuple[str, int] | None:
@@ -101,8 +108,8 @@ def _located(where: Where | None, scene: Scene) -> tuple[str, int] | None:
     return None if path is None or where is None else (path, where.line)
 
 
-def _command(at: tuple[str, int] | None, name: str, message: str) -> str:
+def _command(at: tuple[str, int] | None, name: str, message: str, level: Level = "error") -> str:
     if len(message) > MESSAGE:
         message = f"{message[:MESSAGE]}…"
     properties = [f"file={command_property(at[0])}", f"line={at[1]}"] if at is not None else []
-    return f"::error {','.join([*properties, f'title={command_property(name)}'])}::{command_data(message)}"
+    return f"::{level} {','.join([*properties, f'title={command_property(name)}'])}::{command_data(message)}"

@@ -15,7 +15,7 @@ from grader.report.terminal.checklist import (
     told,
 )
 from grader.report.terminal.layout import DETAIL_WIDTH, INDENT, Look
-from grader.report.terminal.words import reached_choices, status_words, waits_words
+from grader.report.terminal.words import reached_words, status_words, waits_words
 from grader.verdict import CriterionResult, Failure, Verdict
 
 LOOK = Look(DETAIL_WIDTH)
@@ -52,8 +52,8 @@ def title(verdict: Verdict) -> str:
 
 
 def reached(verdict: Verdict) -> str:
-    """Return how many of the rows pass, in words, and in how many more all values are right."""
-    return reached_choices(verdict, LOOK)[0]
+    """Return how many of the rows pass, in words, and how many of these are robust."""
+    return reached_words(verdict)
 
 
 def unmarked(report: Report) -> str | None:
@@ -84,8 +84,8 @@ def problem(verdict: Verdict) -> str:
 
 
 def details(row: CriterionResult, verdict: Verdict) -> str:
-    """Return what is told of a row that does not pass: how it did, and what the terminal shows below it."""
-    if row.status == "passed":
+    """Return what is told of a row that lacks something: how it did, and what the terminal shows below it."""
+    if row.robust:
         return ""
     lines = [line.plain for line in detail_lines(row, verdict, _style(verdict))]
     below = [line.removeprefix(" " * INDENT) for line in lines]
@@ -99,7 +99,7 @@ def first_told(row: CriterionResult, verdict: Verdict) -> Failure | None:
 
 def place(row: CriterionResult, verdict: Verdict) -> Where | None:
     """Return the learner's own line that a row's report names first."""
-    if row.status == "passed":
+    if row.robust:
         return None
     return next((failure.where for failure in told(row, _style(verdict)) if failure.where), None)
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from grader.report.document import dumps, kinds_document
+from grader.report.document import dumps, kinds_document, robustness_document
 from grader.report.escape import one_line
 from grader.report.graded import Report, Scene, details, facts, problem, reached, title, unmarked
 from grader.verdict import CriterionResult, Verdict
@@ -62,7 +62,9 @@ def _test(row: CriterionResult, verdict: Verdict, every: bool) -> dict[str, Any]
             "status": row.status,
             "tests_passed": row.tests_passed,
             "tests_total": row.tests_total,
+            "robust": row.robust,
+            "robustness": robustness_document(row.counts),
             "values_right": row.values_right,
-            "kinds": kinds_document(row),
+            "kinds": kinds_document(row.counts),
         },
     }

@@ -1,6 +1,7 @@
 """A run as JUnit XML: a suite for each stage, a case for each row of the checklist.
 
-A row that does not pass is a failure, or an error where it did not come to an end. Nothing is ever "skipped": most
+A row that does not pass is a failure, or an error where it did not come to an end. What one that passes lacks of its
+robustness is its system-out, and each suite's properties count the robust rows. Nothing is ever "skipped": most
 readers count that as green. What gives no marks at all, such as a grader fault, is an error of its own.
 """
 
@@ -20,7 +21,10 @@ _HEAD = '<?xml version="1.0" encoding="UTF-8"?>'
 
 @dataclass(frozen=True)
 class Case:
-    """A test case; kind is the name of the element that says what is wrong with it, if anything is."""
+    """A test case; kind is the name of the element that says what is wrong with it, if anything is.
+
+    Without a kind, told is what it prints.
+    """
 
     classname: str
     name: str
@@ -49,7 +53,7 @@ def _cases(verdict: Verdict) -> list[Case]:
 def _row(row: CriterionResult, verdict: Verdict) -> Case:
     name = f"{verdict.stage}.{row.id}"
     if row.status == "passed":
-        return Case(name, row.text)
+        return Case(name, row.text, told=details(row, verdict))
     kind: Literal["failure", "error"] = "error" if row.status in ERRORS else "failure"
     return Case(name, row.text, kind, status_words(row), row.status, details(row, verdict))
 
@@ -65,7 +69,8 @@ def _suite(name: str, cases: list[Case], verdict: Verdict | None = None) -> str:
     }
     inner = [_case(case) for case in cases]
     if verdict is not None:
-        known = [_element("property", {"name": key, "value": value}) for key, value in facts(verdict).items()]
+        robust = {"robust": str(sum(row.robust for row in verdict.criteria))} if verdict.criteria else {}
+        known = [_element("property", {"name": key, "value": text}) for key, text in (facts(verdict) | robust).items()]
         inner.insert(0, _element("properties", {}, known))
     return _element("testsuite", attributes, inner)
 
@@ -74,6 +79,8 @@ def _case(case: Case) -> str:
     inner: list[str] = []
     if case.kind is not None:
         inner = [_element(case.kind, {"message": case.message, "type": case.cause}, [markup(case.told)])]
+    elif case.told:
+        inner = [_element("system-out", {}, [markup(case.told)])]
     return _element("testcase", {"classname": case.classname, "name": case.name}, inner)
 
 

@@ -1,6 +1,7 @@
 """A run for an editor: a line for each row that does not pass, with the learner's line, as compilers write them.
 
-A line is `FILE:LINE: error: MESSAGE`, which problem matchers read; a row whose values are all right is a warning.
+A line is `FILE:LINE: error: MESSAGE`, which problem matchers read; a row whose values are right is a warning, and so
+is one that passes without all of its robustness.
 Below them stands how far each stage is. FILE is relative to the course.
 """
 
@@ -34,6 +35,7 @@ def _stage(verdict: Verdict) -> Iterator[str]:
         yield _line(Where(verdict.run.label, found.line or 1), "error", problem(verdict))
     else:
         yield from (_row(row, verdict) for row in verdict.criteria if row.status not in QUIET)
+        yield from (_row(row, verdict) for row in verdict.criteria if row.lacks_robustness)
     if verdict.criteria:
         yield f"{title(verdict)}: {reached(verdict)}"
 
@@ -46,7 +48,11 @@ def _row(row: CriterionResult, verdict: Verdict) -> str:
         said += [failure.call, failure.message, failure.help]
         said += [failure.diagnosis.text, failure.diagnosis.fix] if failure.diagnosis is not None else []
     where = place(row, verdict) or Where(verdict.run.label, 1)
-    return _line(where, "warning" if row.values_right else "error", " · ".join(line for line in said if line))
+    return _line(
+        where,
+        "warning" if row.values_right or row.lacks_robustness else "error",
+        " · ".join(line for line in said if line),
+    )
 
 
 def _line(where: Where, severity: str, message: str) -> str:

@@ -14,7 +14,7 @@ import pytest
 from grader.tests.support.places import HIDDEN, HOUSE, ROOT
 
 ROOMS = (
-    ("atomic", "calling", "errors", "extras", "garbage", "outcome", "parsing", "stopping", "__init__"),
+    ("atomic", "calling", "criterion", "errors", "extras", "garbage", "outcome", "parsing", "stopping", "__init__"),
     ("course",),
     ("children",),
     ("submission",),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from grader.report.terminal.checklist import Style, detail_lines, fault_lines, problem_lines
 from grader.report.terminal.layout import Look, paragraph
 from grader.report.terminal.overview import STATES
-from grader.report.terminal.words import count, kind_of_row, reached_choices, status_choices, with_uses
+from grader.report.terminal.words import count, kind_of_row, lacking_words, reached_words, status_choices, with_uses
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -51,7 +51,7 @@ def reached(board: Board, look: Look, now: float) -> str:
         return "not graded"
     if board.verdict.problem is not None:
         return "cannot be graded as it is"
-    return reached_choices(board.verdict, look)[1]
+    return reached_words(board.verdict)
 
 
 def stage_line(standing: Standing, look: Look) -> Text:
@@ -75,7 +75,7 @@ def row_line(row: CriterionResult, look: Look) -> Text:
     from rich.text import Text
 
     mark, style = look.mark(kind_of_row(row))
-    more = "" if row.status in ("passed", "not_started") else look.clean(f"  {status_choices(row)[-1]}")
+    more = "" if row.robust or row.status == "not_started" else look.clean(f"  {status_choices(row)[-1]}")
     quiet = style if style == "dim" else ""
     return Text.assemble((mark, style), " ", (look.clean(row.text), quiet), (more, style))
 
@@ -174,7 +174,8 @@ def spoken_row(board: Board, row: CriterionResult, look: Look) -> list[Text]:
     """Return one row for plain mode."""
     assert board.verdict is not None
     if row.status == "passed":
-        return paragraph(f"Passes now: {row.text}.", look, indent=0)
+        more = f"; {lacking_words(row.counts.lacking)}" if row.lacks_robustness else ""
+        return paragraph(f"Passes now: {row.text}{more}.", look, indent=0)
     lines = paragraph(f"First: {row.text}: {status_choices(row)[0]}.", look, indent=0)
     style = Style(look, f"grader check {board.stage.id}", only=row.id)
     told = detail_lines(row, board.verdict, style, commands=False)

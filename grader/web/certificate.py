@@ -2,10 +2,10 @@
 
 {"certificate": {"schema": 1, "title": "…", "source": "graded", "when": "2026-11-21T08:38:02+00:00", "student": null,
 "provenance": {"release": "<SHA-256>", …}, "stages": [{"stage": "<id>", "title": "…", "module": "<SHA-256 of the file>",
-"rows": 14, "seed": 7, "isolation": "bubblewrap", "course": "0.1.0", "python": "3.13.1", "numpy": "2.4.0", "when": "…",
-"uses": […]}]}, "key": "<id>", "signature": "<base64>"}; key and signature are null where nobody signed. source is
-"graded" where each module was graded for the certificate, "recorded" where it repeats the learner's own record. It is
-signed as receipts are (`classroom/receipt.py`), and only what was graded is.
+"rows": 14, "robust": 9, "seed": 7, "isolation": "bubblewrap", "course": "0.1.0", "python": "3.13.1", "numpy": "2.4.0",
+"when": "…", "uses": […]}]}, "key": "<id>", "signature": "<base64>"}; key and signature are null where nobody signed.
+source is "graded" where each module was graded for the certificate, "recorded" where it repeats the learner's own
+record. It is signed as receipts are (`classroom/receipt.py`), and only what was graded is.
 """
 
 from __future__ import annotations
@@ -50,7 +50,10 @@ _TEXTS = {
 
 @dataclass(frozen=True)
 class Entry:
-    """One module that passed, and how; what an earlier grader did not record is empty. module is the file's SHA-256."""
+    """One module that passed, and how; what an earlier grader did not record is empty. module is the file's SHA-256.
+
+    Of its rows, which are its criteria, so many are robust.
+    """
 
     stage: str
     title: str
@@ -63,6 +66,7 @@ class Entry:
     numpy: str
     when: str
     uses: tuple[Use, ...] = ()
+    robust: int | None = None
 
 
 @dataclass(frozen=True)
@@ -85,7 +89,8 @@ def recorded(found: Road, progress: Progress, provenance: Provenance, student: s
             continue
         kept, stage = progress.passed[stop.stage.id], stop.stage
         how = (kept.isolation, kept.course, kept.python, kept.numpy, kept.when)
-        entries.append(Entry(stage.id, stage.title, kept.digest, len(stage.criteria), kept.seed, *how))
+        rows = len(stage.criteria)
+        entries.append(Entry(stage.id, stage.title, kept.digest, rows, kept.seed, *how, robust=kept.robust))
     when = found.made.isoformat(timespec="seconds")
     return Certificate(found.title, "recorded", when, provenance, tuple(entries), student)
 
@@ -154,10 +159,12 @@ def _entry(values: object) -> Entry:
         _expect(name, isinstance(found, str) and pattern.fullmatch(found) is not None)
     for name in ("rows", "seed"):
         _expect(name, type(values.get(name)) is int and values[name] >= 0)
+    robust = values.get("robust")  # earlier certificates have none
+    _expect("robust", robust is None or (type(robust) is int and 0 <= robust <= values["rows"]))
     uses = uses_in(values.get("uses"))
     _expect("uses", uses is not None)
     texts = {name: values[name] for name in (*_TEXTS, "rows", "seed")}
-    return Entry(**texts, uses=uses or ())
+    return Entry(**texts, uses=uses or (), robust=robust)
 
 
 def _expect(field: str, holds: bool) -> None:

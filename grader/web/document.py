@@ -10,7 +10,7 @@ from grader.report.document import Document, plain_text
 from grader.web.pictures import Picture
 from grader.web.road import Road, Row, Stop
 
-SCHEMA = 1
+SCHEMA = 2
 
 
 def report_document(
@@ -45,6 +45,9 @@ def _stage(stop: Stop) -> Document:
         "attempts_until_passed": work.until or None,
         "seconds": work.seconds,
         "hints": stop.hints,
+        "criteria": len(stop.stage.criteria),
+        "criteria_passed": stop.passed if stop.rows else None,
+        "criteria_robust": stop.robust,
         "rows": [_row(row) for row in stop.rows],
         "note": stop.note or None,
     }
@@ -56,5 +59,6 @@ def _row(row: Row) -> Document:
         "text": row.text,
         "functions": list(row.functions),
         "status": row.status,
+        "robust": row.robust,
         "said": plain_text(row.said) or None,
     }

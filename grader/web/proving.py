@@ -64,9 +64,9 @@ def _entry(verdict: Verdict, module: str, now: datetime) -> Entry:
     when = now.astimezone(UTC).isoformat(timespec="seconds")
     versions = (made.python or "", made.numpy or "")
     rows = len(verdict.criteria)
-    return Entry(
-        verdict.stage, verdict.title, module, rows, run.seed, run.isolation, run.course, *versions, when, run.uses
-    )
+    robust = sum(row.robust for row in verdict.criteria)
+    how = run.seed, run.isolation, run.course, *versions, when
+    return Entry(verdict.stage, verdict.title, module, rows, *how, uses=run.uses, robust=robust)
 
 
 def _why(verdict: Verdict) -> str:

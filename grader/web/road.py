@@ -22,7 +22,10 @@ UNCHECKED = "Begun, and not checked yet. `grader check {}` says what it can do."
 
 @dataclass(frozen=True)
 class Row:
-    """One row of a checklist; kind is that of its mark, and said what more is known of it."""
+    """One row of a checklist; kind is that of its mark, and said what more is known of it.
+
+    robust says whether it passes with every test of refusals and of the dtype; None where that is unknown.
+    """
 
     id: str
     text: str
@@ -33,11 +36,15 @@ class Row:
     said: str = ""
     tests_passed: int = 0
     tests_total: int = 0
+    robust: bool | None = None
 
 
 @dataclass(frozen=True)
 class Stop:
-    """One stage of the road; note says why nothing is known of its rows, where that is so."""
+    """One stage of the road; note says why nothing is known of its rows, where that is so.
+
+    robust is how many of its rows are robust; None where that is unknown.
+    """
 
     stage: Stage
     state: str
@@ -49,6 +56,7 @@ class Stop:
     hints: int
     rows: tuple[Row, ...]
     note: str = ""
+    robust: int | None = None
 
     @property
     def passed(self) -> int:
@@ -124,7 +132,16 @@ def _stop(workspace: Workspace, standing: Standing, progress: Progress) -> Stop:
     work = progress.work.get(stage.id, Work())
     hints = sum(shown for key, shown in progress.hints.items() if key.startswith(f"{stage.id}/"))
     when = _first_pass(progress, stage.id, work)
-    return Stop(stage, standing.state, words_of(standing), standing.is_current, begun, when, work, hints, rows, note)
+    robust = _robust(rows) if begun or standing.state == "passed" else None
+    if robust is None and standing.state == "passed":
+        robust = progress.passed[stage.id].robust
+    is_current = standing.is_current
+    return Stop(stage, standing.state, words_of(standing), is_current, begun, when, work, hints, rows, note, robust)
+
+
+def _robust(rows: Sequence[Row]) -> int | None:
+    known = bool(rows) and all(row.robust is not None for row in rows)
+    return sum(bool(row.robust) for row in rows) if known else None
 
 
 def _first_pass(progress: Progress, stage: str, work: Work) -> datetime | None:
@@ -139,11 +156,12 @@ def _first_pass(progress: Progress, stage: str, work: Work) -> datetime | None:
 def _rows(workspace: Workspace, standing: Standing, begun: bool) -> tuple[tuple[Row, ...], str]:
     """Return the rows of a stage as they stand, and why nothing is known of them where that is so."""
     stage = standing.stage
-    if standing.state == "passed":
-        return _alike(stage, "passed"), ""
-    if not begun:
+    if not begun and standing.state != "passed":
         return _alike(stage, "not_started"), ""
-    if (known := last_checked(workspace, stage)) is not None:
+    known = last_checked(workspace, stage)
+    if standing.state == "passed" and (known is None or known.open):
+        return _alike(stage, "passed"), ""
+    if known is not None:
         return tuple(_row(stage, row) for row in known.rows), ""
     checked = standing.state in ("passed", "changed") or workspace.store.read().work.get(stage.id)
     return (), (CHANGED if checked else UNCHECKED).format(stage.id)
@@ -155,15 +173,13 @@ def _alike(stage: Stage, status: str) -> tuple[Row, ...]:
 
 def _row(stage: Stage, row: RowCheck) -> Row:
     criterion = stage.criterion(row.id)
-    right = row.status == "failed" and bool(row.lacking) and "values" not in (row.lacking or {})
-    said = about_row(row) if row.status != "passed" else ""
+    said = "" if row.robust else about_row(row)
     words = (
         f"{row.tests_passed} of {count(row.tests_total, 'test')}" if row.status == "failed" else ROW_WORDS[row.status]
     )
-    kind = VALUES_RIGHT if right else row.status
-    return Row(
-        row.id, criterion.text, criterion.functions, row.status, kind, words, said, row.tests_passed, row.tests_total
-    )
+    kind = VALUES_RIGHT if row.values_right else row.status
+    tests = row.tests_passed, row.tests_total
+    return Row(row.id, criterion.text, criterion.functions, row.status, kind, words, said, *tests, row.robust)
 
 
 def functions_of(rows: Sequence[Row]) -> tuple[str, ...]:

@@ -39,6 +39,7 @@ def report(
     pages = Pages(course, rules.feedback, datetime.now(rules.zone))
     expect_free(out)
     with Gradebook.open(gradebook) as book:
+        book.decide_by(rules.passes(course.stages))
         count = write_report(pages, sheets(book, wanted), out)
     students = f"{count} student{'' if count == 1 else 's'}"
     say(f"Wrote the report of {students} to {out / 'index.html' if is_folder(out) else out}.")

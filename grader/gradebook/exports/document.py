@@ -9,7 +9,7 @@ from grader.gradebook.records import Override
 from grader.gradebook.table import Entry
 from grader.report.document import dumps
 
-SCHEMA = 1
+SCHEMA = 2
 
 
 def as_json(entries: Iterable[Entry]) -> str:
@@ -25,6 +25,7 @@ def _mark(entry: Entry) -> dict[str, Any]:
         "stage": entry.stage,
         "outcome": entry.outcome,
         "passed": entry.passed,
+        **criteria_of(entry),
         **points_of(entry),
         "submitted": entry.submitted.isoformat() if entry.submitted else None,
         "attempts": entry.attempts,
@@ -35,6 +36,12 @@ def _mark(entry: Entry) -> dict[str, Any]:
         "isolation": verdict.get("isolation"),
         "submission": verdict.get("submission"),
     }
+
+
+def criteria_of(entry: Entry) -> dict[str, Any]:
+    """Return how many criteria an entry's stage has, and how many of them pass and are robust."""
+    names = {"criteria": "criteria", "criteria_passed": "passed", "criteria_robust": "robust"}
+    return {name: entry.counts.get(key) for name, key in names.items()}
 
 
 def points_of(entry: Entry) -> dict[str, Any]:

@@ -42,15 +42,15 @@ def _cases(entries: Iterable[Entry]) -> Iterable[str]:
     for entry in entries:
         name = f'classname="{markup(entry.stage)}" name="{markup(entry.student)}"'
         head = f'{name} time="{_seconds(entry):.3f}"'
-        inner = ("" if entry.passed else _inner(entry)) + _by_hand(entry)
+        inner = ("" if entry.passed else _inner(entry)) + _printed(entry)
         yield f"<testcase {head}>{inner}</testcase>" if inner else f"<testcase {head}/>"
 
 
-def _by_hand(entry: Entry) -> str:
-    """Return what a person said of their points; they change no verdict."""
-    if entry.override is None:
-        return ""
-    return f"<system-out>{entry.override.points:g} points given by hand: {markup(entry.reason)}</system-out>"
+def _printed(entry: Entry) -> str:
+    """Return how many criteria pass and are robust, and what a person said of their points; they change no verdict."""
+    hand = "" if entry.override is None else f"{entry.override.points:g} points given by hand: {entry.reason}"
+    told = "\n".join(filter(None, [entry.reached, hand]))
+    return f"<system-out>{markup(told)}</system-out>" if told else ""
 
 
 def _inner(entry: Entry) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 from grader.errors import UsageError
 from grader.extras import installs
-from grader.gradebook.exports.document import points_of
+from grader.gradebook.exports.document import criteria_of, points_of
 from grader.gradebook.table import Entry
 
 
@@ -28,7 +28,8 @@ def as_parquet(entries: Sequence[Entry]) -> bytes:
 def _types(arrow: Any) -> dict[str, Any]:
     text, number, whole, moment = arrow.string(), arrow.float64(), arrow.int64(), arrow.timestamp("us", "UTC")
     return {
-        "student": text, "identity": text, "stage": text, "outcome": text, "passed": arrow.bool_(), "points": number,
+        "student": text, "identity": text, "stage": text, "outcome": text, "passed": arrow.bool_(), "criteria": whole,
+        "criteria_passed": whole, "criteria_robust": whole, "points": number,
         "out_of": number, "automatic": number, "before_lateness": number, "late_days": whole, "budget_days": whole,
         "override": number, "reason": text, "submitted": moment, "graded": moment, "attempts": whole, "seed": whole,
         "isolation": text, "submission": text, "rows": arrow.map_(text, text),
@@ -43,6 +44,7 @@ def _line(entry: Entry) -> dict[str, Any]:
         "stage": entry.stage,
         "outcome": entry.outcome,
         "passed": entry.passed,
+        **criteria_of(entry),
         **points_of(entry),
         "override": entry.override.points if entry.override else None,
         "reason": entry.reason or entry.fault or None,

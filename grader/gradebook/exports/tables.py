@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from grader.errors import UsageError
+from grader.gradebook.exports.document import criteria_of
 from grader.gradebook.table import Entry
 from grader.report.spreadsheet import Cell, csv_text
 
 COLUMNS = (
     "student", "identity", "stage", "points", "out_of", "automatic", "override", "reason", "outcome", "passed",
-    "late_days", "budget_days", "submitted", "attempts",
+    "late_days", "budget_days", "submitted", "attempts", "criteria", "criteria_passed", "criteria_robust",
 )  # fmt: skip
 CANVAS = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section")
 
@@ -37,13 +38,15 @@ def _line(entry: Entry) -> list[Cell]:
         mark.budget_days if mark else 0,
         entry.submitted.isoformat() if entry.submitted else "",
         entry.attempts,
+        *criteria_of(entry).values(),
     ]
 
 
 def as_canvas(entries: Sequence[Entry]) -> str:
     """Return what Canvas imports: a line for each student, a column for each stage, the most points in the second line.
 
-    A mark that is not known yet stays empty, which leaves Canvas' own as it is.
+    It has no place for anything but points: each further column would become an assignment. A mark that is not known
+    yet stays empty, which leaves Canvas' own as it is.
     """
     stages = sorted({entry.stage for entry in entries})
     cells = {(entry.student, entry.stage): entry for entry in entries}
@@ -78,7 +81,7 @@ def _comment(entry: Entry) -> str:
         return f"given by hand: {entry.reason}"
     days = entry.mark.late_days if entry.mark else 0
     late = f"{days} day{'' if days == 1 else 's'} late" if days else ""
-    return "; ".join(filter(None, [entry.reason, late]))
+    return "; ".join(filter(None, [entry.reason, entry.reached, late]))
 
 
 def _name(student: str, identity: str) -> str:

@@ -12,8 +12,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from grader.course.stage import FEEDBACK, Feedback
+from grader.criterion import counts_in
 from grader.gradebook.pages.sheets import Document
 from grader.report.feedback import HELD_BACK, TESTS, lower
+from grader.report.terminal.words import lacking_words
 from grader.verdict import SOURCE
 
 MOST_FAILURES = 3  # of a row
@@ -34,12 +36,13 @@ class Told:
 
 @dataclass(frozen=True)
 class Row:
-    """One row of the checklist; more counts failures that are left out."""
+    """One row of the checklist; more counts failures that are left out, lacking says which robustness is missing."""
 
     text: str
     status: str
     passed: int
     total: int
+    lacking: str
     waits_for: tuple[str, ...]
     failures: tuple[Told, ...]
     more: int
@@ -65,11 +68,14 @@ def _kept(row: Document, beside_reference: bool) -> list[Document]:
 
 def _row(row: Document, level: Feedback, lowered: bool, beside_reference: bool) -> Row:
     told = tuple(_told(_kept(row, beside_reference), level, lowered))
+    counts = counts_in(row)
+    is_told = row["status"] == "passed" or row["values_right"]
     return Row(
         str(row.get("text") or row["id"]),
         str(row["status"]),
         int(row["tests_passed"]),
         int(row["tests_total"]),
+        lacking_words(counts.lacking) if is_told else "",
         () if lowered else tuple(map(str, row.get("waits_for") or ())),
         told[:MOST_FAILURES],
         max(0, len(told) - MOST_FAILURES),

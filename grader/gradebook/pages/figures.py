@@ -22,12 +22,13 @@ _REFUSAL = "refusal-"  # how the names of these mistakes begin
 
 @dataclass
 class RowFigures:
-    """One row of a stage: how many of the verdicts that count have it passed, or not started."""
+    """One row of a stage: how many of the verdicts that count have it passed, robust, or not started."""
 
     stage: str
     id: str
     text: str
     passed: int = 0
+    robust: int = 0
     not_started: int = 0
     of: int = 0
 
@@ -193,6 +194,7 @@ def _count_rows(stage: StageFigures, verdict: Document) -> None:
         found = stage.rows.setdefault(row["id"], RowFigures(stage.id, row["id"], str(row.get("text") or row["id"])))
         found.of += 1
         found.passed += row["status"] == "passed"
+        found.robust += row.get("robust") is True
         found.not_started += row["status"] == "not_started"
 
 

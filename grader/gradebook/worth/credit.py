@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+from grader.criterion import counts_in
 from grader.gradebook.records import Attempt, Mark, Result
 from grader.gradebook.worth.policy import Policy, StagePolicy
+from grader.report.stored import decided_row
 
 _NEVER = datetime.max.replace(tzinfo=UTC)
 DIGITS = 2  # of points
@@ -26,14 +28,16 @@ class Counted:
 def credit(row: Mapping[str, Any], policy: StagePolicy) -> float:
     """Return which part of its points a row of a verdict earns, from 0 to 1.
 
-    A row that does not pass earns something by kinds only if all its values are right, and by tests only if some are:
-    a function that refuses everything passes all tests of refusals.
+    A row that passes earns all of them, however robust it is. One that does not earns something by kinds only if all
+    its values are right, and by tests only if some are: a function that refuses everything passes all tests of
+    refusals.
     """
-    if row["status"] == "passed":
+    if decided_row(row, policy.passes)["status"] == "passed":
         return 1.0
     kinds = row["kinds"]
     if policy.partial == "kinds":
-        weights = {kind: policy.kinds.get(kind, 0.0) for kind in kinds} if row["values_right"] else {}
+        right_values = row["status"] in ("passed", "failed") and counts_in(row).values_pass
+        weights = {kind: policy.kinds.get(kind, 0.0) for kind in kinds} if right_values else {}
         right = [kind for kind in weights if kinds[kind]["tests_passed"] == kinds[kind]["tests_total"]]
         whole = sum(weights.values())
         return sum(weights[kind] for kind in right) / whole if whole else 0.0

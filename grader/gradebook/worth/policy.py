@@ -5,12 +5,13 @@ The records are what class.toml says (`reading.py`); `credit.py` applies them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Literal, get_args
 
-from grader.course.stage import Feedback
+from grader.course.stage import Feedback, Stage
+from grader.criterion import Passes
 from grader.submission.earlier import ALWAYS
 
 Partial = Literal["none", "tests", "kinds"]  # what a row is worth that does not pass
@@ -27,7 +28,7 @@ class StagePolicy:
     """What a stage is worth.
 
     points is of the whole stage, None where it is the sum of its rows; rows the weight of those that have one of their
-    own, row that of every other. lend says when its reference serves later stages.
+    own, row that of every other. lend says when its reference serves later stages, passes which tests make a row pass.
     """
 
     deadline: datetime | None = None
@@ -38,6 +39,7 @@ class StagePolicy:
     kinds: Mapping[str, float] = field(default_factory=dict, hash=False)
     attempts: Which = "best"
     lend: Lend = "deadline"
+    passes: Passes = "mathematics"
 
 
 @dataclass(frozen=True)
@@ -61,6 +63,10 @@ class Policy:
     def of(self, stage: str) -> StagePolicy:
         """Return what is said of a stage, or what holds for each of which nothing is said."""
         return self.stages.get(stage, self.other)
+
+    def passes(self, stages: Iterable[Stage]) -> dict[str, Passes]:
+        """Return by stage which tests make a row pass."""
+        return {stage.id: self.of(stage.id).passes for stage in stages}
 
     def deadline(self, student: str, stage: str) -> datetime | None:
         """Return a student's own deadline for a stage; None where there is none."""

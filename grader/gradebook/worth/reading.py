@@ -15,6 +15,7 @@ from typing import TypeVar
 from grader.course.manifest import read_toml
 from grader.course.stage import FEEDBACK, Course, Feedback, Stage
 from grader.course.table import Table, did_you_mean, listed
+from grader.criterion import PASSES
 from grader.errors import CourseError, UsageError
 from grader.gradebook.worth.policy import LEND, PARTIAL, WHICH, Policy, StagePolicy
 from grader.outcome import KINDS
@@ -31,7 +32,7 @@ _Word = TypeVar("_Word", bound=str)
 def read_policy(path: Path | None, course: Course) -> Policy:
     """Return what a class.toml says, the defaults without one; UsageError with a line for each mistake in it."""
     if path is None:
-        return Policy()
+        return Policy(other=_of_course(course))
     place = printable(str(path))
     try:
         values = read_toml(path, place)
@@ -51,7 +52,7 @@ def _policy(top: Table, course: Course) -> Policy:
     if "seed" in top.values:
         top.knows("seed")
         top.wrong("seed", f"{top.values['seed']!r} has no effect any more: {_REMOVE}")
-    base = _stage_values(top, StagePolicy(), zone, None)
+    base = _stage_values(top, _of_course(course), zone, None)
     policy = Policy(
         zone=zone,
         feedback=_one_of(top, "feedback", FEEDBACK, _default_feedback()),
@@ -64,6 +65,11 @@ def _policy(top: Table, course: Course) -> Policy:
     )
     top.close()
     return policy
+
+
+def _of_course(course: Course) -> StagePolicy:
+    """Return what holds for a stage of which class.toml says nothing."""
+    return StagePolicy(passes=course.settings.passes)
 
 
 def _default_feedback() -> Feedback:
@@ -111,6 +117,7 @@ def _stage_values(table: Table, base: StagePolicy, zone: tzinfo, stage: Stage | 
         kinds=kinds,
         attempts=_one_of(table, "attempts", WHICH, base.attempts),
         lend=_one_of(table, "lend", LEND, base.lend),
+        passes=_one_of(table, "passes", PASSES, base.passes),
     )
 
 

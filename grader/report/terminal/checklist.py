@@ -12,7 +12,7 @@ from grader.report.terminal.words import (
     WORDS,
     count,
     kind_of_row,
-    reached_choices,
+    reached_words,
     status_choices,
     waits_words,
     with_uses,
@@ -27,7 +27,7 @@ MESSAGE_LINES = 12
 NOTE_LINES = 5
 LINE_LENGTH = 600  # characters of one line of a message
 PUBLIC = "public tests pass"
-QUIET: tuple[Status, ...] = ("passed", "not_started", "blocked")  # rows of which their line says enough
+QUIET: tuple[Status, ...] = ("passed", "not_started", "blocked")  # rows that do not fail by themselves
 FAULT = "Something failed in the grader or the course, not in your code: this result does not count."
 
 
@@ -36,6 +36,7 @@ class Style:
     """How to tell it: again is the command that repeats this run (without its seed), verbose leaves nothing out.
 
     only is the row that alone is told; else the first one that fails is told whole, and the others on a line each.
+    Where none fails, that is the first one that lacks robustness.
     """
 
     look: Look
@@ -50,8 +51,8 @@ def verdict_lines(verdict: Verdict, style: Style) -> list[Text]:
     done = sum(result.status == "passed" for result in verdict.criteria)
     total = len(verdict.criteria)
     title, bar = f"{verdict.stage} · {verdict.title}", look.bar(done, total)
-    reached = (waits_words(verdict),) if verdict.waits_for else reached_choices(verdict, look)
-    lines = heading(title, fitting(title, reached, bar, look), bar, look)
+    reached = waits_words(verdict) if verdict.waits_for else reached_words(verdict)
+    lines = heading(title, reached, bar, look)
     if verdict.problem is not None:
         lines += problem_lines(verdict, style)
     if verdict.problem is None or style.verbose:
@@ -69,7 +70,7 @@ def summary_lines(verdicts: tuple[Verdict, ...], look: Look, title: str = "All s
         if verdict.stage in absent:
             continue
         kind = "passed" if verdict.passed else "failed"
-        status = reached_choices(replace(verdict, run=replace(verdict.run, public_only=False)), look)[1]
+        status = reached_words(replace(verdict, run=replace(verdict.run, public_only=False)))
         if verdict.grader_fault:
             kind, status = "grader_fault", WORDS["grader_fault"]
         elif verdict.public_passed:
@@ -108,6 +109,8 @@ def _checklist(verdict: Verdict, style: Style) -> list[Text]:
         whole = rows
     elif whole:
         whole = [next((result for result in whole if not result.values_right), whole[0])]
+    else:
+        whole = [result for result in rows if result.lacks_robustness][:1]
     lines: list[Text] = []
     offered = False
     for result in rows:
@@ -122,26 +125,27 @@ def _checklist(verdict: Verdict, style: Style) -> list[Text]:
 def _row_line(result: CriterionResult, look: Look, whole: bool) -> list[Text]:
     """Return the line of a row; where it has no room for all words, one that is told whole has them below."""
     choices = status_choices(result)
-    status = fitting(result.text, choices, "", look)
-    lines = row(kind_of_row(result), result.text, status, look)
-    return lines + (paragraph(choices[0], look, "yellow") if whole and status != choices[0] else [])
+    status = fitting(result.text, choices, look)
+    lines = row(kind_of_row(result), result.text, status, look, "yellow" if result.lacks_robustness else None)
+    return lines + (paragraph(choices[0], look, "yellow") if whole and status not in choices[:2] else [])
 
 
 def _more_lines(others: list[CriterionResult], style: Style) -> list[Text]:
-    """Say how to see what is not told of rows that fail as well."""
-    failing = [result for result in others if result.status not in QUIET]
-    if not failing:
+    """Say how to see what is not told of rows that fail as well or, where none does, that lack robustness."""
+    left, pass_not = [result for result in others if result.status not in QUIET], ("does not pass", "do not pass")
+    if not left:
+        left, pass_not = [result for result in others if result.lacks_robustness], ("is not robust", "are not robust")
+    if not left:
         return []
-    pass_not = "does not pass" if len(failing) == 1 else "do not pass"
     again = style.look.command(style.again)
-    first = f"{count(len(failing), 'more row')} {pass_not}, to see one: {again} --row {failing[0].id}"
-    return side_by_side([first, f"all: {again} -v"], style.look, indent=0)
+    said = f"{count(len(left), 'more row')} {pass_not[len(left) > 1]}"
+    return side_by_side([f"{said}, to see one: {again} --row {left[0].id}", f"all: {again} -v"], style.look, indent=0)
 
 
 def detail_lines(result: CriterionResult, verdict: Verdict, style: Style, commands: bool = True) -> list[Text]:
     """Return what stands below a row: its failures, and where to go from there; nothing where the row says it all."""
     asked = style.verbose or style.only is not None
-    if result.status in ("passed", "not_started") or (result.status == "blocked" and not asked):
+    if result.robust or result.status == "not_started" or (result.status == "blocked" and not asked):
         return []
     lines: list[Text] = []
     for number, failure in enumerate(shown := told(result, style)):

@@ -106,22 +106,24 @@ def heading(title: str, count: str, bar: str, look: Look) -> list[Text]:
     return [*_wrapped(left, look.table), *_wrapped(right, look.table)]
 
 
-def fitting(text: str, choices: tuple[str, ...], bar: str, look: Look) -> str:
-    """Return the first of several wordings that has room beside a row's text, or a title and its bar; else the last."""
+def fitting(text: str, choices: tuple[str, ...], look: Look) -> str:
+    """Return the first of several wordings that has room beside a row's text; else the last."""
     from rich.cells import cell_len
 
-    width, taken = (look.table, len(bar) + 5) if bar else (look.detail, len(look.mark("passed")[0]) + 3)
-    room = width - taken - cell_len(look.clean(text))
+    room = look.detail - len(look.mark("passed")[0]) - 3 - cell_len(look.clean(text))
     return next((choice for choice in choices if cell_len(look.clean(choice)) <= room), choices[-1])
 
 
-def row(kind: str, text: str, status: str, look: Look) -> list[Text]:
-    """Return a row of the table: mark, text, and the status where the bar begins or, if too long, where it fits."""
+def row(kind: str, text: str, status: str, look: Look, said: str | None = None) -> list[Text]:
+    """Return a row of the table: mark, text, and the status where the bar begins or, if too long, where it fits.
+
+    said is the style of the status, by default that of the mark.
+    """
     from rich.text import Text
 
     mark, style = look.mark(kind)
     left = Text.assemble((mark, style), " ", (look.clean(text), style if style == "dim" else ""))
-    right = Text(look.clean(status), style)
+    right = Text(look.clean(status), said or style)
     begin = max(look.table - BAR, left.cell_len + 2)
     if begin + right.cell_len > look.table:
         begin = min(begin, max(left.cell_len + 2, look.detail - right.cell_len))

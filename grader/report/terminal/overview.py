@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from grader.outcome import Status
 from grader.report.terminal.layout import INDENT, Look, heading, paragraph, row, side_by_side
-from grader.report.terminal.words import LACKING, all_of, count
+from grader.report.terminal.words import all_of, count, lacking_words, reached_of
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -99,10 +100,21 @@ def status_lines(course: Course, standings: tuple[Standing, ...], look: Look) ->
     for each in standings:
         kind = "current" if each.is_current else each.state
         status = "you are here" if each.is_current else STATES.get(each.state, f"waits for {', '.join(each.waits_for)}")
+        status += _reached(each)
         if each.state in TO_DO and each.stage.hours:
             status += f" · {each.stage.hours:g} h"
         lines += row(kind, f"{each.stage.id} · {each.stage.title}", status, look)
     return lines + _ahead(course, standings, look)
+
+
+def _reached(standing: Standing) -> str:
+    """Return how many criteria pass and are robust, where a check has found that and it says more than the state."""
+    found = standing.reached
+    if found is None or standing.state not in ("passed", "changed", "public", "open"):
+        return ""
+    if found.passed < found.criteria:
+        return f" · {reached_of(found.passed, found.criteria, found.robust)}"
+    return "" if found.robust == found.criteria else f" · {found.robust} of {count(found.criteria, 'criterion')} robust"
 
 
 def _ahead(course: Course, standings: tuple[Standing, ...], look: Look) -> list[Text]:
@@ -135,6 +147,7 @@ def status_document(standings: tuple[Standing, ...], progress: Progress, course:
             "waits_for": list(each.waits_for) if each.state == "locked" else [],
             "hours": each.stage.hours or None,
             "milestone": each.stage.milestone or None,
+            "counts": None if each.reached is None else asdict(each.reached),
             "passed_at": progress.passed[each.stage.id].when if each.stage.id in progress.passed else None,
         }
         for each in standings
@@ -173,14 +186,13 @@ def about_row(row: RowCheck | None) -> str:
         return ""
     if row.status == "blocked":
         return f"This row waits for {all_of(row.waits_for)}." if row.waits_for else ""
+    if row.status == "passed" and row.robust:
+        return ""
     if row.mistake:
         return row.mistake
     if row.status in ENDS:
         return f"A test {ENDS[row.status]}."
-    lacking = [
-        f"{LACKING[kind]} ({passed} of {total} tests pass)" for kind, (passed, total) in (row.lacking or {}).items()
-    ]
-    counts = " · ".join(lacking) or f"{row.tests_passed} of {count(row.tests_total, 'test')} pass"
+    counts = lacking_words(row.kinds) or f"{row.tests_passed} of {count(row.tests_total, 'test')} pass"
     return f"{counts[0].upper()}{counts[1:]}."
 
 

@@ -99,6 +99,7 @@ def _document(proof: StageProof) -> dict[str, Any]:
         "criteria": proof.rows,
         "tests": proof.tests,
         **{name: {"good": tally.good, "total": tally.total} for name, tally in tallies.items()},
+        "mistakes_of_robustness": proof.of_robustness,
         "mutants": None if proof.mutation is None else _mutants(proof.mutation),
         "shortfalls": [_shortfall(each) for each in proof.shortfalls],
     }

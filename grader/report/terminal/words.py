@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
+from grader.criterion import KindCount
 from grader.outcome import Kind
-from grader.report.terminal.layout import Look
 from grader.submission.used import SOURCES, Use
 from grader.verdict import CriterionResult, Verdict
 
 SEVERAL = 4  # names in a sentence
 PUBLIC_ONLY = " (public tests only)"
-VALUES_RIGHT = "values_right"  # the kind of row that fails although its values are right
+VALUES_RIGHT = "values_right"  # the kind of row that fails although its values are right: edges or purity are not
 # A row's words where it is not simply passed, failed, not started or waiting.
 WORDS = {"crashed": "crashed", "timed_out": "timed out", "over_limit": "over a limit", "grader_fault": "grader fault"}
-# What is wrong where tests of a kind fail, values apart.
+# What is wrong where tests of a kind fail: so many of so many.
 LACKING: dict[Kind, str] = {
-    "values": "values wrong",
-    "refusals": "refusals missing",
-    "dtype": "dtype wrong",
-    "edges": "edge cases wrong",
-    "purity": "arguments changed",
-    "speed": "too slow",
-    "memory": "too much memory",
+    "values": "{} of {} values wrong",
+    "refusals": "{} of {} refusals missing",
+    "dtype": "{} of {} dtypes wrong",
+    "edges": "{} of {} edge cases wrong",
+    "purity": "arguments changed in {} of {} tests",
+    "speed": "too slow in {} of {} tests",
+    "memory": "too much memory in {} of {} tests",
 }
 
 
@@ -34,11 +34,15 @@ def status_words(result: CriterionResult) -> str:
 def status_choices(result: CriterionResult) -> tuple[str, ...]:
     """Return the words for how a row did, and shorter ones where a line has no room for them."""
     total = count(result.tests_total, "test")
-    if result.values_right:
-        return _values_right(result)
     match result.status:
-        case "passed":
+        case "passed" if result.robust:
             return (total,)
+        case "passed":
+            missing = lacking_words(result.counts.lacking)
+            return f"{result.tests_passed} of {total} · {missing}", missing, "not robust"
+        case "failed" if result.counts.values_pass:
+            missing = lacking_words(result.counts.lacking)
+            return f"values right · {missing}", missing, "values right"
         case "failed":
             return (f"{result.tests_passed} of {total}",)
         case "not_started":
@@ -60,13 +64,13 @@ def all_of(names: Sequence[str]) -> str:
     return " and ".join(filter(None, (", ".join(shown[:-1]), shown[-1])))
 
 
-def _values_right(result: CriterionResult) -> tuple[str, ...]:
-    right = "values right"
-    numbers = {each.kind: f"({each.passed} of {each.total})" for each in result.kinds}
-    lacking = [each.kind for each in result.kinds if each.passed < each.total]
-    missing = " · ".join(f"{LACKING[kind]} {numbers[kind]}" for kind in lacking)
-    brief = " · ".join(LACKING[kind] for kind in lacking)
-    return f"{right} {numbers['values']} · {missing}", missing, brief, right
+def lacking_words(lacking: Iterable[KindCount]) -> str:
+    """Return what is wrong where some tests of these kinds fail.
+
+    >>> lacking_words([KindCount("refusals", 2, 3), KindCount("dtype", 0, 1)])
+    '1 of 3 refusals missing · 1 of 1 dtypes wrong'
+    """
+    return " · ".join(LACKING[each.kind].format(each.missing, each.total) for each in lacking)
 
 
 def kind_of_row(result: CriterionResult) -> str:
@@ -74,15 +78,23 @@ def kind_of_row(result: CriterionResult) -> str:
     return VALUES_RIGHT if result.values_right else result.status
 
 
-def reached_choices(verdict: Verdict, look: Look) -> tuple[str, str]:
-    """Return how many rows pass and in how many more all values are right, in words, and shorter with that mark."""
-    done = sum(result.status == "passed" for result in verdict.criteria)
+def reached_words(verdict: Verdict) -> str:
+    """Return how many rows pass and, where that is counted apart, how many of these are robust."""
+    rows = verdict.criteria
+    counted = verdict.passes == "mathematics" and any(row.counts.robustness for row in rows)
+    robust = sum(row.robust for row in rows) if counted else None
     only = PUBLIC_ONLY if verdict.run.public_only else ""
-    passed = f"{done} of {count(len(verdict.criteria), 'criterion')}"
-    right = sum(result.values_right for result in verdict.criteria)
-    if not right:
-        return f"{passed}{only}", f"{passed}{only}"
-    return f"{passed} · {right} with right values{only}", f"{passed} · {right} {look.mark(VALUES_RIGHT)[0]}{only}"
+    return f"{reached_of(sum(row.status == 'passed' for row in rows), len(rows), robust)}{only}"
+
+
+def reached_of(passed: int, total: int, robust: int | None) -> str:
+    """Return how many criteria pass and are robust; None where that is not counted apart.
+
+    >>> reached_of(18, 18, 11), reached_of(0, 1, 0), reached_of(2, 2, None)
+    ('18 of 18 criteria · 11 robust', '0 of 1 criterion', '2 of 2 criteria')
+    """
+    more = f" · {robust} robust" if passed and robust is not None else ""
+    return f"{passed} of {count(total, 'criterion')}{more}"
 
 
 def waits_words(verdict: Verdict) -> str:

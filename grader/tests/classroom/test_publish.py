@@ -18,6 +18,7 @@ from grader.classroom.publish import MAX_DESCRIPTION, Commit, Status, post, rece
 from grader.classroom.results import Result, Row
 from grader.course.provenance import Provenance
 from grader.course.stage import Criterion, Stage
+from grader.criterion import KindCount
 from grader.errors import GraderFault, UsageError
 
 STAGE = Stage("s15", Path("stages/s15_attention"), "Attention mechanisms", "attention.py", (), ())
@@ -155,6 +156,16 @@ def test_a_token_is_sent_over_https_only(server: str) -> None:
 
 
 def test_a_row_whose_values_are_right_has_a_mark_of_its_own() -> None:
-    rows = (replace(ROWS[1], status="failed", passed=2, values_right=True),)
+    kinds = (KindCount("values", 2, 2), KindCount("edges", 0, 1))
+    rows = (replace(ROWS[1], status="failed", passed=2, kinds=kinds),)
     told = summary([replace(FAILED, rows=rows)], COMMIT)
-    assert "| ◐ | a &#124; b" in told and "| values right | 2 of 3 |" in told
+    assert "| ◐ | a &#124; b" in told and "| values right, 1 of 1 edge cases wrong | 2 of 3 |" in told
+
+
+def test_a_row_that_passes_says_what_robustness_is_missing_and_the_status_counts_it() -> None:
+    kinds = (KindCount("values", 2, 2), KindCount("refusals", 0, 1))
+    rows = (replace(ROWS[1], status="passed", passed=2, kinds=kinds),)
+    result = replace(FAILED, rows=rows, passed=True)
+    assert "| passed, 1 of 1 refusals missing | 2 of 3 |" in summary([result], COMMIT)
+    assert status(result).description.startswith("1 of 1 criteria pass, 0 robust (seed ")
+    assert status(result).state == "success"

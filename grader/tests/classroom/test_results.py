@@ -52,13 +52,13 @@ def test_statuses_and_counts_are_taken(tmp_path: Path) -> None:
     ]
 
 
-def test_right_values_are_taken_where_a_row_fails_and_some_of_its_tests_pass(tmp_path: Path) -> None:
-    assert of(replace(VERDICT, criteria=(RIGHT,)), tmp_path).rows[0].values_right
-    for changes in ({"status": "not_started"}, {"tests_passed": 0}, {"values_right": 1}):
-        document = verdict_document(replace(VERDICT, criteria=(RIGHT,)))
-        document["criteria"][0].update(changes)
-        stage = stage_of(replace(VERDICT, criteria=(RIGHT,)))
-        assert not read(left(tmp_path, dumps(document)), stage, TIERS).rows[0].values_right
+def test_right_values_follow_from_the_counts_of_a_row_that_fails(tmp_path: Path) -> None:
+    verdict = replace(VERDICT, criteria=(RIGHT,))
+    assert of(verdict, tmp_path).rows[0].values_right
+    assert not of(replace(VERDICT, criteria=(replace(RIGHT, status="not_started"),)), tmp_path).rows[0].values_right
+    document = verdict_document(replace(VERDICT, criteria=(replace(RIGHT, kinds=()),)))
+    document["criteria"][0]["values_right"] = True  # what it says of itself is not believed
+    assert not read(left(tmp_path, dumps(document)), stage_of(verdict), TIERS).rows[0].values_right
 
 
 def test_a_pass_is_a_pass(tmp_path: Path) -> None:
@@ -128,7 +128,8 @@ def test_what_is_no_document_is_no_verdict(data: bytes, tmp_path: Path) -> None:
 
 
 CHANGES: list[tuple[str, Any]] = [
-    ("schema", 2),
+    ("schema", 3),
+    ("schema", 0),
     ("schema", True),
     ("schema", "1"),
     ("stage", "s16"),
@@ -195,7 +196,7 @@ def test_every_key_that_is_taken_has_to_be_there(name: str, tmp_path: Path) -> N
     document = verdict_document(VERDICT)
     del document[name]
     unread = {"title", "waits_for", "isolation_note", "duration_s", "course", "file", "only", "problem", "unlocked"}
-    unread |= {"provenance", "uses"}  # verdicts of before have none
+    unread |= {"provenance", "uses", "robust", "passes", "counts"}  # earlier verdicts have none
     found = read(left(tmp_path, json.dumps(document)), STAGE, TIERS)
     assert (found.why == "") == (name in unread)
 

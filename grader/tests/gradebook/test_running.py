@@ -229,7 +229,7 @@ def test_another_policy_is_told_by_a_regrade(group: Class) -> None:
     found = group.regraded(executor := Here())
     assert executor.jobs == []
     told = {each.student: (each.after.points, each.why) for each in differences(group.book, group.setting, found)}
-    assert told["ada"] == (10.0, "class.toml, or when it was handed in")
+    assert told["ada"] == (10.0, "class.toml, what makes a criterion pass, or when it was handed in")
 
 
 def test_a_clock_that_jumps_back_changes_no_mark_and_no_order(group: Class) -> None:

@@ -10,13 +10,14 @@ from typing import Any
 import pytest
 
 from grader.course.stage import Criterion, Feedback, Stage
+from grader.criterion import Passes
 from grader.outcome import Diagnosis
 from grader.progress.last_check import RowCheck, of, recall, remember
 from grader.report.terminal.overview import about_row
 from grader.submission.source import Problem
-from grader.tests.support.verdicts import FORWARD, HIDDEN, MERGE, PUBLIC, RIGHT, RUN, SCORES, SPLIT, VERDICT
+from grader.tests.support.verdicts import FORWARD, HIDDEN, MERGE, PUBLIC, RIGHT, RUN, SCORES, SPLIT, TEXTBOOK, VERDICT
 
-ROWS = (SCORES, FORWARD, SPLIT, MERGE, RIGHT)
+ROWS = (SCORES, FORWARD, SPLIT, MERGE, RIGHT, TEXTBOOK)
 CHECKED = replace(VERDICT, criteria=ROWS)
 STAGE = Stage(
     "s15", Path("s15_attention"), "Attention", "attention.py", (),
@@ -36,6 +37,9 @@ def test_it_comes_back_as_it_was_kept(tmp_path: Path) -> None:
     assert kept(tmp_path) == of(CHECKED, STAGE)
     assert [row.id for row in kept(tmp_path).open] == ["split-heads", "merge-heads", "layer-norm", "forward"]
     assert kept(tmp_path).row("scores") is None
+    assert (kept(tmp_path).passed, kept(tmp_path).robust) == (2, 1)
+    assert [row.id for row in kept(tmp_path).not_robust] == [TEXTBOOK.id]
+    assert [row.id for row in kept(tmp_path).rows if row.values_right] == [RIGHT.id]
     assert kept(tmp_path).row("split-heads").mistake == "Tokens are mixed across heads."
 
 
@@ -85,6 +89,17 @@ def test_a_row_of_another_form_counts_as_none(tmp_path: Path, key: str, value: o
     assert kept(tmp_path) is None
 
 
+@pytest.mark.parametrize(("passes", "status"), [("mathematics", "passed"), ("all", "failed")])
+def test_a_row_that_lacked_only_refusals_is_decided_by_what_counts_now(
+    tmp_path: Path, passes: Passes, status: str
+) -> None:
+    """An earlier grader kept it as failed."""
+    remember(tmp_path, STAGE, replace(CHECKED, criteria=(*ROWS[:-1], replace(TEXTBOOK, status="failed"))))
+    found = recall(tmp_path, replace(STAGE, passes=passes), RUN.submission, RUN.course)
+    assert found is not None and found.rows[-1].status == status and not found.rows[-1].robust
+    assert [row.status for row in found.rows[:-1]] == [row.status for row in ROWS[:-1]]
+
+
 def test_a_folder_that_takes_nothing_costs_nothing(tmp_path: Path) -> None:
     (tmp_path / "checks").write_text("in the way", encoding="utf-8")
     remember(tmp_path, STAGE, CHECKED)
@@ -118,7 +133,9 @@ def test_names_that_a_process_chose_are_not_kept() -> None:
         (RowCheck("a", "not_started"), ""),
         (RowCheck("a", "failed", 2, 4, "Tokens are mixed."), "Tokens are mixed."),
         (RowCheck("a", "failed", 2, 4), "2 of 4 tests pass."),
-        (RowCheck("a", "failed", 9, 12, lacking={"refusals": (0, 3)}), "Refusals missing (0 of 3 tests pass)."),
+        (RowCheck("a", "failed", 9, 12, lacking={"edges": (1, 4)}), "3 of 4 edge cases wrong."),
+        (RowCheck("a", "passed", 11, 12, lacking={"refusals": (2, 3)}), "1 of 3 refusals missing."),
+        (RowCheck("a", "passed", 12, 12), ""),
         (RowCheck("a", "timed_out", 2, 4), "A test timed out."),
         (RowCheck("a", "blocked", waits_for=("split", "merge")), "This row waits for split and merge."),
         (RowCheck("a", "blocked", waits_for=(*"abcde",)), "This row waits for a, b, c and 2 more."),

@@ -10,11 +10,12 @@ from typing import Any, get_args, get_type_hints
 import jsonschema
 import pytest
 
+from grader.criterion import KindCount
 from grader.isolation.tiers import TIERS
 from grader.outcome import Diagnosis, Gradient, Status, Where
 from grader.report.document import dumps, summary_document, verdict_document
 from grader.submission.source import Problem
-from grader.verdict import CriterionResult, Failure, KindCount, Run, Verdict
+from grader.verdict import CriterionResult, Failure, Run, Verdict
 
 SCHEMA: dict[str, Any] = json.loads(resources.files("grader.report").joinpath("verdict.schema.json").read_text("utf-8"))
 FAILURE = Failure(
@@ -53,6 +54,8 @@ SPLIT_HEADS = {
     "status": "failed",
     "tests_passed": 2,
     "tests_total": 4,
+    "robust": False,
+    "robustness": {"tests_passed": 0, "tests_total": 0},
     "values_right": False,
     "kinds": {},
     "waits_for": [],
@@ -83,7 +86,7 @@ SPLIT_HEADS = {
 def test_a_verdict_has_the_keys_of_the_design_with_its_values() -> None:
     document = valid(verdict_document(VERDICT))
     assert {key: document[key] for key in ("schema", "stage", "passed", "locked", "seed", "isolation", "unlocked")} == {
-        "schema": 1,
+        "schema": 2,
         "stage": "s15",
         "passed": False,
         "locked": False,
@@ -128,7 +131,8 @@ def test_a_row_says_by_kind_what_stands() -> None:
     counts = (KindCount("values", 9, 9), KindCount("refusals", 0, 3))
     row = replace(ROWS[1], tests_passed=9, tests_total=12, kinds=counts, failures=(replace(FAILURE, kind="refusals"),))
     found = valid(verdict_document(replace(VERDICT, criteria=(row,))))["criteria"][0]
-    assert (found["status"], found["values_right"]) == ("failed", True)
+    assert (found["status"], found["robust"], found["values_right"]) == ("failed", False, True)
+    assert found["robustness"] == {"tests_passed": 0, "tests_total": 3}
     assert found["kinds"] == {
         "values": {"tests_passed": 9, "tests_total": 9},
         "refusals": {"tests_passed": 0, "tests_total": 3},
@@ -159,7 +163,7 @@ def test_the_schema_knows_every_status_tier_and_kind_of_problem() -> None:
     assert set(definitions["problem"]["properties"]["kind"]["enum"]) == set(get_args(get_type_hints(Problem)["kind"]))
 
 
-@pytest.mark.parametrize("wrong", [{"schema": 2}, {"seed": -1}, {"isolation": "none at all"}, {"criteria": None}])
+@pytest.mark.parametrize("wrong", [{"schema": 1}, {"seed": -1}, {"isolation": "none at all"}, {"criteria": None}])
 def test_the_schema_refuses_what_is_wrong(wrong: dict[str, Any]) -> None:
     with pytest.raises(jsonschema.ValidationError):
         valid({**verdict_document(VERDICT), **wrong})

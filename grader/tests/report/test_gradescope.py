@@ -70,7 +70,8 @@ def test_each_row_is_a_test_of_one_point() -> None:
     assert document["output"] == "s15 · Attention mechanisms: 1 of 5 criteria\nseed 40817 · isolation bubblewrap"
     assert document["tests"][1]["output"] == details(SPLIT, VERDICT)
     assert document["tests"][2]["extra_data"] == {
-        "status": "not_started", "tests_passed": 0, "tests_total": 3, "values_right": False, "kinds": {},
+        "status": "not_started", "tests_passed": 0, "tests_total": 3, "robust": False,
+        "robustness": {"tests_passed": 0, "tests_total": 0}, "values_right": False, "kinds": {},
     }  # fmt: skip
     assert document["extra_data"]["s15"]["submission"] == "ab" * 32
 

@@ -8,10 +8,11 @@ from datetime import UTC, datetime
 
 from hypothesis import strategies as st
 
+from grader.criterion import KindCount
 from grader.outcome import Diagnosis, Where
 from grader.report.graded import Report, Scene
 from grader.submission.source import Problem
-from grader.verdict import CriterionResult, Failure, KindCount, Run, Verdict
+from grader.verdict import CriterionResult, Failure, Run, Verdict
 
 LABEL = "stages/s15_attention/attention.py"
 DIAGNOSIS = Diagnosis("reshape", "split-heads", "Tokens are mixed across heads.", "Swap axes 1 and 2.", declared=True)
@@ -30,10 +31,15 @@ SPLIT = CriterionResult("split-heads", "split_heads reshapes", "failed", 2, 4, (
 MERGE = CriterionResult("merge-heads", "merge_heads reverses split_heads", "not_started", 0, 3)
 FORWARD = CriterionResult("forward", "forward", "blocked", 0, 5, (), ("split_heads",))
 CRASH = CriterionResult("crash", "it stays alive", "crashed", 0, 1, (replace(HIDDEN, status="crashed"),))
-# Textbook code: every value is right, and what is to be refused goes through.
+# Every value is right, and the cases at the edges are not.
 RIGHT = CriterionResult(
-    "layer-norm", "layer_norm normalises", "failed", 9, 12, (replace(HIDDEN, kind="refusals"),),
-    kinds=(KindCount("values", 9, 9), KindCount("refusals", 0, 3)),
+    "layer-norm", "layer_norm normalises", "failed", 9, 12, (replace(HIDDEN, kind="edges"),),
+    kinds=(KindCount("values", 9, 9), KindCount("edges", 0, 3)),
+)  # fmt: skip
+# Textbook code: it passes, and some of what is to be refused goes through.
+TEXTBOOK = CriterionResult(
+    "scores-masked", "apply_attention_mask masks", "passed", 11, 12, (replace(HIDDEN, kind="refusals"),),
+    kinds=(KindCount("values", 9, 9), KindCount("refusals", 2, 3)),
 )  # fmt: skip
 RUN = Run(40817, "bubblewrap", None, 0.61, "0.1.0", "ab" * 32, LABEL)
 VERDICT = Verdict("s15", "Attention mechanisms", False, (SCORES, SPLIT, MERGE, FORWARD, CRASH), RUN)

@@ -108,7 +108,8 @@ def _trouble(board: Board) -> tuple[str, str]:
 def _line(board: Board, row: CriterionResult, step: StepLink | None) -> Line:
     criterion = board.stage.criterion(row.id)
     is_first = board.first is not None and board.first.id == row.id
-    shown = told(row, Style(LOOK, "")) if row.status not in ("passed", "not_started", "blocked") else []
+    is_told = row.lacks_robustness or row.status not in ("passed", "not_started", "blocked")
+    shown = told(row, Style(LOOK, "")) if is_told else []
     lines = tuple(_told(each) for each in shown)
     more = len(row.failures) - len(shown) if shown else 0
     words, names = status_words(row), criterion.functions

@@ -9,7 +9,7 @@ import pytest
 
 from grader.gradebook.records import Attempt, Key, Outcome, Result
 from grader.gradebook.worth.credit import Counted, credit, marks, points
-from grader.gradebook.worth.policy import Policy, StagePolicy, Which
+from grader.gradebook.worth.policy import PARTIAL, Policy, StagePolicy, Which
 
 DUE = datetime(2026, 11, 30, 23, 59, tzinfo=UTC)
 
@@ -17,7 +17,7 @@ DUE = datetime(2026, 11, 30, 23, 59, tzinfo=UTC)
 def row(
     name: str, status: str = "passed", done: int = 4, values: tuple[int, int] = (2, 2), **more: Any
 ) -> dict[str, Any]:
-    kinds = {"values": values, "refusals": (done - values[0], 4 - values[1])}
+    kinds = {"values": values, "edges": (done - values[0], 4 - values[1])}
     counted = {kind: {"tests_passed": some, "tests_total": total} for kind, (some, total) in kinds.items()}
     right = status == "failed" and values[0] == values[1]
     found = {"id": name, "status": status, "tests_passed": done, "tests_total": 4, "kinds": counted}
@@ -60,8 +60,23 @@ def test_each_row_is_worth_a_point_unless_the_policy_says_otherwise() -> None:
 def test_partial_credit(found: dict[str, Any], none: float, tests: float, kinds: float) -> None:
     assert credit(found, StagePolicy()) == none
     assert credit(found, StagePolicy(partial="tests")) == tests
-    assert credit(found, StagePolicy(partial="kinds", kinds={"values": 3, "refusals": 1, "speed": 9})) == kinds
+    assert credit(found, StagePolicy(partial="kinds", kinds={"values": 3, "edges": 1, "speed": 9})) == kinds
     assert credit(found, StagePolicy(partial="kinds", kinds={"speed": 1})) == none
+
+
+def textbook(status: str) -> dict[str, Any]:
+    """Return a row that lacks one of two refusals, as its verdict decided it."""
+    kinds = {"values": {"tests_passed": 2, "tests_total": 2}, "refusals": {"tests_passed": 1, "tests_total": 2}}
+    return row("textbook", status, 3, kinds=kinds)
+
+
+@pytest.mark.parametrize("status", ["passed", "failed"])  # the latter by version 1, or where all tests count
+def test_a_row_that_is_not_robust_earns_all_of_its_points_unless_all_tests_count(status: str) -> None:
+    found = textbook(status)
+    for partial in PARTIAL:
+        assert credit(found, StagePolicy(partial=partial, kinds={"values": 3, "refusals": 1})) == 1.0
+    strict = [StagePolicy(partial=each, kinds={"values": 3, "refusals": 1}, passes="all") for each in PARTIAL]
+    assert [credit(found, each) for each in strict] == [0.0, 0.75, 0.75]
 
 
 @pytest.mark.parametrize(
