@@ -71,34 +71,34 @@ class TestSolve:
 
 @pytest.mark.criterion("singular-systems")
 class TestSingularSystems:
-    @pytest.mark.refusals
+    @pytest.mark.edges
     @pytest.mark.parametrize("size", [1.0, 1e9, 1e-9])
     def test_dependent_columns_of_any_size(self, learner, rng, size):
         for n in (3, 4, 5):
             with pytest.raises(ValueError):
                 learner.solve(size * dependent_columns(rng, n, n), rng.normal(size=n))
 
-    @pytest.mark.refusals
+    @pytest.mark.edges
     def test_dependent_columns_in_single_precision(self, learner, rng):
         A = dependent_columns(rng, 4, 4).astype(np.float32)
         with pytest.raises(ValueError):
             learner.solve(A, rng.normal(size=4).astype(np.float32))
 
-    @pytest.mark.refusals
+    @pytest.mark.edges
     def test_the_limit_of_single_precision_is_a_larger_one(self, learner, rng):
         """One in double precision, where it is smaller; then eight, since rounding may leave an exact zero."""
         for A in (np.diag([1e9, 1e9, 1e-7]), *(dependent_but_for_rounding(rng, 6, 6) for _ in range(8))):
             with pytest.raises(ValueError):
                 learner.solve(A, rng.normal(size=len(A)).astype(A.dtype))
 
-    @pytest.mark.refusals
+    @pytest.mark.edges
     def test_the_same_row_twice(self, learner, rng):
         A = well_conditioned(rng, 4)
         A[2] = A[0]
         with pytest.raises(ValueError):
             learner.solve(A, rng.normal(size=4))
 
-    @pytest.mark.refusals
+    @pytest.mark.edges
     def test_any_pivot_may_be_the_small_one(self, learner, rng):
         for place in (3, 0, 1, 2):
             A = np.triu(triangular(rng, 4))
@@ -106,7 +106,7 @@ class TestSingularSystems:
             with pytest.raises(ValueError):
                 learner.solve(A, rng.normal(size=4))
 
-    @pytest.mark.refusals
+    @pytest.mark.edges
     def test_nothing_but_zeros(self, learner, rng):
         with pytest.raises(ValueError):
             learner.solve(np.zeros((3, 3)), rng.normal(size=3))
@@ -117,7 +117,7 @@ class TestSingularSystems:
         A, b = well_conditioned(rng, 4), rng.normal(size=4)
         assert_array(size * plain_array(learner.solve(size * A, b)), exact_solution(A, b))
 
-    @pytest.mark.refusals
+    @pytest.mark.edges
     def test_a_third_of_the_limit_is_refused(self, learner, rng):
         """The limit is 10 n eps |A|; |A| is 8 times the largest entry."""
         A, b = np.eye(64), rng.normal(size=64)

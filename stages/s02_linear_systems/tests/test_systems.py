@@ -116,12 +116,12 @@ class TestSolve:
 
 @pytest.mark.criterion("singular-systems")
 class TestSingularSystems:
-    @pytest.mark.refusals
+    @pytest.mark.edges
     def test_second_row_is_twice_the_first(self, learner):
         with pytest.raises(ValueError):
             learner.solve(np.array([[1.0, 2.0], [2.0, 4.0]]), np.array([3.0, 6.0]))
 
-    @pytest.mark.refusals
+    @pytest.mark.edges
     def test_rounding_leaves_a_pivot_that_is_not_quite_zero(self, learner):
         with pytest.raises(ValueError):  # the last pivot comes out as 1.1e-16
             learner.solve(COLLINEAR, np.array([6.0, 15.0, 24.0]))
