@@ -127,6 +127,8 @@ def _settings(own: Settings) -> Iterator[tuple[str, object]]:
     yield from (("packages", own.packages), ("hidden", own.hidden))
     if own.drawings is not None:
         yield "drawings", own.drawings
+    if own.passes != Settings.passes:
+        yield "passes", own.passes
 
 
 def _workflows(folder: Path) -> dict[str, str]:

@@ -49,14 +49,17 @@ def test_every_key_is_read(root: Path) -> None:
     hidden = "answers"
     drawings = "pictures"
     demo = { stage = "s02", file = "demo/half.py" }
+    passes = "all"
     """
-    own = Settings("Words", "MIT", ("numpy", "pandas"), "answers", "pictures", Demo("s02", "demo/half.py"))
+    own = Settings("Words", "MIT", ("numpy", "pandas"), "answers", "pictures", Demo("s02", "demo/half.py"), "all")
     assert read(root, table) == own
 
 
 def test_this_course_says_where_its_things_lie() -> None:
     own = read_settings(ROOT)
     assert (own.packages, own.hidden, own.drawings) == (("numpy",), "hidden", "drawings") and own.demo is not None
+    assert own.passes == "mathematics"
+    assert {stage.passes for stage in load_course(ROOT).stages} == {"mathematics"}
 
 
 @pytest.mark.parametrize("text", [None, "", "[tool.ruff]\n", "tool = 3\n", "[tool]\ngrader = 3\n"])
@@ -76,6 +79,8 @@ def test_a_file_that_is_no_toml_is_named(root: Path) -> None:
     ("line", "expected"),
     [
         ('titles = "x"', "titles: is not a key of this table; did you mean 'title'?"),
+        ('passes = "most"', "passes: 'most' is not mathematics or all"),
+        ("passes = true", "passes: True is not a text"),
         ("title = 3", "title: 3 is not a text"),
         ('title = " "', "title: ' ' is not a line of text"),
         ('packages = "numpy"', "packages: 'numpy' is not a list"),

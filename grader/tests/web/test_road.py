@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from grader.criterion import KindCount
 from grader.progress.actions import Workspace, open_workspace
 from grader.progress.last_check import remember
 from grader.submission import take
@@ -27,14 +28,18 @@ def found(workspace: Workspace) -> Road:
     return road(workspace, NOW)
 
 
-def checked(workspace: Workspace, *statuses: str) -> Verdict:
-    """Keep a check of the first stage as it is now."""
+def checked(workspace: Workspace, *statuses: str, kinds: tuple[KindCount, ...] = ()) -> Verdict:
+    """Keep a check of the first stage as it is now; kinds counts the tests of its first row."""
     from dataclasses import replace
 
     from grader import __version__
 
     stage = workspace.course.stages[0]
     made = verdict(stage, *statuses)
+    if kinds:
+        done, total = sum(each.passed for each in kinds), sum(each.total for each in kinds)
+        first = replace(made.criteria[0], kinds=kinds, failures=(), tests_passed=done, tests_total=total)
+        made = replace(made, criteria=(first, *made.criteria[1:]))
     digest = take(stage, None, workspace.course.root).digest
     made = replace(made, run=replace(made.run, submission=digest, course=__version__, only=None))
     remember(workspace.store.folder, stage, made)
@@ -56,6 +61,25 @@ def test_a_pass_has_its_date_and_every_row_passes(place: Place, workspace: Works
     stop = found(workspace).stops[0]
     assert (stop.state, stop.passed_at, stop.passed, stop.work.attempts) == ("passed", NOW, 2, 1)
     assert not found(workspace).is_fresh
+
+
+def test_a_pass_says_how_robust_it_is_as_recorded_or_as_the_last_check_found(
+    place: Place, workspace: Workspace
+) -> None:
+    place.numbers.write_text(NUMBERS, encoding="utf-8")
+    digest = take(workspace.course.stages[0], None, place.root).digest
+    workspace.store.record_pass("s01", digest, 7, "0.1.0", NOW)
+    assert found(workspace).stops[0].robust is None  # as an earlier grader recorded it
+    workspace.store.record_pass("s01", digest, 7, "0.1.0", NOW, criteria=2, robust=1)
+    stop = found(workspace).stops[0]
+    assert (stop.robust, stop.passed, {row.robust for row in stop.rows}) == (1, 2, {None})
+    missing = (KindCount("values", 3, 3), KindCount("refusals", 1, 2))
+    checked(workspace, "passed", "passed", kinds=missing)
+    stop = found(workspace).stops[0]
+    assert (stop.robust, stop.passed) == (1, 2)
+    assert [(row.status, row.robust, row.said) for row in stop.rows] == [
+        ("passed", False, "1 of 2 refusals missing."), ("passed", True, ""),
+    ]  # fmt: skip
 
 
 def test_the_first_pass_is_the_one_that_counts(place: Place, workspace: Workspace) -> None:

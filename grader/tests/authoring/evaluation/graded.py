@@ -9,9 +9,10 @@ from grader.authoring.cases import Case, Result
 from grader.course.answers import Mistake
 from grader.course.mutants import Mutant
 from grader.course.stage import Criterion, Stage
+from grader.criterion import CriterionResult, Failure, KindCount
 from grader.outcome import Diagnosis, Outcome, Status
 from grader.submission.source import Problem
-from grader.verdict import CriterionResult, Failure, Run, Verdict
+from grader.verdict import Run, Verdict
 
 HINTS = ("a", "b", "c")
 
@@ -46,6 +47,13 @@ MUTANT = Mutant("half", 24, "return total(x) / 2", "return total(x) / 3", "…")
 
 def row(name: str, status: Status = "passed", *failures: Failure) -> CriterionResult:
     return CriterionResult(name, name, status, 0, 1, failures)
+
+
+# The row above without one of its refusals: it passes, and is not robust.
+BARE = CriterionResult(
+    "half", "half", "passed", 1, 2, (replace(FAILURE, kind="refusals"),),
+    kinds=(KindCount("values", 1, 1), KindCount("refusals", 0, 1)),
+)  # fmt: skip
 
 
 def verdict(*rows: CriterionResult, problem: Problem | None = None, faults: tuple[str, ...] = ()) -> Verdict:

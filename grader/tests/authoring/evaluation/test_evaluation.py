@@ -11,7 +11,7 @@ from grader.authoring.claims import Shortfall
 from grader.authoring.evaluation import Tally
 from grader.outcome import Outcome, Status
 from grader.submission.source import Problem
-from grader.tests.authoring.evaluation.graded import FAILURE, HIDDEN, STAGE, result, row, verdict
+from grader.tests.authoring.evaluation.graded import BARE, FAILURE, HIDDEN, STAGE, result, row, verdict
 from grader.verdict import Verdict
 
 
@@ -47,6 +47,10 @@ class TestRight:
         assert tally == Tally(1, 4)
         assert "does not pass for seed 4 and 2 more: " in shortfall.message and "--seed 4`" in shortfall.fix
         assert "does not pass for seed 6 and 1 more: " in evaluation.right(STAGE, results[::2])[1][0].message
+
+    def test_one_that_passes_without_all_of_its_robustness_is_not_right(self) -> None:
+        tally, (shortfall,) = evaluation.right(STAGE, [result("alternatives/loops", 2, verdict(row("total"), BARE))])
+        assert tally == Tally(0, 1) and "half is not robust: test_small.py::test_half" in shortfall.message
 
     def test_each_module_has_a_line_of_its_own(self) -> None:
         wrong = verdict(row("half", "failed", FAILURE))
@@ -106,6 +110,13 @@ class TestRows:
         (shortfall,) = evaluation.rows(STAGE, [result("reference", 1, verdict(), *outcomes)], self.FRESH)
         assert shortfall.message == f"row half has no {kind} test"
         assert shortfall.place == ("stages/s90_small/tests/" if kind == "public" else f"{HIDDEN}/")
+
+    def test_a_hidden_test_of_refusals_alone_is_none(self) -> None:
+        outcomes = [replace(each, kind="refusals") if each == self.OUTCOMES[3] else each for each in self.OUTCOMES]
+        (shortfall,) = evaluation.rows(STAGE, [result("reference", 1, verdict(), *outcomes)], self.FRESH)
+        assert shortfall.message == "row half has no hidden test"
+        alone = [replace(each, kind="refusals") if each.criterion == "half" else each for each in self.OUTCOMES]
+        assert evaluation.rows(STAGE, [result("reference", 1, verdict(), *alone)], self.FRESH) == []
 
     def test_tests_of_any_seed_count(self) -> None:
         split = [result("reference", seed, verdict(), *self.OUTCOMES[seed::2]) for seed in (0, 1)]

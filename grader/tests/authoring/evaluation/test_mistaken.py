@@ -15,6 +15,7 @@ from grader.diagnosis.obvious import NOTHING
 from grader.outcome import Outcome, Status
 from grader.submission.source import Problem
 from grader.tests.authoring.evaluation.graded import (
+    BARE,
     DIAGNOSIS,
     FAILURE,
     HIDDEN,
@@ -60,6 +61,16 @@ class TestMistakes:
             f"whole is not caught: row half is {status} (seed 7)",
             "sharpen a test of half",
         )
+
+    def test_one_of_refusals_is_caught_by_the_robustness_that_it_costs(self) -> None:
+        found = [result("mistakes/whole", seed, verdict(row("total"), BARE)) for seed in (1, 2)]
+        assert found[0].verdict is not None and found[0].verdict.passed and not found[0].verdict.robust
+        assert evaluation.mistakes(STAGE, [WHOLE], found) == (Tally(1, 1), Tally(1, 1), [])
+        assert evaluation.of_robustness([WHOLE], found) == 1
+        robust = result("mistakes/whole", 3, verdict(row("total"), row("half")))
+        caught, _, (shortfall,) = evaluation.mistakes(STAGE, [WHOLE], [*found, robust])
+        assert caught == Tally(0, 1) and shortfall.message == "whole is not caught: row half is passed (seed 3)"
+        assert evaluation.of_robustness([WHOLE], [*found, mistaken("failed", "whole")]) == 0
 
     def test_one_that_is_not_caught_is_not_named_either(self) -> None:
         assert evaluation.mistakes(STAGE, [WHOLE], [mistaken("blocked", "whole")])[:2] == (Tally(0, 1), Tally(0, 1))

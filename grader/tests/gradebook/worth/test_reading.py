@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -25,6 +26,7 @@ late_factors = [0.9, 0.5]
 late_days = 3
 partial = "kinds"
 kinds = { values = 2, refusals = 1 }
+passes = "all"
 
 [stages.s15]
 deadline = 2026-11-30T23:59:00
@@ -36,6 +38,7 @@ partial = "none"
 deadline = 2026-12-07T23:59:00Z
 row = 0.5
 attempts = "best"
+passes = "mathematics"
 
 [extensions.ada]
 s15 = 2
@@ -52,6 +55,7 @@ grace_minutes = -5
 late_factors = [0.5, 0.9, "x"]
 late_days = 9999
 partial = "kinds"
+passes = "values"
 
 [stages.s15]
 deadline = 2026-11-30
@@ -74,7 +78,8 @@ s16 = "late"
 """
 PLACES = [
     "schema", "timezone", "seed", "feedbak", "feedback", "attempts", "grace_minutes", "late_factors[1]",
-    "late_factors[2]", "late_days", "partial", "stages.s15.deadline", "stages.s15.points", "stages.s15.rows.split-head",
+    "late_factors[2]", "late_days", "partial", "passes", "stages.s15.deadline", "stages.s15.points",
+    "stages.s15.rows.split-head",
     "stages.s15.kinds.value", "stages.s16.deadline", "stages.s99", "extensions.bob", "extensions.ada.s15",
     "extensions.ada.s1", "extensions.ada.s16",
 ]  # fmt: skip
@@ -100,6 +105,7 @@ def test_a_whole_policy_is_read(course: Course, tmp_path: Path) -> None:
     assert (s15.points, s15.rows, s15.partial, s15.attempts) == (20, {"split-heads": 2}, "none", "last")
     assert (s16.row, s16.partial, s16.kinds, s16.attempts) == (0.5, "kinds", {"values": 2, "refusals": 1}, "best")
     assert policy.of("s01").attempts == "last"
+    assert policy.passes(course.stages) == {stage.id: "all" for stage in course.stages} | {"s16": "mathematics"}
     assert policy.deadline("ada", "s15") == datetime(2026, 12, 2, 22, 59, tzinfo=UTC)
     assert policy.deadline("ada", "s16") == datetime(2026, 12, 8, 11, 0, tzinfo=UTC)
 
@@ -107,6 +113,12 @@ def test_a_whole_policy_is_read(course: Course, tmp_path: Path) -> None:
 def test_without_a_file_each_row_is_worth_a_point(course: Course) -> None:
     assert read_policy(None, course) == Policy()
     assert Policy().of("s15") == StagePolicy()
+
+
+def test_what_it_does_not_say_of_passing_the_course_does(course: Course, tmp_path: Path) -> None:
+    strict = replace(course, settings=replace(course.settings, passes="all"))
+    assert read_policy(None, strict).of("s15").passes == read("", strict, tmp_path).of("s15").passes == "all"
+    assert read('[stages.s15]\npasses = "mathematics"', strict, tmp_path).of("s15").passes == "mathematics"
 
 
 def test_every_mistake_is_told_with_its_place(course: Course, tmp_path: Path) -> None:
