@@ -110,9 +110,9 @@ class TestFlatAnywhere:
         X = rng.normal(size=(1, 3)).astype(np.float32)
         for function, names in ((learner.min_max_scale, "minimum span"), (learner.robust_scale, "median iqr")):
             Z, middle, spread = unpack(function(X), "Z", *names.split())
-            assert_array(Z, np.zeros((1, 3)), name="Z", dtype="float32")
-            assert_array(middle, X[0], name=names.split()[0], dtype="float32")
-            assert_array(spread, np.ones(3), name=names.split()[1], dtype="float32")
+            assert_array(Z, np.zeros((1, 3)), name="Z")
+            assert_array(middle, X[0], name=names.split()[0])
+            assert_array(spread, np.ones(3), name=names.split()[1])
 
 
 @pytest.mark.criterion("outliers")

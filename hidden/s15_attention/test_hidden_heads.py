@@ -21,9 +21,14 @@ class TestSplitHeads:
 
     @pytest.mark.edges
     def test_one_head_and_one_feature_a_head(self, learner, rng):
-        x = rng.normal(size=(2, 3, 5)).astype(np.float32)
-        assert_array(learner.split_heads(x, 1), split(x, 1), name="result with one head", dtype="float32")
-        assert_array(learner.split_heads(x, 5), split(x, 5), name="result with five heads", dtype="float32")
+        x = rng.normal(size=(2, 3, 5))
+        assert_array(learner.split_heads(x, 1), split(x, 1), name="result with one head")
+        assert_array(learner.split_heads(x, 5), split(x, 5), name="result with five heads")
+
+    @pytest.mark.dtype
+    def test_heads_in_single_precision(self, learner, rng):
+        x = rng.normal(size=(2, 3, 4)).astype(np.float32)
+        assert_array(learner.split_heads(x, 2), split(x, 2), dtype="float32")
 
     @pytest.mark.refusals
     def test_heads_or_axes_that_do_not_fit_are_refused(self, learner, rng):
@@ -47,9 +52,14 @@ class TestMergeHeads:
 
     @pytest.mark.edges
     def test_one_head_and_one_feature_a_head(self, learner, rng):
-        x = rng.normal(size=(2, 3, 5)).astype(np.float32)
-        assert_array(learner.merge_heads(split(x, 1)), x, name="result with one head", dtype="float32")
-        assert_array(learner.merge_heads(split(x, 5)), x, name="result with five heads", dtype="float32")
+        x = rng.normal(size=(2, 3, 5))
+        assert_array(learner.merge_heads(split(x, 1)), x, name="result with one head")
+        assert_array(learner.merge_heads(split(x, 5)), x, name="result with five heads")
+
+    @pytest.mark.dtype
+    def test_merged_in_single_precision(self, learner, rng):
+        x = rng.normal(size=(2, 3, 4)).astype(np.float32)
+        assert_array(learner.merge_heads(split(x, 2)), x, dtype="float32")
 
     @pytest.mark.refusals
     def test_other_numbers_of_axes_are_refused(self, learner, rng):

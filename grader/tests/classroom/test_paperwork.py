@@ -109,6 +109,14 @@ def test_a_course_without_a_licence_names_none(course: Course, make: Callable[..
     assert "license" not in found["project"] and "license" not in found["tool"]["grader"]  # "" would be refused
 
 
+def test_a_copy_keeps_that_all_tests_count(course: Course) -> None:
+    strict = replace(course, settings=replace(course.settings, passes="all"))
+    for found in (folder_paperwork(strict, strict.stages, HOME, self_paced=True), made(strict, "s01")):
+        text = found["pyproject.toml"]
+        project = tomllib.loads(text.decode() if isinstance(text, bytes) else text)
+        assert project["tool"]["grader"]["passes"] == "all"
+
+
 def test_students_get_a_workflow_of_public_checks(course: Course) -> None:
     workflows = [text for name, text in made(course, "s01").items() if name.startswith(".github/workflows/")]
     assert workflows and all("contents: read" in text and "secrets." not in text for text in workflows)
