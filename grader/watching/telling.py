@@ -129,6 +129,7 @@ def done_lines(board: Board, look: Look) -> list[Text]:
     if verdict.public_passed:
         lines += paragraph("Its public tests pass; hidden tests run when you submit.", look, indent=0)
     lines += paragraph(f"You built {', '.join(names)}.", look, indent=0)
+    lines += _robustness(verdict, look)
     stages = {each.stage.id: each.stage for each in board.standings}
     opened = ", ".join(f"{each} · {stages[each].title}" for each in verdict.unlocked if each in stages)
     if opened and not verdict.unrecorded:
@@ -136,6 +137,15 @@ def done_lines(board: Board, look: Look) -> list[Text]:
     keys = "n goes on" if verdict.public_passed else "d compares yours with the reference, n goes on"
     lines += paragraph(f"{keys}, e explores it again." if board.drawn else f"{keys}.", look, "dim", indent=0)
     return lines
+
+
+def _robustness(verdict: Verdict, look: Look) -> list[Text]:
+    """Return how robust a module is that passes, and what the first row that is not lacks; nothing where all are."""
+    left = [row for row in verdict.criteria if row.lacks_robustness]
+    if not left:
+        return []
+    said = f"{reached_words(verdict)}. First: {left[0].text}: {lacking_words(left[0].counts.lacking)}."
+    return paragraph(said, look, "yellow", indent=0)
 
 
 def spoken(

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 from rich.text import Text
 
+from grader.criterion import KindCount
 from grader.report.terminal.layout import Look
 from grader.submission.source import Problem
 from grader.tests.support.command import Place
@@ -81,6 +82,22 @@ def test_a_stage_that_is_complete_says_what_was_built_and_opened(board: Board) -
     public = replace(done, passed=False, run=replace(done.run, public_only=True))
     told = text(telling.below(replace(board, verdict=public, since=None), LOOK))
     assert "hidden tests run when you submit" in told and "reference" not in told
+
+
+def test_a_stage_that_is_complete_says_how_robust_it_is(board: Board) -> None:
+    done = verdict(board.stage, "passed", "passed")
+    failing = verdict(board.stage, "failed", "passed").criteria[0].failures
+    kinds = (KindCount("values", 2, 2), KindCount("refusals", 1, 3))
+    bare = replace(done.criteria[0], tests_passed=3, tests_total=5, kinds=kinds, failures=failing)
+    board = replace(board, verdict=replace(done, criteria=(bare, done.criteria[1])), since=None)
+    told = " ".join(text(telling.below(board, LOOK)).split())
+    assert "2 of 2 criteria · 1 robust. First: double is right: 2 of 3 refusals missing." in told
+    assert "✗" not in told and board.complete and board.first is None
+    assert telling.row_line(bare, LOOK).plain.startswith("✓ double is right")
+    chosen = text(telling.below(board, LOOK, "double"))
+    assert "✓ double is right" in chosen and "3 of 5 tests · 2 of 3 refusals missing" in chosen
+    assert "This is the square." in chosen  # its cause, as that of anything else
+    assert text(telling.spoken_row(board, bare, LOOK)) == "Passes now: double is right; 2 of 3 refusals missing."
 
 
 def test_a_fault_of_the_grader_is_told_as_one(board: Board) -> None:
