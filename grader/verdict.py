@@ -147,8 +147,10 @@ def _row(
     status: Status = next((each for each in GRAVITY if each in statuses), "passed")
     row = CriterionResult(criterion.id, criterion.text, status, done, total, kinds=counts.kinds)
     failed = [outcome for outcome in found if outcome.status != "passed"]
-    if status in ("failed", "blocked") and not _stands(row):
-        wrong = [outcome for outcome in count if outcome.status != "passed"]
+    # A refusal that is missing shows that something is written, even where nothing that counts has come so far.
+    wrong = [outcome for outcome in failed if status in ("not_started", "blocked") or outcome in count]
+    is_begun = status in ("failed", "blocked") or any(outcome.status == "failed" for outcome in wrong)
+    if is_begun and status in ("failed", "blocked", "not_started") and not _stands(row):
         behind = {outcome.test: earlier.rests_on(outcome) for outcome in wrong if outcome.status == "failed"}
         if all(behind.values()):
             row = replace(row, status="blocked", waits_for=earlier.waits_for(wrong, behind.values()))

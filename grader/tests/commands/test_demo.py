@@ -39,18 +39,20 @@ def rows(verdict: Verdict, status: Status) -> dict[str, CriterionResult]:
 
 def test_some_rows_pass_some_fail_some_are_not_started_and_one_waits(verdict: Verdict) -> None:
     assert not verdict.grader_fault
-    assert len(rows(verdict, "passed")) == 7
-    assert set(rows(verdict, "failed")) == set(NAMED)
+    assert len(rows(verdict, "passed")) == 8
+    assert set(rows(verdict, "failed")) == {"split-heads", "layer-norm"}
+    assert [row.id for row in verdict.criteria if row.lacks_robustness] == ["positions-added"]
     assert {"merge-heads", "encoder-block", "multi-head-backward", "additive-attention"} <= set(
         rows(verdict, "not_started")
     )
     assert rows(verdict, "blocked")["multi-head-forward"].waits_for
 
 
-def test_each_failed_row_names_its_mistake(verdict: Verdict) -> None:
+def test_each_row_that_fails_or_lacks_robustness_names_its_mistake(verdict: Verdict) -> None:
     found = {
-        name: next(failure.diagnosis.mistake for failure in row.failures if failure.diagnosis)
-        for name, row in rows(verdict, "failed").items()
+        row.id: next(failure.diagnosis.mistake for failure in row.failures if failure.diagnosis)
+        for row in verdict.criteria
+        if row.status == "failed" or row.lacks_robustness
     }
     assert found == NAMED
 
@@ -79,7 +81,7 @@ def test_the_command_works_anywhere_records_nothing_and_ends_with_0(
         cli.main()
     shown = capsys.readouterr()
     assert (left.value.code or 0) == 0
-    assert "7 of 18 criteria" in shown.out
+    assert "8 of 18 criteria · 7 robust" in shown.out
     assert "demo/attention.py:" in shown.out
     assert "again with these inputs: grader demo --seed 3\n" in shown.out
     assert "half-finished module that comes with the course" in shown.err

@@ -87,6 +87,20 @@ class TestRobustness:
         found = decided({"r": ("refusals", "failed"), "v": ("values", "failed")})
         assert [each.kind for each in found.failures] == ["values", "refusals"] and found.status == "failed"
 
+    @pytest.mark.parametrize(("called", "status"), [(("weights",), "blocked"), ((), "not_started")])
+    def test_a_refusal_that_is_missing_shows_that_a_row_is_begun_and_waits(
+        self, called: tuple[str, ...], status: Status
+    ) -> None:
+        """Of a function that is written, whose other tests meet what is not written yet."""
+        expected = [(name, name, True) for name in ("scores", "weights")]
+        expected += [(name, "attention", True) for name in ("v", "c", "r")]
+        outcomes = [Outcome("scores", "scores", True, "passed"), Outcome("weights", "weights", True, "not_started")]
+        outcomes += [Outcome("v", "attention", True, "blocked", kind="values", waits_on="weights")]
+        outcomes += [Outcome("c", "attention", True, "not_started", kind="values")]
+        outcomes += [Outcome("r", "attention", True, "failed", kind="refusals", called=called or ("attention",))]
+        found = row(decide(STAGE, expected, outcomes, RUN, reaches={}), "attention")
+        assert found.status == status
+
     def test_nothing_waits_for_a_row_that_is_not_robust(self) -> None:
         found = scores({**RIGHT, "r": ("refusals", "failed")})
         assert row(found, "attention").status == "failed"
