@@ -89,7 +89,7 @@ def patterns() -> Canvas:
     frame = Frame(canvas, 450, 56, 150, 176, Axis(128, 16384, labels, "length n", log=True), up)
     for name, held, ink, dash in (
         ("scores: n²", lengths**2, "b", ""),
-        ("tiles: n · 128", 128 * lengths, "a", "8 4"),
+        ("tiles: n · 512", 512 * lengths, "a", "8 4"),
         ("linear: 2 n · 64", 2 * 64 * lengths, "c", "3 3"),
     ):
         frame.curve(lengths, held, ink, dash=dash)
