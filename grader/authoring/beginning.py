@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import tempfile
-from importlib import metadata
 from pathlib import Path
 from string import Template
 
@@ -12,6 +11,8 @@ from grader.authoring.new import TITLE, new_stage
 from grader.course.manifest import read_settings
 from grader.course.stage import Course
 from grader.errors import UsageError
+from grader.setup import installed
+from grader.setup.wheel import engine_files, engine_paths, source_of, wheel_files
 
 COURSE = Path(__file__).resolve().parent / "course"
 FIRST = "s01_averages"
@@ -30,14 +31,17 @@ def new_course(folder: Path, title: str | None) -> list[Path]:
         _around(draft, said)
         new_stage(Course(draft, (), read_settings(draft)), FIRST, None, ())
         files = {path.relative_to(draft): path.read_bytes() for path in sorted(draft.rglob("*")) if path.is_file()}
-    return _written(folder, files)
+    wheel = wheel_files(engine_files(engine_paths()))
+    return _written(folder, files | {Path(name): data for name, data in wheel.items()})
 
 
 def _around(draft: Path, title: str) -> None:
     """Write what stands around the stages."""
     number, _, topic = FIRST.partition("_")
+    grader = installed.project(COURSE.parents[2])["project"]
     words = {
-        "title": title, "project": _project(title), "distribution": _distribution(),
+        "title": title, "project": _project(title), "distribution": grader["name"],
+        "python": grader["requires-python"], "source": source_of(grader["name"]),
         "id": number, "name": FIRST, "stage_title": topic.capitalize(), "module": f"{topic}.py",
     }  # fmt: skip
     for template in sorted(COURSE.rglob("*.template")):
@@ -52,12 +56,6 @@ def _around(draft: Path, title: str) -> None:
 def _project(title: str) -> str:
     """Return a name for the project that every tool takes."""
     return re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-") or "course"
-
-
-def _distribution() -> str:
-    """Return the name under which the grader that runs is installed."""
-    found = next(iter(metadata.entry_points(group="console_scripts", name="grader")), None)
-    return found.dist.name if found is not None and found.dist is not None else "grader"
 
 
 def _expect_free(folder: Path) -> None:

@@ -23,7 +23,7 @@ def self_paced(root: Path) -> bytes:
     It is unproven: the workflow that publishes has proven every stage when it builds.
     """
     course = load_course(root)
-    files, key = contents(course, Plan(course.stages, None), with_grader=False)
+    files, key = contents(course, Plan(course.stages, None))
     return packed(files | shipped_key(course, key))
 
 

@@ -10,56 +10,40 @@ from string import Template
 from typing import Any
 
 from grader import __version__
-from grader.classroom import installed
 from grader.course.manifest import read_toml
 from grader.course.settings import PROJECT, Settings
 from grader.course.stage import Course, Stage
 from grader.errors import CourseError
+from grader.setup import installed
+from grader.setup.wheel import source_of, wheel_path
 
 CONVENTIONS = "The conventions that all stages share are in [stages/README.md](stages/README.md).\n\n"
 EXPLORE = " `explore` runs what you have written on an example, and shows it step by step."
 TEMPLATES = Path(__file__).parent / "templates"
-EXTRA = (
-    "class"  # what sealed tests need: a learner's copy always does, and scripts that ask for the extra still find it
-)
 
 
-def paperwork(course: Course, stages: tuple[Stage, ...], home: Path, self_paced: bool) -> dict[str, bytes]:
-    """Return these files by their path in the copy; home is the folder that the grader lies in."""
+def paperwork(
+    course: Course, stages: tuple[Stage, ...], home: Path, self_paced: bool, released: bool = True
+) -> dict[str, bytes]:
+    """Return these files by their path in the copy; home is the folder that the grader lies in.
+
+    A folder that is not released but made by an installed grader has no workflow, and is brought up to date by it.
+    """
+    licences = [course.root / "LICENSE"] if (course.root / "LICENSE").is_file() else []
+    values = installed.project(home)
+    package = values["project"]["name"]
+    words = {**_words(course, stages, self_paced), "wheel": wheel_path(package)}
+    update = "" if released else _filled("copy/update.md", wheel=words["wheel"].rpartition("/")[2])
     texts = {
-        "README.md": _readme(course, stages, self_paced),
-        "pyproject.toml": _project(course, _own(course), installed.project(home)),
-        "LICENSE": _text(own) if (own := course.root / "LICENSE").is_file() else installed.licence(home),
+        "README.md": _filled("copy/README.md", **words, update=update),
+        "pyproject.toml": _project(course, _own(course), values),
         ".gitignore": _text(TEMPLATES / "copy" / "gitignore"),
-        **_workflows(TEMPLATES / "github"),
+        **({"LICENSE": _text(licences[0])} if licences else {"LICENSE": installed.licence(home)} if released else {}),
+        **(_workflows(TEMPLATES / "github") if released else {}),
         **_index(course, stages),
+        **{page: _text(course.root / page) for page in course.settings.pages},
     }
     return {name: text.encode() for name, text in texts.items()}
-
-
-def folder_paperwork(course: Course, stages: tuple[Stage, ...], home: Path, self_paced: bool) -> dict[str, bytes]:
-    """Return the same of a learner who has installed the grader: the copy's pyproject.toml asks for it by its name."""
-    project: Any = installed.project(home)["project"]
-    words = {**_words(course, stages, self_paced), "package": project["name"], "stage": stages[0].name}
-    texts = {
-        "README.md": _filled("folder/README.md", **words),
-        "pyproject.toml": _filled(
-            "folder/project.toml",
-            name=json.dumps(f"{project['name']}-course"),
-            python=json.dumps(project["requires-python"]),
-            grader=json.dumps(project["name"]),
-            extras=_extras_of(project),
-            settings=_settings_text(course.settings),
-        ),
-        ".gitignore": _text(TEMPLATES / "copy" / "gitignore"),
-        **({"LICENSE": _text(course.root / "LICENSE")} if (course.root / "LICENSE").is_file() else {}),
-        **_index(course, stages),
-    }
-    return {name: text.encode() for name, text in texts.items()}
-
-
-def _readme(course: Course, stages: tuple[Stage, ...], self_paced: bool) -> str:
-    return _filled("copy/README.md", **_words(course, stages, self_paced))
 
 
 def _words(course: Course, stages: tuple[Stage, ...], self_paced: bool) -> dict[str, str]:
@@ -86,33 +70,26 @@ def _own(course: Course) -> dict[str, Any]:
 
 
 def _project(course: Course, own: dict[str, Any], values: dict[str, Any]) -> str:
-    """Return the copy's pyproject.toml: the course's name, and what the grader, whose values these are, and it need."""
+    """Return the copy's pyproject.toml: the course's name, and the grader, whose values these are, from its wheel."""
     project = values["project"]
+    package = project["name"]
+    is_graders = own.get("name") == package  # then its requirements are those of the grader, which the wheel names
+    grader = re.compile(rf"{re.escape(package)}(?![\w-])")
+    others = [] if is_graders else [each for each in own.get("dependencies", ()) if not grader.match(each)]
     newest = values.get("tool", {}).get("uv", {}).get("exclude-newer")
-    extras = project.get("optional-dependencies", {})
-    if EXTRA not in extras:
-        raise CourseError(f"pyproject.toml has no extra {EXTRA!r}, which names what opens sealed tests")
-    grader = re.compile(rf"{re.escape(project['name'])}(?![\w-])")
-    others_own = [each for each in own.get("dependencies", ()) if not grader.match(each)]  # the copy holds the grader
-    needed = sorted({*project["dependencies"], *extras[EXTRA], *others_own})
-    others = [f"{name} = {json.dumps(wanted)}" for name, wanted in sorted(extras.items())]
+    extras = sorted(project.get("optional-dependencies", {}))
     return _filled(
         "copy/project.toml",
-        name=json.dumps(own.get("name") or "course"),
+        name=json.dumps(f"{package}-course" if is_graders else own.get("name") or "course"),
         description=json.dumps(own.get("description") or course.settings.title),
-        license=f"license = {json.dumps(course.settings.license)}" if course.settings.license else "",
+        license=f"license = {json.dumps(course.settings.license)}\n" if course.settings.license else "",
         python=json.dumps(project["requires-python"]),
-        dependencies=json.dumps(needed, indent=4),
-        extras="\n".join(others),
+        dependencies=json.dumps([package, *sorted(others)]),
+        extras="\n".join(f"{name} = {json.dumps([f'{package}[{name}]'])}" for name in extras),
+        newest=f"exclude-newer = {json.dumps(newest)} # newer packages were not tried\n" if newest else "",
+        source=source_of(package),
         settings=_settings_text(course.settings),
-        uv=f"[tool.uv]\nexclude-newer = {json.dumps(newest)}\n\n" if newest else "",
     )
-
-
-def _extras_of(project: dict[str, Any]) -> str:
-    """Return extras of the grader as those of a folder that depends on it."""
-    package, names = project["name"], sorted(project.get("optional-dependencies", {}))
-    return "\n".join(f"{name} = {json.dumps([f'{package}[{name}]'])}" for name in names)
 
 
 def _settings_text(own: Settings) -> str:

@@ -1,4 +1,4 @@
-"""The learner's copy of a course: the stages and the grader, with what a learner does not get sealed, or left out."""
+"""The learner's copy of a course: stages and the grader's wheel; what a learner does not get is sealed, or left out."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from grader import __version__
 from grader.capstone.plan import FOLDER as CAPSTONE
 from grader.capstone.plan import has_capstone, read_plan
 from grader.classroom.leaks import leaks
-from grader.classroom.paperwork import folder_paperwork, paperwork
+from grader.classroom.pages import linked
+from grader.classroom.paperwork import paperwork
 from grader.course.answers import ALTERNATIVES, hidden_folder, reference_source
 from grader.course.data import FOLDER, data_beside
 from grader.course.sealed import SHIPPED_KEY, SealKey
@@ -24,16 +25,17 @@ from grader.course.sealed.keys import new_key
 from grader.course.stage import Course, Stage
 from grader.course.stub import stub_of
 from grader.errors import CourseError, UsageError
+from grader.setup.wheel import engine_files, engine_paths, wheel_files
 
 if TYPE_CHECKING:
     from grader.authoring.verify import OnResult
 
 GRADER = Path(__file__).resolve().parents[1]
 HOME = GRADER.parent
-KINDS = (".py", ".html", ".css", ".js", ".woff2", ".txt", ".json", ".ini", ".toml", ".typed")  # of our own files
+KINDS = (".py", ".html", ".css", ".js", ".woff2", ".txt", ".json", ".ini", ".toml", ".typed")  # of drawings
 STAGE_KINDS = (".py", ".md", ".toml", ".svg", ".png", ".npz", ".txt", ".csv")
-ROOMS = ("tests", "bench", "authoring", "similarity")  # of the grader, that no learner needs
-CLASSROOM = ("release.py", "leaks.py", "packing.py", "paperwork.py", "installed.py", "templates")
+ROOMS = ("authoring", "similarity")  # of the grader, that no learner needs
+CLASSROOM = ("release.py", "leaks.py", "packing.py", "pages.py", "paperwork.py", "templates")
 LEFT_OUT = (*ROOMS, *(f"classroom/{name}" for name in CLASSROOM))
 SHOWN = 20  # leaks in one message
 
@@ -57,8 +59,10 @@ def release(course: Course, plan: Plan, target: Path, on_result: OnResult | None
     take it, CourseError where it would hold hidden text, or where a reference does not pass though the plan wants it.
     """
     _expect_free(target, course)
-    files, key = contents(course, plan)
-    expect_sound(course, files, key)
+    engine = engine_files(_own_files())
+    wheel = wheel_files(engine)
+    files, key = contents(course, plan, wheel)
+    expect_sound(course, engine | {name: data for name, data in files.items() if name not in wheel}, key)
     if plan.proven:
         from grader.authoring.soundness import expect_sound_stages  # needs pytest, which a build of the package lacks
 
@@ -69,19 +73,15 @@ def release(course: Course, plan: Plan, target: Path, on_result: OnResult | None
     return tuple(sorted(files))
 
 
-def contents(course: Course, plan: Plan, with_grader: bool = True) -> tuple[dict[str, bytes], SealKey]:
+def contents(course: Course, plan: Plan, wheel: Mapping[str, bytes] | None = None) -> tuple[dict[str, bytes], SealKey]:
     """Return the files of a learner's copy, but for a key that is shipped, and the key that its bundles have.
 
-    Without the grader it is the folder of a learner who has installed it.
+    Without a wheel it is the folder of a learner whose grader puts its own into it.
     """
     key = plan.key or new_key()
-    make = paperwork if with_grader else folder_paperwork
-    files = {
-        name: data
-        for name, data in copied(course, plan.stages).items()
-        if with_grader or not name.startswith("grader/")
-    }
-    files |= make(course, plan.stages, HOME, plan.key is None)
+    files = copied(course, plan.stages)
+    files |= paperwork(course, plan.stages, HOME, plan.key is None, released=wheel is not None)
+    files |= {page: linked(files[page], page, files) for page in course.settings.pages} | dict(wheel or {})
     digests = {name: digest(data) for name, data in files.items()}
     record = Record(__version__, key.id, plan.key is None, digests, plan.proven)
     hidden = course.settings.hidden
@@ -98,7 +98,7 @@ def shipped_key(course: Course, key: SealKey) -> dict[str, bytes]:
 
 def copied(course: Course, stages: tuple[Stage, ...]) -> dict[str, bytes]:
     """Return the files that a learner gets as they are, and the stubs, which the solutions make."""
-    files = {f"grader/{path.relative_to(GRADER).as_posix()}": path for path in _own_files()}
+    files: dict[str, Path] = {}
     if (drawings := course.settings.drawings) is not None:
         folder = course.root / drawings
         files |= {f"{drawings}/{path.relative_to(folder).as_posix()}": path for path in _below(folder, KINDS)}
@@ -145,9 +145,9 @@ def _given(stage: Stage) -> list[Path]:
     return [place for used in stage.builds_on if (place := stage.given_path(used)).is_file()]
 
 
-def _own_files() -> Iterator[Path]:
-    left_out = tuple(GRADER / name for name in LEFT_OUT)
-    yield from (path for path in _below(GRADER, KINDS) if not {path, *path.parents}.intersection(left_out))
+def _own_files() -> list[Path]:
+    """Return the grader's files that a learner gets: nothing of a course, and no command of an author's."""
+    return engine_paths(LEFT_OUT)
 
 
 def _below(folder: Path, kinds: tuple[str, ...]) -> Iterator[Path]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -36,10 +37,11 @@ def init(
 ) -> None:
     """Make a folder to learn in: stages, READMEs and tests of the course that comes with this grader.
 
-    It works offline. Nothing is overwritten: a folder that holds anything is refused.
+    The folder brings this grader's wheel along, so that `uv run grader` works there without an index of packages that
+    has it. Nothing is overwritten: a folder that holds anything is refused.
     """
     from grader.report.terminal.screen import say
-    from grader.setup.edition import shipped
+    from grader.setup.wheel import shipped
     from grader.setup.first_commit import first_commit
     from grader.setup.making import editor_files, make
 
@@ -52,14 +54,14 @@ def init(
     if git and (reason := first_commit(folder)) is not None:
         say(f"No git commit was made: {reason}.")
     first = "" if folder.resolve() == Path.cwd() else f"`cd {shlex.quote(str(folder))}`, then "
-    say(f"Next: {first}`grader`.")
+    say(f"Next: {first}`{'uv run ' if shutil.which('uv') else ''}grader`.")
 
 
 def update(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would change, and change nothing.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Bring the newer course that came with this grader into your folder.
+    """Bring this grader, and the newer course that came with it, into your folder.
 
     READMEs, tests and stubs change; your code is never overwritten. Where a stub changed as well, it is merged into
     your code, or put next to it. What it replaces of yours is kept in .grader/backups/.
@@ -70,7 +72,7 @@ def update(
     from grader.report.document import dumps
     from grader.report.terminal.screen import say, write
     from grader.report.terminal.words import count
-    from grader.setup.edition import shipped
+    from grader.setup.wheel import shipped
     from grader.setup.updating import update as bring
 
     found = bring(find_course_root(Path.cwd()), shipped(), datetime.now(UTC), dry_run=dry_run)
@@ -104,11 +106,18 @@ def tell_newer_course(course: Course) -> None:
 
 
 def _lines(found: Update) -> list[str]:
-    shown = [change for change in found.changes if not change.sealed]
+    shown = [change for change in found.changes if not change.sealed and not _is_wheel(change)]
     width = max((len(change.path) for change in shown), default=0)
     lines = [f"{change.path:<{width}}  {_said(change)}" for change in shown]
-    sealed = len(found.changes) - len(shown)
-    return [*lines, *([f"and {sealed} files of the sealed tests"] if sealed else [])]
+    wheel = ["and the grader's wheel"] if any(map(_is_wheel, found.changes)) else []
+    sealed = sum(change.sealed for change in found.changes)
+    return [*lines, *wheel, *([f"and {sealed} files of the sealed tests"] if sealed else [])]
+
+
+def _is_wheel(change: Change) -> bool:
+    from grader.setup.wheel import WHEELS
+
+    return change.path.startswith(f"{WHEELS}/")
 
 
 def _said(change: Change) -> str:

@@ -20,6 +20,7 @@ VERSION = re.compile(r"[0-9A-Za-z.+-]{1,40}")
 STUDENT = re.compile(r"[\w.@/+-]([\w .@/+-]{0,98}[\w.@/+-])?")  # a name, an address, or OWNER/NAME of a repository
 _ID = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _STATUS = ("-c", "core.fsmonitor=false", "status", "--porcelain", "-z", "--untracked-files=normal", "--no-renames")
+_GRADING = ("grader/", ".grader/wheels/", "stages/")  # where what grades lies, and the hidden folder
 _WRITTEN = re.compile(r"stages/[^/]+/[^/]+\.py|(.*/)?README\.md")  # by a learner, or for one: it grades nobody
 
 
@@ -113,7 +114,7 @@ def _checkout_changed(course: Course, root: Path, hidden: Path) -> bool | None:
     """Ask git whether anything that grades is not as it was committed; None where git does not say."""
     if not hidden.is_relative_to(root):
         return None  # a link leads to another place, of which this repository knows nothing
-    folders = dict.fromkeys(("grader", "stages", hidden.relative_to(root).parts[0]))
+    folders = dict.fromkeys((*_GRADING, hidden.relative_to(root).parts[0]))
     environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     try:
         done = subprocess.run(
@@ -135,7 +136,7 @@ def _copy_changed(root: Path, hidden: Path) -> bool | None:
         files = read_record(hidden).files
     except CourseError:
         return None
-    grading = (path for path in files if path.startswith(("grader/", "stages/")) and not _WRITTEN.fullmatch(path))
+    grading = (path for path in files if path.startswith(_GRADING) and not _WRITTEN.fullmatch(path))
     try:
         return any(digest((root / path).read_bytes()) != files[path] for path in grading)
     except OSError:

@@ -21,6 +21,10 @@ _FOLDER: Rule = (
 )
 _STAGE_ID: Rule = re.compile(r"s[0-9]{2,}"), "the id of a stage: s and two digits or more"
 _FILE: Rule = re.compile(r"(?!/)(?!.*(^|/)\.\.(/|$))[^\\]*\.py"), "a Python file of the course, relative to its folder"
+_PAGE: Rule = (
+    re.compile(r"[\w-]+(/[\w-]+)*\.md"),
+    "a Markdown file of the course, relative to its folder, as in 'docs/learning.md'",
+)
 _LINE: Rule = re.compile(r"(?=.*\S)[^\x00-\x1f\x7f]+"), "a line of text"
 
 
@@ -34,10 +38,10 @@ class Demo:
 
 @dataclass(frozen=True)
 class Settings:
-    """Title and licence; packages that a learner's code may import; folders, relative to the course.
+    """Title and licence; packages that a learner's code may import; folders and pages, relative to the course.
 
-    hidden holds tests and answers, drawings what `grader explore` shows of the stages. passes says which tests make a
-    criterion pass: those of its mathematics, or all, with refusals and the dtype.
+    hidden holds tests and answers, drawings what `grader explore` shows of the stages; learners get the pages. passes
+    says which tests make a criterion pass: those of its mathematics, or all, with refusals and the dtype.
     """
 
     title: str = ""
@@ -47,6 +51,7 @@ class Settings:
     drawings: str | None = None
     demo: Demo | None = None
     passes: Passes = "mathematics"
+    pages: tuple[str, ...] = ()
 
 
 def settings_of(table: Table, root: Path) -> Settings:
@@ -59,6 +64,7 @@ def settings_of(table: Table, root: Path) -> Settings:
         packages=table.texts("packages", _NAME),
         hidden=_folder(table, "hidden", root) if "hidden" in given else "hidden",
         drawings=_folder(table, "drawings", root) if "drawings" in given else None,
+        pages=_pages(table, root),
         demo=_demo(table.table("demo"), root) if "demo" in given else None,
         passes=passes_in(table) or "mathematics",
     )
@@ -118,6 +124,14 @@ def _folder(table: Table, key: str, root: Path) -> str:
     elif name and not (root / name).is_dir():
         table.wrong(key, f"there is no folder '{name}' in the course")
     return name
+
+
+def _pages(table: Table, root: Path) -> tuple[str, ...]:
+    found = table.texts("pages", _PAGE)
+    for place, name in enumerate(found):
+        if not (root / name).is_file():
+            table.wrong(f"pages[{place}]", f"there is no file '{name}' in the course")
+    return found
 
 
 def _demo(table: Table, root: Path) -> Demo:

@@ -156,7 +156,16 @@ def _course(start: Path) -> Iterator[Finding]:
     if not mistakes:
         yield Finding("stages", "ok", f"{len(course.stages)} in {root}, each with {_PARTS[is_copy(course.hidden)]}")
     yield from mistakes
+    yield from _wheel(root)
     yield _progress(course)
+
+
+def _wheel(root: Path) -> Iterator[Finding]:
+    """Compare the wheel that the folder installs the grader from with its hash; nothing where it brings none."""
+    from grader.setup.wheel import wheel_used
+
+    if (used := wheel_used(root)) is not None:
+        yield Finding("wheel", "broken" if used.remedy else "ok", used.what, used.remedy)
 
 
 def _stage(stage: Stage) -> Iterator[Finding]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
 from grader.course.sealed.copy import RECORD, Record, parsed_record
@@ -17,11 +17,15 @@ STAMP = (1980, 1, 1, 0, 0, 0)  # of every file, so that the same course gives th
 
 @dataclass(frozen=True)
 class Edition:
-    """A course as a learner gets it: path -> bytes of every file; sealed is the folder of its record and bundles."""
+    """A course as a learner gets it: path -> bytes of every file; sealed is the folder of its record and bundles.
+
+    wheel is the grader's own, and its hash, by their paths: its record cannot name what it lies in.
+    """
 
     record: Record
     files: Mapping[str, bytes]
     sealed: str
+    wheel: Mapping[str, bytes] = field(default_factory=dict)
 
     @property
     def version(self) -> str:
@@ -32,14 +36,16 @@ class Edition:
         return f"{self.sealed}/{name}"
 
 
-def packed(files: Mapping[str, bytes]) -> bytes:
-    """Return the archive of these files."""
+def packed(files: Mapping[str, bytes], compressed: bool = True) -> bytes:
+    """Return the archive of these files; not compressed, it has the same bytes whichever zlib Python was built with."""
     import zipfile  # every start of the grader asks only whether there is an archive
 
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, data in sorted(files.items()):
-            archive.writestr(zipfile.ZipInfo(name, STAMP), data, zipfile.ZIP_DEFLATED)
+            member = zipfile.ZipInfo(name, STAMP)
+            member.create_system = 3  # Unix, wherever it is made
+            archive.writestr(member, data, zipfile.ZIP_DEFLATED if compressed else zipfile.ZIP_STORED)
     return buffer.getvalue()
 
 

@@ -19,7 +19,11 @@ def make(edition: Edition, target: Path, editors: tuple[str, ...] = ()) -> tuple
 
     Raises UsageError where target cannot take them; what was written until then is removed again.
     """
-    files = {**edition.files, **{name: data for editor in editors for name, data in editor_files(editor).items()}}
+    files = {
+        **edition.files,
+        **edition.wheel,
+        **{name: data for editor in editors for name, data in editor_files(editor).items()},
+    }
     _expect_free(target)
     there = target.exists()
     try:

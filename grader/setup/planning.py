@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -30,10 +30,11 @@ class Change:
     sealed: bool = False  # a bundle, or what lies with it
 
 
-def plan(edition: Edition, old: Record, read: Read, merge: Merge) -> tuple[Change, ...]:
+def plan(edition: Edition, old: Record, read: Read, merge: Merge, wheels: Iterable[str] = ()) -> tuple[Change, ...]:
     """Return the changes in the order in which they are made; a run that was cut short is completed by another one.
 
-    Modules come first, while the stubs that they began from are still there; the record of the release comes last.
+    wheels are the paths of those in the folder: the new one is there before pyproject.toml names it, and an old one
+    until it does not. Modules come before the stubs that they began from; the record of the release comes last.
     """
     own = {**modules(old.files, edition.sealed), **modules(edition.record.files, edition.sealed)}
     first = [change for path in sorted(own) for change in _module(path, own[path], edition, old, read, merge)]
@@ -43,9 +44,11 @@ def plan(edition: Edition, old: Record, read: Read, merge: Merge) -> tuple[Chang
     record = edition.path(RECORD)
     sealed.sort(key=lambda path: path == record)
     return (
+        *(change for path in sorted(edition.wheel) for change in _own(path, edition.wheel[path], read)),
         *first,
         *(change for path in plain for change in _plain(path, edition, old, read)),
-        *(change for path in sealed for change in _sealed(path, edition, read)),
+        *(change for path in sorted(set(wheels) - edition.wheel.keys()) for change in _own(path, None, read)),
+        *(change for path in sealed for change in _own(path, edition.files.get(path), read, sealed=True)),
     )
 
 
@@ -102,14 +105,14 @@ def _plain(path: str, edition: Edition, old: Record, read: Read) -> Iterator[Cha
         yield Change(path, "replace", new, backup=digest(mine) != was)
 
 
-def _sealed(path: str, edition: Edition, read: Read) -> Iterator[Change]:
-    """Bundles, stubs, key and record are the course's alone."""
-    mine, new = read(path), edition.files.get(path)
+def _own(path: str, new: bytes | None, read: Read, sealed: bool = False) -> Iterator[Change]:
+    """Bundles, stubs, key, record and the grader's wheel are never a learner's: nothing is kept of them."""
+    mine = read(path)
     if new is None:
         if mine is not None:
-            yield Change(path, "remove", sealed=True)
+            yield Change(path, "remove", sealed=sealed)
     elif mine != new:
-        yield Change(path, "add" if mine is None else "replace", new, sealed=True)
+        yield Change(path, "add" if mine is None else "replace", new, sealed=sealed)
 
 
 def _old_bundles(old: Record, edition: Edition) -> set[str]:

@@ -18,7 +18,7 @@ from grader.setup.files import backup_folder, read, remove, write
 from grader.setup.merging import merged
 from grader.setup.planning import Change, Merge, plan
 
-ENGINE = "grader/"  # where a copy that `grader release` built has the grader itself
+RELEASED = ("grader/", ".grader/wheels/")  # where a copy that `grader release` built has the grader, as its record says
 LOCK_SECONDS = 10.0
 
 
@@ -73,7 +73,7 @@ def expect_learners(root: Path, edition: Edition) -> Record:
         what = f"{root} is not a folder that `grader init` made"
         raise UsageError(what, "Only such a folder is updated. An author's course changes by hand, or with git.")
     record = read_record(hidden)
-    if any(name.startswith(ENGINE) for name in record.files) or not record.self_paced:
+    if any(name.startswith(RELEASED) for name in record.files) or not record.self_paced:
         what = f"{root} is a copy that somebody released with a grader of its own"
         raise UsageError(what, "Whoever released it gives you the next one; nothing was changed.")
     if is_newer(record.course, edition.version):
@@ -83,8 +83,10 @@ def expect_learners(root: Path, edition: Edition) -> Record:
 
 
 def _planned(root: Path, edition: Edition, when: datetime, merge: Merge) -> Update:
+    from grader.setup.wheel import wheels_in  # what asks for a newer course does without it
+
     record = read_record(root / edition.sealed)
-    changes = plan(edition, record, lambda path: read(root, path), merge)
+    changes = plan(edition, record, lambda path: read(root, path), merge, wheels_in(root) if edition.wheel else ())
     kept = backup_folder(root, when) if any(change.backup for change in changes) else None
     return Update(record.course, edition.version, changes, kept)
 

@@ -16,7 +16,8 @@ RECORD = "release.json"
 SCHEMA = 1
 AGAIN = "Fetch this copy of the course again."
 DATA = "data/"  # begins the paths of a stage's data, in its folder
-OWN = (".git", ".grader")  # folders of a learner's, of which no release has a file
+OWN = (".git", ".grader")  # folders of a learner's, of which no release has a file but the grader's wheel
+WHEELS = (".grader", "wheels")
 
 
 @dataclass(frozen=True)
@@ -86,7 +87,8 @@ def _record(values: Mapping[str, Any]) -> Record | None:
 def _is_inside(path: str) -> bool:
     """Say whether a path can be a course's file: an update deletes and replaces what the old record names."""
     parts = path.split("/")
-    return path.isprintable() and not set(path) & set("\\:") and all(_is_name(part) for part in parts)
+    checked = parts[2:] if tuple(parts[:2]) == WHEELS else parts
+    return path.isprintable() and not set(path) & set("\\:") and bool(checked) and all(map(_is_name, checked))
 
 
 def _is_name(part: str) -> bool:

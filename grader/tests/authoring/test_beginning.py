@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import tomllib
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -43,6 +44,15 @@ def test_it_is_a_course_that_its_table_describes(made: Path) -> None:
     assert project["name"] == "sorting-by-hand" and project["dependencies"][0].endswith("[class]")
 
 
+def test_it_brings_the_grader_without_any_course(made: Path) -> None:
+    sources = tomllib.loads((made / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["uv"]["sources"]
+    with zipfile.ZipFile(made / sources["attention-grader"]["path"]) as wheel:
+        names = set(wheel.namelist())
+    assert {"grader/cli.py", "grader/authoring/beginning.py", "grader/classroom/release.py"} <= names
+    outside = [name for name in names if not name.startswith("grader/") and ".dist-info/" not in name]
+    assert not outside and not [name for name in names if name.endswith((".zip", ".sealed", ".key", ".pyc"))]
+
+
 @pytest.mark.full_matrix
 def test_its_stage_proves_itself_with_every_mutant_caught(made: Path, command: Command, is_full: bool) -> None:
     """By default a few of the mutants are graded."""
@@ -62,7 +72,8 @@ def test_a_check_works_and_finds_nothing_begun(made: Path, command: Command) -> 
 
 
 def test_it_is_ready_for_git_and_ci_with_pinned_actions(made: Path) -> None:
-    assert ".grader/" in (made / ".gitignore").read_text(encoding="utf-8").splitlines()
+    ignored = (made / ".gitignore").read_text(encoding="utf-8").splitlines()
+    assert {".grader/*", "!.grader/wheels/"} <= set(ignored)
     workflow = made / ".github" / "workflows" / "ci.yml"
     text = workflow.read_text(encoding="utf-8")
     uses = [line.split("uses: ")[1] for line in text.splitlines() if "uses: " in line]

@@ -1,4 +1,4 @@
-"""A learner's copy of the real course, and the grader that lies in it."""
+"""A learner's copy of the real course, and the grader that its wheel brings."""
 
 from __future__ import annotations
 
@@ -28,21 +28,23 @@ for arguments in json.loads(sys.argv[1]):
     ended.append([code or 0, out.getvalue(), err.getvalue()])
 print(json.dumps(ended))
 """
+ENGINE = "engine"  # the folder beside a release into which its wheel is unpacked
 Ended = subprocess.CompletedProcess[str]
 
 
 class Copy:
-    """A learner's copy; what is run there imports the grader that lies in it."""
+    """A learner's copy; what is run there imports engine, which is what its wheel holds."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, engine: Path) -> None:
         self.root = root
+        self.engine = engine
         self.module = root / "stages" / NAME / "matrices.py"
         self.key = root / "hidden" / "tests.key"
         self.bundle = root / "hidden" / f"{NAME}.sealed"
 
     def python(self, *arguments: str) -> Ended:
         environment = {name: value for name, value in os.environ.items() if not name.startswith(("GRADER", "PYTEST"))}
-        environment["PYTHONPATH"] = str(self.root)
+        environment["PYTHONPATH"] = str(self.engine)
         command = [sys.executable, *arguments]
         return subprocess.run(
             command, cwd=self.root, env=environment, capture_output=True, text=True, check=False, timeout=120

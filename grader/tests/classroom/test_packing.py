@@ -61,6 +61,7 @@ def test_the_packed_course_has_all_of_a_learners_folder_and_no_grader(root: Path
     (tmp_path / "key").write_bytes(edition.files["hidden/tests.key"])
     assert read_key(tmp_path / "key").id == edition.record.key and edition.record.self_paced
     assert b'dependencies = ["attention-grader"]' in edition.files["pyproject.toml"]
+    assert not edition.wheel
 
 
 @pytest.mark.parametrize("kind", ["whl", "tar.gz"])

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import base64
+import hashlib
 import shutil
 import subprocess
+import zipfile
 import zlib
 from collections.abc import Callable
 from pathlib import Path
@@ -20,12 +22,14 @@ from grader.course.sealed.copy import digest, read_record
 from grader.course.sealed.keys import read_key
 from grader.course.stage import Course
 from grader.errors import CourseError, UsageError
+from grader.setup.wheel import wheel_path
 from grader.tests.support.copies import KEY, NAME
 from grader.tests.support.good_stage import HIDDEN as HIDDEN_TEST
 from grader.tests.support.good_stage import MISTAKES, PUBLIC, SOLUTION, write_stage
 from grader.tests.support.places import HOUSE, ROOT
 
 OTHER = "s91_more"
+WHEEL = [f"{wheel_path('attention-grader')}{end}" for end in ("", ".sha256")]
 
 
 @pytest.fixture
@@ -58,7 +62,16 @@ def test_a_copy_holds_stubs_public_tests_and_bundles(course: Course, target: Pat
         "hidden/release.json",
         *(f"hidden/{name}.{kind}" for name in (NAME, OTHER) for kind in ("sealed", "stub")),
     }
-    assert {"README.md", "LICENSE", "pyproject.toml", ".gitignore", "grader/judging/pytest.ini"} <= found
+    assert {"README.md", "LICENSE", "pyproject.toml", ".gitignore", *WHEEL} <= found
+
+
+def test_the_wheel_holds_the_grader_alone_and_has_its_hash_beside_it(course: Course, target: Path) -> None:
+    release(course, Plan(course.stages, None), target)
+    data = (target / WHEEL[0]).read_bytes()
+    assert (target / WHEEL[1]).read_text() == f"{hashlib.sha256(data).hexdigest()}  {Path(WHEEL[0]).name}\n"
+    with zipfile.ZipFile(target / WHEEL[0]) as wheel:
+        inside = {name for name in wheel.namelist() if ".dist-info/" not in name}
+    assert inside == {"grader/__init__.py", "grader/cli.py", "grader/judging/pytest.ini"}
 
 
 def test_a_capstone_goes_along_with_all_that_it_builds_on() -> None:

@@ -8,11 +8,12 @@ import json
 import shutil
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import pytest
 
-from grader.tests.classroom.released import NAME, REFERENCE, Copy
+from grader.tests.classroom.released import ENGINE, NAME, REFERENCE, Copy
 from grader.tests.conftest import need
 from grader.tests.support.authors_copy import AuthorsCopy
 from grader.tests.support.command import RUN
@@ -22,9 +23,10 @@ ABOUT = "grader/course", "grader/setup", "grader/authoring", "hatch_build.py", "
 pytestmark = pytest.mark.full_matrix(*ABOUT)  # by default the walk through the installed wheel stands for it
 IMPORTS = """
 import importlib, pathlib, sys
-for path in sorted(pathlib.Path("grader").rglob("*.py")):
-    name = ".".join(path.with_suffix("").parts).removesuffix(".__init__")
-    assert pathlib.Path(importlib.import_module(name).__file__).is_relative_to(pathlib.Path.cwd()), name
+home = pathlib.Path(sys.argv[1])
+for path in sorted(home.rglob("grader/**/*.py")):
+    name = ".".join(path.relative_to(home).with_suffix("").parts).removesuffix(".__init__")
+    assert pathlib.Path(importlib.import_module(name).__file__).is_relative_to(home), name
 """
 
 
@@ -40,13 +42,16 @@ def imported(path: Path) -> set[str]:
 
 @pytest.fixture(scope="module")
 def released(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A release of s01 for self-study, with the bytecode that this copy has of the same modules."""
+    """A release of s01 for self-study; beside it its grader, with the bytecode that is here of the same modules."""
     target = tmp_path_factory.mktemp("release") / "copy"
     command = [sys.executable, "-c", RUN, "release", str(target), "--self-paced", "--stages", "s01"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    for path in (target / "grader").rglob("*.py"):
-        own = ROOT / path.relative_to(target)
+    (wheel,) = (target / ".grader" / "wheels").glob("*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(target.parent / ENGINE)
+    for path in (target.parent / ENGINE / "grader").rglob("*.py"):
+        own = ROOT / path.relative_to(target.parent / ENGINE)
         compiled = Path(importlib.util.cache_from_source(str(own)))
         if compiled.exists() and own.exists() and own.read_bytes() == path.read_bytes():
             shutil.copystat(own, path)  # bytecode knows its source by its time
@@ -59,7 +64,7 @@ def released(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def copy(released: Path, tmp_path: Path) -> Copy:
     """A fresh one of it."""
-    return Copy(Path(shutil.copytree(released, tmp_path / "copy")))
+    return Copy(Path(shutil.copytree(released, tmp_path / "copy")), released.parent / ENGINE)
 
 
 @pytest.fixture
@@ -71,13 +76,13 @@ def keyed(copy: Copy, tmp_path: Path) -> Copy:
 
 @pytest.mark.full_matrix("grader/course/sealed", "hatch_build.py")
 def test_everything_in_a_copy_can_be_imported(copy: Copy) -> None:
-    done = copy.python("-c", IMPORTS)
+    done = copy.python("-c", IMPORTS, str(copy.engine))
     assert done.returncode == 0, done.stderr
 
 
 def test_what_modules_import_of_the_grader_is_in_a_copy(copy: Copy) -> None:
-    wanted = {file for path in (copy.root / "grader").rglob("*.py") for file in imported(path)}
-    assert len(wanted) > 200 and not [file for file in wanted if not (copy.root / file).is_file()]
+    wanted = {file for path in (copy.engine / "grader").rglob("*.py") for file in imported(path)}
+    assert len(wanted) > 200 and not [file for file in wanted if not (copy.engine / file).is_file()]
 
 
 def test_the_reference_passes_all_tests_there_and_is_shown_then(copy: Copy) -> None:

@@ -14,6 +14,7 @@ from grader.setup import edition as edition_file
 from grader.setup.edition import Edition, packed
 from grader.tests.setup.editions import MINE, MODULE, NEWER, edition, texts
 from grader.tests.support.command import Done
+from grader.tests.support.places import HOUSE
 
 README = "stages/s01_numbers/README.md"
 Run = Callable[..., Done]
@@ -23,6 +24,7 @@ Run = Callable[..., Done]
 def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
     """Run the command in a new folder, from where nothing finds this repository."""
     monkeypatch.setattr("grader.setup.edition.PLACE", tmp_path / "course.zip")
+    monkeypatch.setattr("grader.setup.wheel.engine_paths", lambda left_out=(): [HOUSE / "__init__.py"])
     monkeypatch.setattr("grader.course.manifest.HOUSE", tmp_path / "installed" / "grader")
     monkeypatch.setattr("shutil.which", lambda name: None)
     monkeypatch.setenv("COLUMNS", "120")
@@ -105,6 +107,7 @@ def test_update_tells_each_file_and_keeps_what_was_mine(at_0_1: Run) -> None:
     assert done.out.splitlines() == [
         f"{MODULE}.new  the new stub, which could not be merged into your code",
         f"{README:<{len(MODULE) + 4}}  replaced; your version is kept",
+        "and the grader's wheel",
         "and 4 files of the sealed tests",
     ]
     assert "course 0.1.0 -> 0.2.0" in done.err and "is kept in .grader/backups/update-" in done.err

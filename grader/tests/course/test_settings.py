@@ -13,12 +13,18 @@ from grader.tests.course.manifests import HEAD, SPLIT, Write
 from grader.tests.support.places import ROOT
 
 
+PAGES = ("pages/first.md", "more.md")
+
+
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
     for folder in ("hidden", "answers", "pictures", "demo"):
         (tmp_path / folder).mkdir()
     for folder in ("secret/answers", "stages/answers"):
         (tmp_path / folder).mkdir(parents=True)
+    for page in PAGES:
+        (tmp_path / page).parent.mkdir(exist_ok=True)
+        (tmp_path / page).touch()
     (tmp_path / "linked").symlink_to("hidden")
     for place in ("demo", "stages"):
         (tmp_path / place / "half.py").touch()
@@ -48,10 +54,12 @@ def test_every_key_is_read(root: Path) -> None:
     packages = ["numpy", "pandas"]
     hidden = "answers"
     drawings = "pictures"
+    pages = ["pages/first.md", "more.md"]
     demo = { stage = "s02", file = "demo/half.py" }
     passes = "all"
     """
-    own = Settings("Words", "MIT", ("numpy", "pandas"), "answers", "pictures", Demo("s02", "demo/half.py"), "all")
+    demo = Demo("s02", "demo/half.py")
+    own = Settings("Words", "MIT", ("numpy", "pandas"), "answers", "pictures", demo, "all", PAGES)
     assert read(root, table) == own
 
 
@@ -90,6 +98,8 @@ def test_a_file_that_is_no_toml_is_named(root: Path) -> None:
         ('hidden = "json"', "hidden: 'json' ends in a name that is taken: json"),
         ("drawings = true", "drawings: True is not a text"),
         ('drawings = "nowhere"', "drawings: there is no folder 'nowhere' in the course"),
+        ('pages = ["none.md"]', "pages[0]: there is no file 'none.md' in the course"),
+        ('pages = ["more.md", "../x.md"]', "pages[1]: '../x.md' is not a Markdown file of the course"),
         ('demo = { stage = "s01" }', "demo.file: is missing; expected a text"),
         ('demo = { stage = "1", file = "demo/half.py" }', "demo.stage: '1' is not the id of a stage"),
         ('demo = { stage = "s01", file = "demo/none.py" }', "demo.file: there is no file 'demo/none.py' in the course"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,9 +15,13 @@ from grader.course.sealed.copy import read_record
 from grader.errors import CourseError, UsageError
 from grader.progress.store import Store
 from grader.setup import files, updating
+from grader.setup.edition import Edition
 from grader.setup.making import make
 from grader.setup.updating import newer_course, update
 from grader.tests.setup.editions import MINE, MODULE, NEXT, README, STUB, TEST, WHEN, brought, edition, texts
+
+
+WHEEL = ".grader/wheels/grader-0.1.0-py3-none-any.whl"
 
 
 def test_progress_stays(root: Path) -> None:
@@ -69,6 +74,37 @@ def test_an_update_that_is_cut_short_anywhere_is_completed_by_the_next(
         assert mine in kept or (cut / MODULE).read_text() == mine
 
 
+def wheeled(version: str) -> Edition:
+    """Return an edition whose grader brings a wheel of its version, which pyproject.toml names."""
+    path = WHEEL.replace("0.1.0", version)
+    changed = {**(NEXT if version != "0.1.0" else {}), "pyproject.toml": f"path = {path!r}\n"}
+    return replace(edition(version, changed), wheel={path: version.encode(), f"{path}.sha256": b"digest"})
+
+
+def test_the_wheel_is_replaced_and_is_there_whenever_pyproject_names_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make(wheeled("0.1.0"), tmp_path / "course")
+    assert (tmp_path / "course" / WHEEL).read_bytes() == b"0.1.0"
+    new = wheeled("0.2.0")
+    whole = Path(shutil.copytree(tmp_path / "course", tmp_path / "whole"))
+    steps = len(update(whole, new, WHEN).changes)
+    for step in range(steps):
+        cut = Path(shutil.copytree(tmp_path / "course", tmp_path / f"cut{step}"))
+        with monkeypatch.context() as patched:
+            patched.setattr(updating, "write", stopped_after(step, files.write))
+            with suppress(KeyboardInterrupt):
+                update(cut, new, WHEN)
+        assert (cut / (cut / "pyproject.toml").read_text().split("'")[1]).is_file()
+        update(cut, new, WHEN)
+        (cut / ".grader" / "update.lock").unlink(missing_ok=True)
+        assert {path.name for path in (cut / ".grader" / "wheels").iterdir()} == {
+            Path(path).name for path in new.wheel
+        }
+        assert all((cut / path).read_bytes() == data for path, data in new.wheel.items())
+    assert update(whole, new, WHEN).changes == ()
+
+
 def test_an_older_course_than_the_folders_is_refused(tmp_path: Path) -> None:
     make(edition("0.10.0"), tmp_path / "course")
     before = texts(tmp_path)
@@ -89,7 +125,7 @@ def test_a_folder_that_init_did_not_make_is_refused(tmp_path: Path) -> None:
         update(tmp_path, edition(), WHEN)
 
 
-@pytest.mark.parametrize("given", [{"changed": {"grader/cli.py": "pass"}}, {"self_paced": False}])
+@pytest.mark.parametrize("given", [{"changed": {"grader/cli.py": "pass"}}, {"changed": {WHEEL: "wheel"}}, {"self_paced": False}])
 def test_a_copy_that_somebody_released_is_refused(tmp_path: Path, given: dict[str, object]) -> None:
     make(edition(**given), tmp_path / "copy")  # type: ignore[arg-type]
     with pytest.raises(UsageError, match="somebody released with a grader of its own"):
