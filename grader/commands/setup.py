@@ -41,9 +41,9 @@ def init(
     has it. Nothing is overwritten: a folder that holds anything is refused.
     """
     from grader.report.terminal.screen import say
-    from grader.setup.wheel import shipped
     from grader.setup.first_commit import first_commit
     from grader.setup.making import editor_files, make
+    from grader.setup.wheel import shipped
 
     for name in editor or ():
         editor_files(name)
@@ -72,8 +72,8 @@ def update(
     from grader.report.document import dumps
     from grader.report.terminal.screen import say, write
     from grader.report.terminal.words import count
-    from grader.setup.wheel import shipped
     from grader.setup.updating import update as bring
+    from grader.setup.wheel import shipped
 
     found = bring(find_course_root(Path.cwd()), shipped(), datetime.now(UTC), dry_run=dry_run)
     if as_json:

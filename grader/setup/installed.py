@@ -12,9 +12,7 @@ from grader.course.manifest import read_toml
 from grader.course.settings import PROJECT
 from grader.errors import CourseError
 
-OF_AN_EXTRA = re.compile(
-    r"(?P<need>[^;]+?)\s*;\s*(?:\((?P<marker>.+)\) and )?extra == ['\"](?P<extra>[\w.-]+)['\"]"
-)
+OF_AN_EXTRA = re.compile(r"(?P<need>[^;]+?)\s*;\s*(?:\((?P<marker>.+)\) and )?extra == ['\"](?P<extra>[\w.-]+)['\"]")
 SCRIPTS = "console_scripts"
 
 

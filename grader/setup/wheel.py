@@ -1,7 +1,7 @@
 """The grader's own wheel in a folder of a course, from which `uv run grader` installs it there, and from no index.
 
-An installer keeps no wheel, so it is packed again, from the files that are installed or from the sources. The same files
-give the same bytes, since uv refuses a wheel that is not the one in its lock.
+An installer keeps no wheel, so it is packed again, from the files that are installed or from the sources. The same
+files give the same bytes, since uv refuses a wheel that is not the one in its lock.
 """
 
 from __future__ import annotations
@@ -83,7 +83,8 @@ def wheel_files(files: Mapping[str, bytes]) -> dict[str, bytes]:
         f"{about}/licenses/LICENSE": installed.licence(home).encode(),
     }
     record = f"{about}/RECORD"
-    place, data = wheel_path(project["name"]), packed({**files, record: _record(files, record).encode()}, compressed=False)
+    data = packed({**files, record: _record(files, record).encode()}, compressed=False)
+    place = wheel_path(project["name"])
     return {place: data, f"{place}{HASH}": f"{_sha256(data)}  {place.rpartition('/')[2]}\n".encode()}
 
 

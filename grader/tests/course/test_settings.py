@@ -12,7 +12,6 @@ from grader.errors import CourseError
 from grader.tests.course.manifests import HEAD, SPLIT, Write
 from grader.tests.support.places import ROOT
 
-
 PAGES = ("pages/first.md", "more.md")
 
 

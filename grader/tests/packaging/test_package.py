@@ -21,62 +21,11 @@ import pytest
 from grader import __version__
 from grader.course.manifest import load_course
 from grader.setup.edition import unpacked
-from grader.tests.pace.shared import made_once
+from grader.setup.wheel import wheel_path
+from grader.tests.packaging.conftest import FILES, PAGES, STAGES, uv
 from grader.tests.support.places import ROOT
 
-STAGES = ("s01_matrix_operations", "s02_linear_systems")
-FILES = ("pyproject.toml", "hatch_build.py", "README.md", "LICENSE", "CHANGELOG.md")
-UNAVAILABLE = ("Failed to fetch", "error sending request", "No solution found when resolving", "network was disabled")
 NAME = "attention_grader"
-
-
-def uv(*arguments: str | Path, folder: Path, seconds: float = 300) -> str:
-    """Run uv without what the environment says of this checkout; skip the test where packages are unavailable."""
-    program = shutil.which("uv")
-    if program is None:
-        pytest.skip("uv is not installed, and the package is built with it")
-    names = [name for name in os.environ if name not in ("VIRTUAL_ENV", "PYTHONPATH", "PYTHONDONTWRITEBYTECODE")]
-    done = subprocess.run(
-        [program, *map(str, arguments)], cwd=folder, env={name: os.environ[name] for name in names},
-        capture_output=True, text=True, timeout=seconds, check=False,
-    )  # fmt: skip
-    if done.returncode != 0 and any(words in done.stderr for words in UNAVAILABLE):
-        pytest.skip(f"packages are unavailable: {done.stderr.strip().splitlines()[-1]}")
-    assert done.returncode == 0, done.stderr
-    return done.stdout
-
-
-@pytest.fixture(scope="module")
-def author(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The author's copy with two stages."""
-    return made_once(tmp_path_factory, "author", _write_author)
-
-
-def _write_author(root: Path) -> None:
-    course = load_course(ROOT)
-    for folder in ("grader", course.settings.hidden, course.settings.drawings, "stages"):
-        shutil.copytree(ROOT / str(folder), root / str(folder), ignore=_others)
-    for name in FILES:
-        shutil.copy(ROOT / name, root)
-    text = (root / "pyproject.toml").read_text()
-    (root / "pyproject.toml").write_text("".join(x for x in text.splitlines(True) if not x.startswith("demo = ")))
-
-
-def _others(folder: str, names: list[str]) -> set[str]:
-    """Return what a copy of two stages goes without: all that others are needed for."""
-    stages = {name for name in names if name[:1] == "s" and name[1:3].isdigit() and not name.endswith(".py")}
-    more = {"tests": "attacks", "stages": "capstone", "hidden": "capstone"}.get(Path(folder).name, "__pycache__")
-    return (stages - set(STAGES)) | {"__pycache__", more}
-
-
-@pytest.fixture(scope="module")
-def dist(author: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An sdist, and the wheel that was built from it."""
-
-    def make(folder: Path) -> None:
-        uv("build", "--quiet", "--out-dir", folder, folder=author)
-
-    return made_once(tmp_path_factory, "dist", make)
 
 
 @pytest.fixture(scope="module")
@@ -115,7 +64,7 @@ def test_the_packed_course_is_a_learners_folder(wheel: zipfile.ZipFile, author: 
     edition = unpacked(wheel.read("grader/self_paced.zip"))
     assert (edition.version, edition.record.self_paced) == (__version__, True)
     beside = {name for name in edition.files if not name.startswith(("stages/", "drawings/", f"{edition.sealed}/"))}
-    assert beside == {".gitignore", "LICENSE", "README.md", "pyproject.toml"}
+    assert beside == {".gitignore", "LICENSE", "README.md", "pyproject.toml", *PAGES}
     assert {name for name in edition.files if name.startswith(f"{edition.sealed}/")} == {
         f"{edition.sealed}/{name}"
         for name in (
@@ -133,7 +82,7 @@ def test_the_packed_course_is_a_learners_folder(wheel: zipfile.ZipFile, author: 
 def test_the_metadata_says_what_there_is_to_say(described: Message) -> None:
     assert (described["Name"], described["Version"]) == ("attention-grader", __version__)
     assert (described["Author"], described["License-Expression"]) == ("the authors", "MIT AND OFL-1.1 AND CC-BY-4.0")
-    assert described["Requires-Python"] == ">=3.11" and described["Keywords"] and described["Summary"]
+    assert described["Requires-Python"] == ">=3.11,<3.15" and described["Keywords"] and described["Summary"]
     assert "Typing :: Typed" in described.get_all("Classifier", [])
     assert not described.get_all("Project-URL") and not described["Home-page"]
     assert described["Description-Content-Type"] == "text/markdown" and described.get_payload()
@@ -201,9 +150,13 @@ def test_an_author_begins_a_course_of_their_own_and_releases_it(installed: Insta
     code, _, told = installed.run("release", str(copy), "--self-paced", folder=course)
     assert code == 0, told
     project = tomllib.loads((copy / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    assert project["name"] == "course" and any(each.startswith("numpy") for each in project["dependencies"])
-    assert any(each.startswith("cryptography") for each in project["optional-dependencies"]["class"])
-    assert (copy / "grader" / "cli.py").is_file() and (copy / "LICENSE").is_file()
+    assert project["name"] == "course" and project["dependencies"] == ["attention-grader"]
+    assert (copy / "LICENSE").is_file()
+    with zipfile.ZipFile(copy / wheel_path("attention-grader")) as brought:
+        names = set(brought.namelist())
+        needs = Parser().parsestr(brought.read(f"{NAME}-{__version__}.dist-info/METADATA").decode())
+    assert "grader/cli.py" in names and not [name for name in names if name.endswith((".zip", ".sealed", ".key"))]
+    assert {"numpy", "cryptography"} <= {re.split("[<>=]", each)[0] for each in needs.get_all("Requires-Dist", [])}
     code, out, told = installed.run("check", "s01", "--json", folder=copy)
     assert code == 1 and not json.loads(out)["public_only"], told
 

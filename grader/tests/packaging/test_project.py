@@ -6,8 +6,9 @@ import re
 import subprocess
 import sys
 import tomllib
+from pathlib import Path
 
-from grader.tests.support.places import ROOT
+from grader.tests.support.places import HOUSE, ROOT
 
 
 def test_workflows_are_valid_against_the_published_schema() -> None:
@@ -22,6 +23,35 @@ def test_everyone_gets_the_same_lock_without_committing_it() -> None:
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["uv"]
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", settings["exclude-newer"])
     assert "uv.lock" in (ROOT / ".gitignore").read_text(encoding="utf-8").splitlines()
+
+
+def shown_texts() -> dict[Path, str]:
+    """Return all that users read: pages, templates of copies, and the modules that messages stand in."""
+    places = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*"), *(ROOT / "stages").rglob("*.md"), *HOUSE.rglob("*")]
+    kinds = (".md", ".py", ".toml", ".template", ".yml", ".sh", ".html")
+    tests = HOUSE / "tests"
+    own = [path for path in places if path.suffix in kinds and tests not in path.parents and path.is_file()]
+    return {path: path.read_text(encoding="utf-8") for path in own}
+
+
+def test_nobody_is_told_to_install_the_grader_by_its_name() -> None:
+    """The name belongs to nobody in an index: whoever takes it would run code on every learner."""
+    asks = r"(?:--from|--with|\b(?:install|upgrade|inject|add))(?:\s+-[-\w]+)*"
+    named = re.compile(rf"{asks}\s+['\"]?(?:\$package|attention[-_]grader)(?![-_\w]*\.whl|[-_]\d)")
+    assert named.search("pip install -U 'attention-grader[web]'") and named.search("uvx --from attention-grader grader")
+    assert not named.search("uvx --from ./attention_grader-0.1.0-py3-none-any.whl grader init x")
+    found = [str(path.relative_to(ROOT)) for path, text in shown_texts().items() if named.search(text)]
+    assert len(shown_texts()) > 500 and not found
+
+
+def test_the_page_of_the_package_is_for_who_installs_it() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    page = (ROOT / project["readme"]).read_text(encoding="utf-8")
+    links = re.findall(r"\]\(([^)\s]+)\)", page)
+    assert all(link.startswith("https://") for link in links)  # an index shows no file that lies beside the page
+    commands = re.findall(r"^    (?:uv run )?(?:--extra \w+ )?(grader(?: \w+)?|bash|uv \w+)", page, re.MULTILINE)
+    assert "grader init" in commands
+    assert not set(commands) & {"bash", "grader course", "grader release", "grader demo", "grader class", "grader keys"}
 
 
 def test_the_check_script_parses() -> None:

@@ -20,7 +20,6 @@ from grader.setup.making import make
 from grader.setup.updating import newer_course, update
 from grader.tests.setup.editions import MINE, MODULE, NEXT, README, STUB, TEST, WHEN, brought, edition, texts
 
-
 WHEEL = ".grader/wheels/grader-0.1.0-py3-none-any.whl"
 
 
@@ -98,9 +97,7 @@ def test_the_wheel_is_replaced_and_is_there_whenever_pyproject_names_it(
         assert (cut / (cut / "pyproject.toml").read_text().split("'")[1]).is_file()
         update(cut, new, WHEN)
         (cut / ".grader" / "update.lock").unlink(missing_ok=True)
-        assert {path.name for path in (cut / ".grader" / "wheels").iterdir()} == {
-            Path(path).name for path in new.wheel
-        }
+        assert {path.name for path in (cut / ".grader" / "wheels").iterdir()} == {Path(path).name for path in new.wheel}
         assert all((cut / path).read_bytes() == data for path, data in new.wheel.items())
     assert update(whole, new, WHEN).changes == ()
 
@@ -125,7 +122,9 @@ def test_a_folder_that_init_did_not_make_is_refused(tmp_path: Path) -> None:
         update(tmp_path, edition(), WHEN)
 
 
-@pytest.mark.parametrize("given", [{"changed": {"grader/cli.py": "pass"}}, {"changed": {WHEEL: "wheel"}}, {"self_paced": False}])
+@pytest.mark.parametrize(
+    "given", [{"changed": {"grader/cli.py": "pass"}}, {"changed": {WHEEL: "wheel"}}, {"self_paced": False}]
+)
 def test_a_copy_that_somebody_released_is_refused(tmp_path: Path, given: dict[str, object]) -> None:
     make(edition(**given), tmp_path / "copy")  # type: ignore[arg-type]
     with pytest.raises(UsageError, match="somebody released with a grader of its own"):
