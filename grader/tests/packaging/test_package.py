@@ -17,6 +17,7 @@ from importlib import metadata
 from pathlib import Path
 
 import pytest
+from packaging.specifiers import SpecifierSet
 
 from grader import __version__
 from grader.course.manifest import load_course
@@ -82,7 +83,8 @@ def test_the_packed_course_is_a_learners_folder(wheel: zipfile.ZipFile, author: 
 def test_the_metadata_says_what_there_is_to_say(described: Message) -> None:
     assert (described["Name"], described["Version"]) == ("attention-grader", __version__)
     assert (described["Author"], described["License-Expression"]) == ("the authors", "MIT AND OFL-1.1 AND CC-BY-4.0")
-    assert described["Requires-Python"] == ">=3.11,<3.15" and described["Keywords"] and described["Summary"]
+    assert SpecifierSet(described["Requires-Python"]) == SpecifierSet(">=3.11,<3.15")
+    assert described["Keywords"] and described["Summary"]
     assert "Typing :: Typed" in described.get_all("Classifier", [])
     assert not described.get_all("Project-URL") and not described["Home-page"]
     assert described["Description-Content-Type"] == "text/markdown" and described.get_payload()

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import zipfile
 from pathlib import Path
 
 import pytest
 
 from grader.course.sealed.copy import read_record
+from grader.setup.wheel import wheel_path
 from grader.tests.commands.classroom.typed import Typed
 from grader.tests.support.copies import NAME
 from grader.tests.support.places import HOUSE
@@ -24,6 +26,10 @@ class TestRelease:
         assert "no hidden text is left" in grader.err and "Keep " in grader.err
         assert (copy / "hidden" / f"{NAME}.sealed").is_file() and not list(copy.rglob("tests.key"))
         assert "Each reference passed its own tests." in grader.err and read_record(copy / "hidden").proven
+        with zipfile.ZipFile(copy / wheel_path("attention-grader")) as wheel:
+            assert {name for name in wheel.namelist() if ".dist-info/" not in name} == {
+                "grader/__init__.py", "grader/cli.py"
+            }  # fmt: skip
 
     @pytest.mark.parametrize(
         ("right", "wrong", "told"),
