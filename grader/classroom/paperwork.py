@@ -55,6 +55,7 @@ def _words(course: Course, stages: tuple[Stage, ...], self_paced: bool) -> dict[
         "first": stages[0].id,
         "last": stages[-1].id,
         "conventions": CONVENTIONS if (course.root / "stages" / "README.md").is_file() else "",
+        "pages": f"{', '.join(f'[{page}]({page})' for page in own.pages)} say more.\n\n" if own.pages else "",
         "explore": EXPLORE if own.drawings is not None else "",
         "stages": "\n".join(rows),
         "hidden": _text(TEMPLATES / "copy" / ("self_paced.md" if self_paced else "keyed.md")).strip(),

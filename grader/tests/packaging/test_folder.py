@@ -11,8 +11,9 @@ import shutil
 import subprocess
 import sys
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple
 
 import pytest
@@ -33,7 +34,7 @@ class Learner(NamedTuple):
     wheel: Path
 
     def run(
-        self, *command: str | Path, folder: Path | None = None, **environment: str
+        self, *command: str | Path, folder: Path | None = None, environment: Mapping[str, str] = MappingProxyType({})
     ) -> subprocess.CompletedProcess[str]:
         """Run a command that has to succeed; packages come from uv's cache, or else from where uv finds them."""
         kept = {
@@ -72,7 +73,7 @@ def learner(dist: Path, tmp_path: Path) -> Learner:
 def with_uv(learner: Learner) -> Path:
     """Install the wheel as a tool of uv's; return the program."""
     places = {"UV_TOOL_DIR": str(learner.place / "tools"), "UV_TOOL_BIN_DIR": str(learner.place / "programs")}
-    learner.run("uv", "tool", "install", "--quiet", learner.wheel, **places)
+    learner.run("uv", "tool", "install", "--quiet", learner.wheel, environment=places)
     return learner.place / "programs" / "grader"
 
 

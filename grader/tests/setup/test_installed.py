@@ -85,7 +85,7 @@ def test_what_a_wheel_says_of_itself_is_read_as_what_it_was_made_of(packages: Pa
     (about / "METADATA").write_text(metadata_text(given, "0.1.0"))
     (about / "entry_points.txt").write_text(entry_points_text(given))
     assert project(home)["project"] == given
-    needs = map(Requirement, next(distributions(path=[str(home)])).requires or ())
+    needs = map(Requirement, next(iter(distributions(path=[str(home)]))).requires or ())
     assert [str(each.marker) for each in needs if each.name == "jinja2"] == [
         'python_version > "3" and extra == "class"'
     ]
