@@ -64,7 +64,7 @@ def settings_of(table: Table, root: Path) -> Settings:
         packages=table.texts("packages", _NAME),
         hidden=_folder(table, "hidden", root) if "hidden" in given else "hidden",
         drawings=_folder(table, "drawings", root) if "drawings" in given else None,
-        pages=_pages(table, root),
+        pages=table.texts("pages", _PAGE),
         demo=_demo(table.table("demo"), root) if "demo" in given else None,
         passes=passes_in(table) or "mathematics",
     )
@@ -124,14 +124,6 @@ def _folder(table: Table, key: str, root: Path) -> str:
     elif name and not (root / name).is_dir():
         table.wrong(key, f"there is no folder '{name}' in the course")
     return name
-
-
-def _pages(table: Table, root: Path) -> tuple[str, ...]:
-    found = table.texts("pages", _PAGE)
-    for place, name in enumerate(found):
-        if not (root / name).is_file():
-            table.wrong(f"pages[{place}]", f"there is no file '{name}' in the course")
-    return found
 
 
 def _demo(table: Table, root: Path) -> Demo:

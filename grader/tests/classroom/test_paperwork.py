@@ -161,3 +161,8 @@ def test_a_learner_who_installed_the_grader_gets_the_same_and_how_to_bring_a_new
 
 def test_pages_of_the_course_go_along(course: Course) -> None:
     assert course.settings.pages and set(course.settings.pages) <= made(course, "s01").keys()
+
+
+def test_a_page_that_is_missing_is_named_by_a_release(course: Course) -> None:
+    with pytest.raises(CourseError, match=r"docs/none\.md cannot be read"):
+        made(replace(course, settings=replace(course.settings, pages=("docs/none.md",))), "s01")

@@ -21,9 +21,6 @@ def root(tmp_path: Path) -> Path:
         (tmp_path / folder).mkdir()
     for folder in ("secret/answers", "stages/answers"):
         (tmp_path / folder).mkdir(parents=True)
-    for page in PAGES:
-        (tmp_path / page).parent.mkdir(exist_ok=True)
-        (tmp_path / page).touch()
     (tmp_path / "linked").symlink_to("hidden")
     for place in ("demo", "stages"):
         (tmp_path / place / "half.py").touch()
@@ -97,7 +94,6 @@ def test_a_file_that_is_no_toml_is_named(root: Path) -> None:
         ('hidden = "json"', "hidden: 'json' ends in a name that is taken: json"),
         ("drawings = true", "drawings: True is not a text"),
         ('drawings = "nowhere"', "drawings: there is no folder 'nowhere' in the course"),
-        ('pages = ["none.md"]', "pages[0]: there is no file 'none.md' in the course"),
         ('pages = ["more.md", "../x.md"]', "pages[1]: '../x.md' is not a Markdown file of the course"),
         ('demo = { stage = "s01" }', "demo.file: is missing; expected a text"),
         ('demo = { stage = "1", file = "demo/half.py" }', "demo.stage: '1' is not the id of a stage"),

@@ -26,7 +26,7 @@ class AuthorsCopy:
             )  # compiled, the grader starts at twice the speed
             return [name for name in names if (is_course and name == "__pycache__") or Path(folder, name) in left_out]
 
-        for folder in ("grader", "stages", "hidden", "drawings", "demo"):
+        for folder in ("grader", "stages", "hidden", "drawings", "demo", "docs"):
             shutil.copytree(ROOT / folder, root / folder, ignore=ignored)
         shutil.copy(ROOT / "pyproject.toml", root)
 
