@@ -10,6 +10,7 @@ import pytest
 from grader.doctor import health
 from grader.doctor.health import Finding
 from grader.errors import CourseError
+from grader.setup.wheel import source_of, wheel_files, wheel_path
 from grader.tests.doctor.conftest import STAGE
 
 
@@ -108,3 +109,15 @@ def test_a_damaged_progress_file_is_a_warning(course: Path) -> None:
     finding = of_course(course)[-1]
     assert (finding.topic, finding.level) == ("progress", "warning")
     assert "progress.damaged-" in finding.what
+
+
+def test_the_wheel_that_a_folder_brings_is_compared_with_its_hash(course: Path) -> None:
+    for name, data in wheel_files({"grader/__init__.py": b""}).items():
+        (course / name).parent.mkdir(parents=True, exist_ok=True)
+        (course / name).write_bytes(data)
+    with (course / "pyproject.toml").open("a", encoding="utf-8") as file:
+        file.write(f"\n{source_of('attention-grader')}\n")
+    assert [each.level for each in of_course(course) if each.topic == "wheel"] == ["ok"]
+    (course / wheel_path("attention-grader")).write_bytes(b"another")
+    (found,) = (each for each in of_course(course) if each.topic == "wheel")
+    assert found.level == "broken" and found.remedy
