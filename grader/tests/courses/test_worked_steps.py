@@ -1,4 +1,4 @@
-"""Each number of the worked backward passes in the READMEs of s15 and s16 is what the formulas beside it give."""
+"""The worked backward passes in the READMEs of s15 to s17 hold the numbers of their formulas, and agree."""
 
 from __future__ import annotations
 
@@ -145,3 +145,36 @@ def test_a_wrong_number_is_found() -> None:
     assert not agree([[-0.75, 0.75, 0.75, -0.75], [-2, 2, 0, 0.001]], right)
     assert not agree([[-0.75, 0.75, 0.75, -0.75]], right)
     assert numbers("ln 3 · [−0.5, 2]") == pytest.approx([-0.5 * np.log(3), 2 * np.log(3)])
+
+
+def test_three_notations_name_the_same_gradients() -> None:
+    rng = np.random.default_rng(0)
+    x, grad = rng.normal(size=(2, 2, 3, 4))
+    weights = dict(zip(("W_Q", "W_K", "W_V", "W_O"), rng.normal(size=(4, 4, 4)), strict=True))
+    _, cache = reference("s15").multi_head_attention_forward(x, x, x, **weights, num_heads=HEADS)
+    *inputs, grads = reference("s15").multi_head_attention_backward(grad, cache)
+
+    layer = reference("s16").Attention(4, HEADS)
+    words = {"W_Q": "query", "W_K": "key", "W_V": "value", "W_O": "output"}
+    for letter, word in words.items():
+        setattr(layer, f"{word}_weights", weights[letter])
+    layer.forward(x)
+    layer.backward(grad)
+    for letter, word in words.items():
+        assert np.allclose(getattr(layer, f"gradient_{word}_weights"), grads[letter]), word
+    for word, right in zip(("query", "key", "value"), inputs, strict=True):
+        assert np.allclose(getattr(layer, f"gradient_{word}_input"), right), word
+
+    block = reference("s17").MultiheadSelfAttention(4, HEADS)
+    side_by_side = np.concatenate([weights[letter] for letter in ("W_Q", "W_K", "W_V")], axis=1)
+    block.params = {
+        "qkv_weights": side_by_side,
+        "qkv_bias": np.zeros(12),
+        "output_weights": weights["W_O"],
+        "output_bias": np.zeros(4),
+    }
+    block.forward(x)
+    assert np.allclose(block.backward(grad), sum(inputs))
+    assert np.allclose(block.grads["output_weights"], grads["W_O"])
+    for place, letter in enumerate(("W_Q", "W_K", "W_V")):
+        assert np.allclose(block.grads["qkv_weights"][:, 4 * place : 4 * place + 4], grads[letter]), letter
