@@ -12,6 +12,7 @@ PAD, START, END, FIRST, SYMBOLS = 0, 1, 2, 3, 6
 SHORTEST, LONGEST = 3, 5
 BATCH, STEPS, RATE, SMOOTHING = 32, 200, 0.03, 0.1
 EXACT = 0.95  # of new sequences; the reference reverses all of them
+SEARCHED, FOUND = 10, 8  # answers that are right token by token, and how many of them beam_search has to find too
 PROMISE = 1e-6  # how much a small step is meant to lower the loss
 
 
@@ -82,6 +83,25 @@ def trained(learner, rng):
     return model
 
 
+def reversed_symbols(source):
+    """Return what is to be answered to a source, without the end."""
+    return [symbol for symbol in source.tolist() if symbol >= FIRST][::-1]
+
+
+def searched(learner, model, source):
+    """Return the answer to one source that the learner's search finds when it asks the learner's model."""
+    mask = (source != PAD)[None]
+    memory = model.encode(source[None], mask)
+
+    def next_log_probs(prefix):
+        logits = plain_array(model.decode(np.array(prefix)[None], memory, mask))[0, -1]
+        shifted = logits - logits.max()
+        return shifted - np.log(np.exp(shifted).sum())
+
+    tokens, _ = learner.beam_search(next_log_probs, START, END, max_length=LONGEST + 1)
+    return [int(plain_array(token, name="token")) for token in tokens]
+
+
 def test_new_sequences_are_reversed(learner, rng):
     model, (sources, answers) = trained(learner, rng), draw(rng, 200, new=True)
     mask, tokens = sources != PAD, np.full((len(sources), 1), START)
@@ -93,3 +113,6 @@ def test_new_sequences_are_reversed(learner, rng):
     right = np.where(answers == PAD, PAD, tokens[:, 1:]) == answers
     exact = float(right.all(axis=1).mean())
     assert_equal(exact >= EXACT, True, name=f"whether at least {EXACT:.0%} of the answers are exact ({exact:.1%})")
+    known = np.flatnonzero(right.all(axis=1))[:SEARCHED]
+    found = sum(searched(learner, model, sources[row]) == reversed_symbols(sources[row]) for row in known)
+    assert_equal(found >= FOUND, True, name=f"whether beam_search finds {FOUND} of {SEARCHED} answers ({found})")
