@@ -29,14 +29,14 @@ class TestReceipts:
 
     def test_a_receipt_is_valid(self, grader: Typed, receipt: Path, keys: Path, course: Path) -> None:
         assert self.verify(grader, receipt, keys, "--submission", course / "right.py", "--stage", "s90") == 0
-        assert grader.out.startswith("valid: s90 passed, 2 of 2 rows\n") and "isolation process" in grader.out
+        assert grader.out.startswith("valid: s90 passed, 2 of 2 criteria · 2 robust\n") and "isolation process" in grader.out
 
     def test_a_receipt_of_what_does_not_pass_is_valid_and_says_so(
         self, grader: Typed, course: Path, keys: Path
     ) -> None:
         assert self.check(grader, course, keys, "wrong.py", "--feedback", "verdict") == 1
         assert self.verify(grader, course / "receipt.json", keys) == 0
-        assert "s90 did not pass, 0 of 2 rows" in grader.out and "feedback verdict" in grader.out
+        assert "s90 did not pass, 0 of 2 criteria" in grader.out and "feedback verdict" in grader.out
 
     def test_other_files_than_were_graded_are_noticed(
         self, grader: Typed, receipt: Path, keys: Path, course: Path

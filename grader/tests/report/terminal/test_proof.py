@@ -155,6 +155,7 @@ class TestDocument:
             "alternatives": {"good": 100, "total": 100},
             "mistakes": {"good": 124, "total": 124},
             "named": {"good": 124, "total": 124},
+            "mistakes_of_robustness": 0,
             "mutants": {"total": 1250, "equivalent": 10, "caught": 1240, "rate": 1.0, "survivors": []},
             "shortfalls": [],
         }
