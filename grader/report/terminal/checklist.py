@@ -12,8 +12,9 @@ from grader.report.terminal.words import (
     WORDS,
     count,
     kind_of_row,
+    note_choices,
     reached_words,
-    status_choices,
+    tests_words,
     waits_words,
     with_uses,
 )
@@ -113,8 +114,9 @@ def _checklist(verdict: Verdict, style: Style) -> list[Text]:
         whole = [result for result in rows if result.lacks_robustness][:1]
     lines: list[Text] = []
     offered = False
+    width = max((len(tests_words(result)) for result in rows), default=0)
     for result in rows:
-        lines += _row_line(result, style.look, result in whole)
+        lines += _row_line(result, style.look, width)
         if result in whole:
             below = detail_lines(result, verdict, style, commands=not offered)
             offered = offered or bool(below)
@@ -122,12 +124,11 @@ def _checklist(verdict: Verdict, style: Style) -> list[Text]:
     return [*lines, *_more_lines([result for result in rows if result not in whole], style)]
 
 
-def _row_line(result: CriterionResult, look: Look, whole: bool) -> list[Text]:
-    """Return the line of a row; where it has no room for all words, one that is told whole has them below."""
-    choices = status_choices(result)
-    status = fitting(result.text, choices, look)
-    lines = row(kind_of_row(result), result.text, status, look, "yellow" if result.lacks_robustness else None)
-    return lines + (paragraph(choices[0], look, "yellow") if whole and status not in choices[:2] else [])
+def _row_line(result: CriterionResult, look: Look, width: int) -> list[Text]:
+    """Return the line of a row, with its tests in a column of that width."""
+    text = f"{tests_words(result):>{width}}  {result.text}" if width else result.text
+    note = fitting(text, note_choices(result), look)
+    return row(kind_of_row(result), text, note, look, "yellow" if result.lacks_robustness else None)
 
 
 def _more_lines(others: list[CriterionResult], style: Style) -> list[Text]:

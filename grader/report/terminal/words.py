@@ -54,6 +54,22 @@ def status_choices(result: CriterionResult) -> tuple[str, ...]:
             return (WORDS[result.status],)
 
 
+def tests_words(result: CriterionResult) -> str:
+    """Return how many tests a row has or, where some do not pass, how many of how many do; nothing where it waits."""
+    if result.status in ("not_started", "blocked"):
+        return ""
+    passed, total = result.tests_passed, result.tests_total
+    return str(total) if passed == total else f"{passed}/{total}"
+
+
+def note_choices(result: CriterionResult) -> tuple[str, ...]:
+    """Return what a row's line says beside the number of its tests, and shorter words; nothing where that says all."""
+    if result.robust or (result.status == "failed" and not result.counts.values_pass):
+        return ("",)
+    choices = status_choices(result)
+    return choices[1:2] if result.status == "passed" else choices[:2]
+
+
 def all_of(names: Sequence[str]) -> str:
     """Return names as a sentence has them; of more than SEVERAL, how many there are beside the first ones.
 

@@ -59,7 +59,7 @@ def test_a_wrong_answer_is_explained_and_leads_on(place: Place) -> None:
         "    Multiply by 2." + "stages/s01_numbers/numbers_.py:6".rjust(81),
         "    read: grader show s01 double    more help: grader hint s01 double",
         "    again with these inputs: grader check s01 --seed 40817",
-        "– quadruple is right" + " " * 58 + "waits for double",
+        "–      quadruple is right" + " " * 53 + "waits for double",
     ):
         assert line in done.out.splitlines()
     assert place.store.read().last == "s01"

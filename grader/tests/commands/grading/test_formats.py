@@ -45,7 +45,7 @@ def test_a_build_s_log_obeys_the_annotations_and_nothing_else(command: Command) 
     assert annotation.startswith(
         "::error file=stages/s90_small/small.py,line=3,title=s90 double::double doubles: 0 of 2"
     )
-    assert "✗ double doubles" in command.out
+    assert "✗ 0/2  double doubles" in command.out
     assert r"#\x23[add-mask]1" in command.out
 
 

@@ -18,7 +18,7 @@ def test_one_row_is_graded_by_the_name_of_its_function(command: Command) -> None
 def test_one_row_is_shown_by_the_name_of_its_function(command: Command) -> None:
     command.small.write_text(WRONG, encoding="utf-8")
     assert command(*ARGUMENTS, "--row", "halve") == 1
-    assert "✗ double doubles" in command.out and "nothing is recorded" not in command.err
+    assert "✗ 0/2  double doubles" in command.out and "nothing is recorded" not in command.err
 
 
 @pytest.mark.some_of(3, "grader/report", "grader/diagnosis")

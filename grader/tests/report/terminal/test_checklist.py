@@ -12,6 +12,7 @@ from grader.report.terminal.layout import MARKS, Look, heading, paragraph, row, 
 from grader.submission.source import Problem
 from grader.tests.report.terminal.made import (
     DIAGNOSIS,
+    FAILED,
     FAILURE,
     FORWARD,
     MERGE,
@@ -26,8 +27,8 @@ from grader.tests.report.terminal.made import (
 
 PICTURE = """\
 s15 · Attention mechanisms                                  1 of 4 criteria   █████░░░░░░░░░░░░░░░
-✓ compute_attention_scores gives QKᵀ/√d_k                                     5 tests
-✗ split_heads reshapes for multi-head                                         2 of 4 tests
+✓   5  compute_attention_scores gives QKᵀ/√d_k
+✗ 2/4  split_heads reshapes for multi-head
     split_heads(x: float64 (batch 2, seq 6, d_model 8), num_heads=2)
     shape (2, 2, 6, 4) is right; 72 of 96 values differ, first at [0, 0, 1, 0]: expected 8.0, got 4.0
     This is what you get by reshaping straight to (batch, heads, seq, d_k): tokens are mixed across heads.
@@ -35,8 +36,8 @@ s15 · Attention mechanisms                                  1 of 4 criteria   �
     and 1 more test: grader check s15 --row split-heads -v
     read: grader show s15 split-heads    more help: grader hint s15 split-heads
     again with these inputs: grader check s15 --seed 40817
-○ merge_heads reverses split_heads                                            not started
-– multi_head_attention_forward                                                waits for split_heads
+○      merge_heads reverses split_heads                                       not started
+–      multi_head_attention_forward                                           waits for split_heads
 seed 40817 · isolation bubblewrap · 0.6 s
 """
 
@@ -100,7 +101,7 @@ def test_wide_characters_count_as_two_columns() -> None:
 )
 def test_each_way_of_not_ending_has_a_mark_and_words(status: Status, mark: str, words: str) -> None:
     line = shown(failing(FAILURE, status=status)).splitlines()[1]
-    assert line.startswith(f"{mark} split_heads")
+    assert line.startswith(f"{mark} 2/4  split_heads")
     assert line.endswith(words)
 
 
@@ -113,10 +114,10 @@ def test_every_kind_of_row_has_marks_of_one_width() -> None:
 def test_without_unicode_all_is_ascii() -> None:
     text = shown(ascii=True, width=80)
     assert text.isascii()
-    assert "ok  compute_attention_scores gives QK^T/sqrt d_k" in text
-    assert "NO  split_heads" in text
-    assert "[ ] merge_heads" in text
-    assert " -  multi_head" in text
+    assert "ok    5  compute_attention_scores gives QK^T/sqrt d_k" in text
+    assert "NO  2/4  split_heads" in text
+    assert "[ ]      merge_heads" in text
+    assert " -       multi_head" in text
     assert "#####..............." in text
 
 
@@ -126,8 +127,11 @@ def test_a_run_of_public_tests_alone_says_so_above_and_below() -> None:
     assert text.rstrip().endswith("Only public tests were run. Hidden tests run when you submit.")
 
 
-def test_one_test_is_not_called_tests() -> None:
-    assert shown(replace(SCORES, tests_passed=1, tests_total=1)).splitlines()[1].endswith("  1 test")
+def test_the_numbers_of_tests_stand_below_one_another() -> None:
+    rows = (replace(SCORES, tests_passed=12, tests_total=12), replace(SCORES, tests_passed=1, tests_total=1), FAILED)
+    lines = [line for line in shown(*rows, width=80).splitlines() if line[:1] in "✓✗"]
+    assert [line[:7] for line in lines] == ["✓  12  ", "✓   1  ", "✗ 2/4  "]
+    assert shown(MERGE).splitlines()[1].startswith("○ merge_heads")  # no row has any yet
 
 
 def test_a_row_that_waits_for_several_functions_counts_them() -> None:

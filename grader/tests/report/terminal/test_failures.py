@@ -27,7 +27,7 @@ LATER = replace(MERGE, status="failed", failures=(replace(FAILURE, call="merge()
 def test_the_first_row_that_fails_is_told_whole_and_the_others_on_a_line_each() -> None:
     lines = shown(SCORES, FAILED, LATER, FORWARD).splitlines()
     assert "    split_heads(x: float64 (batch 2, seq 6, d_model 8), num_heads=2)" in lines
-    assert "    merge()" not in lines and any(line.startswith("✗ merge_heads") for line in lines)
+    assert "    merge()" not in lines and any(line.startswith("✗ 0/3  merge_heads") for line in lines)
     assert (
         "1 more row does not pass, to see one: grader check s15 --row merge-heads    all: grader check s15 -v" in lines
     )
@@ -39,7 +39,7 @@ def test_one_row_alone_is_told_where_it_is_asked_for() -> None:
     assert "    merge()\n" in text and "split_heads reshapes" not in text and "more row" not in text
     assert text.splitlines()[0].startswith("s15") and "1 of 4 criteria" in text
     assert FAILURE.message in shown(SCORES, FORWARD, only="forward")  # one that waits, too
-    assert "5 tests" in shown(SCORES, FAILED, only="scores") and "split_heads" not in shown(
+    assert "✓ 5  compute" in shown(SCORES, FAILED, only="scores") and "split_heads" not in shown(
         SCORES, FAILED, only="scores"
     )
 
