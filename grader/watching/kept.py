@@ -13,13 +13,13 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from grader import children, outcome, verdict
+from grader import children, criterion, outcome, verdict
 from grader.course import provenance
 from grader.judging.processes.plain import records, unpacked
 from grader.submission import source, used
 from grader.watching.events import Counted, Decided, Event, Failed, Glimpsed, Judged
 
-RECORDS = records(*(vars(module).values() for module in (outcome, verdict, provenance, source, used)))
+RECORDS = records(*(vars(module).values() for module in (outcome, criterion, verdict, provenance, source, used)))
 END_SECONDS = 2.0
 CAN_INTERRUPT = os.name == "posix"
 SERVICE = "grader.watching.service"
