@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 
 from grader.course.stage import Stage
+from grader.criterion import ROBUSTNESS
 from grader.judging.task import EXPLAINED, Task
 from grader.outcome import Call, Outcome
 from grader.remote.connection import Connection
@@ -23,6 +24,11 @@ ASKED = ("call", "traced", "op")
 BITS = 64
 FEW = 2  # tests of a row that shares code with one that fails: of those, a cause is held against three at most
 SHARE_AGAIN, LEAST_AGAIN = 0.1, 1.0  # of a call's seconds, and in seconds: for one that took all of its time before
+
+
+def charged(criterion: str, kind: str) -> str:
+    """Return what is left out once a test of a row has timed out: of its robustness, nothing that counts without it."""
+    return f"{criterion}, robustness" if kind in ROBUSTNESS else criterion
 
 
 def called(stage: Stage, connection: Connection | None) -> tuple[str, ...]:

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from grader.judging.assessment import Assessor
-from grader.judging.calls import Involved, Late, called, times
+from grader.judging.calls import Involved, Late, called, charged, times
 from grader.judging.giving import Giving
 from grader.judging.processes import bounds
 from grader.judging.processes.marks import Mark, Marks
 from grader.judging.processes.messages import Report, Untold
 from grader.judging.processes.slate import Slate
 from grader.judging.sharing import Sharing
-from grader.judging.suite import Suite, criterion_of, name_of
+from grader.judging.suite import Suite, criterion_of, kind_of, name_of
 from grader.judging.task import EXPLAINED, TESTS_AT_ONCE, Task, expect_memory
 from grader.outcome import Outcome
 from grader.remote.heard import Heard
@@ -190,7 +190,7 @@ class Session:
         more = self._assessor.explains and outcome.status in EXPLAINED
         report.send("outcome", self._place, outcome, more)
         if outcome.status == "timed_out":
-            self.slow_rows.add(outcome.criterion)
+            self.slow_rows.add(charged(outcome.criterion, outcome.kind))
         if more:
             self.slate.at("explaining", self._place)
             bounds.bound_time(bounds.TEST_SECONDS)
@@ -245,6 +245,6 @@ class Session:
         """Return why a test is left out; empty where it is run. A hanging function costs its row one wait, not six."""
         if time.monotonic() >= self.task.ends_at:
             return f"the stage's {self.suite.stage.limits.stage_seconds:g} s were used up before this test"
-        if criterion_of(item) in self.slow_rows:
+        if self.slow_rows & {criterion_of(item), charged(criterion_of(item), kind_of(item))}:
             return "skipped: an earlier test of this row timed out"
         return ""

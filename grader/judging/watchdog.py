@@ -15,12 +15,13 @@ from typing import Protocol
 import pytest
 
 from grader.errors import IsolationRefused
+from grader.judging.calls import charged
 from grader.judging.judge import Charge, judge
 from grader.judging.processes.forked import Forked
 from grader.judging.processes.messages import JudgeGone, Messages, TimeIsUp
 from grader.judging.processes.plain import records, unpacked
 from grader.judging.processes.workers import ASKED
-from grader.judging.suite import criterion_of, name_of
+from grader.judging.suite import criterion_of, kind_of, name_of
 from grader.judging.task import OVERTIME_SECONDS, Death, Findings
 from grader.outcome import Call, Diagnosis, Gradient, Outcome, Status, Where
 from grader.submission.source import Problem
@@ -196,9 +197,10 @@ class Watchdog:
         return time.monotonic() < self._charge.task.ends_at and self._next(place + 1, False)
 
     def _next(self, first: int, doubted: bool) -> bool:
-        slow = {each.criterion for each in self._outcomes.values() if each.status == "timed_out"}
+        late = (each for each in self._outcomes.values() if each.status == "timed_out")
+        slow = {charged(each.criterion, each.kind) for each in late}
         if self._doubt is not None and self._doubt.status == "timed_out":
-            slow.add(criterion_of(self._items[first]))
+            slow.add(charged(criterion_of(self._items[first]), kind_of(self._items[first])))
         done = frozenset(self._outcomes)
         left = [place for place in range(len(self._items)) if place not in done]  # some before this one may have waited
         first = next((place for place in left if place >= first), *left[:1]) if left else first

@@ -134,3 +134,14 @@ def test_a_class_may_ask_for_less_than_its_course(asking: Place, tmp_path: Path)
     policy = tmp_path / "class.toml"
     policy.write_text('[stages.s01]\npasses = "mathematics"\n', encoding="utf-8")
     assert graded(asking, tmp_path / "other", "--policy", str(policy)) == {"ada": (True, 2.0, 1), "bob": (True, 2.0, 2)}
+
+
+def test_a_refusal_that_never_ends_costs_no_test_that_counts(asking: Place) -> None:
+    """Tests of a row that timed out are left out, but none that counts for one of its robustness."""
+    manifest = asking.root / "stages" / "s01_numbers" / "stage.toml"
+    manifest.write_text(manifest.read_text(encoding="utf-8") + "\n[limits]\ncall_seconds = 1.0\n", encoding="utf-8")
+    endless = NUMBERS.replace("    return 2 * x", "    while isinstance(x, str):\n        pass\n    return 2 * x")
+    asking.numbers.write_text(endless, encoding="utf-8")
+    done = asking.run("check", "s01", "--isolation", "process", "--json")
+    assert (done.code, done.json["counts"]) == (0, {"criteria": 2, "passed": 2, "robust": 1})
+    assert [each["status"] for each in done.json["criteria"][0]["failures"]] == ["timed_out", "timed_out"]
