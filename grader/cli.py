@@ -45,6 +45,22 @@ def _not_shipped() -> bool:
     return not is_shipped()
 
 
+class Command(typer.core.TyperCommand):
+    """A command whose help lists a learner's options first; those with a panel follow under its name."""
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write the sections: Arguments, Options, then one for each panel."""
+        sections: dict[str, list[tuple[str, str]]] = {"Arguments": [], "Options": []}
+        for param in sorted(self.get_params(ctx), key=lambda each: bool(getattr(each, "rich_help_panel", None))):
+            if (record := param.get_help_record(ctx)) is not None:
+                kind = "Arguments" if param.param_type_name == "argument" else "Options"
+                sections.setdefault(getattr(param, "rich_help_panel", None) or kind, []).append(record)
+        for title, records in sections.items():
+            if records:
+                with formatter.section(title):
+                    formatter.write_dl(records)
+
+
 @dataclass(frozen=True)
 class Entry:
     """Where a command stands: a module of `grader/commands`, and a function or a group in it. hidden: from the help."""
@@ -61,7 +77,7 @@ class Entry:
         if isinstance(found, typer.Typer):
             builder.add_typer(found, name=name, hidden=self.hidden())
         else:
-            builder.command(name, hidden=self.hidden())(found)
+            builder.command(name, cls=Command, hidden=self.hidden())(found)
         return typer.main.get_group(builder).commands[name]
 
 

@@ -9,46 +9,50 @@ import typer
 from grader.commands.learning import open_here
 from grader.commands.options import (
     AnyStage,
+    Anyway,
     BegunStages,
     EveryStage,
-    FeedbackLevel,
     Formats,
-    GradedFiles,
     Isolation,
     Json,
-    KeyFile,
-    Lend,
     OnlyRow,
-    Receipt,
-    RequireIsolation,
     Seed,
     ShownRow,
+    Verbose,
+)
+from grader.commands.submission_options import (
+    FeedbackLevel,
+    GradedFiles,
+    KeyFile,
+    Lend,
+    Receipt,
+    RequireIsolation,
     SigningKey,
     Student,
-    Verbose,
     lent_from,
 )
 
 
 def check(
     stage: AnyStage = None,
-    as_json: Json = False,
+    row: ShownRow = None,
+    only: OnlyRow = None,
     seed: Seed = None,
+    verbose: Verbose = False,
+    every: EveryStage = False,
+    begun: BegunStages = False,
+    anyway: Anyway = False,
     isolation: Isolation = "auto",
-    require_isolation: RequireIsolation = "auto",
+    as_json: Json = False,
+    formats: Formats = "",
     submission: GradedFiles = None,
     lend: Lend = "passed",
     student: Student = None,
-    only: OnlyRow = None,
-    row: ShownRow = None,
-    every: EveryStage = False,
-    begun: BegunStages = False,
-    formats: Formats = "",
+    require_isolation: RequireIsolation = "auto",
     feedback: FeedbackLevel = "full",
     key_file: KeyFile = None,
     receipt: Receipt = None,
     signing_key: SigningKey = None,
-    verbose: Verbose = False,
 ) -> None:
     """Grade a stage and show its checklist.
 
@@ -60,10 +64,11 @@ def check(
     from grader.progress.naming import stage_and_row
 
     choices.expect_submission(lend, submission)
-    request = GradingRequest(submission, only, seed, isolation, require_isolation, student, lent=lent_from(lend))
+    request = GradingRequest(submission, only, seed, isolation, require_isolation, student, anyway=anyway)
+    request = replace(request, lent=lent_from(lend))
     several = choices.several(every, begun, stage, request, row)
-    telling = grading.telling(formats, as_json, feedback, verbose)
-    telling = replace(telling, signing=classroom.signing(receipt, signing_key, only, several is not None))
+    signing = classroom.signing(receipt, signing_key, only, several is not None)
+    telling = replace(grading.telling(formats, as_json, feedback, verbose), signing=signing)
     workspace = open_here(key_file)
     if several is not None:
         raise typer.Exit(grading.check_all(workspace, request, telling, several))

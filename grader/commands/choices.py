@@ -26,6 +26,7 @@ def several(
     if row is not None and (request.only is not None or every or begun):
         other = "--only grades and shows another" if request.only is not None else "many stages were asked for"
         raise UsageError(f"--row {row} shows one row of one stage, and {other}", "Leave one of them out.")
+    _expect_one(request, every, begun)
     if not every and not begun:
         return None
     option = "--all" if every else "--begun"
@@ -41,3 +42,11 @@ def several(
         message = f"--all needs a folder of stages, and {request.submission} is not one"
         raise UsageError(message, "Name a stage to grade one module.")
     return "begun" if begun else "all"
+
+
+def _expect_one(request: GradingRequest, every: bool, begun: bool) -> None:
+    """Raise UsageError where --anyway is given for anything but one stage of one's own."""
+    other = "--submission" if request.submission is not None else "--all" if every else "--begun" if begun else ""
+    if request.anyway and other:
+        message = f"--anyway is about one locked stage of your own, and {other} grades others"
+        raise UsageError(message, "Leave one of them out.")

@@ -13,7 +13,8 @@ from grader.commands.tracing import traced
 from grader.course.sealed import expect_key
 from grader.course.stage import FEEDBACK
 from grader.errors import GraderError, StageLocked, SubmissionError, UsageError
-from grader.progress import actions
+from grader.progress import actions, locked
+from grader.progress.grading import no_run
 from grader.report.terminal import screen
 
 if TYPE_CHECKING:
@@ -68,9 +69,9 @@ def check(workspace: Workspace, stage: Stage, request: GradingRequest, telling: 
             verdict = actions.check(workspace, stage, request, tick)
     except UsageError:
         raise
-    except StageLocked:
-        first = tuple(each.id for each in actions.locked_by(workspace, stage, workspace.store.read()))
-        _publish(workspace, telling, (actions.locked_verdict(stage, request),), first)
+    except StageLocked as why:
+        first = tuple(each.id for each in locked.locked_by(workspace, stage, workspace.store.read()))
+        _publish(workspace, telling, (locked.locked_verdict(stage, request, why),), first)
         raise
     except Exception as error:
         _publish(
@@ -172,8 +173,9 @@ def _publish(
 def _ungraded(stage: Stage, request: GradingRequest, error: Exception) -> Verdict:
     """Return the verdict of a run that came to nothing; an unforeseen error may quote anything, so it is only named."""
     from grader.submission.source import Problem
+    from grader.verdict import Verdict
 
-    empty = replace(actions.locked_verdict(stage, request), locked=False)
+    empty = Verdict(stage.id, stage.title, False, (), no_run(stage, request))
     if isinstance(error, SubmissionError):
         return replace(empty, problem=Problem("missing", error.message, None, error.hint))
     said = error.message if isinstance(error, GraderError) else f"{type(error).__name__} in the grader"
@@ -197,7 +199,9 @@ def _what_next(workspace: Workspace, stage: Stage, request: GradingRequest, verd
     """Tell a learner what a verdict on the own module leads to."""
     if request.submission is not None or verdict.grader_fault:
         return
-    if request.only is not None:
+    if request.anyway and locked.locked_by(workspace, stage, workspace.store.read()):
+        screen.say(f"{stage.id} is locked, so nothing is recorded.", f"`grader start {stage.id}` begins here.")
+    elif request.only is not None:
         screen.say(f"Only {verdict.run.only} was graded, so nothing is recorded.")
     elif verdict.passed:
         screen.say(f"{stage.id} has passed.", _after_pass(workspace, verdict))

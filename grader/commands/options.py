@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from grader.course.provenance import STUDENT
-from grader.course.stage import FEEDBACK
-from grader.course.table import listed
 from grader.errors import GraderError, UsageError
 
 
@@ -55,14 +51,14 @@ def step_names(context: typer.Context, incomplete: str) -> list[tuple[str, str]]
     return [(name, about) for name, about in found.items() if name.startswith(incomplete)]
 
 
-def _tier_names(incomplete: str) -> list[str]:
+def tier_names(incomplete: str) -> list[str]:
     from grader.isolation.tiers import TIERS
 
     return [name for name in ("auto", *TIERS) if name.startswith(incomplete)]
 
 
-def _known_tier(name: str) -> str:
-    known = _tier_names("")
+def known_tier(name: str) -> str:
+    known = tier_names("")
     if name not in known:
         raise UsageError(f"{name!r} is not an isolation tier", f"Choose {', '.join(known[:-1])} or {known[-1]}.")
     return name
@@ -73,42 +69,6 @@ def _format_names(incomplete: str) -> list[str]:
 
     before, comma, last = incomplete.rpartition(",")
     return [f"{before}{comma}{name}" for name in RENDER if name.startswith(last)]
-
-
-def lent_from(text: str) -> datetime | None:
-    """Return from when on --lend lends references, None for never; raises UsageError."""
-    from grader.submission.earlier import ALWAYS
-
-    if text in ("passed", "always"):
-        return None if text == "passed" else ALWAYS
-    try:
-        moment = datetime.fromisoformat(text)
-    except ValueError:
-        why = "works only in class.toml" if text == "deadline" else "does not say when references are lent"
-        hint = "Expected passed, always, or a date and time, as in 2026-11-30T23:59:00+01:00."
-        raise UsageError(f"--lend {text!r} {why}", hint) from None
-    if moment.tzinfo is None:
-        raise UsageError(f"--lend {text!r} has no UTC offset; expected e.g. 2026-11-30T23:59:00+01:00")
-    return moment
-
-
-def _known_lend(text: str) -> str:
-    lent_from(text)
-    return text
-
-
-def _lend_names(incomplete: str) -> list[str]:
-    return [name for name in ("passed", "always") if name.startswith(incomplete)]
-
-
-def _level_names(incomplete: str) -> list[str]:
-    return [level for level in FEEDBACK if level.startswith(incomplete)]
-
-
-def _known_level(name: str) -> str:
-    if name not in FEEDBACK:
-        raise UsageError(f"{name!r} is not a level of feedback", f"Choose {listed(FEEDBACK)}.")
-    return name
 
 
 _STAGE_HELP = "Its id, its number, its topic, or a path into its folder"
@@ -144,37 +104,8 @@ Isolation = Annotated[
         "--isolation",
         metavar="TIER",
         help="bubblewrap, landlock or process; auto takes the strongest that works.",
-        callback=_known_tier,
-        autocompletion=_tier_names,
-    ),
-]
-RequireIsolation = Annotated[
-    str,
-    typer.Option(
-        "--require-isolation",
-        metavar="TIER",
-        help="Reject isolation weaker than this tier.",
-        callback=_known_tier,
-        autocompletion=_tier_names,
-    ),
-]
-GradedFiles = Annotated[
-    Path | None,
-    typer.Option(
-        "--submission",
-        metavar="PATH",
-        help="Grade someone's course, folder, module, archive or repo@revision; record nothing.",
-    ),
-]
-Lend = Annotated[
-    str,
-    typer.Option(
-        "--lend",
-        metavar="WHEN",
-        help="With --submission: when an earlier stage's reference stands in for a module that has not passed: "
-        "passed (never), always, or a date and time with its offset, from which on.",
-        callback=_known_lend,
-        autocompletion=_lend_names,
+        callback=known_tier,
+        autocompletion=tier_names,
     ),
 ]
 ExploredFiles = Annotated[
@@ -198,13 +129,6 @@ ShownRow = Annotated[
 ]  # fmt: skip
 
 
-def _named_student(name: str | None) -> str | None:
-    if name is not None and not STUDENT.fullmatch(name):
-        hint = "Expected at most 100 letters, digits, and . @ / + - _"
-        raise UsageError(f"{name!r} cannot be the name of a student", hint)
-    return name
-
-
 EveryStage = Annotated[
     bool,
     typer.Option("--all", help="Grade every stage that is unlocked or begun; with --submission, all."),
@@ -212,22 +136,7 @@ EveryStage = Annotated[
 BegunStages = Annotated[
     bool, typer.Option("--begun", help="Grade every stage whose module you have changed; it is fine if none is.")
 ]
-Student = Annotated[
-    str | None,
-    typer.Option(
-        "--student", metavar="NAME", help="Whose work it is, for reports and the receipt.", callback=_named_student
-    ),
-]
-KeyFile = Annotated[
-    Path | None,
-    typer.Option("--key-file", metavar="KEY", help="Opens hidden tests that are sealed; or GRADER_KEY_FILE."),
-]
-Receipt = Annotated[
-    Path | None, typer.Option("--receipt", metavar="FILE", help="Write a signed receipt of the verdict.")
-]
-SigningKey = Annotated[
-    Path | None, typer.Option("--signing-key", metavar="KEY", help="The private key that signs the receipt.")
-]
+Anyway = Annotated[bool, typer.Option("--anyway", help="Grade a stage that is locked, too; nothing is recorded then.")]
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Show every test that did not pass, in full.")]
 Formats = Annotated[
     str,
@@ -236,15 +145,5 @@ Formats = Annotated[
         metavar="NAME[=FILE],...",
         help="Write reports: json, junit, github, gradescope, autograding, classroom50, problems.",
         autocompletion=_format_names,
-    ),
-]
-FeedbackLevel = Annotated[
-    str,
-    typer.Option(
-        "--feedback",
-        metavar="LEVEL",
-        help="How much to tell about hidden tests: full, hint or verdict; never more than the stage allows.",
-        callback=_known_level,
-        autocompletion=_level_names,
     ),
 ]

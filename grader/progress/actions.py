@@ -13,9 +13,10 @@ from grader.course import sealed
 from grader.course.manifest import find_course_root, load_course
 from grader.course.provenance import made_here
 from grader.course.stage import Course, Stage
-from grader.errors import NotHandedIn, ProgressError, StageLocked, SubmissionError
+from grader.errors import NotHandedIn, ProgressError, SubmissionError
 from grader.progress import last_check
 from grader.progress.grading import graded, no_run, passed_beside
+from grader.progress.locked import locked_by, locked_error
 from grader.progress.state import Progress, Reached, State, current, state_of, waits_for
 from grader.progress.store import Store
 from grader.progress.workspace import GradingRequest, Workspace
@@ -35,9 +36,6 @@ __all__ = [
     "check_all",
     "graded",
     "is_stub",
-    "locked_by",
-    "locked_error",
-    "locked_verdict",
     "open_workspace",
     "standings",
     "stub_text",
@@ -93,35 +91,11 @@ def _reached(workspace: Workspace, stage: Stage, state: State, progress: Progres
     return None if found is None else Reached(len(found.rows), found.passed, found.robust)
 
 
-def locked_by(workspace: Workspace, stage: Stage, progress: Progress) -> tuple[Stage, ...]:
-    """Return the stages that come before a locked one; none where it is not locked."""
-    if state_of(stage, progress, None) != "locked":
-        return ()
-    return tuple(workspace.course.find(each) for each in waits_for(stage, progress))
-
-
-def locked_error(stage: Stage, first: tuple[Stage, ...], open_one: Stage | None) -> StageLocked:
-    """Return the error that says what comes first, and how to begin here all the same.
-
-    open_one is where the learner stands: what comes first may be locked as well.
-    """
-    names = " and ".join(f"{each.id} ({each.title})" for each in first)
-    verb = "comes" if len(first) == 1 else "come"
-    hint = f"`grader start {stage.id}` skips to this one."
-    if open_one is not None:
-        hint = f"`grader check {open_one.id}` grades the stage where you are; {hint}"
-    return StageLocked(f"{stage.id} is locked: {names} {verb} first", hint)
-
-
-def locked_verdict(stage: Stage, request: GradingRequest) -> Verdict:
-    """Return the verdict of a stage that was not graded because others come first."""
-    from grader.verdict import Verdict
-
-    return Verdict(stage.id, stage.title, False, (), no_run(stage, request), locked=True)
-
-
 def check(workspace: Workspace, stage: Stage, request: GradingRequest, on_test: OnTest | None = None) -> Verdict:
-    """Grade a stage; the learner's own is refused while it is locked, and a pass of it is recorded."""
+    """Grade a stage; the learner's own is refused while it is locked, and a pass of it is recorded.
+
+    With request.anyway a locked stage is graded too, and nothing is recorded.
+    """
     if request.only is not None:
         request = replace(request, only=stage.asked(request.only).id)
     if request.submission is not None:
@@ -130,9 +104,11 @@ def check(workspace: Workspace, stage: Stage, request: GradingRequest, on_test: 
         request = replace(request, passed=passed_beside(workspace, stage, request, on_test))
         return graded(workspace, stage, snapshot, request, on_test)
     progress = workspace.store.read()
-    if first := locked_by(workspace, stage, progress):
-        raise locked_error(stage, first, current(workspace.course, progress))
-    return _own(workspace, stage, take(stage, None, workspace.course.root), request, on_test)
+    locked = bool(locked_by(workspace, stage, progress))
+    if locked and not request.anyway:
+        raise locked_error(workspace, stage, progress)
+    grade = graded if locked else _own
+    return grade(workspace, stage, take(stage, None, workspace.course.root), request, on_test)
 
 
 def check_all(

@@ -40,7 +40,7 @@ class GradingRequest:
 
     passed holds, by stage, the digest of what passed earlier in the same run; ahead the rows to begin with. lent says
     from when on references serve someone's files, None for never; one's own they always serve, and ours, the course's.
-    now is the one moment with which all of the command is compared.
+    now is the one moment with which all of the command is compared. anyway grades the learner's own where it is locked.
     """
 
     submission: Path | None = None
@@ -53,4 +53,5 @@ class GradingRequest:
     ahead: tuple[str, ...] = ()
     lent: datetime | None = None
     ours: bool = False
+    anyway: bool = False
     now: datetime = field(default_factory=lambda: datetime.now(UTC))

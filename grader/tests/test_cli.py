@@ -154,6 +154,17 @@ def test_help_names_every_command(here: Here, option: str) -> None:
         assert here(command, option).code == 0
 
 
+def test_the_help_of_check_begins_with_what_a_learner_needs(here: Here, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    text = here("check", "--help").out
+    own, others = text.split("\nFor instructors:\n")
+    for option in ("--row", "--only", "--seed", "--anyway", "--all", "--json", "--help"):
+        assert f" {option}" in own and f"  {option} " not in others
+    for option in ("--submission", "--lend", "--student", "--require-isolation", "--key-file", "--receipt"):
+        assert f"  {option} " in others and f"  {option} " not in own
+    assert text.isascii() and max(map(len, text.splitlines())) <= 80
+
+
 @pytest.mark.parametrize(
     "arguments", [(), ("--help",), ("--version",), ("status",), ("status", "--json"), ("show", "s01")]
 )

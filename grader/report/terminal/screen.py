@@ -130,9 +130,10 @@ def say(message: str, hint: str | None = None, style: str = "") -> None:
     """Print a message, and below it what to do, to stderr."""
     view = look(error=True)
     lines = []
-    for line in view.command(message).split("\n"):
-        lines += paragraph(line, view, style, indent=0, hanging=2 if line.startswith("- ") else 0)
-    show([*lines, *(paragraph(view.command(hint), view, indent=0) if hint else [])], error=True)
+    for text, its_style in ((message, style), (hint, "")):
+        for line in view.command(text).split("\n") if text else ():
+            lines += paragraph(line, view, its_style, indent=0, hanging=2 if line.startswith("- ") else 0)
+    show(lines, error=True)
 
 
 def complain(error: GraderError) -> None:

@@ -14,7 +14,7 @@ class Problem:
     absent says that what was handed in holds none for this stage.
     """
 
-    kind: Literal["syntax", "encoding", "forbidden", "import", "import-error", "missing", "waits"]
+    kind: Literal["syntax", "encoding", "forbidden", "import", "import-error", "missing", "waits", "locked"]
     message: str
     line: int | None
     hint: str | None

@@ -70,14 +70,45 @@ def test_a_locked_stage_says_what_comes_first_and_how_to_start_there(place: Plac
     done = place.run("check", "s02")
     assert (done.code, done.out) == (3, "")
     assert done.err.startswith("error: s02 is locked: s01 (Numbers) comes first\n")
-    assert "`grader check s01` grades the stage where you are; `grader start s02` skips" in " ".join(done.err.split())
+    for way in ("grader check s01", "grader start s02", "grader check s02 --anyway"):
+        assert f"- `{way}` " in done.err
     assert place.recorded == set()
+
+
+def test_a_locked_stage_says_on_one_screen_what_it_builds_on(place: Place) -> None:
+    readme = place.sums.with_name("README.md")
+    readme.write_text(f"# Sums\n\n**You need** doubling (s01). {'More of it. ' * 99}\n\nText.\n", encoding="utf-8")
+    lines = place.run("check", "s02", COLUMNS="80").err.splitlines()
+    assert lines[1].startswith("hint: To work on s02 you need doubling (s01).")
+    assert len(lines) < 20 and all(len(line) <= 80 for line in lines)
+    assert "Its module imports no earlier stage." in lines
+
+
+def test_a_locked_stage_is_graded_anyway_and_nothing_is_recorded(place: Place) -> None:
+    place.sums.write_text(SUMS, encoding="utf-8")
+    done = place.run("check", "s02", "--anyway", "--isolation", "process")
+    assert done.code == 0 and "2 of 2 criteria" in done.out
+    assert "s02 is locked, so nothing is recorded." in done.err
+    assert not place.store.file.exists()
+    assert place.run("check", "s02").code == 3
+    place.numbers.write_text(NUMBERS, encoding="utf-8")
+    assert place.run("check", "s01", "--anyway", "--isolation", "process").code == 0
+    assert place.recorded == {"s01"}  # which is open, so that there is nothing to go past
+
+
+def test_anyway_is_about_one_stage_of_ones_own(place: Place) -> None:
+    for other in ("--all", "--begun", "--submission=stages"):
+        done = place.run("check", *(["s02"] if "=" in other else []), "--anyway", other)
+        assert done.code == 2
+        assert f"--anyway is about one locked stage of your own, and {other.split('=')[0]}" in done.err
 
 
 def test_a_locked_stage_is_a_verdict_too(place: Place) -> None:
     done = place.run("check", "s02", "--json")
     assert done.code == 3
     assert (done.json["locked"], done.json["passed"], done.json["waits_for"]) == (True, False, ["s01"])
+    assert done.json["problem"]["kind"] == "locked"
+    assert "`grader check s02 --anyway`" in done.json["problem"]["hint"]
     jsonschema.validate(done.json, json.loads((PACKAGE / "report" / "verdict.schema.json").read_text("utf-8")))
 
 
