@@ -29,7 +29,6 @@ from grader.commands.submission_options import (
     RequireIsolation,
     SigningKey,
     Student,
-    lent_from,
 )
 
 
@@ -63,18 +62,16 @@ def check(
     from grader.progress.actions import GradingRequest
     from grader.progress.naming import stage_and_row
 
-    choices.expect_submission(lend, submission)
-    request = GradingRequest(submission, only, seed, isolation, require_isolation, student, anyway=anyway)
-    request = replace(request, lent=lent_from(lend))
+    lent = choices.lent(lend, submission)
+    request = GradingRequest(submission, only, seed, isolation, require_isolation, student, lent=lent, anyway=anyway)
     several = choices.several(every, begun, stage, request, row)
     signing = classroom.signing(receipt, signing_key, only, several is not None)
-    telling = replace(grading.telling(formats, as_json, feedback, verbose), signing=signing)
-    workspace = open_here(key_file)
+    telling, workspace = grading.telling(formats, as_json, feedback, verbose, signing), open_here(key_file)
     if several is not None:
         raise typer.Exit(grading.check_all(workspace, request, telling, several))
     target, row = stage_and_row(workspace, stage, row)
-    shown = None if row is None else target.asked(row).id
-    raise typer.Exit(grading.check(workspace, target, request, replace(telling, row=shown)))
+    telling = replace(telling, row=None if row is None else target.asked(row).id)
+    raise typer.Exit(grading.check(workspace, target, request, telling))
 
 
 def demo(seed: Seed = None, isolation: Isolation = "auto", row: ShownRow = None, verbose: Verbose = False) -> None:

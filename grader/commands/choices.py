@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from grader.commands.submission_options import lent_from
 from grader.errors import UsageError
 from grader.submission import holds_stages
 
@@ -12,11 +14,15 @@ if TYPE_CHECKING:
     from grader.progress.actions import GradingRequest, Which
 
 
-def expect_submission(lend: str, submission: Path | None) -> None:
-    """Raise UsageError where --lend is given for one's own files, beside which references always serve."""
+def lent(lend: str, submission: Path | None) -> datetime | None:
+    """Return from when on --lend lends references, None for never.
+
+    UsageError where it is given for one's own files, beside which references always serve.
+    """
     if lend != "passed" and submission is None:
         message = f"--lend needs --submission: {lend} says when references serve a submission"
         raise UsageError(message, "Your own check is graded with the references that it needs.")
+    return lent_from(lend)
 
 
 def several(

@@ -50,7 +50,7 @@ class Telling:
         return bool(self.press.targets) or self.signing is not None or self.verbose
 
 
-def telling(formats: str, as_json: bool, feedback: str, verbose: bool) -> Telling:
+def telling(formats: str, as_json: bool, feedback: str, verbose: bool, signing: Signing | None = None) -> Telling:
     """Read the options that say how to tell a verdict, and make sure that it can be told so; raises UsageError."""
     from grader.commands.publishing import Press
     from grader.report.formats import parsed
@@ -58,7 +58,7 @@ def telling(formats: str, as_json: bool, feedback: str, verbose: bool) -> Tellin
     level = next(level for level in FEEDBACK if level == feedback)
     press = Press(parsed(formats, as_json), os.environ)
     press.prepare()
-    return Telling(press, level, verbose)
+    return Telling(press, level, verbose, signing)
 
 
 def check(workspace: Workspace, stage: Stage, request: GradingRequest, telling: Telling) -> int:
