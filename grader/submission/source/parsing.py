@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
+import sys
 import warnings
 
+from grader.submission.source.newer import newer_syntax
 from grader.submission.source.problem import Problem, clean, clipped
 
 _WIDTH = 70  # of a quoted line, which is indented twice on 80 columns
@@ -56,6 +58,10 @@ def _syntax_problem(error: SyntaxError, text: str) -> Problem:
     if not error.lineno or error.lineno > len(lines):
         return Problem("syntax", what, error.lineno, hint)
     quoted = _quoted(lines[error.lineno - 1], (error.offset or 1) - 1)
+    if (newer := newer_syntax(text, error.lineno)) is not None:
+        needed, running = (f"{major}.{minor}" for major, minor in (newer.since, sys.version_info[:2]))
+        what = f"Python {needed} or newer reads this syntax, and Python {running} runs here"
+        hint = newer.instead
     return Problem("syntax", f"line {error.lineno}: {what}\n{quoted}", error.lineno, hint)
 
 
