@@ -10,6 +10,7 @@ import builtins
 import functools
 import math
 import re
+import shlex
 import sys
 from dataclasses import fields, replace
 from pathlib import Path
@@ -93,7 +94,15 @@ def find_course_root(start: Path) -> Path:
     for folder in (start, *start.parents, HOUSE.parent):
         if any(folder.glob("stages/*/stage.toml")):
             return folder
+    if found := _courses_below(start):
+        ways = listed([f"`cd {shlex.quote(name)}`" for name in found])
+        raise NoCourse(f"this folder does not hold a course, but {listed(found)} does", f"Go into it: {ways}.")
     raise NoCourse("this folder does not hold a course: `grader init my-course` makes one to learn in")
+
+
+def _courses_below(folder: Path) -> list[str]:
+    """Return the names of a few folders right below that hold a course."""
+    return sorted({path.parts[-4] for path in folder.glob("*/stages/*/stage.toml")})[:3]
 
 
 def read_toml(path: Path, place: str) -> dict[str, object]:

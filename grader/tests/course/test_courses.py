@@ -127,3 +127,15 @@ class TestCourseRoot:
         monkeypatch.setattr(manifest, "HOUSE", tmp_path / "grader")
         with pytest.raises(NoCourse, match="this folder does not hold a course: `grader init my-course` makes one"):
             find_course_root(tmp_path)
+
+    def test_folders_right_below_that_hold_a_course_are_named(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(manifest, "HOUSE", tmp_path / "grader")
+        for name in ("my course", "other"):
+            (tmp_path / name / "stages" / "s01").mkdir(parents=True)
+            (tmp_path / name / "stages" / "s01" / "stage.toml").touch()
+        (tmp_path / "empty" / "stages").mkdir(parents=True)
+        with pytest.raises(NoCourse, match="but my course or other does") as caught:
+            find_course_root(tmp_path)
+        assert caught.value.hint == "Go into it: `cd 'my course'` or `cd other`."
