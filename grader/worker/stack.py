@@ -11,7 +11,7 @@ from types import FrameType
 from grader.protocol import codec
 from grader.protocol.channel import Channel
 
-ASKING = getattr(signal, "SIGUSR1", None)  # Windows, which forks nothing, has no such signal
+ASKING: int = getattr(signal, "SIGUSR1", 0)  # Windows, which forks nothing, has no such signal
 MOST_FRAMES = 200
 
 
@@ -29,7 +29,7 @@ def answer_where(channel: Channel, label: str) -> None:
         lines = [each.f_lineno or 0 for each in now]
         channel.send(codec.Encoder().frame(["at", lines], []))
 
-    if ASKING is not None:
+    if ASKING:
         signal.signal(ASKING, told)
 
 

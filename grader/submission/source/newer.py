@@ -81,7 +81,7 @@ def _template(line: str) -> Newer | None:
         return f"f{whole[len(prefix) :]}" if prefix.lower() in ("t", "tr", "rt") else None
 
     changed = _changed(line, change)
-    return changed and Newer((3, 14), changed, "Write an f-string, which makes the text at once.")
+    return None if changed is None else Newer((3, 14), changed, "Write an f-string, which makes the text at once.")
 
 
 def _f_string(line: str) -> Newer | None:
@@ -90,7 +90,7 @@ def _f_string(line: str) -> Newer | None:
 
     changed = _changed(line, change)
     instead = "Give what stands in the braces a name on a line before, or use the other quotes there."
-    return changed and Newer((3, 12), changed, instead)
+    return None if changed is None else Newer((3, 12), changed, instead)
 
 
 def _changed(line: str, change: Callable[[str, str], str | None]) -> str | None:
