@@ -42,6 +42,8 @@ def test_references_are_imported_and_files_are_not(
     stages: tuple[Stage, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.syspath_prepend(str(tmp_path))
+    for name in [name for name in sys.modules if name.partition(".")[0] == "stages"]:
+        monkeypatch.delitem(sys.modules, name)  # the course's own, from a test before
     assert importlib.import_module("stages.s01_a.other").WHO == "a file"
     with serving_stage(stages[2]):
         assert importlib.import_module("stages.s02_b.other").WHO == "the reference of s01_a"
