@@ -145,6 +145,8 @@ def _row(
         found, count = [*found, missing], [*count, missing]
     statuses = {outcome.status for outcome in count}
     status: Status = next((each for each in GRAVITY if each in statuses), "passed")
+    if status == "blocked" and any(outcome.status == "not_started" for outcome in found):
+        status = "not_started"  # all that counts waits, and its own refusals say that nothing is written
     row = CriterionResult(criterion.id, criterion.text, status, done, total, kinds=counts.kinds)
     failed = [outcome for outcome in found if outcome.status != "passed"]
     # A refusal that is missing shows that something is written, even where nothing that counts has come so far.

@@ -87,6 +87,11 @@ class TestRobustness:
         found = decided({"r": ("refusals", "failed"), "v": ("values", "failed")})
         assert [each.kind for each in found.failures] == ["values", "refusals"] and found.status == "failed"
 
+    @pytest.mark.parametrize("passes", PASSES)
+    def test_a_row_that_waits_and_whose_refusals_are_not_written_is_not_started(self, passes: Passes) -> None:
+        found = decided({"v": ("values", "blocked"), "r": ("refusals", "not_started")}, passes)
+        assert (found.status, found.waits_for) == ("not_started", ())
+
     @pytest.mark.parametrize(("called", "status"), [(("weights",), "blocked"), ((), "not_started")])
     def test_a_refusal_that_is_missing_shows_that_a_row_is_begun_and_waits(
         self, called: tuple[str, ...], status: Status
