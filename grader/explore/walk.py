@@ -92,7 +92,6 @@ class Walk:
                 warnings.simplefilter("ignore")  # the learner's own come with the notes
                 reading = call.run(learner, copied_value(self.known))
         except WorkerFailed as failure:
-            self.process.locate(connection)
             return replace(base, status=failure.status, message=str(failure), where=place)
         except (Unfit, Unusable) as error:
             return replace(base, status="failed", message=str(error)[:TEXT_LIMIT], where=place)

@@ -59,5 +59,4 @@ class Sharing:
         if made.connection is None:
             return made, None
         self.own = self._ends or not made.passed()  # failures come in rows: while they do, no test is run twice
-        self._process.locate(made.connection)
         return made, self._process.done(made.connection, keep=not self.own)

@@ -26,12 +26,6 @@ class WorkerFailed(Exception):
     def __init__(self, status: Status, message: str) -> None:
         super().__init__(message)
         self.status = status
-        self.learner_frames: list[Frame] = []
-
-    def was_in(self, line: int, loop: str) -> None:
-        """Add the loop of the learner's module that the call was in when its time was over."""
-        self.args = (f"{self}: it was in the loop of line {line}, `{loop}`",)
-        self.learner_frames = [Frame(line, "")]
 
 
 class LearnerExit(Exception):

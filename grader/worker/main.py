@@ -20,7 +20,7 @@ import time
 import types
 from typing import Any
 
-CONTROL = struct.Struct("<cQ")  # b"F" fork for a test, b"K" kill it, b"W" have it tell where it is; its number
+CONTROL = struct.Struct("<cQ")  # b"F" fork for a test, b"K" kill it; its number
 TOLD = struct.Struct("<cQi")  # b"S" started, b"N" no room to start it, b"E" ended; its number and wait status
 WAIT_SECONDS = 0.5  # for room that a process which has just ended gives back
 
@@ -67,7 +67,9 @@ def load(source: bytes, label: str) -> types.ModuleType:
 
 def fork_for_tests(control: socket.socket, server: Any, children: Any, alone: bool) -> None:
     """Fork one process for each test that the grader announces; end those that it is done with."""
-    from grader.worker.stack import ASKING
+    from grader.protocol.channel import Channel, ChannelClosed
+    from grader.worker import kernel
+    from grader.worker.confine import no_more_processes
 
     running: dict[int, int] = {}
     while True:
@@ -85,36 +87,22 @@ def fork_for_tests(control: socket.socket, server: Any, children: Any, alone: bo
             if process == 0:
                 control.close()
                 children.close()
-                _be_a_test(server, descriptors[0], alone)
+                os.setpgid(0, 0)
+                kernel.end_with_parent()
+                kernel.scope_signals()
+                if alone:
+                    no_more_processes()
+                with contextlib.suppress(ChannelClosed):
+                    server.run(Channel(socket.socket(fileno=descriptors[0])))
                 return
             os.close(descriptors[0])
             running[number] = process
             control.sendall(TOLD.pack(b"S", number, 0))
-        elif operation == b"W" and number in running:
-            os.kill(running[number], ASKING)
         elif number in running:
             status = _end(running.pop(number))
             if not children.end(set(running.values())):
                 return  # then the supervisor ends them all, and the grader begins anew
             control.sendall(TOLD.pack(b"E", number, status))
-
-
-def _be_a_test(server: Any, descriptor: int, alone: bool) -> None:
-    """Answer the requests of one test, in a process that was forked for it, until the grader ends the connection."""
-    from grader.protocol.channel import Channel, ChannelClosed
-    from grader.worker import kernel
-    from grader.worker.confine import no_more_processes
-    from grader.worker.stack import answer_where
-
-    os.setpgid(0, 0)
-    kernel.end_with_parent()
-    kernel.scope_signals()
-    if alone:
-        no_more_processes()
-    channel = Channel(socket.socket(fileno=descriptor))
-    answer_where(channel, server.label)
-    with contextlib.suppress(ChannelClosed):
-        server.run(channel)
 
 
 def _forked() -> int | None:

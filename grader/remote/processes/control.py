@@ -55,10 +55,6 @@ class Control:
         """Order the end of a process."""
         self._connection.sendall(CONTROL.pack(b"K", number))
 
-    def ask_where(self, number: int) -> None:
-        """Order a process to tell, on its own connection, which lines it is at."""
-        self._connection.sendall(CONTROL.pack(b"W", number))
-
     def status(self, number: int, seconds: float) -> int | None:
         """Return the wait status of a process that was ended, if it is told in that time."""
         until = time.monotonic() + seconds

@@ -7,6 +7,7 @@ process of its own.
 
 from __future__ import annotations
 
+import signal
 import socket
 import time
 from collections.abc import Callable
@@ -22,18 +23,16 @@ from grader.remote.connection import Connection
 from grader.remote.exceptions import WorkerFailed
 from grader.remote.processes import room
 from grader.remote.processes.control import Control
-from grader.remote.processes.ends import MAX_FILE_BYTES, reading
 from grader.remote.processes.kept import Keeper
 from grader.remote.processes.loading import Job, LoadFailed, load_problem, names_of
-from grader.remote.processes.place import lines_of
 from grader.remote.record import Name
-from grader.submission.source import Problem, plain_text
-from grader.submission.source.loops import endless_loop
+from grader.submission.source import Problem
 from grader.worker.confine import ALONE, COUNTED_APART, OTHERS
 
 LOAD_SECONDS = 20.0
 MAX_OPEN_FILES = 64
 MAX_PROCESSES = 64  # of a run; beyond those of others, where the kernel counts them together
+MAX_FILE_BYTES = 16 << 20
 TRIES, FRESH = 4, 2  # to have a process for a test, and from which on the worker is a fresh one
 
 
@@ -198,15 +197,6 @@ class LearnerProcess:
         self._fresh = True
         self.load()
 
-    def locate(self, connection: Connection) -> None:
-        """Add to a failure for want of time the loop that the call is in, where it can be told; before `done`."""
-        number, failure = self._numbers.get(id(connection)), connection.failure
-        if number is None or failure is None or failure.status != "timed_out":
-            return
-        seen = lines_of(connection.channel, lambda: self._control.ask_where(number))
-        if (loop := endless_loop(plain_text(self.job.source) or "", seen)) is not None:
-            failure.was_in(*loop)
-
     def done(self, connection: Connection, keep: bool = False) -> tuple[Status, str] | None:
         """End a test's process, or keep it for the next test; where it failed, return what its end tells about why."""
         connection.end()
@@ -225,7 +215,7 @@ class LearnerProcess:
             if connection.failure is None:
                 return None
             status = self._control.status(number, 1.0)
-            return None if status is None else reading(status)
+            return None if status is None else _reading(status)
         except OSError:  # the parent of the tests is gone, or does not say
             over = None if connection.failure is None else self._started.excess()
             return ("over_limit", over) if over else None
@@ -243,3 +233,17 @@ def _closed() -> socket.socket:
     ours, theirs = socket.socketpair()
     theirs.close()
     return ours
+
+
+def _reading(status: int) -> tuple[Status, str] | None:
+    number = status & 0x7F
+    if number == 0:
+        return "crashed", f"it ended with exit code {status >> 8 & 0xFF}"
+    limits: dict[int, tuple[Status, str]] = {
+        getattr(signal, "SIGXCPU", -1): ("timed_out", "it used up its processor time"),
+        getattr(signal, "SIGXFSZ", -1): ("over_limit", f"it wrote a file of more than {MAX_FILE_BYTES >> 20} MB"),
+        getattr(signal, "SIGSEGV", -1): ("crashed", "segmentation fault"),
+    }
+    if number == getattr(signal, "SIGKILL", 9):
+        return None  # the end that it gets from us says nothing
+    return limits.get(number, ("crashed", f"ended by signal {number}"))

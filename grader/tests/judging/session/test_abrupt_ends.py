@@ -17,7 +17,7 @@ class TestLearners:
             ("import sys; sys.exit(0)", "failed", "left with sys.exit()"),
             ("import os; os._exit(0)", "crashed", "ended with exit code 0"),
             ("import os; os.kill(os.getpid(), 11)", "crashed", "segmentation fault"),
-            ("while True: pass", "timed_out", "did not return within 1 s: it was in the loop of line "),
+            ("while True: pass", "timed_out", "did not return within 1 s"),
             ("return np.zeros(1 << 40)", "over_limit", "takes 8388608 MB, more than the 256 MB"),
             ("return np.array([object()])", "failed", "dtype object"),
             ("return np.ma.masked_array(2 * x)", "failed", "MaskedArray"),
@@ -52,9 +52,8 @@ class TestLearners:
         small_course.write(manifest=manifest, solution=SOLUTION, public=PUBLIC, hidden=HIDDEN)
         graded = small_course.grade(changed("return 2 * x", "while True: pass"))
         told = [outcome.message for outcome in graded.outcomes.values() if outcome.status == "timed_out"]
-        loop = "it was in the loop of line 7, `while True`"
-        assert f"double did not return within 3 s: {loop}" in told
-        assert f"quadruple did not return within 0.3 s, after 3 s in an earlier test: {loop}" in told
+        assert "double did not return within 3 s" in told
+        assert "quadruple did not return within 0.3 s, after 3 s in an earlier test" in told
 
     @pytest.mark.full_matrix
     def test_a_stage_that_takes_too_long_is_cut(self, small_course: SmallCourse) -> None:
