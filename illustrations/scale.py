@@ -90,7 +90,7 @@ def patterns() -> Canvas:
     for name, held, ink, dash in (
         ("scores: n²", lengths**2, "b", ""),
         ("tiles: n · 512", 512 * lengths, "a", "8 4"),
-        ("linear: 2 n · 64", 2 * 64 * lengths, "c", "3 3"),
+        ("linear: n · 128", 2 * 64 * lengths, "c", "3 3"),
     ):
         frame.curve(lengths, held, ink, dash=dash)
         canvas.text(606, frame.at(16384, held[-1])[1] + 4, name, ink, 12, "start")

@@ -23,8 +23,8 @@ STAGE = COURSE.find("s01")
 
 def state(text: str, mutant: Mutant = MUTANT, mistake: str = "repair-1") -> str:
     failure = SimpleNamespace(diagnosis=Diagnosis(mistake, "row", text, "Mend it.") if text else None)
-    rows = [SimpleNamespace(failures=[failure])]
-    verdict: Any = SimpleNamespace(passed=False, criteria=rows)
+    rows = [SimpleNamespace(robust=False, failures=[failure])]
+    verdict: Any = SimpleNamespace(passed=False, robust=False, criteria=rows)
     return judged(STAGE, SOLUTION, mutant, verdict).state
 
 
@@ -45,7 +45,7 @@ def test_a_known_mistake_is_right_where_it_replaces_the_function() -> None:
 
 def test_nothing_told_is_neither() -> None:
     assert state("") == "unnamed"
-    passed: Any = SimpleNamespace(passed=True, criteria=[])
+    passed: Any = SimpleNamespace(passed=True, robust=True, criteria=[])
     assert judged(STAGE, SOLUTION, MUTANT, passed).state == "passed"
 
 

@@ -79,7 +79,7 @@ def networks(watched: Watched) -> Any:
 
 
 def images(watched: Watched) -> Any:
-    held = {"params": {"weights": 0.0, "bias": 0.0}}
+    held = {name: {"weights": 0.0, "bias": 0.0} for name in ("params", "grads")}
 
     def build_lenet(classes: int, rng: Any) -> list[Model]:
         first = Model(watched, lambda count, *_: (count, classes), **held)

@@ -65,6 +65,9 @@ def learner(dist: Path, tmp_path: Path) -> Learner:
     if program is None:
         unavailable("uv is not installed, and learners run the grader with it")
     (tmp_path / "bin").mkdir()
+    if "UV" not in os.environ:  # what the path leads to may be a script that starts uv, and needs more of the path
+        asked = [program, "run", "--no-project", "--python", BASE, "python", "-c", "import os; print(os.environ['UV'])"]
+        program = subprocess.run(asked, capture_output=True, text=True, check=True).stdout.strip()
     (tmp_path / "bin" / "uv").symlink_to(program)
     (wheel,) = dist.glob("*.whl")
     return Learner(tmp_path, wheel)
