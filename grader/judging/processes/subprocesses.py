@@ -10,11 +10,12 @@ import subprocess
 import tempfile
 import time
 from contextlib import suppress
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 from grader import children
+from grader.course.contract import NO_CONTRACT
 from grader.course.stage import Course, Stage
 from grader.errors import GraderFault
 from grader.isolation.tiers import BACKLOG, TOKEN_BYTES, accepted
@@ -80,8 +81,9 @@ class Standing:
     def begin(self, charge: Charge) -> Messages:
         """Give the charge to the process, or to a new one where it has ended."""
         messages = self.wait()
+        job = replace(charge.job, contract=NO_CONTRACT)  # the other end has that of its own stage
         plain = {
-            "task": asdict(charge.task), "job": {**asdict(charge.job), "hide": str(charge.job.hide)},
+            "task": asdict(charge.task), "job": {**asdict(job), "hide": str(job.hide)},
             "tier": charge.tier, "first": charge.first, "doubted": charge.doubted,
             "explains": charge.answers is not None, "slow_rows": sorted(charge.slow_rows),
             "done": sorted(charge.done),
