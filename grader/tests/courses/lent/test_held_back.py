@@ -39,7 +39,6 @@ def policy(out: Path, text: str) -> None:
     (out / "class.toml").write_text(text)
 
 
-@pytest.mark.every_tier
 @pytest.mark.parametrize("feedback", ["full", "verdict"])
 def test_no_document_of_a_class_holds_a_piece_of_it(
     grader: Grade, tmp_path: Path, tier: tiers.Tier, feedback: str
