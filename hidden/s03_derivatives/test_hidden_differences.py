@@ -50,7 +50,7 @@ class TestGradient:
         f, x = waves(weights, coupling, FAST), rng.normal(size=4)
         with unchanged(x):
             gradient = learner.gradient_finite_difference(f, x)
-        assert_array(gradient, waves_jacobian(weights, coupling, FAST, x, 1e-5), rtol=CLOSE, dtype="float64")
+        assert_array(gradient, waves_jacobian(weights, coupling, FAST, x, 1e-5), rtol=CLOSE)
 
     def test_any_step_and_shape(self, learner, rng):
         for shape in ((3, 2), (2, 1, 3)):
@@ -93,7 +93,7 @@ class TestJacobian:
         f, x = waves(weights, coupling, FAST), rng.normal(size=sizes[1])
         with unchanged(x):
             jacobian = learner.jacobian_finite_difference(f, x)
-        assert_array(jacobian, waves_jacobian(weights, coupling, FAST, x, 1e-5), rtol=CLOSE, dtype="float64")
+        assert_array(jacobian, waves_jacobian(weights, coupling, FAST, x, 1e-5), rtol=CLOSE)
 
     def test_any_step(self, learner, rng):
         weights, coupling = rng.normal(size=(3, 2)), rng.normal(size=(3, 2, 2))
@@ -130,7 +130,7 @@ class TestHessian:
         x = rng.normal(size=size)
         with unchanged(x):
             found = learner.hessian_finite_difference(f, x)
-        assert_array(found, hessian(x), rtol=1e-4, atol=1e-4 * max(1.0, f(x)), dtype="float64")
+        assert_array(found, hessian(x), rtol=1e-4, atol=1e-4 * max(1.0, f(x)))
 
     def test_errors_shrink_with_the_square_of_the_step(self, learner, rng):
         """Half the step leaves a quarter of the error, and at these steps within 0.2 of it."""

@@ -78,9 +78,7 @@ class TestCorrelationAnywhere:
         X = rng.integers(-9, 10, (6, 2)) + np.array([[0, 0.5]] * 5 + [[20, 30]])
         std = np.sqrt(np.diag(covariance(X, 1)))
         result = learner.correlation_matrix((X * unit).astype(dtype))
-        assert_array(
-            result, covariance(X, 1) / np.outer(std, std), dtype=dtype, atol=1e-4 if dtype == "float32" else 1e-9
-        )
+        assert_array(result, covariance(X, 1) / np.outer(std, std), atol=1e-4 if dtype == "float32" else 1e-9)
 
     @pytest.mark.edges
     def test_features_of_very_different_units(self, learner, rng):

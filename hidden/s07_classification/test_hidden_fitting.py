@@ -31,7 +31,7 @@ class TestFitOfAnything:
             num_iterations, rate = int(rng.integers(2, 6)), float(rng.uniform(0.2, 0.9))
             with unchanged(X, y):
                 result = learner.fit_softmax_regression(X, y, num_classes, rate, num_iterations)
-            assert_fitted(result, X, y, num_classes, rate, num_iterations, dtype="float64")
+            assert_fitted(result, X, y, num_classes, rate, num_iterations)
 
     @pytest.mark.edges
     def test_no_step_and_classes_that_no_sample_has(self, learner, rng):

@@ -116,9 +116,9 @@ class TestCrossValidationOfAnyModel:
         assert_equal([each[0] for each in scored], [1, 2, 3], name="the models given to score")
         for (train, test), (X_train, y_train), (_, X_test, y_test) in zip(folds, fitted, scored, strict=True):
             assert_array(X_train, X[train], name="X_train given to fit")
-            assert_array(y_train, y[train], name="y_train given to fit", dtype="int64")
+            assert_array(y_train, y[train], name="y_train given to fit")
             assert_array(X_test, X[test], name="X_test given to score")
-            assert_array(y_test, y[test], name="y_test given to score", dtype="int64")
+            assert_array(y_test, y[test], name="y_test given to score")
 
     def test_scores_of_least_squares(self, learner, rng):
         X, y = draw(rng, 14, 2)

@@ -49,7 +49,7 @@ class TestEncode:
             tokens = rng.permutation([*oracles.WORDS, *oracles.WORDS[:4], "Ape", "<unk>", "", "gnu", "gnu"]).tolist()
             unknown = vocabulary["<unk>"]
             expected = np.array([vocabulary.get(token, unknown) for token in tokens])
-            assert_array(learner.encode(tokens, vocabulary), expected, dtype="int64")
+            assert_array(learner.encode(tokens, vocabulary), expected)
             assert_equal(vocabulary, copy, name="the vocabulary after the call")
 
     @pytest.mark.edges
@@ -64,9 +64,15 @@ class TestEncode:
             learner.encode([*rng.permutation(oracles.WORDS).tolist(), "gnu"], draw_vocabulary(rng))
 
     @pytest.mark.edges
-    def test_no_tokens_give_an_empty_array_of_integers(self, learner, rng):
+    def test_no_tokens_give_an_empty_array(self, learner, rng):
+        assert_array(learner.encode([], draw_vocabulary(rng, "<unk>")), np.zeros(0))
+
+    @pytest.mark.dtype
+    def test_ids_are_integers_also_where_there_are_none(self, learner, rng):
         vocabulary = draw_vocabulary(rng, "<unk>")
-        assert_array(learner.encode([], vocabulary), np.zeros(0, dtype=np.int64), dtype="int64")
+        for tokens in (["gnu", "ape"], []):
+            ids = [vocabulary.get(token, vocabulary["<unk>"]) for token in tokens]
+            assert_array(learner.encode(tokens, vocabulary), np.array(ids, dtype=np.int64), dtype="int64")
 
 
 @pytest.mark.criterion("decode")
@@ -147,7 +153,7 @@ class TestBpeEncode:
         for letters in ("ab", "aé", "日本"):
             text, other = ("".join(rng.choice(list(letters), size=size)) for size in (60, 25))
             merges = oracles.byte_pair_merges(text, 12)
-            assert_array(learner.bpe_encode(other, merges), np.array(oracles.bpe_encode(other, merges)), dtype="int64")
+            assert_array(learner.bpe_encode(other, merges), np.array(oracles.bpe_encode(other, merges)))
 
     def test_merges_that_want_the_same_bytes(self, learner, rng):
         for _ in range(4):
@@ -164,8 +170,14 @@ class TestBpeEncode:
     @pytest.mark.edges
     def test_an_empty_text_and_no_merges(self, learner, rng):
         text = oracles.draw_unicode(rng, 12)
-        assert_array(learner.bpe_encode(text, []), np.array(list(bytes(text, "utf-8"))), dtype="int64")
-        assert_array(learner.bpe_encode("", [(97, 98)]), np.zeros(0, dtype=np.int64), dtype="int64")
+        assert_array(learner.bpe_encode(text, []), np.array(list(bytes(text, "utf-8"))))
+        assert_array(learner.bpe_encode("", [(97, 98)]), np.zeros(0))
+
+    @pytest.mark.dtype
+    def test_ids_are_integers_also_where_there_are_none(self, learner, rng):
+        for text in (oracles.draw_text(rng, 9), ""):
+            ids = np.array(list(bytes(text, "utf-8")), dtype=np.int64)
+            assert_array(learner.bpe_encode(text, []), ids, dtype="int64")
 
 
 @pytest.mark.criterion("bpe-decode")

@@ -86,7 +86,6 @@ class TestPositionsLearned:
 def assert_mask(mask, expected):
     """Assert the entries of a mask of booleans or of 0/1 integers."""
     assert_shape(mask, np.shape(expected))
-    assert_equal(mask.dtype.kind in "biu", True, name="whether the mask holds booleans (or the integers 0 and 1)")
     assert_array(mask == 1, np.asarray(expected) == 1)
     assert_array(mask == 0, np.asarray(expected) == 0, name="where the mask is False (or 0)")
 
@@ -104,6 +103,12 @@ class TestMaskBuilders:
             with unchanged(lengths):
                 assert_mask(learner.create_padding_mask(lengths, lengths.max()), expected)
             assert_mask(learner.create_padding_mask(lengths.tolist(), longest), expected)
+
+    @pytest.mark.dtype
+    def test_masks_hold_booleans_or_integers(self, learner):
+        for name, mask in (("causal", learner.create_causal_mask(3)), ("padding", learner.create_padding_mask([1], 3))):
+            assert_shape(mask, (3, 3) if name == "causal" else (1, 3), name=f"{name} mask")
+            assert_equal(mask.dtype.kind in "biu", True, name=f"whether the {name} mask holds booleans or integers")
 
     @pytest.mark.refusals
     def test_impossible_lengths_and_sizes_are_refused(self, learner):

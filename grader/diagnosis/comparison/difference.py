@@ -67,8 +67,8 @@ def compare(
     """How actual differs from expected, None if it is within atol + rtol*|expected| everywhere; never raises.
 
     expected is an array or a single number; axes names its axes; with dtype, actual must have exactly that one.
-    Nothing is broadcast, bool is compared exactly, and equal infinities are equal. Where expected is a single
-    floating number an integer will do.
+    Nothing is broadcast, bool is compared exactly, and equal infinities are equal. Without dtype, integers of the
+    right values do where floating numbers are expected, and an empty array may have any dtype.
 
     >>> compare(np.array([1.0, 4.0]), np.array([1.0, 2.0]), 1e-9, 0.0, False).first
     Spot(index=(1,), expected=np.float64(2.0), actual=np.float64(4.0))
@@ -83,10 +83,12 @@ def compare(
     if left is None:
         return Difference("type", right.shape, problem="returned an integer too large for any NumPy dtype")
     problem = _kind_problem(actual, left, right, dtype)
-    if problem:
+    if problem and (dtype is not None or not _narrower(left, right)):
         return Difference("dtype", right.shape, left.shape, problem=problem)
     with np.errstate(all="ignore"):
-        return _compare_values(*in_common(left, right), rtol, atol, equal_nan, _names(axes, right.ndim))
+        different = _compare_values(*in_common(left, right), rtol, atol, equal_nan, _names(axes, right.ndim))
+    # Where values are cut to integers, the dtype is what is wrong.
+    return Difference("dtype", right.shape, left.shape, problem=problem) if different and problem else different
 
 
 def compare_shape(actual: object, shape: Shape, axes: Sequence[str] | None = None) -> Difference | None:
@@ -124,12 +126,17 @@ def _dtype_problem(actual: Array, expected: Array, dtype: object) -> str | None:
         wanted = np.dtype(dtype)  # type: ignore[call-overload]  # any name of a dtype
         same = actual.dtype.newbyteorder("=") == wanted.newbyteorder("=")
         return None if same else f"dtype {actual.dtype.name} should be {wanted.name}"
-    found, kind = actual.dtype.kind, expected.dtype.kind
-    if KIND_NAMES[found] == KIND_NAMES[kind] or (actual.ndim == 0 and 0 < WIDTH[found] < WIDTH[kind]):
+    kind = expected.dtype.kind
+    if KIND_NAMES[actual.dtype.kind] == KIND_NAMES[kind] or (actual.ndim == 0 and _narrower(actual, expected)):
         return None
     name, article = KIND_NAMES[kind], "an" if kind in "iu" else "a"
     wanted = name if kind == "b" else f"{article} {name} one, such as {expected.dtype.name}"
     return f"dtype {actual.dtype.name} should be {wanted}"
+
+
+def _narrower(actual: Array, expected: Array) -> bool:
+    """Whether the numbers of expected hold those of actual: integers where floating ones belong, or none at all."""
+    return actual.size == 0 or 0 < WIDTH[actual.dtype.kind] < WIDTH[expected.dtype.kind]
 
 
 def _compare_values(

@@ -107,7 +107,11 @@ class TestLabelEncode:
 class TestOneHotEncode:
     def test_columns_are_the_classes_in_their_order(self, learner):
         result = learner.one_hot_encode(["b", "a", "b", "c"], ["c", "b", "a", "d"])
-        assert_array(result, np.array([[0.0, 1, 0, 0], [0, 0, 1, 0], [0, 1, 0, 0], [1, 0, 0, 0]]), dtype="float64")
+        assert_array(result, np.array([[0.0, 1, 0, 0], [0, 0, 1, 0], [0, 1, 0, 0], [1, 0, 0, 0]]))
+
+    @pytest.mark.dtype
+    def test_entries_are_floats(self, learner):
+        assert_array(learner.one_hot_encode([2, 1], [1, 2]), np.array([[0.0, 1], [1, 0]]), dtype="float64")
 
     @pytest.mark.refusals
     def test_label_that_is_no_class(self, learner):
