@@ -4,10 +4,35 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from drawings import s04, s05, s06, s07, s09, s10, s11, s12, s13, s14, s15, s16, s17, s18, s19, s20, s21, s22
+from drawings import (
+    s01,
+    s02,
+    s03,
+    s04,
+    s05,
+    s06,
+    s07,
+    s09,
+    s10,
+    s11,
+    s12,
+    s13,
+    s14,
+    s15,
+    s16,
+    s17,
+    s18,
+    s19,
+    s20,
+    s21,
+    s22,
+)
 from grader.explore.model import Plan
 
 PLANS: Mapping[str, Plan] = {
+    "s01": s01.PLAN,
+    "s02": s02.PLAN,
+    "s03": s03.PLAN,
     "s04": s04.PLAN,
     "s05": s05.PLAN,
     "s06": s06.PLAN,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from math import isnan
 from typing import Any
 
 from grader import __version__
@@ -10,7 +11,7 @@ from grader.explore.drawing import Drawing
 from grader.explore.model import Example, Exploration, Part, StepResult, WeightMap
 from grader.report.document import Document, plain_text, problem_document, where_text
 
-SCHEMA = 2  # from 1: inputs, source and heads may be null, and there are given and drawings
+SCHEMA = 3  # from 2: a drawing may be graphs, and a cell of an image null
 
 
 def exploration_document(found: Exploration, pictures: tuple[str, ...] = ()) -> Document:
@@ -94,7 +95,9 @@ def _drawing(each: Drawing) -> Document:
 
 
 def _listed(value: Any) -> Any:
-    """Return tuples as lists, as a reader of the document finds them."""
+    """Return tuples as lists, and NaN as None, as a reader of the document finds them."""
     if isinstance(value, dict):
         return {key: _listed(each) for key, each in value.items()}
-    return [_listed(each) for each in value] if isinstance(value, tuple) else value
+    if isinstance(value, tuple):
+        return [_listed(each) for each in value]
+    return None if isinstance(value, float) and isnan(value) else value

@@ -1,4 +1,4 @@
-"""What a stage draws beside its steps: curves, planes with points and paths, and small images. Values only."""
+"""What a stage draws beside its steps: curves, planes, small images, and graphs of numbers. Values only."""
 
 from __future__ import annotations
 
@@ -36,7 +36,10 @@ class Series:
 
 @dataclass(frozen=True)
 class Chart:
-    """One panel of curves; up bounds what is shown of y, where the values themselves should not."""
+    """One panel of curves; up bounds what is shown of y, where the values themselves should not.
+
+    Of a logarithmic axis up holds powers of ten.
+    """
 
     title: str
     series: tuple[Series, ...]
@@ -112,7 +115,7 @@ class Plane:
 
 @dataclass(frozen=True)
 class Image:
-    """One small image, values[row][column]; names of its rows and columns, where they have any."""
+    """One small image, values[row][column], NaN where there is no value yet; names of its rows and columns, if any."""
 
     title: str
     values: Rows
@@ -135,8 +138,44 @@ class Images:
     signed: bool = False
 
 
-Drawing = Curves | Plane | Images
-Panel = Chart | Map | Image
+@dataclass(frozen=True)
+class Node:
+    """A number that was computed: its name or expression, its value, its gradient, and its place in the picture.
+
+    column counts from the left, row from the top, both from 0.
+    """
+
+    name: str
+    column: int
+    row: int
+    value: float
+    gradient: float
+
+
+@dataclass(frozen=True)
+class Graph:
+    """Numbers and what they went into: an edge leads from one node to another, by their numbers in nodes.
+
+    An edge runs along the row of its first node as far as the column before its second, where no node may stand.
+    """
+
+    title: str
+    nodes: tuple[Node, ...]
+    edges: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True)
+class Graphs:
+    """Graphs of numbers that were computed from each other; caption says what to notice."""
+
+    id: str
+    title: str
+    caption: str
+    panels: tuple[Graph, ...]
+
+
+Drawing = Curves | Plane | Images | Graphs
+Panel = Chart | Map | Image | Graph
 
 
 def panels_of(drawing: Drawing) -> tuple[Panel, ...]:
@@ -173,9 +212,19 @@ def reach(values: tuple[Numbers, ...], log: bool = False) -> Limits:
     return low - free, high + free
 
 
+def node_lines(node: Node) -> tuple[str, str, str]:
+    """Return what a box says of a node.
+
+    >>> node_lines(Node("a = 3 x", 1, 0, 6.0, 13.0))
+    ('a = 3 x', 'value 6', 'grad 13')
+    """
+    return node.name, f"value {node.value + 0.0:.4g}", f"grad {node.gradient + 0.0:.4g}"
+
+
 def is_whole(drawing: Images) -> bool:
     """Say whether all values of all images are whole numbers."""
-    return all(float(value).is_integer() for image in drawing.panels for row in image.values for value in row)
+    cells = [value for image in drawing.panels for row in image.values for value in row]
+    return all(float(value).is_integer() for value in cells if not np.isnan(value))
 
 
 def cell_number(value: float, whole: bool) -> str:

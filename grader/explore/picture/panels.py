@@ -10,10 +10,23 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from grader.explore.drawing import Curves, Drawing, Image, Images, Map, Panel, Plane, names_of, panels_of, shares_names
+from grader.explore.drawing import (
+    Curves,
+    Drawing,
+    Graph,
+    Graphs,
+    Image,
+    Images,
+    Map,
+    Panel,
+    Plane,
+    names_of,
+    panels_of,
+    shares_names,
+)
 from grader.explore.model import Exploration
 from grader.explore.picture.painting import FAINT, INK, LETTER, QUIET, SMALL, TEXT, TITLE, painted
-from grader.explore.picture.strokes import chart, image, name_width, plane
+from grader.explore.picture.strokes import chart, graph, image, name_width, plane
 from grader.report.terminal.layout import printable
 
 WIDTH = 12.0  # inches of a figure
@@ -27,6 +40,7 @@ MOST_IMAGES, IMAGE_SIDE, LARGEST_CELL = 6, 1.9, 0.42  # in a row; inches of an i
 LEAST_CELL = 0.2  # inches of a cell, as far as fewer images in a row can help
 SLIM = 0.12  # beside images without names
 LEGEND: dict[str, Any] = {"fontsize": SMALL, "handlelength": 2.4, "borderpad": 0.2, "columnspacing": 1.6}
+NODE = 0.85  # inches of a row of a graph
 ALONE = 0.5  # share of a row that a drawing with one panel takes
 
 
@@ -51,6 +65,8 @@ class Block:
 
     @property
     def left(self) -> float:
+        if isinstance(self.drawing, Graphs):
+            return SLIM
         if not isinstance(self.drawing, Images):
             return LEFT
         longest = max(len(name) for each in self.drawing.panels for name in ("", *each.row_names))
@@ -58,6 +74,8 @@ class Block:
 
     @property
     def below(self) -> float:
+        if isinstance(self.drawing, Graphs):
+            return SLIM
         if not isinstance(self.drawing, Images):
             return BELOW
         names = [name for each in self.drawing.panels for name in each.column_names]
@@ -127,6 +145,8 @@ def arranged(drawings: tuple[Drawing, ...]) -> list[list[Block]]:
 
 def _is_slim(drawing: Drawing) -> bool:
     """Say whether a drawing takes half of a row: one panel, or a few images of a few cells, fewer if they are named."""
+    if isinstance(drawing, Graphs):
+        return False
     if not isinstance(drawing, Images) or len(drawing.panels) == 1:
         return len(drawing.panels) == 1
     most = 2 if drawing.panels[0].row_names else 4
@@ -138,6 +158,10 @@ def _planned(drawing: Drawing, width: float) -> Block:
     count = len(drawing.panels)
     if isinstance(drawing, Images):
         return _planned_images(drawing, width, notice)
+    if isinstance(drawing, Graphs):
+        across = min(count, 2)
+        lines = max(1 + node.row for panel in drawing.panels for node in panel.nodes)
+        return Block(drawing, width, across, ((width + GAP) / across - GAP - SLIM, lines * NODE), notice)
     across = count if count <= 4 else 4 if count % 4 == 0 else 3
     side = (width + GAP) / across - GAP - LEFT
     high = side * (0.82 if isinstance(drawing, Plane) else 0.66)
@@ -186,6 +210,8 @@ def _panel(axes: Axes, panel: Panel, drawing: Drawing, legend: bool) -> None:
     if isinstance(panel, Image):
         assert isinstance(drawing, Images)
         image(axes, panel, drawing)
+    elif isinstance(panel, Graph):
+        graph(axes, panel)
     elif isinstance(panel, Map):
         assert isinstance(drawing, Plane)
         plane(axes, panel, drawing)

@@ -1,4 +1,4 @@
-"""One panel of a figure: a chart, a plane or an image on axes of matplotlib."""
+"""One panel of a figure: a chart, a plane, an image or a graph on axes of matplotlib."""
 
 from __future__ import annotations
 
@@ -9,9 +9,23 @@ from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
 from matplotlib.ticker import FuncFormatter, LogLocator
 
-from grader.explore.drawing import Chart, Curves, Image, Images, Limits, Map, Plane, cell_number, chart_limits, is_whole
+from grader.explore.drawing import (
+    Chart,
+    Curves,
+    Graph,
+    Image,
+    Images,
+    Limits,
+    Map,
+    Plane,
+    cell_number,
+    chart_limits,
+    is_whole,
+    node_lines,
+)
 from grader.explore.picture.labels import NEAR, placed
 from grader.explore.picture.painting import FAINT, INK, LETTER, QUIET, SMALL
 
@@ -21,6 +35,7 @@ DASHES = ("-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1)), (0, (1, 1)), "-"
 REGIONS = ("#dbe9f6", "#fde3cf", "#d8f0e2", "#f1dcea")
 LEVELS = 14
 SHORT = 2.0  # powers of ten
+BOX = (0.34, 0.4)  # half of a box of a graph, in columns and rows
 FEW, MANY = 9, 50  # points below which their marks are larger, and places from which a path has none
 
 
@@ -97,6 +112,9 @@ def image(axes: Axes, panel: Image, drawing: Images) -> None:
                 interpolation="nearest", aspect="auto")  # fmt: skip
     few, whole = values.size <= 25, is_whole(drawing)
     for (row, column), value in np.ndenumerate(values) if few else ():
+        if np.isnan(value):
+            axes.text(column, row, "·", ha="center", va="center", fontsize=SMALL, color=QUIET)
+            continue
         strong = abs(value) > 0.65 * drawing.high if drawing.signed else value > (low + drawing.high) / 2
         size = SMALL + 1 if whole else SMALL - 2
         axes.text(column, row, cell_number(float(value), whole), ha="center", va="center", fontsize=size,
@@ -110,6 +128,31 @@ def image(axes: Axes, panel: Image, drawing: Images) -> None:
         cell = axes.get_position().width * figure.get_size_inches()[0] / values.shape[1]
         axes.tick_params(axis="x", rotation=90 if name_width(panel.column_names) > cell else 0)
         axes.set_xlabel(drawing.x_name, fontsize=SMALL, color=QUIET, labelpad=2)
+
+
+def graph(axes: Axes, panel: Graph) -> None:
+    """Draw a box for each number and an arrow for each edge, several beside each other where there are several."""
+    columns, lines = (1 + max(getattr(node, way) for node in panel.nodes) for way in ("column", "row"))
+    axes.set(xlim=(-0.5, columns - 0.5), ylim=(lines - 0.5, -0.5))
+    axes.axis("off")
+    for node in panel.nodes:
+        name, *numbers = node_lines(node)
+        axes.text(node.column, node.row - 0.2, name, ha="center", va="center", fontsize=SMALL + 1, color=INK,
+                  fontweight="bold", zorder=4, parse_math=False)  # fmt: skip
+        axes.text(node.column, node.row + 0.1, "\n".join(numbers), ha="center", va="center", fontsize=SMALL, color=INK,
+                  linespacing=1.4, zorder=4, parse_math=False)  # fmt: skip
+        box = Rectangle((node.column - BOX[0], node.row - BOX[1]), 2 * BOX[0], 2 * BOX[1], facecolor=REGIONS[0],
+                        edgecolor=COLOURS[0], linewidth=1, zorder=3)  # fmt: skip
+        axes.add_patch(box)
+    for start, end in dict.fromkeys(panel.edges):
+        count = panel.edges.count((start, end))
+        source, target = panel.nodes[start], panel.nodes[end]
+        for number in range(count):
+            apart = 0.16 * (number - (count - 1) / 2)
+            line = {"arrowstyle": "-|>", "color": QUIET, "linewidth": 1.2, "shrinkA": 0, "shrinkB": 0}
+            start_at = source.column + BOX[0], source.row + apart
+            end_at = target.column - BOX[0], target.row + apart
+            axes.annotate("", end_at, start_at, arrowprops=line)
 
 
 def name_width(names: Iterable[str]) -> float:

@@ -4,7 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from grader.explore.drawing import Chart, Curves, Drawing, Images, Map, Panel, Plane, names_of, panels_of, shares_names
+from grader.explore.drawing import (
+    Chart,
+    Curves,
+    Drawing,
+    Graphs,
+    Images,
+    Map,
+    Panel,
+    Plane,
+    names_of,
+    panels_of,
+    shares_names,
+)
+from grader.explore.terminal.graphs import graph_block
 from grader.explore.terminal.heatmap import View
 from grader.explore.terminal.plotting import LABEL, LEAST, chart_block, plane_block
 from grader.explore.terminal.raster import colour_of, mark_of
@@ -29,6 +42,11 @@ def drawing_lines(drawing: Drawing, view: View) -> list[Text]:
     lines = [Text(""), Text(view.look.clean(drawing.title), "bold")]
     lines += paragraph(f"Notice: {drawing.caption}", view.look, "cyan")
     lines += paragraph(_axes(drawing, view), view.look, "dim")
+    if isinstance(drawing, Graphs):
+        blocks = [graph_block(each, room, view) for each in drawing.panels]
+        if max(block[0].cell_len for block in blocks) > room:
+            return [*lines, *paragraph("This needs a wider terminal; --json has the numbers.", view.look, "yellow")]
+        return lines + _flowing(blocks, room)
     if isinstance(drawing, Images):
         if max(map(image_width, drawing.panels)) > room:
             return [*lines, *paragraph("This needs a wider terminal; --json has the numbers.", view.look, "yellow")]
@@ -57,7 +75,9 @@ def _block(panel: Panel, drawing: Curves | Plane, width: int, across: int, view:
 
 
 def _axes(drawing: Drawing, view: View) -> str:
-    """Return what the axes are; of images also what the shades are."""
+    """Return what the axes are; of images also what the shades are, of graphs what boxes and lines are."""
+    if isinstance(drawing, Graphs):
+        return "Boxes are numbers with their gradients; lines lead from what went into them."
     if isinstance(drawing, Images):
         return f"Across: {drawing.x_name}. Down: {drawing.y_name}. {scale_words(drawing, view)}"
     logs = (drawing.log_x, drawing.log_y) if isinstance(drawing, Curves) else (False, False)

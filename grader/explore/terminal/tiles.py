@@ -61,14 +61,17 @@ def image_block(image: Image, drawing: Images, view: View) -> list[Text]:
             cells = [_half(top, low, drawing.signed, view) for top, low in zip(shares[row], below, strict=True)]
         else:
             given = image.values[row]
-            cells = [_cell(s, v, cell, (drawing.signed, whole), view) for s, v in zip(shares[row], given, strict=True)]
+            cells = [
+                _blank(cell, view) if np.isnan(v) else _cell(s, v, cell, (drawing.signed, whole), view)
+                for s, v in zip(shares[row], given, strict=True)
+            ]
         line = Text.assemble((name, "bold"), *cells)
         lines.append(line + Text(" " * (width - line.cell_len)))
     return lines
 
 
 def shown(image: Image, drawing: Images) -> np.ndarray:
-    """Return the values as shares of what is shown: from 0 to 1, or from -1 to 1 where they are signed."""
+    """Return the values as shares of what is shown: from 0 to 1, or from -1 to 1 where signed; NaN for none."""
     values = np.asarray(image.values, dtype=np.float64)
     span = max(drawing.high if drawing.signed else drawing.high - drawing.low, 1e-12)
     low = 0.0 if drawing.signed else drawing.low
@@ -94,6 +97,11 @@ def _cell(share: float, value: float, cell: int, marked: tuple[bool, bool], view
         return number, "{} on {}".format(*_paint(float(share), signed))
     mark = _shade(float(share), signed, view.look.ascii)
     return (mark + number[1:] if cell == NUMBER and number[0] == " " else number if cell == NUMBER else mark * cell), ""
+
+
+def _blank(cell: int, view: View) -> tuple[str, str]:
+    """Return a cell that has no value yet."""
+    return f"{'.' if view.look.ascii else '·':>{cell - 1}} ", "dim"
 
 
 def _half(top: float, low: float, signed: bool, view: View) -> tuple[str, str]:
