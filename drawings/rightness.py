@@ -9,7 +9,6 @@ from __future__ import annotations
 import numpy as np
 
 from grader.explore.model import Array
-from grader.explore.values import number
 
 TOLERANCE = 1e-9
 LEAST = 1e-16  # of errors that are drawn
@@ -22,7 +21,8 @@ def differing(found: Array, right: Array, name: str) -> Wrong:
     if not off.any():
         return ()
     place = tuple(int(i) for i in np.unravel_index(int(off.argmax()), off.shape))
-    told = f"{number(float(found[place]))} where {number(float(right[place]))} is right"
+    digits = next((digits for digits in (4, 8) if f"{found[place]:.{digits}g}" != f"{right[place]:.{digits}g}"), 17)
+    told = f"{found[place]:.{digits}g} where {right[place]:.{digits}g} is right"
     if found.ndim == 0:
         return (f"{name} is {told}",)
     return (f"{name}: {off.sum()} of {off.size} values {_verb(int(off.sum()))} not right, at {list(place)} {told}",)
@@ -33,12 +33,12 @@ def _verb(count: int) -> str:
 
 
 def power(value: float) -> str:
-    """Return a small number by its power of ten.
+    """Return a number of errors or steps by its first digit.
 
-    >>> power(3.2e-6), power(0.0)
-    ('3e-6', '0')
+    >>> power(3.2e-6), power(0.0), power(1.0)
+    ('3e-6', '0', '1')
     """
-    return f"{value:.0e}".replace("e-0", "e-") if value else "0"
+    return f"{value:.1g}".replace("e-0", "e-")
 
 
 def floored(values: Array) -> Array:
@@ -55,8 +55,8 @@ def floor_told(*values: Array) -> str:
 def caption(right: str, *wrong: Wrong) -> str:
     """Return what to notice, or where something is wrong the first thing that is.
 
-    >>> caption("It falls.", (), ("b is 3.000 where 2.000 is right",))
-    'Not right yet: b is 3.000 where 2.000 is right.'
+    >>> caption("It falls.", (), ("b is 3 where 2 is right",))
+    'Not right yet: b is 3 where 2 is right.'
     """
     found = [message for each in wrong for message in each]
     return f"Not right yet: {found[0]}." if found else right

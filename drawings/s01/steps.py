@@ -10,7 +10,7 @@ import numpy as np
 from drawings.rightness import Wrong, differing
 from grader.explore.example import LESSON
 from grader.explore.model import Array, Call, Known, Reading, Run, Step
-from grader.explore.values import Unfit, array, bounded, counts, number, scalar, span, told
+from grader.explore.values import Unfit, array, bounded, counts, scalar, span, told
 
 A, B = np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([[5.0, 6.0], [7.0, 8.0]])
 WORDS = tuple(LESSON)
@@ -82,7 +82,7 @@ def _cells(learner: Any, known: Known) -> Reading:
         cell = bounded(array(learner.matmul(A[i : i + 1], B[:, j : j + 1]), (1, 1), ("row", "column"), name=name), name)
         found[i, j] = cell[0, 0]
         if differing(cell, A[i : i + 1] @ B[:, j : j + 1], name):
-            wrong.append(f"{name} should be {terms(i, j)}, not {number(float(found[i, j]))}")
+            wrong.append(f"{name} should be {terms(i, j)}, not {found[i, j]:g}")
     return Reading(
         {"cells": found, "cells-wrong": tuple(wrong)}, None, (), (told("cells", found.ravel()),), tuple(wrong)
     )
@@ -94,9 +94,7 @@ def _whole(learner: Any, known: Known) -> Reading:
     wrong: Wrong = ()
     if off:
         i, j = off[0]
-        wrong = (
-            f"cell [{i}, {j}] should be row {i} times column {j}, {terms(i, j)}, not {number(float(found[i, j]))}",
-        )
+        wrong = (f"cell [{i}, {j}] should be row {i} times column {j}, {terms(i, j)}, not {found[i, j]:g}",)
         if len(off) > 1:
             wrong = (f"{wrong[0]}; {len(off)} of 4 cells are not right",)
     values = {"whole": found, "whole-wrong": wrong}

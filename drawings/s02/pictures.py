@@ -30,7 +30,8 @@ def _elimination(known: Known) -> tuple[Drawing, ...]:
     first, second, third = (f"{value + 0.0:g}" for value in (lower[1, 0], lower[2, 0], lower[2, 1]))
     said = caption(
         f"Row {order[0]} of A comes to the top, for its {A[order[0], 0]:g} is the largest of column 0. "
-        f"{first} and {second} times it are taken off the rows below; then {third} times the second row off the last. "
+        f"By L, {first} and {second} times it are taken off the rows below; "
+        f"then {third} times row {order[1]} off row {order[2]}. "
         "What is left is U.",
         wrong,
     )
@@ -64,7 +65,7 @@ def _orthogonality(known: Known) -> tuple[Drawing, ...]:
 
 def _up(errors: Array) -> Limits:
     """Return whole powers of ten, from below what is drawn of nothing to 1, or beyond what is drawn."""
-    return np.log10(LEAST) - 1, max(0.0, float(np.ceil(np.log10(floored(errors)).max())))
+    return np.log10(LEAST) - 2, max(0.0, float(np.ceil(np.log10(floored(errors)).max())))
 
 
 def _series(name: str, x: tuple[float, ...], values: Array) -> Series:

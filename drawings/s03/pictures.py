@@ -11,7 +11,7 @@ from drawings.s03.steps import HALVES, METHODS, SHARED, STEPS_TRIED, SUM
 from grader.explore.drawing import Chart, Curves, Drawing, Graph, Graphs, Series, numbers
 from grader.explore.model import Array, Known
 
-UP = (-17.0, 1.0)  # powers of ten
+UP = (-18.0, 2.0)  # powers of ten
 SECOND = "second derivative"
 NO_LOSS = 1e-30  # nothing has no logarithm
 WAYS = ("Dual", "Variable")  # without any h
@@ -22,8 +22,8 @@ NOTICES = {
 
 
 def drawings(known: Known) -> tuple[Drawing, ...]:
-    """Return errors against the step, graphs with values and gradients, and the loss of a neuron."""
-    return (*_errors(known), *_graphs(known), *_neuron(known))
+    """Return errors against the step, the loss of a neuron, and graphs with values and gradients."""
+    return (*_errors(known), *_neuron(known), *_graphs(known))
 
 
 def _errors(known: Known) -> tuple[Drawing, ...]:
@@ -44,7 +44,8 @@ def _errors(known: Known) -> tuple[Drawing, ...]:
         notices.append(f"{name} with h = {power(steps[best])}")
     told = []
     if notices:
-        told.append("The error falls with h until rounding, divided by h, takes over (for second derivatives, by h²). ")
+        squared = " (for second derivatives, by h²)" if SECOND in measured else ""
+        told.append(f"The error falls with h until rounding, divided by h{squared}, takes over. ")
         told.append(f"Best are {', '.join(notices)}. " if len(notices) > 1 else f"Best is {notices[0]}. ")
     if exact:
         told.append(f"{' and '.join(exact)} {'need' if len(exact) > 1 else 'needs'} no h. ")
@@ -86,6 +87,6 @@ def _neuron(known: Known) -> tuple[Drawing, ...]:
     said = "Slow at first, where tanh is flat; then a straight line: each step takes the same share off the loss."
     shown = np.maximum(losses, NO_LOSS)
     series = (Series(titled("loss", wrong), x, numbers(shown)),)
-    up = float(np.floor(np.log10(shown.min()))), float(np.ceil(np.log10(shown.max())))
+    up = 6 * float(np.floor(np.log10(shown.min()) / 6)), float(np.ceil(np.log10(shown.max())))
     chart = (Chart(titled("(tanh(2·w + b) − 0.5)²", wrong), series, up),)
     return (Curves("neuron", "A neuron that learns", caption(said, wrong), "step", "loss", chart, log_y=True),)

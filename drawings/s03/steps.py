@@ -14,7 +14,7 @@ from grader.explore.values import Unfit, array, bounded, fall, number, scalar, t
 from grader.remote.proxies import RemoteValue
 
 PLACE, SLOPE = 1.0, float(np.e)  # of eˣ; its second derivative is the same
-STEPS_TRIED = 10.0 ** -np.arange(1.0, 12.25, 0.5)  # h
+STEPS_TRIED = 10.0 ** -np.arange(0.0, 12.25, 0.5)  # h
 HALVES = STEPS_TRIED[STEPS_TRIED > 0.9e-8]  # of these the second derivative is taken: smaller ones are all rounding
 METHODS = ("forward", "central")
 CHAIN = 1500  # operations in a row: more than the calls that Python allows inside each other
@@ -68,11 +68,11 @@ def _quotients(method: str) -> Run:
         wrong: Wrong = ()
         if off.any():
             place = int(off.argmax())
-            asked = f"the {method} quotient with h = {STEPS_TRIED[place]:g}"
+            asked = f"the {method} quotient with h = {STEPS_TRIED[place]:.3g}"
             wrong = (f"{asked} should be {right[place]:.6g}, not {found[place]:.6g}",)
         errors = np.abs(found - SLOPE)
         best = int(errors.argmin())
-        facts = (told("slope with h = 0.1", found[:1]), _best(float(STEPS_TRIED[best]), float(errors[best])))
+        facts = (told("slope with h = 0.1", found[2:3]), _best(float(STEPS_TRIED[best]), float(errors[best])))
         return Reading({method: errors, f"{method}-wrong": wrong}, None, (), facts, wrong)
 
     return run
@@ -98,7 +98,7 @@ def _second(learner: Any, known: Known) -> Reading:
     if (off := errors > most).any():
         place = int(off.argmax())
         wrong = (
-            f"the second derivative with h = {HALVES[place]:g} should be near {SLOPE:.6g}, not {found[place]:.6g}",
+            f"the second derivative with h = {HALVES[place]:.3g} should be near {SLOPE:.6g}, not {found[place]:.6g}",
         )
     best = int(errors.argmin())
     values = {"second derivative": errors, "second derivative-wrong": wrong}
@@ -267,7 +267,7 @@ def _chain(learner: Any, known: Known) -> Reading:
 def _neuron(learner: Any, known: Known) -> Reading:
     w, b = _variable(learner, 1.0), _variable(learner, 0.0)
     losses, answer = [], 0.0
-    for _ in range(TRAININGS):
+    for _ in range(TRAININGS + 1):
         z = _made(_made(w * 2, "Variable", "w * 2") + b, "Variable", "w * 2 + b")
         y = _made(learner.tanh(z), "Variable", "tanh(w * 2 + b)")
         loss = _made(_made(y - 0.5, "Variable", "tanh(w * 2 + b) - 0.5") ** 2, "Variable", "the loss")
@@ -288,7 +288,7 @@ QUOTIENTS, GRADIENT, JACOBIAN = "finite_difference", "gradient_finite_difference
 HESSIAN = "hessian_finite_difference"
 STEPS = (
     Step("quotients", "Measuring", "A slope is a rise over a distance; too small a distance measures rounding.", tuple(
-        Call(method, f'{QUOTIENTS}(exp, 1, h, "{method}") for h from 0.1 to 1e-12', QUOTIENTS, (), _quotients(method))
+        Call(method, f'{QUOTIENTS}(exp, 1, h, "{method}") for h from 1 to 1e-12', QUOTIENTS, (), _quotients(method))
         for method in METHODS
     )),
     Step("many", "Many inputs, many outputs", "One input is moved at a time, all others rest.", (
@@ -297,7 +297,7 @@ STEPS = (
         Call("jacobian", f"{JACOBIAN}([x₀ x₁, x₀, 5 x₁], [2, 3])", JACOBIAN, (),
              _of_vector(JACOBIAN, lambda x: np.array([x[0] * x[1], x[0], 5 * x[1]]), (2.0, 3.0),
                         ((3.0, 2.0), (1.0, 0.0), (0.0, 5.0)))),
-        Call("hessian", f"{HESSIAN}(exp, [1], h) for h from 0.1 to 1e-8", HESSIAN, (), _second),
+        Call("hessian", f"{HESSIAN}(exp, [1], h) for h from 1 to 1e-8", HESSIAN, (), _second),
     )),
     Step("check", "Right or wrong?", "A claimed gradient is held against a measured one.", (
         Call("check", "gradient_check(sum of x³, …, [1, -2, 3])", "gradient_check", (), _check),

@@ -21,7 +21,7 @@ def test_a_png_and_an_svg_are_drawn_of_every_kind() -> None:
     root = ElementTree.fromstring(files.drawn(FOUND, "svg"))
     texts = ["".join(node.itertext()) for node in root.iter("{http://www.w3.org/2000/svg}text")]
     for text in ("s11 · Activations", "some data · drawn with seed 3", "They rise.", "both", "valley", "class 0", "low",
-                 "filter", "unit 1", "-0.50", "first", "squares"):  # fmt: skip
+                 "filter", "unit 1", "-0.50", "first", "squares", "b = a·a", "grad 13"):  # fmt: skip
         assert text in texts, text
 
 

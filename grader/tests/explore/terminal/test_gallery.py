@@ -10,9 +10,12 @@ from grader.explore.drawing import (
     Curves,
     Drawing,
     Field,
+    Graph,
+    Graphs,
     Image,
     Images,
     Map,
+    Node,
     Path,
     Plane,
     Points,
@@ -43,7 +46,14 @@ LARGE = Image("picture", tuple(tuple(float((a + b) % 2) for a in range(16)) for 
 NAMED = Image("memory", ((0.5, -0.5), (1.0, 0.0)), ("unit 1", "unit 2"), ("a", "b"))
 IMAGES = Images("images", "Images", "See.", "steps", "units", (SMALL, LARGE, NAMED), -1.0, 1.0, signed=True)
 SHADES = Images("shades", "Shades", "See.", "x", "y", (LARGE, Image("few", ((0.0, 1.0),))), 0.0, 1.0)
-ALL = (CURVES, LOGS, PLANE, IMAGES, SHADES)
+NONE_YET = float("nan")
+BLANKS = Images(
+    "blanks", "Blanks", "Fill.", "x", "y", (Image("one", ((19.0, NONE_YET), (NONE_YET, NONE_YET))),), 0.0, 50.0
+)
+NODES = (Node("x", 0, 1, 2.0, 39.0), Node("a = 3·x", 1, 1, 6.0, 13.0), Node("b = a·a", 2, 0, 36.0, 1.0),
+         Node("y = a + b", 3, 1, 42.0, 1.0))  # fmt: skip
+GRAPHS = Graphs("graphs", "Graphs", "Back.", (Graph("y", NODES, ((0, 1), (1, 2), (1, 2), (1, 3), (2, 3))),))
+ALL = (CURVES, LOGS, PLANE, IMAGES, SHADES, BLANKS, GRAPHS)
 COLOUR, NONE, ASCII = View(Look(80), "truecolor"), View(Look(80), None), View(Look(80, ascii=True), None)
 
 
@@ -151,3 +161,31 @@ def test_rows_with_names_have_a_line_each_and_stand_in_line(view: View) -> None:
     lines = drawing_lines(Images("named", "Named", "See.", "x", "y", (image,), 0.0, 1.0), view)[-12:]
     assert [line.plain.split()[0] for line in lines] == [view.look.clean(name) for name in names]
     assert len({line.cell_len for line in lines}) == 1
+
+
+def test_a_cell_without_a_value_is_no_number() -> None:
+    for view, mark in ((COLOUR, "·"), (NONE, "·"), (ASCII, ".")):
+        first, second = plain(drawing_lines(BLANKS, view))[-2:]
+        assert first.split()[-2:] == ["19", mark] and second.split() == [mark, mark]
+
+
+def test_a_graph_is_boxes_with_values_and_gradients_and_lines_between_them() -> None:
+    lines = plain(drawing_lines(GRAPHS, NONE))
+    assert lines[-5:] == [
+        "    ┌─────────┐   ┌─────────┐ │             │ ┌─────────┐",
+        "    │x        │   │a = 3·x  │ │             │ │y = a + b│",
+        "    │value 2  │──>│value 6  │─┴─────────────┴>│value 42 │",
+        "    │grad 39  │   │grad 13  │                 │grad 1   │",
+        "    └─────────┘   └─────────┘                 └─────────┘",
+    ]
+    assert plain(drawing_lines(GRAPHS, ASCII))[-3] == "    |value 2  |-->|value 6  |-+-------------+>|value 42 |"
+
+
+def test_a_graph_that_is_too_wide_for_boxes_is_a_line_for_each_number() -> None:
+    lines = plain(drawing_lines(GRAPHS, View(Look(52), None)))
+    assert lines[-4:] == [
+        "    x, value 2, grad 39; into a",
+        "    a = 3·x, value 6, grad 13; into b and y",
+        "    b = a·a, value 36, grad 1; into y",
+        "    y = a + b, value 42, grad 1",
+    ]

@@ -14,12 +14,12 @@ from grader.explore.model import PartStatus
 from grader.isolation.tiers import TIERS
 from grader.submission.source import Problem
 from grader.tests.commands.viewing.exploring.typed import PLAIN, SCHEMA, Grader
-from grader.tests.explore.terminal.test_gallery import ALL
+from grader.tests.explore.terminal.test_gallery import ALL, BLANKS, GRAPHS
 
 
 def test_the_document_holds_words_steps_ranges_and_weights(run: Grader) -> None:
     found = run("s15", *PLAIN, "--json").json
-    assert (found["schema"], found["stage"], found["fine"], found["seed"]) == (2, "s15", True, 0)
+    assert (found["schema"], found["stage"], found["fine"], found["seed"]) == (3, "s15", True, 0)
     assert found["words"] == ["The", "cat", "sat", "down"]
     assert found["inputs"]["Q"][0] == [1.0, 0.5, 0.0, 0.5, 0.0, 0.0]
     first = found["steps"][0]["parts"][0]
@@ -68,7 +68,14 @@ def test_the_schema_describes_every_key_of_every_kind_of_drawing() -> None:
         assert set(definition["properties"]) == set(definition["required"]) == set(written)
 
 
-@pytest.mark.parametrize("wrong", [{"schema": 1}, {"isolation": "none"}, {"maps": None}, {"heads": 0}])
+def test_a_cell_without_a_value_is_null_and_edges_are_pairs_of_places() -> None:
+    assert _drawing(BLANKS)["panels"][0]["values"] == [[19.0, None], [None, None]]
+    graph = _drawing(GRAPHS)["panels"][0]
+    assert graph["edges"] == [[0, 1], [1, 2], [1, 2], [1, 3], [2, 3]]
+    assert graph["nodes"][1] == {"name": "a = 3·x", "column": 1, "row": 1, "value": 6.0, "gradient": 13.0}
+
+
+@pytest.mark.parametrize("wrong", [{"schema": 2}, {"isolation": "none"}, {"maps": None}, {"heads": 0}])
 def test_the_schema_refuses_what_is_wrong(run: Grader, wrong: dict[str, Any]) -> None:
     found = {**run("s15", *PLAIN, "--json").json, **wrong}
     with pytest.raises(jsonschema.ValidationError):

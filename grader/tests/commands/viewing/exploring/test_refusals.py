@@ -12,7 +12,7 @@ from grader.tests.commands.viewing.exploring.typed import PLAIN, Grader
 @pytest.mark.parametrize(
     ("arguments", "message", "hint"),
     [
-        (("s01",), "s01 has nothing to draw or explore", "These can be explored: s04, s05"),
+        (("s08",), "s08 has nothing to draw or explore", "These can be explored: s01, s02"),
         (
             ("s11", "--words", "a b"),
             "--words is about a sentence, which s15, s16, s17 and s19 explore",
