@@ -57,8 +57,8 @@ def explore(
 ) -> None:
     """Run your functions on an example, step by step, and draw it.
 
-    Depending on the stage it draws weights, curves, paths, decision borders, or images. Steps that work are shown,
-    steps that are not written yet are listed. Nothing is graded or recorded. Pictures need matplotlib: `uv sync
+    Depending on the stage it draws weights, curves, paths, decision borders, images, or graphs. Steps that work are
+    shown, steps that are not written yet are listed. Nothing is graded or recorded. Pictures need matplotlib: `uv sync
     --extra plot`. The exit code is 0 if every step works, 1 if one does not.
     """
     from grader.explore.picture import files
