@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 from grader.explore.drawing import (
     Chart,
@@ -38,9 +39,10 @@ def drawing_lines(drawing: Drawing, view: View) -> list[Text]:
     """Return one drawing whole; where it does not fit at all, a line that says so."""
     from rich.text import Text
 
+    drawing = _readable(drawing, view)
     room = view.look.detail - INDENT
     lines = [Text(""), Text(view.look.clean(drawing.title), "bold")]
-    lines += paragraph(f"Notice: {drawing.caption}", view.look, "cyan")
+    lines += paragraph(view.look.prose(f"Notice: {drawing.caption}"), view.look, "cyan")
     lines += paragraph(_axes(drawing, view), view.look, "dim")
     if isinstance(drawing, Graphs):
         blocks = [graph_block(each, room, view) for each in drawing.panels]
@@ -64,6 +66,16 @@ def drawing_lines(drawing: Drawing, view: View) -> list[Text]:
         legend = [] if shared else [_fitted(line, width) for line in _legend(names_of(panel), view, width)]
         blocks.append(block + legend)
     return lines + _flowing(blocks, room)
+
+
+def _readable(drawing: Drawing, view: View) -> Drawing:
+    """Return a drawing whose panels have titles as the terminal can show them."""
+
+    def shown(title: str) -> str:
+        return view.look.clean(view.look.prose(title))
+
+    panels: Any = tuple(replace(panel, title=shown(panel.title)) for panel in panels_of(drawing))
+    return replace(drawing, panels=panels)
 
 
 def _block(panel: Panel, drawing: Curves | Plane, width: int, across: int, view: View) -> list[Text]:

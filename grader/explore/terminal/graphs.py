@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from grader.explore.drawing import Graph, Node, node_lines
+from grader.explore.drawing import Graph, node_lines
 from grader.explore.terminal.heatmap import View
 
 if TYPE_CHECKING:
@@ -26,12 +26,12 @@ def graph_block(graph: Graph, room: int, view: View) -> list[Text]:
     from rich.cells import cell_len
     from rich.text import Text
 
-    told = [[view.look.clean(line) for line in node_lines(node)] for node in graph.nodes]
+    told = [[view.look.clean(view.look.prose(line)) for line in node_lines(node)] for node in graph.nodes]
     inner = max(cell_len(line) for lines in told for line in lines)
     step = inner + 2 + GAP
     width = step * (1 + max(node.column for node in graph.nodes)) - GAP
     lines = _boxes(graph, told, inner, view) if width <= room else _listed(graph, told)
-    title = Text(view.look.clean(graph.title), "bold")
+    title = Text(graph.title, "bold")
     widest = max(line.cell_len for line in (title, *lines))
     return [line + Text(" " * (widest - line.cell_len)) for line in (title, *lines)]
 
@@ -95,11 +95,6 @@ def _listed(graph: Graph, told: list[list[str]]) -> list[Text]:
 
     lines = []
     for place, lines_of in enumerate(told):
-        into = dict.fromkeys(_short(graph.nodes[end]) for start, end in graph.edges if start == place)
+        into = dict.fromkeys(told[end][0].partition(" = ")[0] for start, end in graph.edges if start == place)
         lines.append(Text(", ".join(lines_of) + (f"; into {' and '.join(into)}" if into else "")))
     return lines
-
-
-def _short(node: Node) -> str:
-    """Return a node's name without its expression."""
-    return node.name.partition(" = ")[0]

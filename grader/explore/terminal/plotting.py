@@ -155,7 +155,7 @@ def _framed(
     for number, row in enumerate(rows):
         label = high if number == 0 else low if number == len(rows) - 1 else ""
         lines.append(Text.assemble((f"{label:>{LABEL - 1}} ", "dim"), (upright, "dim"), row))
-    name = fitted(drawing.x_name, max(raster.width - len(left) - len(right) - 2, 1), view.look).strip()
+    name = fitted(view.look.clean(drawing.x_name), max(raster.width - len(left) - len(right) - 2, 1), view.look).strip()
     middle = f"{name:^{raster.width - len(left) - len(right)}}"[: max(raster.width - len(left) - len(right), 0)]
     lines.append(Text(" " * LABEL + corner + flat * raster.width, "dim"))
     lines.append(Text(f"{' ' * (LABEL + 1)}{left}{middle}{right}"[:width].ljust(width), "dim"))

@@ -102,9 +102,9 @@ def _step_lines(number: int, step: StepResult, following: str | None, look: Look
     for part in step.parts:
         lines += _part_lines(part, told, look)
     if step.status in ("passed", "warning"):
-        lines += paragraph(step.meaning, look)
+        lines += paragraph(look.prose(step.meaning), look)
     if step.notice is not None:
-        lines += paragraph(f"Notice: {step.notice}", look, "cyan")
+        lines += paragraph(look.prose(f"Notice: {step.notice}"), look, "cyan")
     return lines
 
 
@@ -117,15 +117,15 @@ def _status(step: StepResult, following: str | None) -> str:
 
 def _part_lines(part: Part, told: set[str], look: Look) -> list[Text]:
     """Return the call and its numbers, or what came instead; told holds messages of this step that stand already."""
-    facts = [fact.text for fact in part.facts]
+    facts = [look.prose(fact.text) for fact in part.facts]
     if part.shape is not None:
         facts.append(f"shape {shape_text(part.shape, part.axes)}")
-    lines = paragraph(part.code, look, "bold" if facts else "dim", hanging=4)
+    lines = paragraph(look.prose(part.code), look, "bold" if facts else "dim", hanging=4)
     lines += side_by_side(facts, look, "") if facts else []
     if part.message and part.message not in told:
         told.add(part.message)
         waits = part.status in ("not_started", "blocked")
-        lines += paragraph(_short(part.message), look, "dim" if waits else "yellow")
+        lines += paragraph(look.prose(_short(part.message)), look, "dim" if waits else "yellow")
         if part.where is not None:
             lines = with_place(lines, f"{part.where.file}:{part.where.line}", look)
     for note in part.notes:

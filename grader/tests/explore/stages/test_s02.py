@@ -34,8 +34,12 @@ def test_the_reference_eliminates_column_by_column(tmp_path: Path) -> None:
     assert list(steps) == ["A", "P A", "column 0 cleared", "column 1 cleared"]
     assert steps["A"].values == ((1.0, 2.0, 0.0), (4.0, 4.0, 4.0), (2.0, 0.0, 5.0))
     assert steps["P A"].row_names == ("row 1", "row 2", "row 0")
-    np.testing.assert_allclose(steps["column 0 cleared"].values, [[4, 4, 4], [0, -2, 3], [0, 1, -1]], atol=1e-12)
-    np.testing.assert_allclose(steps["column 1 cleared"].values, [[4, 4, 4], [0, -2, 3], [0, 0, 0.5]], atol=1e-12)
+    np.testing.assert_allclose(
+        np.array(steps["column 0 cleared"].values), [[4, 4, 4], [0, -2, 3], [0, 1, -1]], atol=1e-12
+    )
+    np.testing.assert_allclose(
+        np.array(steps["column 1 cleared"].values), [[4.0, 4.0, 4.0], [0.0, -2.0, 3.0], [0.0, 0.0, 0.5]], atol=1e-12
+    )
     assert "-0.5 times row 2 off row 0" in drawing(found, "elimination").caption
     (pivots,) = charts(found, "pivots").values()
     assert (pivots.series[0].x[0], pivots.series[0].x[-1]) == (1e-20, 0.01) and max(pivots.series[0].y) < 1e-14

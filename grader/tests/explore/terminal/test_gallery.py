@@ -189,3 +189,10 @@ def test_a_graph_that_is_too_wide_for_boxes_is_a_line_for_each_number() -> None:
         "    b = a·a, value 36, grad 1; into y",
         "    y = a + b, value 42, grad 1",
     ]
+
+
+def test_a_product_stays_a_product_in_ascii_and_a_title_is_readable() -> None:
+    chart = Chart("|QᵀQ − I| of a·b", (SQUARES,))
+    text = "\n".join(plain(drawing_lines(Curves("c", "C", "It is 1·6 + 2·8.", "x", "y", (chart,)), ASCII)))
+    assert "|Q^T Q - I| of a * b" in text and "It is 1 * 6 + 2 * 8." in text and text.isascii()
+    assert any("|b = a * a" in line for line in plain(drawing_lines(GRAPHS, ASCII)))

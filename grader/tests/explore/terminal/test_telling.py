@@ -47,6 +47,15 @@ def test_a_step_shows_call_numbers_shape_meaning_and_notice() -> None:
     ]
 
 
+def test_a_product_stays_a_product_in_ascii() -> None:
+    part = replace(
+        PART, code="dY · W_Oᵀ", facts=(Fact("a", (1,), "v · w 1"),), status="warning", message="it is 1·5 + 2·7"
+    )
+    lines = plain(exploration_lines(exploration(step(part)), View(Look(80, ascii=True), None)))
+    assert "    dY * W_O^T" in lines
+    assert any(line.startswith("    v * w 1") for line in lines) and "    it is 1 * 5 + 2 * 7" in lines
+
+
 def test_what_comes_next_waits_or_went_wrong_is_said_at_the_right() -> None:
     where = Where("attention.py", 7)
     bare = replace(PART, shape=None, facts=())
