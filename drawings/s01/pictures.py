@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from drawings.rightness import caption, titled
-from drawings.s01.steps import WORDS, terms
+from drawings.rightness import caption, differing, titled
+from drawings.s01.steps import WORDS, A, B, terms
 from grader.explore.drawing import Drawing, Image, Images, rows
 from grader.explore.model import Known
 
@@ -26,10 +26,11 @@ def _product(known: Known) -> tuple[Drawing, ...]:
         return ()
     panels: list[Image] = []
     if "cells" in known:
-        cells = rows(known["cells"])
+        cells = known["cells"]
         for last in range(4):
-            values = tuple(tuple(cells[i][j] if 2 * i + j <= last else np.nan for j in range(2)) for i in range(2))
-            panels.append(Image(titled(f"cell [{last // 2}, {last % 2}]", known["cells-wrong"]), values))
+            shown = np.where(np.arange(4).reshape(2, 2) <= last, cells, np.nan)
+            wrong = differing(cells.ravel()[: last + 1], (A @ B).ravel()[: last + 1], "cells")
+            panels.append(Image(titled(f"cell [{last // 2}, {last % 2}]", wrong), rows(shown)))
     if "whole" in known:
         panels.append(Image(titled("matmul(A, B)", known["whole-wrong"]), rows(known["whole"])))
     notice = "Each cell is one row of A times one column of B."
@@ -47,13 +48,17 @@ def _slices(known: Known) -> tuple[Drawing, ...]:
     if "slices" not in known:
         return ()
     slices, wrong = known["slices"], known["slices-wrong"]
-    titles = ("column 0, row 0", "column 1, row 1", "their sum")
-    tables = (*slices, slices.sum(axis=0))
-    panels = tuple(Image(titled(title, wrong), rows(each)) for title, each in zip(titles, tables, strict=True))
+    panels = []
+    for i, table in enumerate(slices):
+        off = differing(table, np.multiply.outer(A[:, i], B[i]), "slice")
+        panels.append(Image(titled(f"column {i}, row {i}", off), rows(table)))
+    panels.append(Image(titled("their sum", wrong), rows(slices.sum(axis=0))))
     said = caption(
         "Column i of A times row i of B is a table of the whole size; the sum of the two is A times B.", wrong
     )
-    return (Images("slices", "A times B, slice by slice", said, "column of B", "row of A", panels, 0.0, HIGHEST),)
+    return (
+        Images("slices", "A times B, slice by slice", said, "column of B", "row of A", tuple(panels), 0.0, HIGHEST),
+    )
 
 
 def _words(known: Known) -> tuple[Drawing, ...]:

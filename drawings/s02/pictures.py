@@ -25,8 +25,10 @@ def _elimination(known: Known) -> tuple[Drawing, ...]:
     order = [int(row) for row in P.argmax(axis=1)]
     names = tuple(f"row {row}" for row in order)
     panels = [Image("A", rows(A), ("row 0", "row 1", "row 2"))]
-    for title, table in zip(("P A", "column 0 cleared", "column 1 cleared"), tables, strict=True):
-        panels.append(Image(titled(title, wrong), rows(table + 0.0), names))
+    disordered = tuple(text for text in wrong if text.startswith("P ")) or not_largest(lower)
+    for number, table in enumerate(tables):
+        title = titled(f"column {number - 1} cleared", wrong) if number else titled("P A", disordered)
+        panels.append(Image(title, rows(table + 0.0), names))
     first, second, third = (f"{value + 0.0:g}" for value in (lower[1, 0], lower[2, 0], lower[2, 1]))
     said = caption(
         f"Row {order[0]} of A comes to the top, for its {A[order[0], 0]:g} is the largest of column 0. "
@@ -108,12 +110,11 @@ def _dominant(known: Known) -> tuple[Drawing, ...]:
 def _near(known: Known) -> tuple[Drawing, ...]:
     if "near" not in known:
         return ()
-    wrong = known["near-wrong"]
     panels = [Image("picture", rows(CROSS))]
-    panels += [
-        Image(titled(f"rank {rank}", wrong), rows(near.round(9)))
-        for rank, near in zip(RANKS, known["near"], strict=True)
-    ]
-    said = caption("Each further rank brings what is most lacking; rank 3 is all of this picture.", wrong)
+    for rank, near, wrong in zip(RANKS, known["near"], known["near-wrong"], strict=True):
+        panels.append(Image(titled(f"rank {rank}", wrong), rows(near.round(9))))
+    said = caption(
+        "Each further rank brings what is most lacking; rank 3 is all of this picture.", *known["near-wrong"]
+    )
     high = float(CROSS.max())
     return (Images("near", "Closest pictures of low rank", said, "pixels", "pixels", tuple(panels), 0.0, high),)

@@ -191,8 +191,7 @@ def _dominant(learner: Any, known: Known) -> Reading:
 
 
 def _low_rank(learner: Any, known: Known) -> Reading:
-    near, facts = [], []
-    wrong: Wrong = ()
+    near, off, facts = [], [], []
     left, sizes, right = np.linalg.svd(CROSS)
     for rank in RANKS:
         found = bounded(
@@ -200,8 +199,9 @@ def _low_rank(learner: Any, known: Known) -> Reading:
         )
         near.append(found)
         facts.append(told(f"rank {rank} off by", [float(np.linalg.norm(CROSS - found))]))
-        wrong = wrong or differing(found, left[:, :rank] * sizes[:rank] @ right[:rank], f"rank {rank}")
-    return Reading({"near": np.stack(near), "near-wrong": wrong}, CROSS.shape, ("m", "n"), tuple(facts), wrong)
+        off.append(differing(found, left[:, :rank] * sizes[:rank] @ right[:rank], f"rank {rank}"))
+    wrong = tuple(text for each in off for text in each)
+    return Reading({"near": np.stack(near), "near-wrong": tuple(off)}, CROSS.shape, ("m", "n"), tuple(facts), wrong)
 
 
 FORWARD, BACKWARD = "forward_substitution", "backward_substitution"

@@ -178,11 +178,17 @@ def _notice(drawing: Drawing) -> str:
 def _planned_images(drawing: Images, width: float, notice: tuple[str, ...]) -> Block:
     lines, columns = len(drawing.panels[0].values), len(drawing.panels[0].values[0])
     left = Block(drawing, width, 1, (1.0, 1.0), notice).left
-    fits = [n for n in range(MOST_IMAGES, 1, -1) if (width + GAP) / n - GAP - left >= LEAST_CELL * columns]
+    least = max(LEAST_CELL * columns, _title_width(drawing))
+    fits = [n for n in range(MOST_IMAGES, 1, -1) if (width + GAP) / n - GAP - left >= least]
     across = min(len(drawing.panels), next(iter(fits), 1))
     cell = min((width + GAP) / across - GAP - left, IMAGE_SIDE * max(columns / lines, 1.0)) / columns
     cell = min(cell, LARGEST_CELL if len(drawing.panels) > 1 else 1.6 * LARGEST_CELL)
     return Block(drawing, width, across, (columns * cell, lines * cell), notice)
+
+
+def _title_width(drawing: Images) -> float:
+    """Return how many inches the longest title above an image takes."""
+    return max(len(each.title) for each in drawing.panels) * (TEXT + 0.5) * LETTER * 0.86
 
 
 def _block(figure: Figure, block: Block, left: float, top: float) -> None:
@@ -190,7 +196,7 @@ def _block(figure: Figure, block: Block, left: float, top: float) -> None:
     _text(figure, left, top + 0.1, drawing.title, TEXT + 2.5, INK, "bold")
     for number, line in enumerate(block.notice):
         _text(figure, left, top + 0.1 + 0.26 + LINE * number, line, TEXT, QUIET)
-    least = LEAST_STEP if isinstance(drawing, Images) else 0.0
+    least = max(LEAST_STEP, _title_width(drawing)) if isinstance(drawing, Images) else 0.0
     step = min(max(block.cell[0], least) + block.left + GAP, (block.width + GAP) / block.across)
     axes = None
     for number, panel in enumerate(panels_of(drawing)):

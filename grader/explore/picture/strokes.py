@@ -10,7 +10,7 @@ from matplotlib.axis import Axis
 from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
-from matplotlib.ticker import FuncFormatter, LogLocator
+from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator
 
 from grader.explore.drawing import (
     Chart,
@@ -34,7 +34,7 @@ MARKERS = "os^DvP*X"
 DASHES = ("-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1)), (0, (1, 1)), "-")
 REGIONS = ("#dbe9f6", "#fde3cf", "#d8f0e2", "#f1dcea")
 LEVELS = 14
-SHORT = 2.0  # powers of ten
+SHORT, MOST = 2.0, 10  # powers of ten; steps between the labels of a logarithmic axis
 BOX = (0.34, 0.4)  # half of a box of a graph, in columns and rows
 FEW, MANY = 9, 50  # points below which their marks are larger, and places from which a path has none
 
@@ -69,10 +69,16 @@ def chart(axes: Axes, panel: Chart, drawing: Curves) -> None:
 
 
 def _readable(axis: Axis, limits: Limits) -> None:
-    """Label a short logarithmic axis with 1, 2 and 5 of each power of ten."""
+    """Label a short logarithmic axis with 1, 2 and 5 of each power of ten, a long one at both of its ends."""
     if limits[1] - limits[0] < SHORT:
         axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
         axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    elif limits[0].is_integer() and limits[1].is_integer():
+        low, high = int(limits[0]), int(limits[1])
+        step = next(
+            each for each in range(1, high - low + 1) if (high - low) % each == 0 and (high - low) // each <= MOST
+        )
+        axis.set_major_locator(FixedLocator([10.0**power for power in range(low, high + 1, step)]))
 
 
 def plane(axes: Axes, panel: Map, drawing: Plane) -> None:

@@ -48,7 +48,7 @@ def test_a_stub_begins_with_the_dot_product(tmp_path: Path) -> None:
         ("swap_last_axes", "return args[0].reshape(6, 4)", "swapped", "warning", "E with axes swapped: "),
         ("broadcast_shape", "return (8, 1, 6)", "broadcast", "warning", "should be (8, 7, 6), not (8, 1, 6)"),
         ("broadcast_shape", "return np.array([8, 7, 6])", "broadcast", "failed", "a tuple of ints was expected"),
-        ("trace", "return np.sum(args[0])", "trace", "warning", "trace is 17.25 where 8.75 is right"),
+        ("trace", "return np.sum(args[0])", "trace", "warning", "trace is 19.25 where 8.75 is right"),
         ("one_hot", "return np.eye(4)[::-1][args[0]]", "hot", "warning", "rows: 4 of 8 values are not right"),
     ],
 )
@@ -70,3 +70,10 @@ def test_a_product_of_entries_has_no_cells_to_show_but_the_whole(tmp_path: Path)
     found = explored(tmp_path, "s01", broken("s01", "matmul", "return args[0] * args[1]"))
     assert images(found, "product")["matmul(A, B): not right"].values == ((5.0, 12.0), (21.0, 32.0))
     assert list(images(found, "words")) == ["cosines", "squared distances"]
+
+
+def test_only_what_shows_a_wrong_value_is_called_not_right(tmp_path: Path) -> None:
+    found = explored(tmp_path, "s01", broken("s01", "matmul", "return np.minimum(_right(*args), 43)"))
+    assert list(images(found, "product"))[:4] == ["cell [0, 0]", "cell [0, 1]", "cell [1, 0]", "cell [1, 1]: not right"]
+    found = explored(tmp_path, "s01", broken("s01", "outer_product", "return np.minimum(_right(*args), 18)"))
+    assert list(images(found, "slices")) == ["column 0, row 0", "column 1, row 1: not right", "their sum: not right"]

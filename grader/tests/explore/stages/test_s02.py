@@ -86,7 +86,7 @@ def test_what_is_wrong_is_told(tmp_path: Path, function: str, body: str, part: s
 def test_factors_that_stayed_behind_are_drawn_as_they_are_and_called_not_right(tmp_path: Path) -> None:
     found = explored(tmp_path, "s02", broken("s02", "lu_decomposition", SCRAMBLED))
     steps = images(found, "elimination")
-    assert list(steps) == ["A", "P A: not right", "column 0 cleared: not right", "column 1 cleared: not right"]
+    assert list(steps) == ["A", "P A", "column 0 cleared: not right", "column 1 cleared: not right"]
     assert steps["column 0 cleared: not right"].values[1][0] == 1.0
     assert drawing(found, "elimination").caption.startswith("Not right yet: the factors of L do not clear column 0")
 
@@ -95,6 +95,7 @@ def test_without_pivoting_the_row_of_the_checklist_about_it_is_named(tmp_path: P
     found = explored(tmp_path, "s02", broken("s02", "lu_decomposition", NO_PIVOTS))
     assert (parts(found)["lu"].status, found.look_row) == ("passed", "pivoting")
     assert "the largest of column 0" not in drawing(found, "elimination").caption
+    assert "P A: not right" in images(found, "elimination")
 
 
 def test_columns_that_are_no_longer_perpendicular_are_drawn_and_called_not_right(tmp_path: Path) -> None:
@@ -102,6 +103,12 @@ def test_columns_that_are_no_longer_perpendicular_are_drawn_and_called_not_right
     (chart,) = charts(found, "orthogonality").values()
     assert chart.title.endswith(": not right") and chart.series[0].y[0] < 1e-14 < 1e-3 < chart.series[0].y[-1]
     assert drawing(found, "orthogonality").caption.startswith("Not right yet: with ")
+
+
+def test_only_the_rank_that_is_not_right_is_called_so(tmp_path: Path) -> None:
+    body = "return _right(*args) + (args[1] == 2)"
+    found = explored(tmp_path, "s02", broken("s02", "low_rank_approximation", body))
+    assert list(images(found, "near")) == ["picture", "rank 1", "rank 2: not right", "rank 3"]
 
 
 def test_elimination_alone_is_drawn_while_the_rest_is_not_written(tmp_path: Path) -> None:
