@@ -34,6 +34,7 @@ LATER_SHARE = 0.15  # of the same, for the rows behind the first that fails: mos
 COMPARED = 3  # tests of a row
 MOST_WITHOUT_TIME = 0.02  # seconds of a test that the reference still repeats: only then is it explained by changes
 REFUTED = 2  # failing tests of its row that a known mistake may not explain before any that it does
+LONG = 0.05  # seconds of a learner's answers, such as of training: such a test is asked after all that are shorter
 
 
 class Diagnostician:
@@ -99,7 +100,7 @@ class Diagnostician:
         if not usable(records):
             return None
         left = max(0.0, min(seconds, self.purse.left - self._kept))
-        if not left and sum(record.seconds for record in records) > MOST_WITHOUT_TIME:
+        if not left and seconds_of(records) > MOST_WITHOUT_TIME:
             return None
         ends_at = time.process_time() + left
         with np.errstate(all="ignore"), warnings.catch_warnings(action="ignore"):
@@ -172,13 +173,33 @@ class Diagnostician:
         """Return the known mistakes of a row that explain one of its failing tests, as explain does.
 
         One that explained none of several is no longer asked: whoever makes it fails in the tests that it shows in.
+        A test that takes long, or for whose row too little time is kept, is late: last_of_row asks it when all have
+        ended.
         """
-        own = [each for each in self.mistakes if each.criterion == row]
-        among = [each for each in own if self._refuted[each.id] < REFUTED]
+        if usable(records) and seconds_of(records) > LONG:
+            self.is_late = True
+            return None
         self._first = self._first or row
         began = time.process_time()
-        found = self.explain(records, names, among, math.inf if row == self._first else self._later)
+        found = self._among_own(row, records, names, math.inf if row == self._first else self._later)
         self._later -= 0.0 if row == self._first else time.process_time() - began
+        return found
+
+    def last_of_row(self, row: str, records: list[Record], names: dict[str, Name]) -> tuple[Diagnosis, ...] | None:
+        """Return what of_row does, of a late test: no other test waits for the time that is left.
+
+        Where no known mistake of the row is left to ask about, None: the reference is not run for that.
+        """
+        return self._among_own(row, records, names, math.inf) if self._likely(row) else None
+
+    def _likely(self, row: str) -> list[Mistake]:
+        """Return the known mistakes of a row that its failing tests have not refuted."""
+        return [each for each in self.mistakes if each.criterion == row and self._refuted[each.id] < REFUTED]
+
+    def _among_own(
+        self, row: str, records: list[Record], names: dict[str, Name], seconds: float
+    ) -> tuple[Diagnosis, ...] | None:
+        found = self.explain(records, names, self._likely(row), seconds)
         if found is not None:
             told = {each.mistake for each in found}
             for each in self._tried:
@@ -238,6 +259,11 @@ class Diagnostician:
             exec(code, module.__dict__)
             self._modules[mistake.id] = module
         return self._modules[mistake.id]
+
+
+def seconds_of(records: Sequence[Record]) -> float:
+    """Return how long the learner's module took to answer the requests of a test."""
+    return sum(record.seconds for record in records)
 
 
 @lru_cache(2)  # of the stage that is graded again and again

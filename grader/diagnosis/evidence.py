@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from grader.diagnosis.diagnostician import Diagnostician
+from grader.diagnosis.diagnostician import LONG, Diagnostician, seconds_of
 from grader.diagnosis.elsewhere import from_other_rows
 from grader.diagnosis.obvious import OBVIOUS
 from grader.diagnosis.passed import Passed, Seen
@@ -74,9 +74,11 @@ class Evidence:
         answer itself shows is told, or the change that puts the learner's lines right, or one of a right module.
         """
         self._taken = lambda: 0.0 if bench is None else bench.seconds
+        with answers.purse.spending():
+            outcomes = self._with_late(list(outcomes), answers)
         ends_at = self._clock() + answers.purse.left
         with np.errstate(all="ignore"), warnings.catch_warnings(action="ignore"), uncollected():
-            outcomes = from_other_rows(list(outcomes), self._failed, answers)
+            outcomes = from_other_rows(outcomes, self._failed, answers)
             known = self._shown(self._standing(outcomes, answers, ends_at), answers)
             repairs = None
             if bench is not None and not answers.is_stub:
@@ -90,6 +92,33 @@ class Evidence:
                 left = self._told([*slips, *more], known, answers, ends_at)
             left = without_callers(without_effects(one_cause(left)), answers.stage, answers.about, answers.reached)
             return self._located(left, answers)
+
+    def _with_late(self, outcomes: list[Outcome], answers: Diagnostician) -> list[Outcome]:
+        """Return the outcomes with the known mistakes of rows whose tests were late, the shortest test asked first.
+
+        A row that a known mistake explains has no need of it; a test that takes long, as training does, is asked where
+        no other of its row was.
+        """
+        if answers.is_stub:
+            return outcomes
+        tests = {each.test: each for each in self._all_failed if each.test not in self._called}
+        rows = {each.criterion for each in outcomes if each.explains}
+        asked = {each.criterion for each in outcomes if each.test in self._called}
+        found: dict[str, tuple[Diagnosis, ...]] = {}
+        late = [(seconds_of(tests[each.test].records), each) for each in outcomes if each.test in tests]
+        for seconds, outcome in sorted(late, key=lambda each: each[0]):
+            row, test = outcome.criterion, tests[outcome.test]
+            if row in rows or (seconds > LONG and row in asked):
+                continue
+            mistakes = answers.last_of_row(row, test.records, test.names)
+            if mistakes is None:
+                continue
+            self._called[test.test] = test.called
+            asked.add(row)
+            if mistakes:
+                rows.add(row)
+                found[test.test] = mistakes
+        return [replace(each, explains=found.get(each.test, each.explains)) for each in outcomes]
 
     def _told(self, slips: list[Slip], known: list[Outcome], answers: Diagnostician, ends_at: float) -> list[Outcome]:
         """Return the outcomes with what repairs and changes say, and of several explanations the one that prevails."""
