@@ -401,6 +401,20 @@ def nothing_counts_before_the_shapes(logits, targets, mask=None, right=cross_ent
 @mistake(
     criterion="cross-entropy",
     replaces="cross_entropy_loss",
+    text="A probability that underflowed to 0 gave an infinite loss: the logarithm was taken after the softmax.",
+    fix="Take both at once: log softmax = z - max - log(sum of exp(z - max)).",
+)
+def logarithm_of_an_underflowed_probability(logits, targets, mask=None, right=cross_entropy_loss):
+    _, gradient = right(logits, targets, mask)
+    counts = np.broadcast_to(True, logits.shape[:-1]) if mask is None else mask.astype(bool)
+    chosen = np.take_along_axis(_softmax(logits), np.where(counts, targets, 0)[..., None].astype(int), axis=-1)[..., 0]
+    with np.errstate(divide="ignore"):
+        return -np.log(chosen[counts]).sum() / max(int(counts.sum()), 1), gradient
+
+
+@mistake(
+    criterion="cross-entropy",
+    replaces="cross_entropy_loss",
     text="The losses and their gradients were added up, where the mean is asked for.",
     fix="Divide both by the number of targets that count.",
 )
@@ -729,6 +743,27 @@ def new_positions_not_masked(self, x, cache=None):
     if cache is not None:
         keys, values = (_joined(*pair) for pair in zip(cache, (keys, values), strict=True))
     self.attention_weights = _softmax(queries @ np.swapaxes(keys, -1, -2) / math.sqrt(keys.shape[-1]))
+    attended = (self.attention_weights @ values).transpose(0, 2, 1, 3).reshape(x.shape)
+    x = x + attended @ params["output_weights"] + params["output_bias"]
+    return x + self._block.mlp.forward(self._block.norm2.forward(x)), (keys, values)
+
+
+@mistake(
+    criterion="block-cache",
+    replaces="DecoderBlock.forward_with_cache",
+    text="The product with qkv_weights was split into (num_heads, 3, head_dim), heads first.",
+    fix="Split it into (3, num_heads, head_dim): first come the queries of all heads, then the keys, then the values.",
+)
+def qkv_split_by_heads_first(self, x, cache=None):
+    x = _sequences(x, self._dim)
+    params, shape = self._block.attention.params, (*x.shape[:2], self._num_heads, 3, -1)
+    qkv = self._block.norm1.forward(x) @ params["qkv_weights"] + params["qkv_bias"]
+    queries, keys, values = qkv.reshape(shape).transpose(3, 0, 2, 1, 4)
+    if cache is not None:
+        keys, values = (_joined(*pair) for pair in zip(cache, (keys, values), strict=True))
+    seq, total = x.shape[1], keys.shape[2]
+    scores = queries @ np.swapaxes(keys, -1, -2) / math.sqrt(keys.shape[-1])
+    self.attention_weights = _softmax(np.where(np.tri(seq, total, total - seq, dtype=bool), scores, -np.inf))
     attended = (self.attention_weights @ values).transpose(0, 2, 1, 3).reshape(x.shape)
     x = x + attended @ params["output_weights"] + params["output_bias"]
     return x + self._block.mlp.forward(self._block.norm2.forward(x)), (keys, values)

@@ -376,6 +376,32 @@ def cross_attention_first(self, x, memory, source_mask=None, right=DecoderBlock.
 @mistake(
     criterion="decoder-block",
     replaces="DecoderBlock.forward",
+    text="norm3 came after the residual: norm3(x + mlp(x)), as in Vaswani et al. 2017.",
+    fix="Here each norm comes before its sublayer, and the sum stays as it is: x + mlp(norm3(x)).",
+)
+def norm3_after_the_residual(self, x, memory, source_mask=None, right=DecoderBlock.forward):
+    right(self, x, memory, source_mask)
+    x = x + self.self_attention.forward(self.norm1.forward(x), np.tri(x.shape[1], dtype=bool))
+    x = x + self.cross_attention.forward(self.norm2.forward(x), memory, source_mask)
+    return self.norm3.forward(x + self.mlp.forward(x))
+
+
+@mistake(
+    criterion="decoder-block",
+    replaces="DecoderBlock.forward",
+    text="norm3 was given the MLP's output: x + norm3(mlp(x)).",
+    fix="Normalise what goes into the MLP: x + mlp(norm3(x)).",
+)
+def norm3_after_the_mlp(self, x, memory, source_mask=None, right=DecoderBlock.forward):
+    right(self, x, memory, source_mask)
+    x = x + self.self_attention.forward(self.norm1.forward(x), np.tri(x.shape[1], dtype=bool))
+    x = x + self.cross_attention.forward(self.norm2.forward(x), memory, source_mask)
+    return x + self.norm3.forward(self.mlp.forward(x))
+
+
+@mistake(
+    criterion="decoder-block",
+    replaces="DecoderBlock.forward",
     text="The MLP's output was added to the sum before the cross-attention: what that gave is lost.",
     fix="Add it to the sum that norm3 normalises, with what both attentions gave.",
 )
@@ -831,6 +857,33 @@ def gradient_of_wrong_tokens_only(logits, targets, smoothing=0.1, padding_id=Non
     log_p, targets, counts = _smoothing_inputs(logits, targets, smoothing, padding_id)
     grad = np.exp(log_p) - smoothing / (log_p.shape[-1] - 1)
     right = np.take_along_axis(np.exp(log_p), targets[..., None], axis=-1)
+    np.put_along_axis(grad, targets[..., None], right - (1 - smoothing), axis=-1)
+    return np.where(counts[..., None], grad, 0) / max(1, int(counts.sum()))
+
+
+@mistake(
+    criterion="label-smoothing-gradient",
+    replaces="label_smoothing_gradient",
+    text="At the right token 1 - smoothing was subtracted alone: its share smoothing / K is missing in the gradient.",
+    fix="Subtract smoothing / K at every token, and 1 - smoothing more at the right one.",
+)
+def gradient_without_the_share_of_the_right_token(logits, targets, smoothing=0.1, padding_id=None):
+    log_p, targets, counts = _smoothing_inputs(logits, targets, smoothing, padding_id)
+    wanted = np.full(log_p.shape, smoothing / log_p.shape[-1], dtype=log_p.dtype)
+    np.put_along_axis(wanted, targets[..., None], 1 - smoothing, axis=-1)
+    return np.where(counts[..., None], np.exp(log_p) - wanted, 0) / max(1, int(counts.sum()))
+
+
+@mistake(
+    criterion="label-smoothing-gradient",
+    replaces="label_smoothing_gradient",
+    text="The whole smoothing was subtracted at each of the K tokens of the gradient: it was not divided by K.",
+    fix="Subtract smoothing / K at every token, and 1 - smoothing more at the right one.",
+)
+def gradient_of_smoothing_for_each_token(logits, targets, smoothing=0.1, padding_id=None):
+    log_p, targets, counts = _smoothing_inputs(logits, targets, smoothing, padding_id)
+    grad = np.exp(log_p) - smoothing
+    right = np.take_along_axis(grad, targets[..., None], axis=-1)
     np.put_along_axis(grad, targets[..., None], right - (1 - smoothing), axis=-1)
     return np.where(counts[..., None], grad, 0) / max(1, int(counts.sum()))
 

@@ -110,6 +110,31 @@ def patches_put_back_column_by_column(patches, patch_size, image_shape, right=un
 @mistake(
     criterion="unpatchify",
     replaces="unpatchify",
+    text="The two axes of the grid came side by side, then both axes of a patch: a patch fills rows of the image.",
+    fix="Put the axis of the rows within a patch right behind the axis of the rows of patches, then merge the two.",
+)
+def axes_of_the_grid_side_by_side(patches, patch_size, image_shape, right=unpatchify):
+    right(patches, patch_size, image_shape)
+    split = patches.reshape(*patches.shape[:2], image_shape[0], -1).swapaxes(1, 2)
+    return split.reshape(len(patches), *image_shape)
+
+
+@mistake(
+    criterion="unpatchify",
+    replaces="unpatchify",
+    text="The axes of the grid changed places: the columns of patches were merged with the rows within a patch.",
+    fix="Merge rows of patches with rows within a patch, and columns of patches with columns within a patch.",
+)
+def axes_of_the_grid_exchanged(patches, patch_size, image_shape, right=unpatchify):
+    right(patches, patch_size, image_shape)
+    rows, columns = _grid(*image_shape[1:], patch_size)
+    split = patches.reshape(len(patches), rows, columns, -1, patch_size, patch_size)
+    return split.transpose(0, 3, 2, 4, 1, 5).reshape(len(patches), *image_shape)
+
+
+@mistake(
+    criterion="unpatchify",
+    replaces="unpatchify",
     text="The numbers of a patch were read as (row, column, channel).",
     fix="patchify puts them there channel by channel: split into (channels, patch_size, patch_size).",
 )

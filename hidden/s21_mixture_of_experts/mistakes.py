@@ -842,6 +842,25 @@ def capacity_ignored(self, x, right=MoELayer.forward):
 @mistake(
     criterion="moe-capacity",
     replaces="MoELayer.forward",
+    text="kept says which choices were dropped, but the output counts all of them.",
+    fix="Give an expert only the tokens whose choice of it is kept: (indices == number) & kept.",
+)
+def dropped_choices_counted(self, x, right=MoELayer.forward):
+    output = np.zeros_like(right(self, x)).reshape(-1, x.shape[-1])
+    shape, tokens, logits, _ = self._cache
+    chosen = []
+    for number, expert in enumerate(self.experts):
+        rows, choices = np.nonzero(self.indices == number)
+        result = expert.forward(tokens[rows])
+        output[rows] += self.gates[rows, choices][:, None] * result
+        chosen.append((rows, choices, result))
+    self._cache = shape, tokens, logits, chosen
+    return output.reshape(shape)
+
+
+@mistake(
+    criterion="moe-capacity",
+    replaces="MoELayer.forward",
     text="The gates that were left after dropping were scaled up to the sum of all.",
     fix="Leave them as they are: what was dropped is missing from the output.",
 )

@@ -438,6 +438,16 @@ def key_mask_ignored(Q, K, V, block_size, causal=False, key_mask=None, right=til
 @mistake(
     criterion="tiled-masks",
     replaces="tiled_attention",
+    text="Where key_mask was given, causal had no effect: the one mask took the place of the other.",
+    fix="Combine the two: with causal, query i sees the keys j <= i that key_mask allows as well.",
+)
+def key_mask_in_place_of_causal(Q, K, V, block_size, causal=False, key_mask=None, right=tiled_attention):
+    return right(Q, K, V, block_size, causal and key_mask is None, key_mask)
+
+
+@mistake(
+    criterion="tiled-masks",
+    replaces="tiled_attention",
     text="A query that may attend to nothing got NaN.",
     fix="Subtract 0 in place of a maximum of -inf, and divide by 1 in place of a total of 0.",
 )
@@ -921,6 +931,16 @@ def scaled_by_the_group(Q, K, V, causal=False, mask=None, right=grouped_query_at
 )
 def causal_without_effect(Q, K, V, causal=False, mask=None, right=grouped_query_attention):
     return right(Q, K, V, False, mask)
+
+
+@mistake(
+    criterion="grouped-query",
+    replaces="grouped_query_attention",
+    text="Where a mask was given, causal had no effect: the mask took its place.",
+    fix="Combine the two: with causal, query i sees the keys j <= i that the mask allows as well.",
+)
+def mask_in_place_of_causal(Q, K, V, causal=False, mask=None, right=grouped_query_attention):
+    return right(Q, K, V, causal and mask is None, mask)
 
 
 @mistake(

@@ -149,4 +149,15 @@ def test_a_test_that_takes_long_is_not_repeated_where_no_time_is_left(own: Any, 
     own.made.purse.left = 0.0
     assert own.made.of_row("layer", connection.records, connection.names) is None and own.made.is_late
     connection.records[-1].seconds = 1.0
-    assert own.made.of_row("layer", connection.records, connection.names) is None and not own.made.is_late
+    assert own.made.last_of_row("layer", connection.records, connection.names) is None and not own.made.is_late
+
+
+def test_a_test_that_takes_long_is_late_and_asked_when_all_have_ended(own: Any, module: Any) -> None:
+    found = module(FIRST_AXIS)
+    found.remote.softmax(X)
+    connection = found.learner.connection
+    found.learner.done()
+    connection.records[-1].seconds = 1.0
+    assert own.made.of_row("softmax", connection.records, connection.names) is None and own.made.is_late
+    told = own.made.last_of_row("softmax", connection.records, connection.names)
+    assert [each.mistake for each in told] == ["softmax-along-the-first-axis"]
