@@ -43,14 +43,17 @@ class Language:
     def __init__(self, rng, size, ending=1.0, spread=1.5):
         self.seed, self.size = int(rng.integers(2**31)), size
         self.ending, self.spread = ending, spread
-        self.asked = []
+        self.asked, self.known = [], {}
 
     def after(self, prefix):
-        """Return them for a prefix that begins with START."""
-        rng = np.random.default_rng([self.seed, *(int(token) for token in prefix)])
-        weights = np.exp(self.spread * rng.normal(size=self.size))
-        weights[END] *= self.ending
-        return np.log(weights / weights.sum())
+        """Return them for a prefix that begins with START, the same each time that it is asked."""
+        tokens = tuple(int(token) for token in prefix)
+        if tokens not in self.known:
+            rng = np.random.default_rng([self.seed, *tokens])
+            weights = np.exp(self.spread * rng.normal(size=self.size))
+            weights[END] *= self.ending
+            self.known[tokens] = np.log(weights / weights.sum())
+        return self.known[tokens].copy()
 
     def ask(self, prefix):
         """Return them for a prefix as beam_search gives it, an array."""

@@ -8,9 +8,9 @@ from hidden.s20_vision_transformer.oracles import Sizes, draw
 
 pytestmark = [pytest.mark.criterion("recognises-digits"), pytest.mark.values]
 
-SIZES = Sizes((1, 8, 8), 4, 10, 32, 2, 4, 1.0)
-BATCH, STEPS, RATE, DECAY = 64, 200, 0.01, 3.0
-ACCURACY = 0.95  # of digits that were held out; the reference reaches 0.97 to 0.98, guessing 0.1
+SIZES = Sizes((1, 8, 8), 4, 10, 32, 1, 4, 1.0)
+BATCH, STEPS, RATE, DECAY = 64, 100, 0.02, 1.0
+ACCURACY = 0.85  # of digits that were held out; the reference reaches 0.90 to 0.97 (32 seeds), guessing 0.1
 PROMISE = 1e-6  # how much a small step is meant to lower the loss
 
 

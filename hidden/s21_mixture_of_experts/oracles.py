@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -99,12 +100,12 @@ class Case:
         """Return how many experts there are."""
         return int(self.p["router_weights"].shape[-1])
 
-    @property
+    @cached_property
     def indices(self) -> Array:
         """Return the experts that the tokens choose."""
         return choose(softmax(self.x @ self.p["router_weights"]), self.k)
 
-    @property
+    @cached_property
     def kept(self) -> Array:
         """Return which choices find room."""
         positions = seats(self.indices, self.num_experts)
