@@ -9,7 +9,8 @@ from hidden.s21_mixture_of_experts.oracles import Case, load
 pytestmark = [pytest.mark.criterion("trains"), pytest.mark.values]
 
 DIM, HIDDEN, EXPERTS = 4, 4, 4
-BATCH, STEPS, RATE = 64, 80, 0.05
+BATCH, STEPS, BALANCING_STEPS, RATE = 64, 80, 50, 0.05
+BUSIEST = 0.85  # share of a balanced load's busiest expert; the reference has at most 0.76 (32 seeds), else 0.99 to 1
 LEFT = 0.25  # share of the target's mean square; the reference leaves 0.03, in the worst of 150 draws 0.16
 PROMISE = 1e-6  # how much a small step is meant to lower the loss
 SIGNS = np.array([[1, 1], [1, -1], [-1, 1], [-1, -1]])
@@ -91,7 +92,7 @@ def test_the_balancing_loss_spreads_the_load(learner, rng):
         layer = learner.MoELayer(DIM, HIDDEN, EXPERTS, k=1, balance_weight=weight, rng=rng)
         p = layer.params
         load(layer, {**{key: p[key] for key in p}, "router_weights": collapsed})
-        _, busiest = shares_left(layer, task, STEPS)
-        is_spread = busiest < 0.85
+        _, busiest = shares_left(layer, task, BALANCING_STEPS)
+        is_spread = busiest < BUSIEST
         name = f"whether the load {expected} with balance_weight {weight} (busiest expert: {busiest:.0%})"
         assert_equal(is_spread, weight > 0, name=name)
