@@ -392,7 +392,7 @@ class TestTraining:
         vit = learner.ViT((1, 8, 8), 4, 10, 24, 1, 2, mlp_ratio=1.0, rng=rng)
         params = vit.params
         mean, square = dict.fromkeys(params, 0.0), dict.fromkeys(params, 0.0)
-        for step in range(1, 51):
+        for step in range(1, 101):
             batch = rng.choice(np.flatnonzero(~held_out), size=64, replace=False)
             logits = vit.forward(images[batch])
             powers = np.exp(plain_array(logits) - plain_array(logits).max(axis=-1, keepdims=True))
@@ -404,8 +404,7 @@ class TestTraining:
                 mean[name] = 0.9 * mean[name] + 0.1 * value
                 square[name] = 0.98 * square[name] + 0.02 * value**2
                 size = np.sqrt(square[name] / (1 - 0.98**step)) + 1e-8
-                params[name] = params[name] - 0.02 * (1 - step / 55) * mean[name] / (1 - 0.9**step) / size
+                params[name] = params[name] - 0.01 * (1 - step / 110) * mean[name] / (1 - 0.9**step) / size
             vit.load(params)
         right = float(np.mean(plain_array(vit.forward(images[held_out])).argmax(axis=-1) == shown[held_out]))
-        # The reference has 60 to 85% (32 seeds), guessing 10%.
-        assert_equal(right > 0.5, True, name=f"whether more than half of the digits are right ({right:.0%} are)")
+        assert_equal(right > 0.7, True, name=f"whether more than 70% of the digits are right ({right:.0%} are)")
