@@ -77,17 +77,17 @@ def test_no_module_imports_at_its_top_what_only_posix_has() -> None:
     ids=lambda each: " ".join(each) if isinstance(each, tuple) else "",
 )
 def test_commands_do_without_posix(place: Place, command: tuple[str, ...], code: int | None, told: str) -> None:
-    done = place.run(*command, code=WITHOUT)
+    done = place.process(*command, code=WITHOUT)
     assert told in done.out and "This is a fault of the grader" not in done.err, done.err
     assert code in (None, done.code), done.err  # the doctor may find what is to be mended
 
 
 def test_a_check_does_without_posix(place: Place) -> None:
     place.numbers.write_text(WRONG, encoding="utf-8")
-    done = place.run("check", "s01", "--seed", "7", "--isolation", "process", code=WITHOUT)
+    done = place.process("check", "s01", "--seed", "7", "--isolation", "process", code=WITHOUT)
     assert done.code == 1 and "This is the square." in done.out, done.err
     place.numbers.write_text(NUMBERS, encoding="utf-8")
-    done = place.run("check", "s01", "--isolation", "process", code=WITHOUT)
+    done = place.process("check", "s01", "--isolation", "process", code=WITHOUT)
     assert done.code == 0 and place.recorded == {"s01"}, done.err
 
 

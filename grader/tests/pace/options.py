@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import os
 import sys
+from pathlib import Path
 
 import pytest
+
+STAGE = "stage.toml"
 
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # uncompiled, each process that is started takes twice as long
 sys.dont_write_bytecode = False
@@ -30,11 +33,17 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
     """Run files and tests that are named in this process: only folders and the whole suite are worth workers.
 
+    A stage's tests are its learner's: they run in this process too, in order, with prints and a debugger.
     There is one more than cores, since a third of the time tests wait for processes that they started; each one more
     would collect all of the tests once more.
     """
-    is_folder = any("::" not in each and not each.endswith(".py") for each in config.args)
-    return cores() + 1 if is_folder else 0
+    folders = [Path(each).absolute() for each in config.args if "::" not in each and not each.endswith(".py")]
+    return cores() + 1 if any(not is_of_a_stage(each) for each in folders) else 0
+
+
+def is_of_a_stage(folder: Path) -> bool:
+    """Say whether a folder is a stage's, lies in one, or is the one where the stages are."""
+    return any(each.joinpath(STAGE).exists() for each in (folder, *folder.parents)) or any(folder.glob(f"*/{STAGE}"))
 
 
 def cores() -> int:
