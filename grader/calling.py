@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shlex
 import shutil
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -12,6 +11,8 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path, PurePath
+
+from grader import shell
 
 NAME = "grader"
 SCRIPTS = (NAME, f"{NAME}.exe", f"{NAME}-script.py")
@@ -46,9 +47,9 @@ def command(start: Start) -> str:
     if "UV_RUN_RECURSION_DEPTH" in start.environment and _is_of(start.environment.get("VIRTUAL_ENV"), start.prefix):
         return f"uv run python -m {NAME}" if is_module else f"uv run {NAME}"
     if is_module:
-        return f"{shlex.quote(start.arguments[0] if start.arguments else 'python')} -m {NAME}"
+        return f"{shell.quoted(start.arguments[0] if start.arguments else 'python')} -m {NAME}"
     found = start.which(NAME)
-    return NAME if found and _same(found, start.script) else shlex.quote(start.script)
+    return NAME if found and _same(found, start.script) else shell.quoted(start.script)
 
 
 def _of_uv(parent: Sequence[str], is_module: bool) -> str:
@@ -60,7 +61,7 @@ def _of_uv(parent: Sequence[str], is_module: bool) -> str:
     end = next((i + len(last) for i in range(1, len(words)) if words[i : i + len(last)] == last), 0)
     if words[1:3] == ["tool", "uvx"]:
         words, end = ["uvx", *words[3:]], end - 2
-    text = shlex.join(words[:end]) if end > 0 else ""
+    text = shell.joined(words[:end]) if end > 0 else ""
     return text if len(text) <= LONGEST else ""
 
 

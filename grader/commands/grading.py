@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-import shlex
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from grader import shell
 from grader.commands.tracing import traced
 from grader.course.sealed import expect_key
 from grader.course.stage import FEEDBACK
@@ -236,7 +236,7 @@ def _after_pass(workspace: Workspace, verdict: Verdict) -> str:
 def _command(command: str, request: GradingRequest) -> str:
     """Return the command that repeats a run, as it can be typed."""
     parts = [command]
-    parts += ["--submission", shlex.quote(str(request.submission))] if request.submission is not None else []
+    parts += ["--submission", shell.quoted(str(request.submission))] if request.submission is not None else []
     parts += ["--only", request.only] if request.only is not None else []
     return " ".join(parts)
 

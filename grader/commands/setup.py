@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import shlex
 import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from grader import shell
 from grader.commands.options import Json
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def init(
     say(f"{folder} holds the course, version {edition.version}: {stages} stage{'' if stages == 1 else 's'}.")
     if git and (reason := first_commit(folder)) is not None:
         say(f"No git commit was made: {reason}.")
-    first = "" if folder.resolve() == Path.cwd() else f"`cd {shlex.quote(str(folder))}`, then "
+    first = "" if folder.resolve() == Path.cwd() else f"`cd {shell.quoted(str(folder))}`, then "
     say(f"Next: {first}`{'uv run ' if shutil.which('uv') else ''}grader`.")
 
 

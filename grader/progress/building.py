@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from grader import shell
 from grader.course.sealed import is_self_paced, public_only
 from grader.course.stage import Course, Stage
 from grader.errors import GraderFault, SubmissionError
@@ -27,7 +27,7 @@ def lending(course: Course, stage: Stage, path: Path | None, since: datetime | N
     """
     if path is None or is_self_paced(stage):
         return None
-    folder = shlex.quote(str(path))
+    folder = shell.quoted(str(path))
     return Lending(lambda used: since, now, lambda used: beside(course, used, path) is not None, folder=folder)
 
 

@@ -6,13 +6,13 @@ What an editor has settings for already stays as it is: only what is missing is 
 from __future__ import annotations
 
 import json
-import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from grader import shell
 from grader.errors import UsageError
 from grader.setup.files import backup_folder, read, write
 
@@ -47,7 +47,7 @@ def editor_settings(editor: str, command: str = "grader") -> dict[str, Values]:
     """
     if editor not in EDITORS:
         raise UsageError(f"there are no settings for the editor {editor!r}", f"Choose {', '.join(EDITORS)}.")
-    first, *words = shlex.split(command)
+    first, *words = shell.split(command)
     shown = {"reveal": "always", "panel": "dedicated", "clear": True}
 
     def task(label: str, *arguments: str, **more: Any) -> Values:

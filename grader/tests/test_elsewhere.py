@@ -13,35 +13,10 @@ from pathlib import Path
 
 import pytest
 
+from grader.tests.support import poor_platform
 from grader.tests.support.command import NUMBERS, PACKAGE, WRONG, Place
 
-POSIX = ("fcntl", "grp", "pty", "pwd", "readline", "resource", "syslog", "termios", "tty")
-# What these packages import is their own affair, so it is there before the modules are taken away.
-WITHOUT = f"""\
-import asyncio, concurrent.futures, ctypes, multiprocessing, os, shutil, signal, subprocess, sys, tempfile
-import filelock, msgpack, numpy, pytest, rich.console, typer
-
-
-class Missing:
-    def find_spec(self, name, path=None, target=None):
-        if name in {POSIX!r}:
-            raise ModuleNotFoundError("No module named " + repr(name), name=name)
-
-
-for name in {POSIX!r}:
-    sys.modules.pop(name, None)
-sys.meta_path.insert(0, Missing())
-for name in "fork forkpty geteuid getuid getegid getgid getgroups setsid setpgid getpgid killpg wait4 chown".split():
-    delattr(os, name)
-for name in "sched_getaffinity getloadavg mkfifo setuid setgid setgroups".split():
-    if hasattr(os, name):
-        delattr(os, name)
-for name in "SIGALRM SIGHUP SIGUSR1 SIGCHLD setitimer alarm pthread_sigmask".split():
-    delattr(signal, name)
-sys.platform = "win32"
-from grader.cli import main
-main()
-"""
+POSIX = poor_platform.MODULES
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="elsewhere these are missing anyway")
 
 
@@ -62,6 +37,7 @@ def test_no_module_imports_at_its_top_what_only_posix_has() -> None:
 
 
 @pytest.mark.some_of(4, "grader/commands", "grader/isolation", "grader/worker")
+@pytest.mark.parametrize("platform", ["win32", "darwin"])
 @pytest.mark.parametrize(
     ("command", "code", "told"),
     [
@@ -72,23 +48,63 @@ def test_no_module_imports_at_its_top_what_only_posix_has() -> None:
         (("next",), 0, "# Numbers"),
         (("start", "s02"), 0, ""),
         (("reset", "s01", "--yes"), 0, ""),
+        (("hint", "s01"), 0, "a nudge"),
+        (("editor", "vscode"), 0, ""),
         (("doctor",), None, ""),
     ],
     ids=lambda each: " ".join(each) if isinstance(each, tuple) else "",
 )
-def test_commands_do_without_posix(place: Place, command: tuple[str, ...], code: int | None, told: str) -> None:
-    done = place.process(*command, code=WITHOUT)
+def test_commands_do_without_what_a_platform_lacks(
+    place: Place, command: tuple[str, ...], code: int | None, told: str, platform: str
+) -> None:
+    done = place.process(*command, code=poor_platform.program(platform))
     assert told in done.out and "This is a fault of the grader" not in done.err, done.err
     assert code in (None, done.code), done.err  # the doctor may find what is to be mended
 
 
-def test_a_check_does_without_posix(place: Place) -> None:
+@pytest.mark.parametrize("platform", ["win32", "darwin"])
+def test_the_road_is_walked_without_what_a_platform_lacks(place: Place, platform: str) -> None:
+    program = poor_platform.program(platform)
     place.numbers.write_text(WRONG, encoding="utf-8")
-    done = place.process("check", "s01", "--seed", "7", "--isolation", "process", code=WITHOUT)
+    done = place.process("check", "s01", "--seed", "7", code=program)
     assert done.code == 1 and "This is the square." in done.out, done.err
     place.numbers.write_text(NUMBERS, encoding="utf-8")
-    done = place.process("check", "s01", "--isolation", "process", code=WITHOUT)
+    done = place.process("check", "s01", "--json", code=program)
     assert done.code == 0 and place.recorded == {"s01"}, done.err
+    assert done.json["isolation"] == "process" and done.json["unlocked"] == ["s02"]
+    done = place.process("solution", "s01", code=program)
+    assert done.code == 0 and "def double" in done.out, done.err
+
+
+def test_the_platform_that_is_played_is_as_poor_as_it_says(tmp_path: Path) -> None:
+    tried = """\
+import os, select, subprocess, sys
+try:
+    import fcntl
+except ModuleNotFoundError:
+    print("no fcntl")
+actions = lambda: open("/proc/self/stat"), lambda: os.open(".", os.O_RDONLY), lambda: select.select([0], [], [], 0)
+for action in actions:
+    try:
+        action()
+    except OSError as error:
+        print(type(error).__name__)
+with open("text", "w") as file:
+    file.write("\u2019\\n")
+    try:
+        os.unlink("text")
+    except PermissionError:
+        print("held")
+print(open("text", "rb").read(), sys.platform, hasattr(os, "fork"))
+"""
+    code = poor_platform.program("win32").replace("from grader.cli import main\nmain()\n", tried)
+    child = f"import subprocess, sys; subprocess.run([sys.executable, '-I', '-S', '-c', {tried!r}, '{{\"path\": []}}'])"
+    done = [
+        subprocess.run([sys.executable, "-c", each], cwd=tmp_path, capture_output=True, encoding="utf-8", check=False)
+        for each in (code, code.replace(tried, child))
+    ]
+    told = ["no fcntl", "FileNotFoundError", "PermissionError", "OSError", "held", r"b'\x92\r\n' win32 False"]
+    assert [each.stdout.splitlines() for each in done] == [told, told], [each.stderr for each in done]
 
 
 @pytest.mark.some_of(3, "grader/report", "grader/commands")

@@ -14,7 +14,19 @@ import pytest
 from grader.tests.support.places import HIDDEN, HOUSE, ROOT
 
 ROOMS = (
-    ("atomic", "calling", "criterion", "errors", "extras", "garbage", "outcome", "parsing", "stopping", "__init__"),
+    (
+        "atomic",
+        "calling",
+        "criterion",
+        "errors",
+        "extras",
+        "garbage",
+        "outcome",
+        "parsing",
+        "shell",
+        "stopping",
+        "__init__",
+    ),
     ("course",),
     ("children",),
     ("submission",),

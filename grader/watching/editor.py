@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import shlex
 import subprocess
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import PurePath
 
+from grader import shell
 from grader.errors import UsageError
 
 # How editors take a line; those that are not listed get what vi, emacs, nano and most others understand.
@@ -37,7 +37,7 @@ def opening(file: str, line: int, environment: Mapping[str, str], which: Callabl
                 return Opening((name, "--goto", f"{file}:{line}"), False)
     given = environment.get("VISUAL") or environment.get("EDITOR") or ""
     try:
-        words = shlex.split(given)
+        words = shell.split(given)
     except ValueError as error:
         raise UsageError(f"EDITOR={given!r} cannot be read: {error}", "Set it to a command, such as nano.") from error
     if not words:

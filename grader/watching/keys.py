@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-import shlex
 import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from grader import shell
 from grader.errors import GraderError
 from grader.report.terminal.beside import comparison_lines
 from grader.report.terminal.layout import Look
@@ -96,7 +96,7 @@ class Keys:
         root = self._session.workspace.course.root
         how = opening(str(root / file), line, os.environ, shutil.which)
         if how.in_terminal:  # which this view keeps
-            return f"{file}:{line}. In another terminal: {shlex.join(how.command)}"
+            return f"{file}:{line}. In another terminal: {shell.joined(how.command)}"
         started(how)
         return f"{file}:{line}"
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from grader import shell
 from grader.commands.classes.marks import write_table
 from grader.commands.classes.options import Run, with_run
 from grader.commands.classes.telling import reasons, some, tell_faults, tell_ignored, tell_waiting
@@ -46,7 +46,7 @@ def grade(
     out = run.wishes.folder
     if as_json:
         write_table(out, "json")
-    command = f"grader class grade {shlex.quote(str(submissions))} {{}} --out {shlex.quote(str(out))}"
+    command = f"grader class grade {shell.quoted(str(submissions))} {{}} --out {shell.quoted(str(out))}"
     _tell(done, as_json, [each.id for each in run.stages], command)
     tell_ignored(done.ignored)
     if any(each.lacking for each in done.tallies):

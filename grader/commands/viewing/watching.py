@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from grader import shell
 from grader.commands.learning import open_here
 from grader.commands.options import AnyStage
 from grader.errors import UsageError
@@ -37,7 +38,7 @@ def watch(
         raise UsageError(message, "`grader watch --plain` prints lines instead.")
     workspace = open_here()
     target = stage_or_current(workspace, stage)
-    if plain or os.environ.get("TERM", "dumb") == "dumb":
+    if plain or shell.is_dumb(os.environ.get("TERM")):
         from grader.watching.plain import watch as in_lines
 
         in_lines(workspace, target, screen.look())

@@ -112,9 +112,16 @@ class Standing:
         status = process.wait()
         if (bound := bounds.why_ended(-status)) is not None:
             return "timed_out", bound
-        return "crashed", f"signal {-status}" if status not in (0, -signal.SIGTERM) else "an unexpected end"
+        return "crashed", _end_of(status)
 
     def close(self) -> None:
         """End the process, and remove its folder."""
         self._killed()
         self._folder.cleanup()
+
+
+def _end_of(status: int) -> str:
+    """Return in words how a process ended: on Windows 1 is an end from outside, and a crash has a large number."""
+    if status < 0 and status != -signal.SIGTERM:
+        return f"signal {-status}"
+    return f"exit code {status:#x}" if status > 0xFF else "an unexpected end"

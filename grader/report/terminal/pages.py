@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import re
-import shlex
 import shutil
 import signal
 import subprocess
@@ -22,6 +21,8 @@ from rich.markdown import CodeBlock, Markdown, MarkdownElement, TableElement
 from rich.measure import Measurement
 from rich.padding import Padding
 from rich.text import Text
+
+from grader import shell
 
 INDENT = 4
 WIDEST = (1000, 8, 6, 5, 4, 3, 2)  # how wide a gap in a drawing may stay, until it fits
@@ -154,10 +155,10 @@ def broken(line: str, width: int) -> list[str]:
 def pager(environment: Mapping[str, str], which: Callable[[str], str | None] = shutil.which) -> list[str] | None:
     """Return the command of the pager, as git finds it: $PAGER, else less; None where none is wanted or found."""
     try:
-        words = shlex.split(environment.get("PAGER", "less"))
+        words = shell.split(environment.get("PAGER", "less"))
     except ValueError:
         return None
-    unwanted = not words or words == ["cat"] or environment.get("TERM", "dumb") == "dumb"
+    unwanted = not words or words == ["cat"] or shell.is_dumb(environment.get("TERM"))
     return None if unwanted or which(words[0]) is None else words
 
 

@@ -35,7 +35,7 @@ def uv(*arguments: str | Path, folder: Path, seconds: float = 300) -> str:
     names = [name for name in os.environ if name not in ("VIRTUAL_ENV", "PYTHONPATH", "PYTHONDONTWRITEBYTECODE")]
     done = subprocess.run(
         [program, *map(str, arguments)], cwd=folder, env={name: os.environ[name] for name in names},
-        capture_output=True, text=True, timeout=seconds, check=False,
+        capture_output=True, encoding="utf-8", timeout=seconds, check=False,
     )  # fmt: skip
     if done.returncode != 0 and any(words in done.stderr for words in UNAVAILABLE):
         unavailable(f"packages are unavailable: {done.stderr.strip().splitlines()[-1]}")
@@ -56,8 +56,9 @@ def _write_author(root: Path) -> None:
     for name in (*FILES, *PAGES):
         (root / name).parent.mkdir(exist_ok=True)
         shutil.copy(ROOT / name, root / name)
-    text = (root / "pyproject.toml").read_text()
-    (root / "pyproject.toml").write_text("".join(x for x in text.splitlines(True) if not x.startswith("demo = ")))
+    text = (root / "pyproject.toml").read_text(encoding="utf-8")
+    kept = "".join(x for x in text.splitlines(True) if not x.startswith("demo = "))
+    (root / "pyproject.toml").write_text(kept, encoding="utf-8")
 
 
 def _others(folder: str, names: list[str]) -> set[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -63,6 +64,20 @@ def test_every_script_is_bash(path: Path) -> None:
     for _, each in steps(read(path)):
         done = subprocess.run(["bash", "-n", "-c", each.get("run", "")], capture_output=True, check=False)
         assert done.returncode == 0, each
+
+
+def test_windows_and_macos_walk_the_learner_s_road_and_the_package_says_so() -> None:
+    road = read(ROOT / ".github" / "workflows" / "ci.yml")["jobs"]["road"]
+    assert road["strategy"]["matrix"]["os"] == ["macos-latest", "windows-latest"]
+    run = " ".join(each["run"] for each in road["steps"] if "run" in each)
+    paths = re.findall(r"grader/tests/\S+", run)
+    assert {"grader/tests/packaging/test_folder.py", "grader/tests/test_road.py"} < set(paths)
+    assert [path for path in paths if not (ROOT / path).is_file()] == []
+    found = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["classifiers"]
+    systems = {each for each in found if each.startswith("Operating System ::")}
+    assert systems == {
+        "Operating System :: POSIX :: Linux", "Operating System :: MacOS", "Operating System :: Microsoft :: Windows"
+    }  # fmt: skip
 
 
 class TestGrade:
