@@ -3,6 +3,8 @@
 Run by `program(platform)` alone, as the code of a fresh interpreter: what is taken away does not come back.
 """
 
+# mypy: ignore-errors  (it takes away what the types of a module promise)
+
 import builtins
 import errno
 import io
@@ -108,13 +110,15 @@ def impose(platform: str) -> None:
     os.environ.setdefault("SYSTEMROOT", "C:\\Windows")
     os.supports_dir_fd.clear()
     os.supports_fd.clear()
-    shutil._use_fd_functions = False  # type: ignore[attr-defined]  # decided where it was imported
+    shutil._use_fd_functions = False  # decided where it was imported
+    if "filelock" in sys.modules:  # which has another class there
+        sys.modules["filelock"].FileLock = sys.modules["filelock"].SoftFileLock
     _bind_files()
     _bind_processes()
 
 
 class _Missing:
-    def find_spec(self, name, path=None, target=None):  # type: ignore[no-untyped-def]
+    def find_spec(self, name, path=None, target=None):
         if name in MODULES:
             raise ModuleNotFoundError(f"No module named {name!r}", name=name)
 
@@ -122,8 +126,8 @@ class _Missing:
 def _close_proc() -> None:
     """Let nothing be found below /proc."""
 
-    def without(function):  # type: ignore[no-untyped-def]
-        def called(path=".", *args, **options):  # type: ignore[no-untyped-def]
+    def without(function):
+        def called(path=".", *args, **options):
             if isinstance(path, str | os.PathLike) and os.fspath(path).startswith("/proc"):
                 raise FileNotFoundError(errno.ENOENT, "No such file or directory", os.fspath(path))
             return function(path, *args, **options)
@@ -141,7 +145,7 @@ def _refuse_address_space() -> None:
 
     real = resource.setrlimit
 
-    def setrlimit(kind, values):  # type: ignore[no-untyped-def]
+    def setrlimit(kind, values):
         if kind == resource.RLIMIT_AS:
             raise ValueError("current limit exceeds maximum limit")
         real(kind, values)
@@ -152,9 +156,9 @@ def _refuse_address_space() -> None:
 def _bind_files() -> None:
     """Give text Windows' line ends and encoding, and keep open files, folders and links as it does."""
     opened, os_open, readlink, listdir = io.open, os.open, os.readlink, os.listdir
-    real_list = listdir.__closure__[0].cell_contents if listdir.__closure__ else listdir  # type: ignore[attr-defined]
+    real_list = listdir.__closure__[0].cell_contents if listdir.__closure__ else listdir
 
-    def text(file, mode="r", buffering=-1, encoding=None, errors=None, newline=None, closefd=True, opener=None):  # type: ignore[no-untyped-def]
+    def text(file, mode="r", buffering=-1, encoding=None, errors=None, newline=None, closefd=True, opener=None):
         if "b" not in mode:
             encoding = "cp1252" if encoding in (None, "locale") else encoding
             newline = "\r\n" if newline is None and set(mode) & set("wax+") and mode != "r" else newline
@@ -162,7 +166,7 @@ def _bind_files() -> None:
 
     builtins.open = io.open = text
 
-    def no_folder(path, flags, mode=0o777, *, dir_fd=None):  # type: ignore[no-untyped-def]
+    def no_folder(path, flags, mode=0o777, *, dir_fd=None):
         if dir_fd is not None:
             raise NotImplementedError("dir_fd unavailable on this platform")
         if isinstance(path, str | os.PathLike) and os.path.isdir(path):
@@ -171,7 +175,7 @@ def _bind_files() -> None:
 
     os.open = no_folder
 
-    def is_held(path) -> bool:  # type: ignore[no-untyped-def]
+    def is_held(path) -> bool:
         wanted = os.path.join(os.path.realpath(os.path.dirname(os.path.abspath(path))), os.path.basename(path))
         for number in real_list("/proc/self/fd"):
             try:
@@ -181,8 +185,8 @@ def _bind_files() -> None:
                 continue
         return False
 
-    def unless_held(function, which):  # type: ignore[no-untyped-def]
-        def called(*paths, **options):  # type: ignore[no-untyped-def]
+    def unless_held(function, which):
+        def called(*paths, **options):
             options.pop("dir_fd", None)
             for path in paths[:which]:
                 if isinstance(path, str | os.PathLike) and is_held(os.fspath(path)):
@@ -196,7 +200,7 @@ def _bind_files() -> None:
     for name, which in (("replace", 2), ("rename", 2), ("unlink", 1), ("remove", 1)):
         setattr(os, name, unless_held(getattr(os, name), which))
 
-    def symlink(*_args, **_options):  # type: ignore[no-untyped-def]
+    def symlink(*_args, **_options):
         raise OSError(errno.EPERM, "A required privilege is not held by the client")
 
     os.symlink = symlink
@@ -206,15 +210,15 @@ def _bind_processes() -> None:
     """A signal is an end at once, a number of 0 is refused, and only sockets are waited for."""
     kill, wait, pair = os.kill, select.select, socket.socketpair
 
-    def end(process, number):  # type: ignore[no-untyped-def]
+    def end(process, number):
         if number == 0:
             raise OSError(errno.EINVAL, "The parameter is incorrect")
         kill(process, 9)
 
     os.kill = end
-    subprocess.Popen.kill = subprocess.Popen.terminate  # type: ignore[method-assign]
+    subprocess.Popen.kill = subprocess.Popen.terminate
 
-    def sockets(reading, writing, others, *seconds):  # type: ignore[no-untyped-def]
+    def sockets(reading, writing, others, *seconds):
         for each in (*reading, *writing, *others):
             number = each if isinstance(each, int) else each.fileno()
             if not stat.S_ISSOCK(os.fstat(number).st_mode):
@@ -222,14 +226,14 @@ def _bind_processes() -> None:
         return wait(reading, writing, others, *seconds)
 
     select.select = sockets
-    socket.socketpair = lambda family=None, type=socket.SOCK_STREAM, proto=0: pair(1, type, proto)  # type: ignore[misc,assignment]
+    socket.socketpair = lambda family=None, type=socket.SOCK_STREAM, proto=0: pair(1, type, proto)
 
 
 def _hand_on(platform: str) -> None:
     """Start interpreters as poor as this one; on Windows, refuse what it cannot give them."""
     started = subprocess.Popen.__init__
 
-    def start(self, args, *more, **options):  # type: ignore[no-untyped-def]
+    def start(self, args, *more, **options):
         if platform == "win32":
             if options.get("pass_fds") or options.get("preexec_fn"):
                 raise ValueError("pass_fds and preexec_fn are not supported on Windows platforms")
@@ -240,7 +244,7 @@ def _hand_on(platform: str) -> None:
             words = poor_child(words, platform)
         started(self, words, *more, **options)
 
-    subprocess.Popen.__init__ = start  # type: ignore[method-assign]
+    subprocess.Popen.__init__ = start
 
 
 def poor_child(words: list[str], platform: str) -> list[str]:
@@ -255,4 +259,4 @@ def poor_child(words: list[str], platform: str) -> list[str]:
 
 
 if __name__ == "poor":
-    impose(PLATFORM)  # type: ignore[name-defined]  # noqa: F821  # given by whoever runs this file
+    impose(PLATFORM)  # noqa: F821  # given by whoever runs this file
