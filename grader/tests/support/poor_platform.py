@@ -23,10 +23,10 @@ LACKS = {
     "win32": {
         os: """
             fork forkpty vfork geteuid getuid getegid getgid getgroups setsid setpgid getpgid getpgrp killpg
-            wait wait3 wait4 waitid chown fchown lchown fchmod mkfifo mknod setuid setgid setgroups
+            wait wait3 wait4 waitid chown fchown lchown mkfifo mknod setuid setgid setgroups
             getloadavg sysconf uname nice statvfs fstatvfs pipe2 sched_yield sched_getaffinity
-            sched_setaffinity pidfd_open memfd_create posix_spawn register_at_fork O_NOFOLLOW O_DIRECTORY
-            O_CLOEXEC O_NONBLOCK O_NOCTTY O_PATH O_SYNC pread pwrite sendfile getxattr listxattr setxattr
+            sched_setaffinity pidfd_open memfd_create posix_spawn register_at_fork O_DIRECTORY
+            O_NOCTTY O_PATH O_SYNC pread pwrite sendfile getxattr listxattr setxattr
             prlimit sync ctermid ttyname
         """,
         signal: """
@@ -111,8 +111,6 @@ def impose(platform: str) -> None:
     os.supports_dir_fd.clear()
     os.supports_fd.clear()
     shutil._use_fd_functions = False  # decided where it was imported
-    if "filelock" in sys.modules:  # which has another class there
-        sys.modules["filelock"].FileLock = sys.modules["filelock"].SoftFileLock
     _bind_files()
     _bind_processes()
 
