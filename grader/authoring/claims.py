@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from grader.authoring.cases import Case, alternative_cases, alternative_files, mistake_cases, reference_cases
+from grader.authoring.estimate import estimate
 from grader.course.answers import hidden_folder, load_mistakes, module_from, reference_source
 from grader.course.stage import Stage, public_names
 from grader.course.stub import stub_of
@@ -119,8 +120,15 @@ def _readme(stage: Stage) -> Iterator[Shortfall]:
     text = stage.readme_path.read_text(encoding="utf-8") if stage.readme_path.exists() else ""
     unnamed = [name for name in public_names(stage) if name not in text]
     told = [(f"the README does not name {name}", "describe it in the contract") for name in unnamed]
-    for message, fix in [*told, *(steps.faults(stage, steps.steps_of(stage, text)) if text else ())]:
+    parts = steps.steps_of(stage, text)
+    for message, fix in [*told, *(steps.faults(stage, parts) if text else ())]:
         yield Shortfall(stage.id, in_stage(stage, "README.md"), message, fix)
+    wanted = estimate(stage, parts) if parts else {}
+    for step in parts:
+        if step.minutes != (minutes := wanted[step.number]):
+            said = "says no minutes" if step.minutes is None else f"says {step.minutes} minutes"
+            message = f"step {step.number} of the README {said}, its estimate is {minutes}"
+            yield Shortfall(stage.id, in_stage(stage, "README.md"), message, f"run `grader course stub {stage.id}`")
 
 
 def _tests(stage: Stage) -> Iterator[Shortfall]:

@@ -157,10 +157,11 @@ def init(
 @app.command()
 def stub(
     stage: AnyStage = None,
-    check: Annotated[bool, typer.Option("--check", help="Write nothing; exit 1 if a stub is not up to date.")] = False,
+    check: Annotated[bool, typer.Option("--check", help="Write nothing; exit 1 if a file is not up to date.")] = False,
 ) -> None:
-    """Make the stub of a stage, or of every stage, from its solution."""
+    """Make the stub of a stage, or of every stage, from its solution, and write how long its README's steps take."""
     from grader.atomic import write_atomically
+    from grader.authoring.estimate import timed_readme
     from grader.course.answers import reference_source
     from grader.course.manifest import find_course_root, load_course
     from grader.course.stub import stub_of
@@ -169,13 +170,16 @@ def stub(
 
     found = load_course(find_course_root(Path.cwd()))
     stages = found.stages if stage is None else (found.find(stage),)
-    stale = list(_stale((each.module_path, stub_of(reference_source(each), each.importable)) for each in stages))
+    wanted = [(each.module_path, stub_of(reference_source(each), each.importable)) for each in stages]
+    wanted += [(each.readme_path, timed_readme(each)) for each in stages if each.readme_path.exists()]
+    stale = list(_stale(wanted))
     for path, text in stale:
         place = path.relative_to(found.root).as_posix()
         if check:
-            say(f"{place} differs from what its solution makes", "`grader course stub` writes it.")
+            say(f"{place} differs from what the solution makes of it", "`grader course stub` writes it.")
         else:
-            kept = backup(found.root, path, datetime.now(UTC)).relative_to(found.root) if path.exists() else None
+            is_old = path.suffix == ".py" and path.exists()  # of a README, other lines stay as they are
+            kept = backup(found.root, path, datetime.now(UTC)).relative_to(found.root) if is_old else None
             write_atomically(path, text)
             write(f"wrote {place}" + (f"; the old file is kept in {kept.as_posix()}" if kept else ""))
     raise typer.Exit(1 if check and stale else 0)

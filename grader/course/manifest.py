@@ -168,7 +168,6 @@ def _stage(folder: Path, top: Table, packages: tuple[str, ...]) -> Stage:
         uses=top.texts("uses", _STAGE_ID),
         lends=bool(top.value("lends", bool, False)),
         hidden_root=folder.parent.parent / Settings.hidden,
-        hours=top.number("hours", 0.0, 1000) if "hours" in top.values else 0.0,
         milestone=top.text("milestone") if "milestone" in top.values else "",
     )
     prefix = folder.name.partition("_")[0]

@@ -96,7 +96,6 @@ class Stage:
     key_file: Path | None = None  # opens them where they are sealed, as in a learner's copy
     uses: tuple[str, ...] = ()  # ids of earlier stages whose modules its own may import
     lends: bool = False  # its reference may be seen by the code of later stages
-    hours: float = 0.0  # an estimate of what it takes; 0 where there is none
     milestone: str = ""  # what a learner can do after it, as in "you can train a network"
     withheld: str = ""  # an alternative solution that the diagnosis does not see, since modules made of it are graded
     passes: Passes = "mathematics"  # the tests that make a criterion pass

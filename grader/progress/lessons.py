@@ -18,7 +18,7 @@ from grader.progress.building import equipped
 from grader.progress.grading import graded
 from grader.progress.last_check import LastCheck, RowCheck
 from grader.progress.state import current
-from grader.progress.steps import asked, shown, steps_of
+from grader.progress.steps import Step, asked, shown, steps_of
 from grader.progress.store import backup
 from grader.submission import take
 
@@ -128,6 +128,14 @@ def next_row(workspace: Workspace, stage: Stage) -> Criterion | None:
     if found is None:
         return None if stage.id in workspace.store.read().passed else stage.criteria[0]
     return stage.criterion(found.open[0].id) if found.open else None
+
+
+def next_step(workspace: Workspace, stage: Stage) -> Step | None:
+    """Return the step of the row to work on; None where every row passed, or where the page has no such step."""
+    row = next_row(workspace, stage)
+    if row is None or not stage.readme_path.is_file():
+        return None
+    return next((step for step in steps_of(stage, readme(stage)) if row.id in step.rows), None)
 
 
 def last_seen(workspace: Workspace, stage: Stage) -> LastCheck | None:

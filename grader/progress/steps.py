@@ -2,13 +2,14 @@
 
 A step is a section headed `### Step 4: cut and join`, with a sentence that names its functions and the command that
 checks them, and the rows as items of a checklist, `- [ ] merge puts together what cut has cut`. The part of the page
-that belongs to it begins where the step before ends, at the first section of the page for the first.
+that belongs to it begins where the step before ends, at the first section of the page for the first. Below the heading
+stands how long the step takes, `*About 25 minutes (an estimate).*`; the number stands nowhere else.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from grader.course.stage import Criterion, Stage
@@ -17,6 +18,8 @@ from grader.errors import UsageError
 
 _HEADING = re.compile(r"(#{1,6}) +(.+?) *#* *$")
 _STEP = re.compile(r"#{2,4} +Step +(\d+): *(.+?) *$")
+_MINUTES = re.compile(r"^\*About (\d+) minutes \(an estimate\)\.\*$", re.MULTILINE)
+_TIMED = re.compile(rf"^{_STEP.pattern}(?:\n+{_MINUTES.pattern[1:]})?", re.MULTILINE)
 _ITEM = re.compile(r"[-*] \[[ xX]\] +(.+?) *$")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 FORM = "### Step 1: what it is about"
@@ -26,7 +29,8 @@ FORM = "### Step 1: what it is about"
 class Step:
     """One step: its number, its title, the text that leads to it and tells it, and the ids of its rows.
 
-    task is the step's own section; unknown holds items of its checklist that are no row of the stage.
+    task is the step's own section; unknown holds items of its checklist that are no row of the stage. minutes is how
+    long it takes by the page's estimate, None where the page says nothing.
     """
 
     number: int
@@ -35,6 +39,16 @@ class Step:
     task: str
     rows: tuple[str, ...]
     unknown: tuple[str, ...] = ()
+    minutes: int | None = None
+
+
+@dataclass(frozen=True)
+class StepTime:
+    """How long a step takes by the page's estimate: its number, its title, its minutes; None where it says nothing."""
+
+    number: int
+    title: str
+    minutes: int | None
 
 
 @dataclass(frozen=True)
@@ -66,9 +80,38 @@ def steps_of(stage: Stage, text: str) -> tuple[Step, ...]:
             items = _items(section.text)
             rows = tuple(ids[item] for item in items if item in ids)
             unknown = tuple(item for item in items if item not in ids)
-            found.append(Step(int(step[1]), step[2], "".join(part), section.text, rows, unknown))
+            said = _MINUTES.search(section.text)
+            minutes = int(said[1]) if said else None
+            found.append(Step(int(step[1]), step[2], "".join(part), section.text, rows, unknown, minutes))
             part = []
     return tuple(found)
+
+
+def times_of(stage: Stage) -> tuple[StepTime, ...]:
+    """Return how long each step of a stage takes, without reading the rest of its page; none where there is no page.
+
+    `grader status` reads 22 pages for it.
+    """
+    try:
+        text = stage.readme_path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        return ()
+    return tuple(StepTime(int(step[1]), step[2], int(step[3]) if step[3] else None) for step in _TIMED.finditer(text))
+
+
+def with_minutes(text: str, minutes: Mapping[int, int]) -> str:
+    """Return a README whose steps say how long they take; of other lines none is changed.
+
+    >>> with_minutes("### Step 1: add up\\n\\nNow write `total`.\\n", {1: 25})
+    '### Step 1: add up\\n\\n*About 25 minutes (an estimate).*\\n\\nNow write `total`.\\n'
+    """
+
+    def timed(step: re.Match[str]) -> str:
+        heading = step[0].splitlines()[0]
+        number = int(step[1])
+        return f"{heading}\n\n*About {minutes[number]} minutes (an estimate).*" if number in minutes else step[0]
+
+    return _TIMED.sub(timed, text)
 
 
 def _sections(text: str) -> Iterator[_Section]:
@@ -122,7 +165,8 @@ def _listing(steps: tuple[Step, ...]) -> str:
 
 def shown(stage: Stage, steps: tuple[Step, ...], step: Step) -> str:
     """Return one step as a page of its own: where it is, its part of the README, and how to go on."""
-    head = f"# {stage.id} · {stage.title}: step {step.number} of {len(steps)}\n\n"
+    time = f", about {step.minutes} minutes" if step.minutes else ""
+    head = f"# {stage.id} · {stage.title}: step {step.number} of {len(steps)}{time}\n\n"
     last = step is steps[-1]
     on = "This is the last step" if last else f"The next step: `grader show {stage.id} {step.number + 1}`"
     help_ = f". Stuck? `grader hint {stage.id} {step.rows[0]}`.\n" if step.rows else ".\n"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
     from grader.progress.last_check import RowCheck
     from grader.progress.lessons import Hint
     from grader.progress.state import Progress
+    from grader.progress.steps import Step, StepTime
+
+    Times = Mapping[str, tuple[StepTime, ...]]  # of the steps of a stage, by its id
 
 SCHEMA = 1
 STATES = {
@@ -34,11 +38,13 @@ TO_DO = ("open", "locked")
 LEVELS = {"ok": "passed", "warning": "warning", "broken": "failed"}
 
 
-def home_lines(course: Course, standings: tuple[Standing, ...], last: str | None, look: Look) -> list[Text]:
-    """Return where the learner is and the commands that lead on."""
+def home_lines(
+    course: Course, standings: tuple[Standing, ...], last: str | None, times: Times, look: Look
+) -> list[Text]:
+    """Return where the learner is and the commands that lead on; times says how long the steps of stages take."""
     here = next((each for each in standings if each.is_current), None)
     if here is not None and last is None and all(each.state in ("open", "locked") for each in standings):
-        return _greeting(course, here.stage, standings, look)
+        return _greeting(course, here.stage, standings, times, look)
     lines = _title(course, standings, look)
     if here is None:
         lines += paragraph(
@@ -57,9 +63,9 @@ def home_lines(course: Course, standings: tuple[Standing, ...], last: str | None
     return lines + _commands(commands, look)
 
 
-def _greeting(course: Course, stage: Stage, standings: tuple[Standing, ...], look: Look) -> list[Text]:
+def _greeting(course: Course, stage: Stage, standings: tuple[Standing, ...], times: Times, look: Look) -> list[Text]:
     """Return the six lines that somebody reads first: where to begin, and with which commands."""
-    hours = _hours([each.stage for each in standings])
+    hours = _hours([each.stage for each in standings], times)
     size = ", ".join(filter(None, [_count(len(standings)), hours and f"about {hours}"]))
     lines = paragraph(f"Welcome to {course.settings.title}: {size}.", look, indent=0)
     lines += paragraph(f"You are at {stage.id} · {stage.title}.", look, "bold", indent=0)
@@ -94,17 +100,19 @@ def _commands(commands: list[tuple[str, str, str]], look: Look) -> list[Text]:
     return [line for text in told for line in paragraph(text, look)]
 
 
-def status_lines(course: Course, standings: tuple[Standing, ...], look: Look) -> list[Text]:
-    """Return the table of stages."""
+def status_lines(
+    course: Course, standings: tuple[Standing, ...], times: Times, step: Step | None, look: Look
+) -> list[Text]:
+    """Return the table of stages; times says how long their steps take, step is the one to work on."""
     lines = _title(course, standings, look)
     for each in standings:
         kind = "current" if each.is_current else each.state
         status = "you are here" if each.is_current else STATES.get(each.state, f"waits for {', '.join(each.waits_for)}")
         status += _reached(each)
-        if each.state in TO_DO and each.stage.hours:
-            status += f" · {each.stage.hours:g} h"
+        if each.state in TO_DO and (minutes := _minutes(each.stage, times)):
+            status += f" · {_spent(minutes)}"
         lines += row(kind, f"{each.stage.id} · {each.stage.title}", status, look)
-    return lines + _ahead(course, standings, look)
+    return lines + _ahead(course, standings, times, step, look)
 
 
 def _reached(standing: Standing) -> str:
@@ -117,10 +125,16 @@ def _reached(standing: Standing) -> str:
     return "" if found.robust == found.criteria else f" · {found.robust} of {count(found.criteria, 'criterion')} robust"
 
 
-def _ahead(course: Course, standings: tuple[Standing, ...], look: Look) -> list[Text]:
-    """Return what is left, by the course's estimates, and the next milestone."""
+def _ahead(course: Course, standings: tuple[Standing, ...], times: Times, step: Step | None, look: Look) -> list[Text]:
+    """Return the step to work on, what is left by the course's estimates, and the next milestone."""
     left = [each.stage for each in standings if each.state in TO_DO]
-    said = [f"About {hours} are left."] if (hours := _hours(left)) else []
+    here = next((each.stage for each in standings if each.is_current), None)
+    said = []
+    if here is not None and step is not None:
+        time = f" (about {step.minutes} minutes)" if step.minutes else ""
+        said.append(f"Step {step.number} of {len(times[here.id])}{time}: {step.title}; `grader next` shows it.")
+    if hours := _hours(left, times):
+        said.append(f"About {hours} {'is' if hours == '1 hour' else 'are'} left, an estimate.")
     stage = next((each for each in left if each.milestone), None)
     if stage is not None:
         shown = f": `grader explore {stage.id}` shows yours" if course.settings.drawings is not None else ""
@@ -128,16 +142,26 @@ def _ahead(course: Course, standings: tuple[Standing, ...], look: Look) -> list[
     return paragraph(look.command(" ".join(said)), look, "dim", indent=0) if said else []
 
 
-def _hours(stages: list[Stage]) -> str:
-    """Return how long stages take together, to two digits, as the sum of estimates is no better known than that."""
-    total = sum(stage.hours for stage in stages)
-    if not total:
-        return ""
-    return "1 hour" if total == 1 else f"{float(f'{total:.2g}'):g} hours"
+def _hours(stages: list[Stage], times: Times) -> str:
+    """Return how long stages take together, in whole hours, as the sum of estimates is no better known than that."""
+    minutes = sum(_minutes(stage, times) for stage in stages)
+    return count(max(1, round(minutes / 60)), "hour") if minutes else ""
 
 
-def status_document(standings: tuple[Standing, ...], progress: Progress, course: str) -> dict[str, Any]:
-    """Return the table of stages as values that JSON has."""
+def _minutes(stage: Stage, times: Times) -> int:
+    """Return how long a stage takes: the sum of its steps, 0 where they say nothing."""
+    return sum(step.minutes or 0 for step in times.get(stage.id, ()))
+
+
+def _spent(minutes: int) -> str:
+    """Return a stage's time to half an hour."""
+    return f"{max(1, round(minutes / 30)) / 2:g} h"
+
+
+def status_document(
+    standings: tuple[Standing, ...], times: Times, step: Step | None, progress: Progress, course: str
+) -> dict[str, Any]:
+    """Return the table of stages as values that JSON has; minutes are estimates, null where the course has none."""
     here = next((each.stage.id for each in standings if each.is_current), None)
     stages = [
         {
@@ -145,14 +169,22 @@ def status_document(standings: tuple[Standing, ...], progress: Progress, course:
             "title": each.stage.title,
             "state": each.state,
             "waits_for": list(each.waits_for) if each.state == "locked" else [],
-            "hours": each.stage.hours or None,
+            "minutes": _minutes(each.stage, times) or None,
+            "steps": [asdict(time) for time in times.get(each.stage.id, ())],
             "milestone": each.stage.milestone or None,
             "counts": None if each.reached is None else asdict(each.reached),
             "passed_at": progress.passed[each.stage.id].when if each.stage.id in progress.passed else None,
         }
         for each in standings
     ]
-    return {"schema": SCHEMA, "course": course, "current": here, "stages": stages, "notice": progress.notice}
+    return {
+        "schema": SCHEMA,
+        "course": course,
+        "current": here,
+        "step": None if step is None else step.number,
+        "stages": stages,
+        "notice": progress.notice,
+    }
 
 
 def hint_lines(stage: Stage, hint: Hint, look: Look) -> list[Text]:

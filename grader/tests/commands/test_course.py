@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 from concurrent.futures import Executor
@@ -56,6 +57,17 @@ def test_a_stale_stub_is_named_by_check_and_written_without(course: Path, comman
     assert stub.read_text(encoding="utf-8") == text
     (kept,) = (course / ".grader" / "backups").rglob("*.py")
     assert kept.read_text(encoding="utf-8") == "pass\n"
+
+
+def test_minutes_of_steps_are_named_by_check_and_written_without(course: Path, command: Command) -> None:
+    page = course / "stages" / FIRST / "README.md"
+    text = page.read_text(encoding="utf-8")
+    page.write_text(re.sub(r"\*About \d+ minutes", "*About 7 minutes", text), encoding="utf-8")
+    told = command("course", "stub", "--check")
+    assert told.code == 1 and "s01_matrix_operations/README.md" in told.err
+    done = command("course", "stub", "s01")
+    assert (done.code, done.out) == (0, "wrote stages/s01_matrix_operations/README.md\n")
+    assert page.read_text(encoding="utf-8") == text and not (course / ".grader").exists()
 
 
 def test_an_unknown_stage_is_a_usage_error(course: Path, command: Command) -> None:

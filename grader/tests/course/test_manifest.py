@@ -24,14 +24,9 @@ def mistake(folder: Path) -> str:
 
 
 class TestReading:
-    def test_hours_and_a_milestone_may_be_given(self, write: Write) -> None:
-        stage = load_stage(write(HEAD + 'hours = 4\nmilestone = "you can add"\n' + SPLIT))
-        assert (stage.hours, stage.milestone) == (4.0, "you can add")
-        without = load_stage(write(HEAD + SPLIT))
-        assert (without.hours, without.milestone) == (0.0, "")
-
-    def test_hours_are_positive_and_a_milestone_says_something(self, write: Write) -> None:
-        assert mistake(write(HEAD + "hours = 0\n" + SPLIT)) == "hours: 0 is not between 0 and 1000"
+    def test_a_milestone_may_be_given_and_says_something(self, write: Write) -> None:
+        assert load_stage(write(HEAD + 'milestone = "you can add"\n' + SPLIT)).milestone == "you can add"
+        assert load_stage(write(HEAD + SPLIT)).milestone == ""
         assert mistake(write(HEAD + "milestone = 1\n" + SPLIT)).startswith("milestone: 1 is not a")
 
     def test_a_full_manifest_becomes_a_stage(self, write: Write) -> None:

@@ -11,7 +11,7 @@ from grader.course.manifest import load_course
 from grader.course.stage import Criterion, Stage
 from grader.errors import UsageError
 from grader.progress.lessons import part, readme
-from grader.progress.steps import asked, faults, shown, steps_of
+from grader.progress.steps import StepTime, asked, faults, shown, steps_of, times_of, with_minutes
 from grader.tests.support.places import ROOT
 
 STAGES = load_course(ROOT).stages
@@ -101,6 +101,35 @@ class TestSteps:
 
     def test_a_page_without_steps_has_none(self) -> None:
         assert steps_of(STAGE, "# Sums\n\n## Contract\n\n- [ ] half halves\n") == ()
+
+
+TIMED = with_minutes(PAGE, {1: 25, 3: 10})
+
+
+class TestMinutes:
+    def test_a_step_says_its_minutes_and_one_without_says_none(self) -> None:
+        assert [step.minutes for step in steps_of(STAGE, TIMED)] == [25, None, 10]
+        assert [step.minutes for step in steps_of(STAGE, PAGE)] == [None, None, None]
+
+    def test_they_stand_below_the_heading_and_no_other_line_changes(self) -> None:
+        line = "*About 25 minutes (an estimate).*"
+        assert f"### Step 1: add up\n\n{line}\n\nNow write" in TIMED
+        assert set(TIMED.splitlines()) - set(PAGE.splitlines()) == {line, "*About 10 minutes (an estimate).*"}
+
+    def test_others_take_their_place(self) -> None:
+        assert with_minutes(with_minutes(PAGE, {1: 5, 2: 90, 3: 10}), {1: 25, 2: 90, 3: 10}) == with_minutes(
+            PAGE, {1: 25, 2: 90, 3: 10}
+        )
+
+    def test_they_are_read_without_the_rest_of_the_page(self, tmp_path: Path) -> None:
+        stage = replace(STAGE, folder=tmp_path)
+        assert times_of(stage) == ()
+        stage.readme_path.write_text(TIMED.replace("### Step 9: no heading\n", ""), encoding="utf-8")
+        assert times_of(stage) == (StepTime(1, "add up", 25), StepTime(2, "halve", None), StepTime(3, "care", 10))
+
+    def test_the_page_of_a_step_begins_with_them(self) -> None:
+        steps = steps_of(STAGE, TIMED)
+        assert shown(STAGE, steps, steps[0]).startswith("# s91 · Sums: step 1 of 3, about 25 minutes\n")
 
 
 class TestAsked:

@@ -78,6 +78,8 @@ README = """\
 
 ### Step 1: both sums
 
+*About 10 minutes (an estimate).*
+
 Now write `total` and `half`, then run `grader check {id}`:
 
 - [ ] total adds up each row

@@ -21,6 +21,14 @@ class TestStub:
         assert one(small_course, stub=text) == (f"{STAGE}/small.py", "the stub differs from what the solution makes")
 
 
+class TestMinutes:
+    @pytest.mark.parametrize(("now", "says"), [("*About 25 minutes (an estimate).*", "25"), ("", "no")])
+    def test_a_step_whose_minutes_are_not_its_estimate(self, small_course: SmallCourse, now: str, says: str) -> None:
+        readme = README.replace("*About 10 minutes (an estimate).*", now)
+        message = f"step 1 of the README says {says} minutes, its estimate is 10"
+        assert one(small_course, readme=readme) == (f"{STAGE}/README.md", message)
+
+
 class TestNames:
     def test_a_row_about_a_function_that_is_not_defined(self, small_course: SmallCourse) -> None:
         manifest = MANIFEST.replace('functions = ["total"]', 'functions = ["total", "halve.it"]')
@@ -62,7 +70,7 @@ class TestTests:
         place, message = one(
             small_course,
             manifest=manifest,
-            readme=README.replace("`half`, then", "`half` and `Layer`, then"),
+            readme=README.replace("`half`, then", "`half` and `Layer`, then").replace("About 10", "About 15"),
             public=f"{PUBLIC}\npytest.Layer\n",
             **changes,
         )

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 from grader.course.manifest import load_course
 from grader.progress.actions import Standing
 from grader.progress.state import Progress
+from grader.progress.steps import Step, StepTime
 from grader.report.terminal.layout import Look
 from grader.report.terminal.overview import home_lines, status_document, status_lines
 from grader.tests.support.places import ROOT
@@ -16,61 +18,85 @@ COURSE = load_course(ROOT)
 LOOK = Look(80)
 
 
+TIMES = {stage.id: (StepTime(1, "add", 90), StepTime(2, "halve", 30)) for stage in COURSE.stages}  # two hours each
+STEP = Step(2, "halve", "", "", (), minutes=30)
+
+
 def standings(*states: str, **more: Any) -> tuple[Standing, ...]:
-    """Return how the course's first stages stand; each takes two hours, and the third has a milestone."""
+    """Return how the course's first stages stand, the third of which has a milestone."""
     found = []
     for stage, state in zip(COURSE.stages, states, strict=False):
         milestone = "you can fly" if stage.id == "s03" else ""
-        made = replace(stage, **{"hours": 2.0, "milestone": milestone, **more})
+        made = replace(stage, **{"milestone": milestone, **more})
         found.append(Standing(made, state, False, ()))  # type: ignore[arg-type]
     first = next((place for place, each in enumerate(found) if each.state == "open"), None)
     return tuple(replace(each, is_current=place == first) for place, each in enumerate(found))
 
 
-def status(*states: str, **more: Any) -> list[str]:
-    return [line.plain for line in status_lines(COURSE, standings(*states, **more), LOOK)]
+def status(
+    *states: str, times: Mapping[str, tuple[StepTime, ...]] = TIMES, step: Step | None = None, **more: Any
+) -> list[str]:
+    return [line.plain for line in status_lines(COURSE, standings(*states, **more), times, step, LOOK)]
 
 
 def test_hours_are_shown_of_what_is_left() -> None:
     lines = status("passed", "skipped", "open", "locked")
     assert [line.endswith("2 h") for line in lines[1:5]] == [False, False, True, True]
-    assert lines[5].startswith("About 4 hours are left. After s03 you can fly: ")
+    assert lines[5].startswith("About 4 hours are left, an estimate. After s03 you can fly:")
 
 
 def test_a_milestone_that_is_reached_is_not_told_again() -> None:
-    assert status("passed", "passed", "passed", "open")[5:] == ["About 2 hours are left."]
+    assert status("passed", "passed", "passed", "open")[5:] == ["About 2 hours are left, an estimate."]
+
+
+def test_the_step_to_work_on_is_shown_with_its_minutes() -> None:
+    said = "Step 2 of 2 (about 30 minutes): halve; `grader next` shows it."
+    assert " ".join(status("passed", "open", step=STEP)[3:]).startswith(said)
+    untimed = replace(STEP, minutes=None)
+    assert status("passed", "open", step=untimed)[3].startswith("Step 2 of 2: halve; `grader next` shows it.")
+
+
+def test_a_stage_is_shown_to_half_an_hour() -> None:
+    times = {**TIMES, "s01": (StepTime(1, "add", 70), StepTime(2, "halve", None)), "s02": (StepTime(1, "add", 5),)}
+    lines = status("open", "locked", times=times)
+    assert lines[1].endswith(" · 1 h") and lines[2].endswith(" · 0.5 h")
+    assert lines[3].startswith("About 1 hour is left, an estimate.")
 
 
 def test_without_estimates_and_milestones_nothing_is_said() -> None:
-    lines = status("open", "locked", "locked", hours=0.0, milestone="")
+    lines = status("open", "locked", "locked", times={}, milestone="")
     assert len(lines) == 4 and not any(" h" in line[-3:] for line in lines)
 
 
 def test_the_document_has_both() -> None:
-    found = status_document(standings("passed", "open", "locked"), Progress(), "0.1.0")["stages"]
-    assert [(each["hours"], each["milestone"]) for each in found] == [(2.0, None), (2.0, None), (2.0, "you can fly")]
+    document = status_document(standings("passed", "open", "locked"), TIMES, STEP, Progress(), "0.1.0")
+    assert document["step"] == 2
+    found = document["stages"]
+    assert [(each["minutes"], each["milestone"]) for each in found] == [(120, None), (120, None), (120, "you can fly")]
+    assert found[0]["steps"][1] == {"number": 2, "title": "halve", "minutes": 30}
+    without = status_document(standings("open"), {}, None, Progress(), "0.1.0")
+    assert (without["step"], without["stages"][0]["minutes"], without["stages"][0]["steps"]) == (None, None, [])
 
 
 def test_a_fresh_folder_is_greeted_in_six_lines() -> None:
-    lines = [line.plain for line in home_lines(COURSE, standings("open", "locked"), None, LOOK)]
+    lines = [line.plain for line in home_lines(COURSE, standings("open", "locked"), None, TIMES, LOOK)]
     assert lines[0] == f"Welcome to {COURSE.settings.title}: 2 stages, about 4 hours."
     assert len(lines) == 6
-    later = [line.plain for line in home_lines(COURSE, standings("passed", "open"), None, LOOK)]
+    later = [line.plain for line in home_lines(COURSE, standings("passed", "open"), None, TIMES, LOOK)]
     assert not any("Welcome" in line for line in later)
 
 
 def test_a_long_path_in_place_of_grader_leaves_six_lines_of_80_columns() -> None:
     look = Look(80, grader="'/home/somebody/a folder/.venv/bin/grader'")
-    lines = [line.plain for line in home_lines(COURSE, standings("open", "locked"), None, look)]
+    lines = [line.plain for line in home_lines(COURSE, standings("open", "locked"), None, TIMES, look)]
     assert len(lines) == 6 and max(map(len, lines)) <= 80
     assert lines[3].endswith(" show s01    read it")
     longest = Look(80, grader=f"/home/{'x' * 50}/grader")
-    assert len(home_lines(COURSE, standings("open", "locked"), None, longest)) == 6
+    assert len(home_lines(COURSE, standings("open", "locked"), None, TIMES, longest)) == 6
 
 
-def test_every_stage_has_an_estimate_and_what_has_a_milestone_can_be_explored() -> None:
+def test_what_has_a_milestone_can_be_explored() -> None:
     from drawings.plans import PLANS
 
-    assert all(stage.hours for stage in COURSE.stages)
     with_one = {stage.id for stage in COURSE.stages if stage.milestone}
     assert "s12" in with_one and with_one <= set(PLANS)
