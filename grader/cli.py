@@ -184,7 +184,6 @@ def home(
 
 def main() -> None:
     """Run the command line; every error ends as a message and an exit code, never as a traceback."""
-    from grader.progress.store import has_recorded
     from grader.report.terminal.screen import complain, prepare, unwritten
 
     prepare()
@@ -195,9 +194,9 @@ def main() -> None:
         complain(error)
         sys.exit(error.exit_code)
     except KeyboardInterrupt:
-        sys.exit(stopped(has_recorded()))
+        sys.exit(stopped(_has_recorded()))
     except SystemExit as ended:
-        sys.exit(stopped(has_recorded()) if ended.code == STOPPED else ended.code)  # typer has caught the interrupt
+        sys.exit(stopped(_has_recorded()) if ended.code == STOPPED else ended.code)  # typer has caught the interrupt
     except Exception as error:  # whatever it is, exit code 1 would say that a criterion does not pass
         if is_refusal(error) and is_help(error):
             typer.echo(error.format_message(), err=True)
@@ -210,6 +209,12 @@ def main() -> None:
             told = GraderFault(*_own_fault(error))
         complain(told)
         sys.exit(told.exit_code)
+
+
+def _has_recorded() -> bool:
+    """Say whether this process may have recorded anything, which only one that has imported the store can."""
+    store = sys.modules.get("grader.progress.store")
+    return store is not None and bool(store.has_recorded())
 
 
 def _echoed(error: Exception) -> bool:

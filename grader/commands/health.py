@@ -5,17 +5,16 @@ from __future__ import annotations
 import sys
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from grader import __version__
 from grader.commands.options import Json
-from grader.doctor import health
 from grader.errors import GraderFault
-from grader.report.document import dumps
-from grader.report.terminal import screen
-from grader.report.terminal.overview import SCHEMA, finding_lines
+
+if TYPE_CHECKING:
+    from grader.doctor.health import Finding
 
 
 def doctor(
@@ -33,11 +32,16 @@ def doctor(
 
 def report(start: Path, as_json: bool, every_tier: bool = False) -> int:
     """Print what the doctor finds; returns 0 where nothing is broken."""
+    from grader.doctor.health import examine
+    from grader.report.document import dumps
+    from grader.report.terminal import screen
+    from grader.report.terminal.overview import SCHEMA, finding_lines
+
     console = screen.console()
     colour = console.color_system is not None and not console.no_color
-    found: list[health.Finding] = []
+    found: list[Finding] = []
     view = screen.look()
-    for finding in health.examine(start, sys.stdout.encoding or "", console.width, colour, view.ascii, every_tier):
+    for finding in examine(start, sys.stdout.encoding or "", console.width, colour, view.ascii, every_tier):
         found.append(finding)
         if not as_json:
             screen.show(finding_lines(finding, view))

@@ -97,7 +97,7 @@ def update(
 
 def tell_newer_course(course: Course) -> None:
     """Say where a newer course came with this grader than the one in the folder."""
-    from grader.setup.updating import newer_course
+    from grader.setup.edition import newer_course
 
     if (told := newer_course(course.hidden)) is not None:
         from grader.report.terminal.screen import say

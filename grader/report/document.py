@@ -5,19 +5,23 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from grader.criterion import Counts
-from grader.outcome import Diagnosis, Gradient, Where
 from grader.report.escape import obeyed
-from grader.submission.source import Problem
-from grader.verdict import SCHEMA, CriterionResult, Failure, Verdict
+
+if TYPE_CHECKING:  # `grader status` only dumps
+    from grader.criterion import Counts
+    from grader.outcome import Diagnosis, Gradient, Where
+    from grader.submission.source import Problem
+    from grader.verdict import CriterionResult, Failure, Verdict
 
 Document = dict[str, Any]
 
 
 def verdict_document(verdict: Verdict, waits_for: Iterable[str] = ()) -> Document:
     """Return a verdict as values that JSON has; waits_for names what comes first where the stage is locked."""
+    from grader.verdict import SCHEMA
+
     run = verdict.run
     return {
         "schema": SCHEMA,
@@ -50,6 +54,8 @@ def verdict_document(verdict: Verdict, waits_for: Iterable[str] = ()) -> Documen
 
 def summary_document(verdicts: Iterable[Verdict]) -> Document:
     """Return the verdicts of several stages as one document; it passed only where each of them did."""
+    from grader.verdict import SCHEMA
+
     documents = [verdict_document(verdict) for verdict in verdicts]
     passed, robust = (bool(documents) and all(document[key] for document in documents) for key in ("passed", "robust"))
     return {"schema": SCHEMA, "passed": passed, "robust": robust, "verdicts": documents}

@@ -7,7 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
-from grader.course.sealed.copy import RECORD, Record, parsed_record
+from grader import __version__
+from grader.course.sealed.copy import RECORD, Record, parsed_record, read_record
+from grader.course.versions import is_newer
 from grader.errors import CourseError, UsageError
 
 ARCHIVE = "self_paced.zip"
@@ -80,3 +82,16 @@ def shipped() -> Edition:
 def is_shipped() -> bool:
     """Say whether a course came with this grader."""
     return PLACE.is_file()
+
+
+def newer_course(hidden: Path) -> str | None:
+    """Say that a newer course came with this grader than the one whose bundles lie in a folder; None where none did."""
+    if not (is_shipped() and (hidden / RECORD).is_file()):
+        return None
+    try:
+        course = read_record(hidden).course
+    except CourseError:
+        return None  # whatever needs it says what is wrong
+    if not is_newer(__version__, course):
+        return None
+    return f"This folder has course {course}, and this grader brings {__version__}: `grader update` brings it in."

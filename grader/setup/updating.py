@@ -9,11 +9,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from grader import __version__
 from grader.course.sealed.copy import RECORD, Record, read_record
 from grader.course.versions import is_newer
-from grader.errors import CourseError, UsageError
-from grader.setup.edition import Edition, is_shipped
+from grader.errors import UsageError
+from grader.setup.edition import Edition
 from grader.setup.files import backup_folder, read, remove, write
 from grader.setup.merging import merged
 from grader.setup.planning import Change, Merge, plan
@@ -51,19 +50,6 @@ def update(root: Path, edition: Edition, when: datetime, *, dry_run: bool = Fals
             elif change.action == "remove":
                 remove(root, change.path)
     return found
-
-
-def newer_course(hidden: Path) -> str | None:
-    """Say that a newer course came with this grader than the one whose bundles lie in a folder; None where none did."""
-    if not (is_shipped() and (hidden / RECORD).is_file()):
-        return None
-    try:
-        course = read_record(hidden).course
-    except CourseError:
-        return None  # whatever needs it says what is wrong
-    if not is_newer(__version__, course):
-        return None
-    return f"This folder has course {course}, and this grader brings {__version__}: `grader update` brings it in."
 
 
 def expect_learners(root: Path, edition: Edition) -> Record:

@@ -177,6 +177,24 @@ def test_light_commands_import_neither_numpy_nor_pytest(place: Place, arguments:
     assert loaded.isdisjoint({"numpy", "pytest", "msgpack", "grader.judging.grading"})
 
 
+@pytest.mark.parametrize(
+    ("arguments", "idle"),
+    [
+        (("--help",), {"rich.console", "hashlib", "grader.progress.store", "grader.doctor.health"}),
+        (("status",), {"grader.setup.updating"}),
+        ((), {"grader.setup.updating"}),
+    ],
+)
+def test_what_a_light_command_does_not_use_is_not_imported(
+    place: Place, arguments: tuple[str, ...], idle: set[str]
+) -> None:
+    code = f"import atexit, sys; atexit.register(lambda: print(*sorted(sys.modules), file=sys.stderr)); {RUN}"
+    loaded = set(place.process(*arguments, code=code).err.split())
+    heavy = {"importlib.metadata", "zipfile", "grader.verdict", "grader.submission.source"}
+    assert "grader.cli" in loaded
+    assert loaded.isdisjoint(idle | heavy), loaded & (idle | heavy)
+
+
 def test_a_command_imports_none_of_the_others(place: Place) -> None:
     code = f"import atexit, sys; atexit.register(lambda: print(*sorted(sys.modules), file=sys.stderr)); {RUN}"
     loaded = set(place.process("status", code=code).err.split())

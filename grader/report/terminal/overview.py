@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from grader.outcome import Status
 from grader.report.terminal.layout import INDENT, Look, heading, paragraph, row, side_by_side
 from grader.report.terminal.words import all_of, count, lacking_words, reached_of
 
@@ -15,6 +14,7 @@ if TYPE_CHECKING:
 
     from grader.course.stage import Course, Stage
     from grader.doctor.health import Finding
+    from grader.outcome import Status
     from grader.progress.actions import Standing
     from grader.progress.last_check import RowCheck
     from grader.progress.lessons import Hint

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
-from grader.criterion import KindCount
-from grader.outcome import Kind
-from grader.submission.used import SOURCES, Use
-from grader.verdict import CriterionResult, Verdict
+if TYPE_CHECKING:
+    from grader.criterion import KindCount
+    from grader.outcome import Kind
+    from grader.submission.used import Use
+    from grader.verdict import CriterionResult, Verdict
 
 SEVERAL = 4  # names in a sentence
 PUBLIC_ONLY = " (public tests only)"
@@ -83,6 +85,7 @@ def all_of(names: Sequence[str]) -> str:
 def lacking_words(lacking: Iterable[KindCount]) -> str:
     """Return what is wrong where some tests of these kinds fail.
 
+    >>> from grader.criterion import KindCount
     >>> lacking_words([KindCount("refusals", 2, 3), KindCount("dtype", 0, 1)])
     '1 of 3 refusals missing · 1 of 1 dtypes wrong'
     """
@@ -141,6 +144,8 @@ def with_uses(uses: Sequence[Use], withheld: Sequence[str] = ()) -> str:
 
     withheld names the stages whose references were lent.
     """
+    from grader.submission.used import SOURCES
+
     of = {source: " and ".join(use.stage for use in uses if use.source == source) for source in SOURCES}
     instead = [f"the reference of {of['reference']}"] if of["reference"] else []
     instead += [f"what this course gives for {of['given']}"] if of["given"] else []

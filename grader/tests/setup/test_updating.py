@@ -15,9 +15,9 @@ from grader.course.sealed.copy import read_record
 from grader.errors import CourseError, UsageError
 from grader.progress.store import Store
 from grader.setup import files, updating
-from grader.setup.edition import Edition
+from grader.setup.edition import Edition, newer_course
 from grader.setup.making import make
-from grader.setup.updating import newer_course, update
+from grader.setup.updating import update
 from grader.tests.setup.editions import MINE, MODULE, NEXT, README, STUB, TEST, WHEN, brought, edition, texts
 
 WHEEL = ".grader/wheels/grader-0.1.0-py3-none-any.whl"
