@@ -19,19 +19,18 @@ ROWS = 21  # of the checklist: up to the first row that is explained, and two mo
 COMMAND = ["grader", "demo", "--seed", "40817"]
 
 
-def main() -> None:
-    """Run the demo in colour and write what it prints as a picture that needs no font of anyone's."""
+def drawn() -> str:
+    """Run the demo in colour, and return what it prints as a picture that needs no font of anyone's."""
     environment = os.environ | {"FORCE_COLOR": "1", "COLUMNS": str(WIDTH), "TERM": "xterm-256color", "LANG": "C.UTF-8"}
+    environment |= {"UV_RUN_RECURSION_DEPTH": "1", "VIRTUAL_ENV": sys.prefix}  # it suggests `uv run grader …`
     environment.pop("NO_COLOR", None)
     beside = Path(sys.executable).parent
-    environment["PATH"] = f"{beside}{os.pathsep}{environment['PATH']}"  # what it suggests begins with `grader` then
     done = subprocess.run([beside / "grader", *COMMAND[1:]], capture_output=True, env=environment, check=True)
     console = Console(record=True, width=WIDTH, file=io.StringIO(), force_terminal=True)
     console.print(Text("$ uv run " + " ".join(COMMAND), style="bold"))
     console.print(Text.from_ansi("\n".join([*done.stdout.decode().splitlines()[:ROWS], "…"])))
-    svg = re.sub(r"@font-face\s*{[^}]*}", "", console.export_svg(title="uv run grader demo"))
-    svg = re.sub(r'x="([\d.]+)"([^>]*)textLength="([\d.]+)"([^>]*)>((?:&#160;)+)([^<]*)', _without_margin, svg)
-    PICTURE.write_text(svg, encoding="utf-8")
+    svg = re.sub(r"@font-face\s*{[^}]*}", "", console.export_svg(title="uv run grader demo", unique_id="demo"))
+    return re.sub(r'x="([\d.]+)"([^>]*)textLength="([\d.]+)"([^>]*)>((?:&#160;)+)([^<]*)', _without_margin, svg)
 
 
 def _without_margin(text: re.Match[str]) -> str:
@@ -43,4 +42,4 @@ def _without_margin(text: re.Match[str]) -> str:
 
 
 if __name__ == "__main__":
-    main()
+    PICTURE.write_text(drawn(), encoding="utf-8", newline="\n")

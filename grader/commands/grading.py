@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 ALL_PASS, SOME_DO_NOT, WAITS, FAULT = 0, 1, 3, 4
 DEMO_NOTE = (
     "This was {file}, a half-finished module that comes with the course, graded as yours will be. "
-    "`grader` says where you begin."
+    "Next: `grader start {first}`, the first stage."
 )
 
 
@@ -135,7 +135,7 @@ def demo(request: GradingRequest, row: str | None, verbose: bool) -> int:
     with screen.ticking(stage.id) as tick:
         verdict = actions.check(workspace, stage, request, tick)
     _print(verdict, "grader demo", verbose, shown)
-    screen.say(DEMO_NOTE.format(file=verdict.run.label))
+    screen.say(DEMO_NOTE.format(file=verdict.run.label, first=workspace.course.stages[0].id))
     return FAULT if verdict.grader_fault else 0
 
 

@@ -12,6 +12,7 @@ import pytest
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
+from grader.course.manifest import read_settings
 from grader.tests.support.places import ROOT
 
 INDEX = ROOT / "docs" / "README.md"
@@ -86,11 +87,20 @@ def test_pages_keep_their_size(page: str, lines: int) -> None:
     assert len((ROOT / page).read_text(encoding="utf-8").splitlines()) <= lines
 
 
+def test_the_course_has_one_name() -> None:
+    title = read_settings(ROOT).title
+    for page in ("README.md", "docs/package.md"):
+        assert (ROOT / page).read_text(encoding="utf-8").startswith(f"# {title}\n")
+    assert f"site_name: {title}\n" in (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    assert f"Welcome to {title}:" in (ROOT / "docs" / "tutorial.md").read_text(encoding="utf-8")
+
+
 def test_the_readme_begins_with_what_a_newcomer_needs() -> None:
     lines = (ROOT / "README.md").read_text(encoding="utf-8").splitlines()
     first = "\n".join(lines[:25])
     assert "(docs/demo.svg)" in first
-    assert first.index("uv run grader demo") < first.index("uv run pytest")
+    demo, start, tests = map(first.index, ("uv run grader demo", "uv run grader start s01", "uv run pytest"))
+    assert demo < start < tests
     for path in ("#learn", "#teach-a-class", "#write-a-course"):
         assert f"]({path})" in first
 
