@@ -145,10 +145,11 @@ class Late:
         self._endless: set[str] = set()  # those that took the whole time of a call
         self._rows: set[str] = set()
 
-    def note(self, outcome: Outcome, connection: Connection | None) -> None:
-        """Remember the call that a test waited for in vain, and its row."""
+    def note(self, outcome: Outcome, connection: Connection | None) -> bool:
+        """Remember the call that a test waited for in vain, and its row; say whether it took a call's whole time."""
         if outcome.status != "timed_out" or connection is None:
-            return
+            return False
+        is_whole = bool(connection.late) and self.seconds(connection.late) == self._stage.limits.call_seconds
         if not self._functions:
             self._reaches = reaches(self._stage, plain_text(self._source))
         own = [name for row in self._stage.criteria if row.id == outcome.criterion for name in row.functions]
@@ -159,6 +160,7 @@ class Late:
         for row in self._stage.criteria:  # each needs rows above it only
             if not self._rows.isdisjoint(row.needs):
                 self._rows.add(row.id)
+        return is_whole
 
     def seconds(self, label: str) -> float:
         """Return how long a call may take: less where its function, or one it leads to, once took all of its time."""

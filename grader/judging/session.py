@@ -12,6 +12,7 @@ import pytest
 from grader.judging.assessment import Assessor
 from grader.judging.calls import Involved, Late, called, charged, times
 from grader.judging.giving import Giving
+from grader.judging.loops import LongLoops
 from grader.judging.processes import bounds
 from grader.judging.processes.marks import Mark, Marks
 from grader.judging.processes.messages import Report, Untold
@@ -55,6 +56,7 @@ class Session:
         is_watched = bool(task.ahead) and suite.stage.feedback == "full"  # by a learner, from whom nothing is held back
         self._sharing = Sharing(process, assessor.explains and not is_watched)
         self.giving = Giving(suite, task, process, self._sharing)
+        self._loops = LongLoops(suite.stage, task, process, self.giving)
 
     @property
     def recall(self) -> Recall | None:
@@ -97,6 +99,7 @@ class Session:
         self._run(left, report, outcomes, False)  # with these each test is told, and the verdict is clear
         self._run(list(again), report, outcomes, False)
         self._settle(outcomes, report)
+        self._name_loops(report)
 
     def _parts(self, places: list[int]) -> list[list[int]]:
         """Return the tests of the rows that somebody waits for, then the public ones, then the hidden ones."""
@@ -186,7 +189,7 @@ class Session:
         asked = called(self.suite.stage, attempt.connection) if outcome.status == "failed" or self.tells_calls else ()
         timed = times(self.suite.stage, self.task, self.process, outcome, attempt.connection)
         outcome = replace(outcome, seconds=time.perf_counter() - started, called=asked, calls=timed)
-        self._late.note(outcome, attempt.connection)
+        is_late = self._late.note(outcome, attempt.connection)
         more = self._assessor.explains and outcome.status in EXPLAINED
         report.send("outcome", self._place, outcome, more)
         if outcome.status == "timed_out":
@@ -197,6 +200,7 @@ class Session:
             outcome = self._assessor.explained(outcome, attempt)
             report.send("explained", self._place, outcome)
         if attempt.connection is not None and self._assessor.explains:
+            self._loops.note(item, outcome, attempt.connection, is_late)
             self._heard.keep(outcome, attempt.connection, attempt.asked, attempt.late)
         if self.recall is not None:
             self.recall.keep(outcome, attempt)
@@ -232,6 +236,13 @@ class Session:
         for before, after in zip(outcomes, settled, strict=True):
             if before.explains != after.explains:
                 report.send("settled", after)
+
+    def _name_loops(self, report: Report) -> None:
+        """Tell which loops the calls that did not return in time were in."""
+        self.slate.at("settling", self._place)
+        bounds.bound_time(bounds.TEST_SECONDS)
+        for outcome in self._loops.explained():
+            report.send("settled", outcome)
 
     def _passes(self, test: str, learner: Any, again: int = 0) -> bool:
         """Say whether a test passes with another module in the learner's place; no outcome comes of it.

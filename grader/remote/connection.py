@@ -18,6 +18,8 @@ from grader.remote.handles import Handles
 from grader.remote.limits import OverLimit, UsageLimits, Wait
 from grader.remote.record import Name, Notes, Record, copied_value
 from grader.remote.refusals import Unusable, refusal
+from grader.remote.steps import STEPS, spans
+from grader.submission.source.loops import Span
 
 MAX_NESTING = 20
 COPY_LIMIT = 4 << 20  # bytes of arguments, or of a result, above which a call is not kept for the diagnosis
@@ -58,12 +60,14 @@ class Connection:
         self.changed: list[str] = []
         self.on_request: Callable[[str], None] | None = None  # is told of each request before it is made
         self.seconds_of: Callable[[str], float] | None = None  # how long a call of that may take, at most call_seconds
+        self.spans: tuple[Span, ...] = ()  # where a call was when its steps were used up
         self.notes = Notes()
         self.seconds = 0.0
         self._changes = Changes(self.bounds)
         self._raised: dict[int, BaseException] = {}
         self._deadlines: list[float] = []  # of the requests that wait while a function of the test's runs
         self._answered = False  # whether the test may hold anything of the learner's
+        self._counts_steps = False
 
     def request(
         self, kind: str, target: int, name: str, args: tuple[Any, ...] = (), kwargs: Any = None, label: str = ""
@@ -90,6 +94,21 @@ class Connection:
         record = Record(kind, target, name, label or name, kept, named, again, args, kwargs)
         self.records.append(record)
         return self._exchange(serial, frame, encoder.shared, record)
+
+    def count_steps(self, before: int, label: str, seconds: float) -> None:
+        """Have the steps of the call counted that has that label and comes after so many requests.
+
+        The end of its budget ends the test, and so does a call that takes longer than seconds.
+        """
+        self.call_seconds = self.limits.seconds = seconds
+        self.seconds_of = None
+
+        def asked(name: str) -> None:
+            if len(self.records) == before and name == label:
+                self.on_request, self._counts_steps = None, True
+                self.request("steps", 0, "", (STEPS,), label="steps")
+
+        self.on_request = asked
 
     def _exchange(self, serial: int, frame: list[Any], sent: list[Any], record: Record) -> Any:
         """Send a request and wait for its end; whatever goes wrong between ends the test."""
@@ -152,6 +171,9 @@ class Connection:
                 decoder.shared.clear()
                 self._run_callback(fields, decoder, record, deadline)
                 continue
+            if self._counts_steps and len(fields) == 2 and fields[0] == "steps":
+                self.spans = spans(fields[1])
+                self._fail(record, "timed_out", f"{record.label} did not return within {STEPS} steps")
             if len(fields) != 6 or fields[0] != serial or fields[1] not in ("ok", "error", "unsendable"):
                 raise codec.WireError("an answer to another request")
             record.seconds = self.notes.take(fields[2], fields[3], self.limits)

@@ -15,6 +15,7 @@ from grader.worker.kernel import Unconfined
 NOBODY = 65534
 OTHERS = "OTHERS"  # among the limits: processes that the kernel counts with the run's own, unless it counts apart
 ALONE = "ALONE"  # among the limits: 1 where a test starts no process and no thread
+STEPS = "STEPS"  # among the limits: how many lines may run while the module is loaded; 0 where none is counted
 COUNTED_APART = "a count of its own"
 
 

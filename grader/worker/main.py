@@ -146,7 +146,7 @@ def main() -> None:
 
     from grader.protocol import codec
     from grader.protocol.channel import Channel
-    from grader.worker.confine import ALONE, confine, no_more_processes
+    from grader.worker.confine import ALONE, STEPS, confine, no_more_processes
     from grader.worker.kernel import Unconfined
     from grader.worker.lent import Lent
     from grader.worker.server import Server
@@ -155,7 +155,7 @@ def main() -> None:
     body, blob = channel.receive()
     decoder = codec.Decoder()
     label, source, limits, program, packages, lent = (decoder.decode(form) for form in decoder.message(body, blob))
-    alone = bool(limits.pop(ALONE, 0))
+    alone, steps = bool(limits.pop(ALONE, 0)), limits.pop(STEPS, 0)
     try:
         channel.send(codec.Encoder().frame(["confined", confine(spec, limits, program)], []))
     except Unconfined as error:
@@ -168,7 +168,7 @@ def main() -> None:
     server = Server(types.ModuleType("learner_module"), label, {name: file for name, file, _ in lent})
     if alone and children is None:
         no_more_processes()
-    if _loaded(server, channel, source):
+    if _loaded(server, channel, source, steps):
         if alone and children is not None:
             children.end()  # what the module started while it was loaded
         _serve(control, server, channel, children, alone)
@@ -188,11 +188,15 @@ def _serve(control: socket.socket, server: Any, channel: Any, children: Any, alo
             server.run(channel)
 
 
-def _loaded(server: Any, channel: Any, source: bytes) -> bool:
+def _loaded(server: Any, channel: Any, source: bytes, steps: int) -> bool:
     """Load the learner's module into its server, tell the grader what came of it, and say whether it is there."""
     from grader.protocol import codec
 
     server.listen()
+    if steps:
+        from grader.worker.steps import Steps
+
+        Steps(server.label, steps, channel).begin()
     try:
         server.module = load(source, server.label)
         server.objects[0] = server.module

@@ -24,6 +24,7 @@ from grader.worker.extended import PLAIN, Extended
 from grader.worker.in_place import Before
 from grader.worker.operations import perform
 from grader.worker.printed import Printed
+from grader.worker.steps import Steps
 from grader.worker.untouched import Untouched
 
 NAMED = 1 << 40  # the numbers of what the module itself names begin here
@@ -56,6 +57,7 @@ class Server:
         self.asked: set[type] = set()  # the classes that the test itself made objects of
         self.printed = Printed()
         self.warned: list[list[Any]] = []
+        self.steps: Steps | None = None  # where they are counted
         self._before: tuple[Untouched, dict[int, Any], dict[int, int], int] | None = None
 
     def loaded(self) -> None:
@@ -191,6 +193,9 @@ class Server:
                 result: Any = changed_module(args[0], asked, self.module)
             elif kind == "become":
                 result = self.become(args[0])
+            elif kind == "steps":
+                self.steps, result = Steps(self.label, args[0], self.channel), None
+                self.steps.begin()
             elif kind == "again":
                 result = self.again()
             else:
@@ -221,6 +226,8 @@ class Server:
 
     def call_back(self, number: int, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Ask the grader to run one of the test's functions; meanwhile its requests are answered."""
+        if self.steps is not None:
+            self.steps.called_back()
         self.extended.begin()
         self.channel.send(codec.Encoder(self.wrap).frame([0, "callback", number], [args, kwargs]))
         while True:

@@ -11,6 +11,7 @@ import signal
 import socket
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 from grader.errors import IsolationRefused
@@ -26,8 +27,11 @@ from grader.remote.processes.control import Control
 from grader.remote.processes.kept import Keeper
 from grader.remote.processes.loading import Job, LoadFailed, load_problem, names_of
 from grader.remote.record import Name
-from grader.submission.source import Problem
+from grader.remote.steps import STEPS, spans
+from grader.submission.source import Problem, plain_text
+from grader.submission.source.loops import Loops, Span
 from grader.worker.confine import ALONE, COUNTED_APART, OTHERS
+from grader.worker.confine import STEPS as COUNTED
 
 LOAD_SECONDS = 20.0
 MAX_OPEN_FILES = 64
@@ -61,30 +65,50 @@ class LearnerProcess:
 
     def load(self) -> None:
         """Have the module loaded; LoadFailed where its code does not allow it."""
+        try:
+            self._load(LOAD_SECONDS + self.job.call_seconds)
+        except DeadlinePassed:
+            raise LoadFailed(self._unfinished()) from None
+        except (ChannelClosed, codec.WireError) as error:
+            message = f"the process ended while it loaded {self.job.label} ({error})"
+            raise LoadFailed(Problem("import-error", message, None, None)) from None
+
+    def _load(self, seconds: float, steps: int = 0) -> tuple[Span, ...]:
+        """Have the module loaded; return where it was when its steps were used up, if they were counted."""
         self._before = self._started.others()
         limits = {
             "AS": self.job.memory_mb << 20, "CPU": int(self.job.cpu_seconds) + 1, "NOFILE": MAX_OPEN_FILES,
             "NPROC": MAX_PROCESSES, OTHERS: self._before, "FSIZE": MAX_FILE_BYTES, "CORE": 0, "MSGQUEUE": 0,
-            ALONE: int(self.job.alone),
+            ALONE: int(self.job.alone), COUNTED: steps,
         }  # fmt: skip
         channel = Channel(self._started.connection)
-        deadline = time.monotonic() + LOAD_SECONDS + self.job.call_seconds
-        try:
-            program = tiers.program_for(self.tier)
-            job = self.job
-            lent = [list(each) for each in job.lent]
-            sent = [job.label, job.source, limits, program, list(job.packages), lent]
-            channel.send(codec.Encoder().frame([], sent), deadline)
-            self._confined(codec.Decoder().message(*channel.receive(deadline)))
-            decoder = codec.Decoder(bounds=codec.Bounds())
-            fields = decoder.message(*channel.receive(deadline))
-            self._understand(fields, decoder)
-        except DeadlinePassed:
+        deadline = time.monotonic() + seconds
+        program = tiers.program_for(self.tier)
+        job = self.job
+        lent = [list(each) for each in job.lent]
+        sent = [job.label, job.source, limits, program, list(job.packages), lent]
+        channel.send(codec.Encoder().frame([], sent), deadline)
+        self._confined(codec.Decoder().message(*channel.receive(deadline)))
+        decoder = codec.Decoder(bounds=codec.Bounds())
+        fields = decoder.message(*channel.receive(deadline))
+        if steps and len(fields) == 2 and fields[0] == "steps":
+            return spans(fields[1])
+        self._understand(fields, decoder)
+        return ()
+
+    def _unfinished(self) -> Problem:
+        """Return why a module did not finish loading: the loop that it was still in, where a second try names one."""
+        seconds = min(self.job.call_seconds, self.job.cpu_seconds - LOAD_SECONDS - self.job.call_seconds)
+        found: tuple[Span, ...] = ()
+        with suppress(Exception):  # an aid: no worker may be left, and the module may end otherwise this time
+            self._renewed()
+            found = self._load(seconds, STEPS)
+        loop = Loops(plain_text(self.job.source) or "").of(found)
+        if loop is None:
             message = f"{self.job.label} did not finish loading: does it loop at its top level?"
-            raise LoadFailed(Problem("import-error", message, None, None)) from None
-        except (ChannelClosed, codec.WireError) as error:
-            message = f"the process ended while it loaded {self.job.label} ({error})"
-            raise LoadFailed(Problem("import-error", message, None, None)) from None
+            return Problem("import-error", message, None, None)
+        said = f"it was still in the loop of line {loop.line} after {STEPS:,} steps: `{loop.header}`"
+        return Problem("import-error", f"{self.job.label} did not finish loading: {said}", loop.line, loop.advice)
 
     def _confined(self, fields: list[Any]) -> None:
         """Note the guards that are up; IsolationRefused where one fails. No code of the learner's has run yet."""
@@ -191,11 +215,15 @@ class LearnerProcess:
 
     def renew(self) -> None:
         """Load the module into a fresh worker, to which nothing has come of the tests before."""
+        self._renewed()
+        self.load()
+
+    def _renewed(self) -> None:
+        """End the worker, and start another."""
         self.kill()
         self._started = self._workers.start()
         self._control = Control(self._started.connection)
         self._fresh = True
-        self.load()
 
     def done(self, connection: Connection, keep: bool = False) -> tuple[Status, str] | None:
         """End a test's process, or keep it for the next test; where it failed, return what its end tells about why."""

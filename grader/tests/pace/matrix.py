@@ -18,6 +18,7 @@ import pytest
 from grader.diagnosis import evidence
 from grader.diagnosis.repairs import search
 from grader.isolation import tiers
+from grader.judging import loops
 from grader.tests.pace import changed
 
 BRIEF = 0.1  # of the time in which a cause is looked for: enough for the search to begin, and to be attacked
@@ -26,7 +27,9 @@ NAMES = ("tier", "isolation")  # of parameters that hold a tier
 
 def search_times(part: float) -> Iterator[tuple[ModuleType, str, float]]:
     """Yield where it stands how long a cause is looked for, with a part of that time in seconds."""
-    for place, name in ((search, "SECONDS"), (search, "RECALL_SECONDS"), (evidence, "SEARCH_SECONDS")):
+    for place, name in (
+        (search, "SECONDS"), (search, "RECALL_SECONDS"), (evidence, "SEARCH_SECONDS"), (loops, "FAR_SECONDS"),
+    ):  # fmt: skip
         yield place, name, part * getattr(place, name)
 
 

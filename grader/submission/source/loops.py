@@ -1,0 +1,110 @@
+"""The loops of a module's text: which one holds the lines that a call ran."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+Expression = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
+MOST_TEXT = 60
+
+
+@dataclass(frozen=True)
+class Span:
+    """The lines from low to high that ran in one call; first is where its function begins.
+
+    is_expression says that this is a lambda or a comprehension.
+    """
+
+    first: int
+    is_expression: bool
+    low: int
+    high: int
+
+
+@dataclass(frozen=True)
+class Loop:
+    """A loop: the line where it begins, its header as written, and what to check where it takes too long."""
+
+    line: int
+    header: str
+    advice: str
+
+
+class Loops:
+    """The loops of a text; a text that Python does not read has none."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        try:
+            self._nodes = list(ast.walk(ast.parse(text)))
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            self._nodes = []
+
+    def of(self, spans: Iterable[Span]) -> Loop | None:
+        """Return the loop of the first call of several that was in one."""
+        for each in spans:
+            find = self._expression if each.is_expression else self._statement
+            if (loop := find(each)) is not None:
+                return loop
+        return None
+
+    def _statement(self, ran: Span) -> Loop | None:
+        """Return the innermost `while` or `for` of a function that holds the lines that ran.
+
+        None where only its header ran: what it goes over, or its condition, is worked out by something else.
+        """
+        found = [
+            each
+            for each in self._nodes
+            if isinstance(each, ast.For | ast.While)
+            and ran.first <= each.lineno <= ran.low
+            and ran.high <= (each.body[-1].end_lineno or 0)
+            and _has_begun(each, ran.high)
+        ]
+        loop = max(found, key=lambda each: each.lineno, default=None)
+        if loop is None:
+            return None
+        if isinstance(loop, ast.For):
+            return Loop(loop.lineno, f"for {self._said(loop.target)} in {self._said(loop.iter)}", _goes_over())
+        return Loop(loop.lineno, f"while {self._said(loop.test)}", self._until(loop.test))
+
+    def _expression(self, ran: Span) -> Loop | None:
+        """Return the comprehension that holds the lines that ran; None of several."""
+        found = [
+            each
+            for each in self._nodes
+            if isinstance(each, Expression)
+            and ran.first <= each.lineno <= ran.low
+            and ran.high <= (each.end_lineno or 0)
+        ]
+        if len(found) != 1:
+            return None
+        (loop,) = found
+        return Loop(loop.generators[0].target.lineno, _short(ast.unparse(loop)), _goes_over())
+
+    def _said(self, node: ast.expr) -> str:
+        return _short(ast.get_source_segment(self._text, node) or ast.unparse(node))
+
+    def _until(self, test: ast.expr) -> str:
+        if isinstance(test, ast.Constant):
+            return "It ends only with a `return` or `break`: check that one is reached in time."
+        return f"Check that `{self._said(test)}` becomes false in time."
+
+
+def _has_begun(loop: ast.For | ast.While, high: int) -> bool:
+    """Say whether a line of the body ran, as far as lines tell."""
+    head = loop.iter if isinstance(loop, ast.For) else loop.test
+    if loop.body[0].lineno > (head.end_lineno or 0):
+        return high >= loop.body[0].lineno
+    return not any(isinstance(each, ast.Call | Expression) for each in ast.walk(head))
+
+
+def _goes_over() -> str:
+    return "Check what it goes over: that may be endless, grow within the loop, or be longer than needed."
+
+
+def _short(text: str) -> str:
+    text = " ".join(text.split())
+    return text if len(text) <= MOST_TEXT else f"{text[:MOST_TEXT]}…"

@@ -1,0 +1,108 @@
+"""Counts the lines that a call runs in the learner's module; at the end of a budget it sends which lines those were.
+
+Untrusted: the learner's code shares this process. What is sent names a line in a message, and decides no mark.
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+import opcode
+import os
+import sys
+from types import FrameType
+from typing import Any
+
+from grader.protocol import codec
+from grader.protocol.channel import Channel
+
+GENERATORS = 20  # of those that went on in the second half, at most, are sent
+CALLED_BACK = 100  # steps that a call of one of the test's functions counts for: it takes as long
+YIELDS = opcode.opmap["YIELD_VALUE"]
+
+
+class Steps:
+    """A budget of steps: lines of the module, and beginnings of its functions.
+
+    Its second half is looked at: which call ran from the first half to the end, and in which lines.
+    """
+
+    def __init__(self, label: str, budget: int, channel: Channel) -> None:
+        self.label = label
+        self.budget = budget
+        self.half = budget // 2
+        self.used = 0
+        self.resumed: dict[int, Ran] = {}  # generators that went on in the second half
+        self._channel = channel
+
+    def begin(self) -> None:
+        """Count from now on, in this thread."""
+        sys.settrace(self._called)
+
+    def _called(self, frame: FrameType, event: str, _: Any) -> Any:
+        if frame.f_code.co_filename != self.label:
+            return None
+        ran: Ran | None = getattr(frame.f_trace, "__self__", None)  # a generator that goes on has its own
+        if ran is None:
+            ran = Ran(self, frame)
+        elif self.used > self.half and len(self.resumed) < GENERATORS:
+            self.resumed[id(ran)] = ran
+        self.count(frame, ran)
+        return ran.event
+
+    def called_back(self) -> None:
+        """Count a call of one of the test's functions."""
+        self.used += CALLED_BACK
+
+    def count(self, frame: FrameType, ran: Ran) -> None:
+        """Count one step; the last one ends this process."""
+        self.used += 1
+        if self.used > self.half:
+            ran.at(frame.f_lineno)
+            if self.used >= self.budget:
+                self._end(frame)
+
+    def _end(self, frame: FrameType | None) -> None:
+        """Send the lines of the innermost call that ran through the second half, then those of generators."""
+        found: list[Ran] = []
+        while frame is not None:
+            ran = getattr(frame.f_trace, "__self__", None)
+            if isinstance(ran, Ran):
+                ran.at(frame.f_lineno)
+                if ran.began <= self.half and not ran.paused:
+                    found.append(ran)
+                    break
+            frame = frame.f_back
+        found += [each for each in self.resumed.values() if each.began <= self.half]
+        self._channel.send(codec.Encoder().frame(["steps", [each.sent() for each in found]], []))
+        os._exit(0)
+
+
+class Ran:
+    """One call of a function of the module, or one generator: when it began, and its lines in the second half."""
+
+    def __init__(self, steps: Steps, frame: FrameType) -> None:
+        self.began: float = steps.used
+        self.paused = False
+        self._steps = steps
+        self._first = frame.f_code.co_firstlineno
+        self._is_expression = frame.f_code.co_name.startswith("<") and frame.f_code.co_name != "<module>"
+        self._low, self._high = sys.maxsize, 0
+
+    def at(self, line: int) -> None:
+        """Note a line of the second half."""
+        self._low, self._high = min(self._low, line), max(self._high, line)
+
+    def event(self, frame: FrameType, event: str, _: Any) -> Any:
+        """Count a line; note that a generator pauses, or comes to its end."""
+        if event == "line":
+            self._steps.count(frame, self)
+        elif event == "return" and frame.f_code.co_flags & inspect.CO_GENERATOR:
+            if frame.f_code.co_code[frame.f_lasti] != YIELDS:
+                self.began = math.inf
+            self.paused = self.paused or self._steps.used > self._steps.half
+        return self.event
+
+    def sent(self) -> list[Any]:
+        """Return [the function's first line, whether it is an expression, first and last line of the second half]."""
+        return [self._first, self._is_expression, self._low, self._high]
