@@ -205,12 +205,7 @@ def test_one_function_is_called_once_more_however_many_tests_hang_in_it(course: 
     """
     public = test.replace("test_ROW", "test_public").replace("ROW", "fill")
     hidden = "\n".join(textwrap.dedent(test).replace("ROW", row) for row in ("double", "quadruple", "fill"))
-    course.write(
-        manifest=MANIFEST,
-        solution=SOLUTION,
-        public=test.replace("test_ROW", "test_public").replace("ROW", "fill"),
-        hidden=hidden,
-    )
+    course.write(manifest=MANIFEST, solution=SOLUTION, public=public, hidden=hidden)
     graded = course.grade(module(WHILE))
     late = [each for each in graded.outcomes.values() if "did not return" in each.message]
     (failure,) = causes(graded)

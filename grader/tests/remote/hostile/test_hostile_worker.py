@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from grader.remote.exceptions import WorkerFailed
+from grader.submission.source.loops import Span
 from grader.tests.remote.hostile.forged import CONTAINING_THEMSELVES, CRASHES, MEMORY, TOO_LARGE, form
 from grader.tests.remote.hostile.hostile import TWO, FakeWorker, array_form, playing, status_of
 from grader.tests.support.patience import SLACK
@@ -64,6 +65,27 @@ class TestOneAnswer:
             with pytest.raises(WorkerFailed, match="ended without an answer") as caught:
                 learner.f(1)
             assert status_of(connection, caught.value) == "crashed"
+
+    @pytest.mark.parametrize("spans", [[[1, False, 1, 1]], [["1", False, 1, 1]], [[1, False]], 7, [[1, 1, 1, 1]] * 99])
+    def test_steps_that_nobody_counts_or_of_another_form(self, spans: Any) -> None:
+        def unasked(worker: FakeWorker) -> None:
+            worker.request()
+            worker.body(["steps", spans])
+
+        def asked(worker: FakeWorker) -> None:
+            worker.value(worker.request()[0], None)
+            unasked(worker)
+
+        with playing(unasked) as (learner, connection), pytest.raises(WorkerFailed, match="an invalid answer"):
+            learner.f(1)
+        assert connection.spans == ()
+        is_valid = spans == [[1, False, 1, 1]]
+        with playing(asked) as (learner, connection):
+            connection.count_steps(0, "f", 5.0)
+            with pytest.raises(WorkerFailed) as caught:
+                learner.f(1)
+        assert caught.value.status == ("timed_out" if is_valid else "crashed")
+        assert connection.spans == ((Span(1, False, 1, 1),) if is_valid else ())
 
     def test_an_honest_answer_passes(self) -> None:
         """The worker of these tests is not refused for something else."""

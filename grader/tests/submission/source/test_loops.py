@@ -1,0 +1,67 @@
+"""The loop that holds the lines which a call ran, by the text alone."""
+
+from __future__ import annotations
+
+import pytest
+
+from grader.submission.source.loops import Loops, Span
+
+TEXT = """\
+def search(x):
+    while x > 0:
+        for each in range(3):
+            x = helper(x)
+    return x
+
+
+def drain(x):
+    for each in sorted(x):
+        print(each)
+    return sum(
+        y for y in x
+    )
+
+
+def outer(n):
+    for each in range(n):
+        def inner():
+            return inner()
+        inner()
+    while sum(range(n)): n = 0
+    while n: n += 1
+    while (
+        n
+        < 3
+    ):
+        n = 1
+"""
+
+
+@pytest.mark.parametrize(
+    ("span", "line", "header"),
+    [
+        (Span(1, False, 3, 4), 3, "for each in range(3)"),
+        (Span(1, False, 2, 4), 2, "while x > 0"),
+        (Span(1, False, 2, 5), None, ""),  # it came out of the loop
+        (Span(8, False, 9, 9), None, ""),  # what it goes over is still made
+        (Span(8, False, 9, 10), 9, "for each in sorted(x)"),
+        (Span(11, True, 12, 12), 12, "(y for y in x)"),
+        (Span(18, False, 19, 19), None, ""),  # the loop around it is of another call
+        (Span(16, False, 20, 20), 17, "for each in range(n)"),
+        (Span(16, False, 21, 21), None, ""),  # the condition may be what takes long
+        (Span(16, False, 22, 22), 22, "while n"),
+        (Span(16, False, 23, 27), 23, "while n < 3"),
+    ],
+)
+def test_the_loop(span: Span, line: int | None, header: str) -> None:
+    found = Loops(TEXT).of([span])
+    assert (found.line, found.header) == (line, header) if found else (line, header) == (None, "")
+
+
+def test_the_first_call_in_a_loop_counts() -> None:
+    found = Loops(TEXT).of([Span(18, False, 19, 19), Span(1, False, 2, 4), Span(16, False, 22, 22)])
+    assert found is not None and found.line == 2
+
+
+def test_a_text_that_python_does_not_read_has_no_loop() -> None:
+    assert Loops("def (").of([Span(1, False, 1, 1)]) is None
