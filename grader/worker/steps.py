@@ -6,8 +6,6 @@ Untrusted: the learner's code shares this process. What is sent names a line in 
 from __future__ import annotations
 
 import inspect
-import math
-import opcode
 import os
 import sys
 from types import FrameType
@@ -18,7 +16,7 @@ from grader.protocol.channel import Channel
 
 GENERATORS = 20  # of those that went on in the second half, at most, are sent
 CALLED_BACK = 100  # steps that a call of one of the test's functions counts for: it takes as long
-YIELDS = opcode.opmap["YIELD_VALUE"]
+RECENT = 1000  # steps within which a generator went on that has not come to its end
 
 
 class Steps:
@@ -59,6 +57,7 @@ class Steps:
         self.used += 1
         if self.used > self.half:
             ran.at(frame.f_lineno)
+            ran.last = self.used
             if self.used >= self.budget:
                 self._end(frame)
 
@@ -73,7 +72,8 @@ class Steps:
                     found.append(ran)
                     break
             frame = frame.f_back
-        found += [each for each in self.resumed.values() if each.began <= self.half]
+        recent = self.used - RECENT
+        found += [each for each in self.resumed.values() if each.began <= self.half and each.last >= recent]
         self._channel.send(codec.Encoder().frame(["steps", [each.sent() for each in found]], []))
         os._exit(0)
 
@@ -82,7 +82,7 @@ class Ran:
     """One call of a function of the module, or one generator: when it began, and its lines in the second half."""
 
     def __init__(self, steps: Steps, frame: FrameType) -> None:
-        self.began: float = steps.used
+        self.began = self.last = steps.used
         self.paused = False
         self._steps = steps
         self._first = frame.f_code.co_firstlineno
@@ -94,12 +94,10 @@ class Ran:
         self._low, self._high = min(self._low, line), max(self._high, line)
 
     def event(self, frame: FrameType, event: str, _: Any) -> Any:
-        """Count a line; note that a generator pauses, or comes to its end."""
+        """Count a line; note that a generator pauses."""
         if event == "line":
             self._steps.count(frame, self)
         elif event == "return" and frame.f_code.co_flags & inspect.CO_GENERATOR:
-            if frame.f_code.co_code[frame.f_lasti] != YIELDS:
-                self.began = math.inf
             self.paused = self.paused or self._steps.used > self._steps.half
         return self.event
 
