@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,7 +13,7 @@ from grader.commands.options import AnyStage, Json, PassedStage, RowName, StageN
 from grader.errors import UsageError
 
 if TYPE_CHECKING:
-    from grader.course.stage import Stage
+    from grader.course.stage import Criterion, Stage
     from grader.progress.actions import Workspace
 
 
@@ -30,16 +31,18 @@ def open_here(key_file: Path | None = None) -> Workspace:
 def hint(stage: AnyStage = None, criterion: RowName = None) -> None:
     """Help with one row, a step further each time.
 
+    First comes what to do about the cause that the last check named, then
+    three hints: a question, the idea, almost the answer.
     Without CRITERION it is the first row that a check finds not passed.
     """
-    from grader.progress import lessons
+    from grader.progress.hints import next_hint
     from grader.progress.naming import stage_and_row
     from grader.report.terminal.overview import hint_lines
     from grader.report.terminal.screen import look, say, show
 
     workspace = open_here()
     target, criterion = stage_and_row(workspace, stage, criterion)
-    found = lessons.hint(workspace, target, criterion)
+    found = next_hint(workspace, target, criterion)
     if found is None:
         say(f"Every row of {target.id} passes: no hint is needed.", f"`grader check {target.id}` records it.")
     else:
@@ -145,6 +148,12 @@ def reset(
 
 def solution(
     stage: PassedStage = None,
+    criterion: RowName = None,
+    give_up: Annotated[
+        bool,
+        typer.Option("--give-up", help="Show the function of CRITERION alone, before the stage has passed; recorded."),
+    ] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="With --give-up: do not ask for confirmation.")] = False,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write the reference to a new file instead.")
     ] = None,
@@ -161,7 +170,18 @@ def solution(
     """Show the solution of a stage that you have passed, by default the last one.
 
     It stands beside your own module, function by function, with what differs in method and speed.
+
+    Before that, and after the last hint of a row, --give-up shows the function
+    of that row alone, with the private helpers that it needs. It asks first,
+    since it is recorded: `status`, `report` and the certificate say "seen".
+    The stage can still be passed.
     """
+    if give_up:
+        _give_up(stage, criterion, yes, output, compare, json)
+        return
+    if criterion is not None:
+        message = f"a solution is that of a whole stage, and {criterion!r} names one row"
+        raise UsageError(message, "Add --give-up to see that row alone, or leave it out.")
     from grader.atomic import write_new
     from grader.progress import lessons
     from grader.progress.naming import stage_or_last
@@ -181,6 +201,49 @@ def solution(
         _compare(workspace, target, time, json)
     else:
         write(lessons.solution(workspace, target))
+
+
+def _give_up(
+    stage: str | None, criterion: str | None, yes: bool, output: Path | None, compare: bool | None, json: bool
+) -> None:
+    """Show the function of one row, after a question."""
+    from grader.atomic import write_new
+    from grader.progress import seen
+    from grader.progress.naming import stage_and_row
+    from grader.report.beside import seen_document
+    from grader.report.document import dumps
+    from grader.report.terminal.screen import say, write
+
+    if compare is not None or (json and output is not None):
+        given = "--json with --output" if compare is None else "--compare" if compare else "--reference"
+        raise UsageError(f"--give-up shows one function alone, which {given} does not fit", "Leave one of them out.")
+    workspace = open_here()
+    target, criterion = stage_and_row(workspace, stage, criterion)
+    if criterion is None:
+        rows = ", ".join(row.id for row in target.criteria)
+        raise UsageError(f"--give-up is for one row of {target.id}, and none was named", f"The rows are {rows}.")
+    row = target.asked(criterion)
+    if seen.is_new(workspace, target, row) and not yes and not _is_sure(target, row):
+        say("Nothing was shown or recorded.")
+        return
+    found = seen.shown(workspace, target, row, datetime.now(UTC))
+    if json:
+        write(dumps(seen_document(target, found)))
+    elif output is not None:
+        write_new(output, found.text, free="Name another file with --output.")
+        say(f"The function is in {output}.")
+    else:
+        write(found.text)
+    if found.when is not None:
+        say(f"{row.id} is recorded as seen. {target.id} can still be passed: `grader check {target.id}` grades it.")
+
+
+def _is_sure(stage: Stage, row: Criterion) -> bool:
+    """Ask whether a row is to be shown; UsageError where nobody can answer."""
+    asked = f"{stage.id} {row.id} is recorded as seen once it is shown"
+    if not sys.stdin.isatty():
+        raise UsageError(f"{asked}, and there is no terminal to ask for confirmation", "Give --yes.")
+    return typer.confirm(f"{asked}; {stage.id} can still be passed. Show it?", err=True)
 
 
 def _compare(workspace: Workspace, stage: Stage, time: bool, json: bool) -> None:

@@ -47,7 +47,8 @@ Which = Literal["all", "begun"]
 class Standing:
     """Where a learner stands with one stage; waits_for holds the ids that come first.
 
-    reached is what the recorded pass of its present text says or, of another text, the last check.
+    reached is what the recorded pass of its present text says or, of another text, the last check. seen holds the rows
+    whose function of the reference was shown before the stage had passed.
     """
 
     stage: Stage
@@ -55,6 +56,7 @@ class Standing:
     is_current: bool
     waits_for: tuple[str, ...]
     reached: Reached | None = None
+    seen: tuple[str, ...] = ()
 
 
 def open_workspace(start: Path, key_file: Path | None = None) -> Workspace:
@@ -76,7 +78,8 @@ def standings(workspace: Workspace, progress: Progress) -> tuple[Standing, ...]:
     for stage in workspace.course.stages:
         state = state_of(stage, progress, _digest(stage, workspace.course))
         reached = _reached(workspace, stage, state, progress)
-        found.append(Standing(stage, state, stage is here, waits_for(stage, progress), reached))
+        seen = progress.seen_of(stage)
+        found.append(Standing(stage, state, stage is here, waits_for(stage, progress), reached, seen))
     return tuple(found)
 
 

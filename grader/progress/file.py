@@ -48,7 +48,8 @@ def loaded(file: Path) -> dict[str, Any]:
 
 def fresh() -> dict[str, Any]:
     """Return what is recorded in the beginning."""
-    return {"version": VERSION, "passed": {}, "public": {}, "skipped": [], "hints": {}, "last": None, "work": {}}
+    told: dict[str, Any] = {"hints": {}, "seen": {}, "remedies": {}}
+    return {"version": VERSION, "passed": {}, "public": {}, "skipped": [], **told, "last": None, "work": {}}
 
 
 def _misshapen(data: Mapping[str, Any]) -> list[str]:
@@ -59,9 +60,14 @@ def _misshapen(data: Mapping[str, Any]) -> list[str]:
         "public": isinstance(public, dict) and all(map(_is_pass, public.values())),
         "skipped": isinstance(skipped, list) and all(isinstance(each, str) for each in skipped),
         "hints": isinstance(hints, dict) and all(type(each) is int and each >= 0 for each in hints.values()),
+        **{key: _is_texts(data[key]) for key in ("seen", "remedies")},
         "last": last is None or isinstance(last, str),
     }
     return [key for key, is_sound in sound.items() if not is_sound]
+
+
+def _is_texts(entries: object) -> bool:
+    return isinstance(entries, dict) and all(isinstance(each, str) for each in entries.values())
 
 
 def _is_pass(entry: object) -> bool:

@@ -33,6 +33,8 @@ class RowCheck:
     """How one row did: its status, the mistake that explains it, if one does, and what it waits for.
 
     lacking holds by kind how many tests of it pass and how many there are, of the kinds of which some do not pass.
+    fix is what to do about the mistake; example is, where the values are right, a call that fails and what came of it.
+    has_values says whether the row has tests of values.
     """
 
     id: str
@@ -42,6 +44,9 @@ class RowCheck:
     mistake: str = ""
     lacking: Mapping[Kind, tuple[int, int]] | None = None
     waits_for: tuple[str, ...] = ()
+    fix: str = ""
+    example: str = ""
+    has_values: bool = True
 
     @property
     def kinds(self) -> tuple[KindCount, ...]:
@@ -53,7 +58,12 @@ class RowCheck:
         """Whether it fails although its values are right."""
         missing = self.tests_total - self.tests_passed
         right = all(each.kind in BESIDE_VALUES for each in self.kinds) and sum(e.missing for e in self.kinds) == missing
-        return self.status == "failed" and bool(self.kinds) and right
+        return self.status == "failed" and self.has_values and bool(self.kinds) and right
+
+    @property
+    def is_nearly_done(self) -> bool:
+        """Whether its values are right, and something beside them is not."""
+        return self.values_right or (self.status == "passed" and not self.robust)
 
     @property
     def robust(self) -> bool:
@@ -94,7 +104,7 @@ class LastCheck:
 
 def of(verdict: Verdict, stage: Stage) -> LastCheck:
     """Return what of a verdict on all rows is kept."""
-    return LastCheck(tuple(_row(row, stage) for row in verdict.criteria))
+    return LastCheck(tuple(_row(row, stage, bool(verdict.run.withheld)) for row in verdict.criteria))
 
 
 def remember(folder: Path, stage: Stage, verdict: Verdict) -> None:
@@ -128,21 +138,44 @@ def _path(folder: Path, stage: Stage) -> Path:
     return folder / "checks" / f"{stage.id}.json"
 
 
-def _row(row: CriterionResult, stage: Stage) -> RowCheck:
-    told = next(
-        (failure.diagnosis.text for failure in row.failures if failure.diagnosis and _may_tell(failure, stage)), ""
-    )
+def _row(row: CriterionResult, stage: Stage, withheld: bool) -> RowCheck:
+    deciding = _deciding(row, stage)
+    causes = (each.diagnosis for each in deciding if _may_tell(each, stage))
+    cause = next((each for each in causes if each is not None), None)
+    mistake, fix = (cause.text, cause.fix) if cause is not None else ("", "")
     lacking = {each.kind: (each.passed, each.total) for each in row.kinds if each.passed < each.total}
     names = {name for each in stage.criteria for name in each.functions}
     names |= {name.partition(".")[0] for name in names}
     waits_for = tuple(name for name in row.waits_for if name in names)
-    return RowCheck(row.id, row.status, row.tests_passed, row.tests_total, told[:MOST_TEXT], lacking, waits_for)
+    tests, texts = (row.tests_passed, row.tests_total), (mistake[:MOST_TEXT], fix[:MOST_TEXT])
+    values = not row.kinds or any(each.kind == "values" for each in row.kinds)
+    found = RowCheck(row.id, row.status, *tests, texts[0], lacking, waits_for, texts[1], has_values=values)
+    if not found.is_nearly_done or withheld:
+        return found
+    return replace(found, example=next(map(_example, (each for each in deciding if _is_open(each, stage))), ""))
+
+
+def _deciding(row: CriterionResult, stage: Stage) -> list[Failure]:
+    """Return the failures that a row is about now: those of its values or, where they are right, those that count."""
+    values = [each for each in row.failures if each.kind not in BESIDE_VALUES]
+    count = [each for each in row.failures if row.counts.counts(each.kind, stage.passes)]
+    return values or count or list(row.failures)
+
+
+def _example(failure: Failure) -> str:
+    said = next(iter(failure.message.splitlines()), "")
+    return ": ".join(filter(None, (failure.call, said)))[:MOST_TEXT]
 
 
 def _may_tell(failure: Failure, stage: Stage) -> bool:
-    """Say whether a learner is told the mistake that explains a failure, as a report would."""
+    """Say whether a learner is told the mistake that explains a failure, if one does, as a report would."""
     declared = failure.diagnosis is not None and failure.diagnosis.declared
     return stage.feedback == "full" or (declared and (stage.feedback == "hint" or not failure.hidden))
+
+
+def _is_open(failure: Failure, stage: Stage) -> bool:
+    """Say whether a learner is told the call of a failure, as a report would."""
+    return stage.feedback == "full" or not failure.hidden
 
 
 def _read(data: Any, passes: Passes) -> RowCheck:
@@ -153,7 +186,9 @@ def _read(data: Any, passes: Passes) -> RowCheck:
     numbers = (data["tests_passed"], data["tests_total"])
     lacking = {kind: (passed, total) for kind, (passed, total) in data["lacking"].items()}
     counts = [*numbers, *(number for pair in lacking.values() for number in pair)]
-    texts = [data["id"], data["mistake"], *data["waits_for"]]
+    more = (data.get("fix", ""), data.get("example", ""))  # which an earlier grader did not keep
+    has_values = data.get("has_values", True) is True
+    texts = [data["id"], data["mistake"], *data["waits_for"], *more]
     if (
         data["status"] not in STATUSES
         or not set(lacking) <= set(KINDS)
@@ -162,5 +197,6 @@ def _read(data: Any, passes: Passes) -> RowCheck:
         raise ValueError("a row of another form")
     if not all(type(each) is str for each in texts):
         raise ValueError("a row of another form")
-    row = RowCheck(data["id"], data["status"], *numbers, data["mistake"], lacking, tuple(data["waits_for"]))
+    waits_for = tuple(data["waits_for"])
+    row = RowCheck(data["id"], data["status"], *numbers, data["mistake"], lacking, waits_for, *more, has_values)
     return replace(row, status=redecided(row.status, Counts(*numbers, row.kinds), passes))

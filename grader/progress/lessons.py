@@ -1,4 +1,4 @@
-"""What helps a learner beside a check: hints, where to begin, starting over, the solution, the README."""
+"""What helps a learner beside a check: where to begin, starting over, the solution, the README."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from grader.progress import last_check
 from grader.progress.actions import GradingRequest, Workspace, is_stub, stub_text
 from grader.progress.building import equipped
 from grader.progress.grading import graded
-from grader.progress.last_check import LastCheck, RowCheck
+from grader.progress.last_check import LastCheck
 from grader.progress.state import current
 from grader.progress.steps import Step, asked, shown, steps_of
 from grader.progress.store import backup
@@ -28,47 +28,6 @@ _PICTURE_OR_CODE = re.compile(
     r"""|(?:<picture>\s*(?:<source\b[^>]*>\s*)*)?<img\b[^>]*?\balt="(?P<html>[^"]*)"[^>]*>(?:\s*</picture>)?""",
     re.MULTILINE | re.DOTALL,
 )
-
-
-@dataclass(frozen=True)
-class Hint:
-    """One hint of a row: its text, which of how many it is, from 1, and what the last check found of the row.
-
-    unrecorded says why it is not recorded that it was shown, where that is so: it comes again next time.
-    """
-
-    criterion: Criterion
-    text: str
-    number: int
-    total: int
-    about: RowCheck | None = None
-    unrecorded: str = ""
-
-
-def hint(workspace: Workspace, stage: Stage, criterion: str | None) -> Hint | None:
-    """Return the next hint of a row, by default of the first that does not pass; None where all pass.
-
-    What the last check found counts while the module is as it was then; else it is graded here, without recording. A
-    function that stands in several rows means the first of them that does not pass. A row that passes without all of
-    its robustness gets a hint, with what is missing, where it is asked for.
-    """
-    meant = stage.meant(criterion) if criterion is not None else stage.criteria
-    if criterion is not None and len(meant) < 2:
-        meant = (stage.asked(criterion),)
-    known = last_checked(workspace, stage) if len(meant) == 1 else _checked(workspace, stage)
-    ids = [row.id for row in meant]
-    lacking = () if known is None else known.open if criterion is None else (*known.open, *known.not_robust)
-    about = next((row for row in lacking if row.id in ids), None)
-    if about is None and criterion is None:
-        return None
-    row = meant[0] if about is None else stage.criterion(about.id)
-    total, unrecorded = len(row.hints), ""
-    try:
-        number = workspace.store.next_hint(stage.id, row.id, total)
-    except ProgressError as error:  # a disk that is full keeps nobody from a hint
-        number = min(workspace.store.read().hints.get(f"{stage.id}/{row.id}", 0), total - 1)
-        unrecorded = error.message
-    return Hint(row, row.hints[number], number + 1, total, about, unrecorded)
 
 
 @dataclass(frozen=True)
@@ -114,7 +73,10 @@ def solution(workspace: Workspace, stage: Stage) -> str:
     if public_only(stage):
         return reference_source(stage)  # says that it is sealed, which no pass could change
     if stage.id not in workspace.store.read().passed:
-        more = f"`grader hint {stage.id}` helps one step further, and `grader show {stage.id}` explains the stage."
+        more = (
+            f"`grader hint {stage.id}` helps one step further. After the last hint of a row "
+            f"`grader solution {stage.id} ROW --give-up` shows its function alone."
+        )
         raise StageLocked(f"the solution of {stage.id} is shown once {stage.id} has passed", more)
     return reference_source(stage)
 
@@ -189,7 +151,7 @@ def last_checked(workspace: Workspace, stage: Stage) -> LastCheck | None:
     return last_check.recall(workspace.store.folder, stage, snapshot.whole, __version__)
 
 
-def _checked(workspace: Workspace, stage: Stage) -> LastCheck:
+def checked(workspace: Workspace, stage: Stage) -> LastCheck:
     """Return what the last check found or, where the module has changed, what one finds now; no pass is recorded."""
     if (known := last_checked(workspace, stage)) is not None:
         return known

@@ -45,7 +45,8 @@ class Reached:
 class Progress:
     """What the file says; hints is "STAGE/ROW" -> hints shown, notice what the learner must know of the file.
 
-    work holds by stage what its checks add up to.
+    work holds by stage what its checks add up to. seen is "STAGE/ROW" -> when its function of the reference was shown
+    before the stage had passed (ISO), remedies "STAGE/ROW" -> the mark of the remedy that a hint told last.
     """
 
     passed: Mapping[str, Pass] = field(default_factory=dict, hash=False)
@@ -55,6 +56,12 @@ class Progress:
     notice: str | None = None
     public: Mapping[str, Pass] = field(default_factory=dict, hash=False)
     work: Mapping[str, Work] = field(default_factory=dict, hash=False)
+    seen: Mapping[str, str] = field(default_factory=dict, hash=False)
+    remedies: Mapping[str, str] = field(default_factory=dict, hash=False)
+
+    def seen_of(self, stage: Stage) -> tuple[str, ...]:
+        """The rows of a stage whose function of the reference was shown before the stage had passed."""
+        return tuple(row.id for row in stage.criteria if f"{stage.id}/{row.id}" in self.seen)
 
 
 def state_of(stage: Stage, progress: Progress, digest: str | None) -> State:

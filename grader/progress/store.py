@@ -1,10 +1,12 @@
 """What a learner has passed, skipped and been told: .grader/progress.json, written whole or not at all.
 
 {"version": 1, "passed": {"STAGE": {"digest": "…", "seed": 7, "course": "0.1.0", "when": "2026-11-21T08:38:02+00:00"}},
- "skipped": ["STAGE"], "hints": {"STAGE/ROW": 2}, "last": "STAGE"}
-hints counts the hints shown; public holds, as passed does, stages of which only the public tests have passed, where the
-hidden ones are sealed; work what the checks of a stage add up to (work.py). Keys that this version does not know are
-kept.
+ "skipped": ["STAGE"], "hints": {"STAGE/ROW": 2}, "seen": {"STAGE/ROW": "2026-11-21T08:38:02+00:00"},
+ "remedies": {"STAGE/ROW": "…"}, "last": "STAGE"}
+hints counts the hints shown; seen says by row when its function of the reference was shown before the stage had passed,
+remedies marks by row the remedy that a hint told last; public holds, as passed does, stages of which only the public
+tests have passed, where the hidden ones are sealed; work what the checks of a stage add up to (work.py).
+Keys that this version does not know are kept.
 """
 
 from __future__ import annotations
@@ -106,24 +108,42 @@ class Store:
 
         return self._changed(change)
 
-    def next_hint(self, stage_id: str, criterion_id: str, total: int) -> int:
-        """Which of the total hints of a row to show now, from 0; the last one again when all were shown."""
+    def next_hint(self, stage_id: str, criterion_id: str, total: int, least: int = 1) -> int:
+        """Which of the total hints of a row to show now, from 0; the last one again when all were shown.
+
+        The first least - 1 of them are left out.
+        """
         key = f"{stage_id}/{criterion_id}"
 
         def change(data: dict[str, Any]) -> None:
-            data["hints"][key] = min(data["hints"].get(key, 0) + 1, total)
+            data["hints"][key] = min(max(data["hints"].get(key, 0) + 1, least), total)
             data["last"] = stage_id
 
         return self._changed(change).hints[key] - 1
 
+    def record_remedy(self, stage_id: str, criterion_id: str, mark: str) -> Progress:
+        """The remedy that a hint has told of a row."""
+
+        def change(data: dict[str, Any]) -> None:
+            data["remedies"][f"{stage_id}/{criterion_id}"] = mark
+            data["last"] = stage_id
+
+        return self._changed(change)
+
+    def record_seen(self, stage_id: str, criterion_id: str, when: datetime) -> Progress:
+        """The function of a row is shown before its stage has passed; the first time counts."""
+        key, at = f"{stage_id}/{criterion_id}", when.astimezone(UTC).isoformat(timespec="seconds")
+        return self._changed(lambda data: data["seen"].setdefault(key, at))
+
     def forget(self, stage_id: str) -> Progress:
-        """A stage that starts over: not passed, not skipped, no hint shown."""
+        """A stage that starts over: not passed, not skipped, no hint shown; what was seen stays seen."""
 
         def change(data: dict[str, Any]) -> None:
             data["passed"].pop(stage_id, None)
             data["public"].pop(stage_id, None)
             data["skipped"] = [each for each in data["skipped"] if each != stage_id]
-            data["hints"] = {key: n for key, n in data["hints"].items() if not key.startswith(f"{stage_id}/")}
+            for kind in ("hints", "remedies"):
+                data[kind] = {key: told for key, told in data[kind].items() if not key.startswith(f"{stage_id}/")}
 
         return self._changed(change)
 
@@ -174,7 +194,8 @@ class Store:
             {stage: _pass(stage, entry) for stage, entry in data[kind].items()} for kind in ("passed", "public")
         )
         hints, work = dict(data["hints"]), read_work(data["work"])
-        return Progress(passed, frozenset(data["skipped"]), hints, data["last"], self._notice, public, work)
+        told = dict(data["seen"]), dict(data["remedies"])
+        return Progress(passed, frozenset(data["skipped"]), hints, data["last"], self._notice, public, work, *told)
 
 
 def backup(root: Path, file: Path, when: datetime) -> Path:

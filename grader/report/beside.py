@@ -1,4 +1,5 @@
-"""The reference beside a learner's own module as a JSON document (schemas/solution.schema.json)."""
+"""What is shown of a reference as a JSON document: beside a learner's own module (schemas/solution.schema.json), or the
+function of one row (schemas/seen.schema.json)."""
 
 from __future__ import annotations
 
@@ -8,8 +9,10 @@ from typing import TYPE_CHECKING, Any
 from grader.report.document import Document, plain_text
 
 if TYPE_CHECKING:
+    from grader.course.stage import Stage
     from grader.progress.beside.comparison import Comparison, Pair
     from grader.progress.beside.pieces import Piece
+    from grader.progress.seen import Seen
 
 SCHEMA = 1
 
@@ -24,6 +27,20 @@ def solution_document(found: Comparison) -> Document:
         "problem": plain_text(found.problem) or None,
         "unmeasured": plain_text(found.unmeasured) or None,
         "functions": [_pair(pair) for pair in found.pairs],
+    }
+
+
+def seen_document(stage: Stage, found: Seen) -> Document:
+    """Return the function of a row as values that JSON has."""
+    return {
+        "schema": SCHEMA,
+        "stage": stage.id,
+        "title": stage.title,
+        "criterion": found.criterion.id,
+        "functions": list(found.functions),
+        "helpers": list(found.helpers),
+        "text": plain_text(found.text),
+        "seen_at": found.when,
     }
 
 

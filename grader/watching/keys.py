@@ -81,7 +81,8 @@ class Keys:
         found = self._session.hint(row)
         if isinstance(found, str):
             return found
-        lines = [hint_title(self._session.board.stage, found), *(line.plain for line in hint_told(found, self._look))]
+        stage = self._session.board.stage
+        lines = [hint_title(stage, found), *(line.plain for line in hint_told(stage, found, self._look))]
         return "\n".join(lines)
 
     def _lesson(self, name: str) -> str:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from grader.course.stage import Stage
 from grader.errors import GraderError
-from grader.progress import lessons
+from grader.progress import hints, lessons
 from grader.progress.actions import Standing, Workspace, standings
 from grader.verdict import Verdict
 from grader.watching import files
@@ -116,7 +116,7 @@ class Session:
         self.open(stages[place])
         return True
 
-    def hint(self, row: str | None = None) -> lessons.Hint | str:
+    def hint(self, row: str | None = None) -> hints.Hint | str:
         """Return the next hint of a row, by default of the first that does not pass, or why there is none."""
         found, verdict = self.board.row(row), self.board.verdict
         if verdict is None:
@@ -125,7 +125,7 @@ class Session:
             return f"{verdict.run.label}: {verdict.problem.message}"
         if found is None:
             return f"Every row of {verdict.stage} passes: no hint is needed."
-        hint = lessons.hint(self.workspace, self.board.stage, found.id)
+        hint = hints.next_hint(self.workspace, self.board.stage, found.id)
         return hint if hint is not None else f"{found.id} has no hint."
 
     def explore(self) -> str:

@@ -3,7 +3,8 @@
 {"certificate": {"schema": 1, "title": "…", "source": "graded", "when": "2026-11-21T08:38:02+00:00", "student": null,
 "provenance": {"release": "<SHA-256>", …}, "stages": [{"stage": "<id>", "title": "…", "module": "<SHA-256 of the file>",
 "rows": 14, "robust": 9, "seed": 7, "isolation": "bubblewrap", "course": "0.1.0", "python": "3.13.1", "numpy": "2.4.0",
-"when": "…", "uses": […]}]}, "key": "<id>", "signature": "<base64>"}; key and signature are null where nobody signed.
+"when": "…", "uses": […], "seen": ["<row>"]}]}, "key": "<id>", "signature": "<base64>"}; key and signature are null
+where nobody signed.
 source is "graded" where each module was graded for the certificate, "recorded" where it repeats the learner's own
 record. It is signed as receipts are (`classroom/receipt.py`), and only what was graded is.
 """
@@ -40,6 +41,7 @@ UNSIGNED = (
     "the record, the modules and this page. To rely on it, grade the modules yourself and compare their digests."
 )
 SIGNED = "Each module named here was graded for this certificate, by whoever holds the key {}, before it was signed."
+_ROW = re.compile(r"[a-z0-9-]{1,100}")
 _DIGEST, _TIME = re.compile(r"[0-9a-f]{64}"), re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]{8,15}\+00:00")
 _TEXTS = {
     "stage": re.compile(r"s[0-9]{2,}"), "module": _DIGEST, "isolation": re.compile(r"[a-z]{0,20}"),
@@ -52,7 +54,8 @@ _TEXTS = {
 class Entry:
     """One module that passed, and how; what an earlier grader did not record is empty. module is the file's SHA-256.
 
-    Of its rows, which are its criteria, so many are robust.
+    Of its rows, which are its criteria, so many are robust. seen holds those whose function of the reference was shown
+    before the stage had passed, as the learner's record says.
     """
 
     stage: str
@@ -67,6 +70,7 @@ class Entry:
     when: str
     uses: tuple[Use, ...] = ()
     robust: int | None = None
+    seen: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -90,7 +94,9 @@ def recorded(found: Road, progress: Progress, provenance: Provenance, student: s
         kept, stage = progress.passed[stop.stage.id], stop.stage
         how = (kept.isolation, kept.course, kept.python, kept.numpy, kept.when)
         rows = len(stage.criteria)
-        entries.append(Entry(stage.id, stage.title, kept.digest, rows, kept.seed, *how, robust=kept.robust))
+        entries.append(
+            Entry(stage.id, stage.title, kept.digest, rows, kept.seed, *how, robust=kept.robust, seen=stop.seen)
+        )
     when = found.made.isoformat(timespec="seconds")
     return Certificate(found.title, "recorded", when, provenance, tuple(entries), student)
 
@@ -133,7 +139,7 @@ def expect_of(found: Certificate, course: Course, submission: Path | None, stage
 
 
 def _plain(entry: Entry) -> dict[str, Any]:
-    return {**asdict(entry), "uses": [asdict(use) for use in entry.uses]}
+    return {**asdict(entry), "uses": [asdict(use) for use in entry.uses], "seen": list(entry.seen)}
 
 
 def _certificate(body: Mapping[str, Any]) -> Certificate:
@@ -161,10 +167,16 @@ def _entry(values: object) -> Entry:
         _expect(name, type(values.get(name)) is int and values[name] >= 0)
     robust = values.get("robust")  # earlier certificates have none
     _expect("robust", robust is None or (type(robust) is int and 0 <= robust <= values["rows"]))
+    seen = values.get("seen", [])  # earlier graders showed none
+    _expect("seen", isinstance(seen, list) and len(seen) <= values["rows"] and all(map(_is_row, seen)))
     uses = uses_in(values.get("uses"))
     _expect("uses", uses is not None)
     texts = {name: values[name] for name in (*_TEXTS, "rows", "seed")}
-    return Entry(**texts, uses=uses or (), robust=robust)
+    return Entry(**texts, uses=uses or (), robust=robust, seen=tuple(seen))
+
+
+def _is_row(name: object) -> bool:
+    return isinstance(name, str) and _ROW.fullmatch(name) is not None
 
 
 def _expect(field: str, holds: bool) -> None:

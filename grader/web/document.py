@@ -45,6 +45,7 @@ def _stage(stop: Stop) -> Document:
         "attempts_until_passed": work.until or None,
         "seconds": work.seconds,
         "hints": stop.hints,
+        "seen": list(stop.seen),
         "criteria": len(stop.stage.criteria),
         "criteria_passed": stop.passed if stop.rows else None,
         "criteria_robust": stop.robust,

@@ -38,6 +38,7 @@ def proven(workspace: Workspace, request: GradingRequest, ticking: Ticking, cloc
     """
     entries: list[Entry] = []
     left_out: list[str] = []
+    progress = workspace.store.read()
     for stage in workspace.course.stages:
         if is_stub(stage):
             continue
@@ -52,7 +53,7 @@ def proven(workspace: Workspace, request: GradingRequest, ticking: Ticking, cloc
         with ticking(stage.id) as tick:
             verdict = graded(workspace, stage, snapshot, request, tick)
         if verdict.passed and not verdict.grader_fault:
-            entries.append(_entry(verdict, snapshot.digest, clock()))
+            entries.append(replace(_entry(verdict, snapshot.digest, clock()), seen=progress.seen_of(stage)))
             request = replace(request, passed={**request.passed, stage.id: snapshot.digest})
         else:
             left_out.append(f"{stage.id}: {_why(verdict)}")

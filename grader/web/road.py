@@ -43,7 +43,8 @@ class Row:
 class Stop:
     """One stage of the road; note says why nothing is known of its rows, where that is so.
 
-    robust is how many of its rows are robust; None where that is unknown.
+    robust is how many of its rows are robust; None where that is unknown. seen holds the rows whose function of the
+    reference was shown before the stage had passed.
     """
 
     stage: Stage
@@ -57,6 +58,7 @@ class Stop:
     rows: tuple[Row, ...]
     note: str = ""
     robust: int | None = None
+    seen: tuple[str, ...] = ()
 
     @property
     def passed(self) -> int:
@@ -135,8 +137,8 @@ def _stop(workspace: Workspace, standing: Standing, progress: Progress) -> Stop:
     robust = _robust(rows) if begun or standing.state == "passed" else None
     if robust is None and standing.state == "passed":
         robust = progress.passed[stage.id].robust
-    is_current = standing.is_current
-    return Stop(stage, standing.state, words_of(standing), is_current, begun, when, work, hints, rows, note, robust)
+    known = (when, work, hints, rows, note, robust, standing.seen)
+    return Stop(stage, standing.state, words_of(standing), standing.is_current, begun, *known)
 
 
 def _robust(rows: Sequence[Row]) -> int | None:

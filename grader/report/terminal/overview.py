@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from grader.calling import typed
 from grader.report.terminal.layout import INDENT, Look, heading, paragraph, row, side_by_side
 from grader.report.terminal.words import all_of, count, lacking_words, reached_of
 
@@ -16,8 +17,8 @@ if TYPE_CHECKING:
     from grader.doctor.health import Finding
     from grader.outcome import Status
     from grader.progress.actions import Standing
+    from grader.progress.hints import Hint
     from grader.progress.last_check import RowCheck
-    from grader.progress.lessons import Hint
     from grader.progress.state import Progress
     from grader.progress.steps import Step, StepTime
 
@@ -108,7 +109,7 @@ def status_lines(
     for each in standings:
         kind = "current" if each.is_current else each.state
         status = "you are here" if each.is_current else STATES.get(each.state, f"waits for {', '.join(each.waits_for)}")
-        status += _reached(each)
+        status += _reached(each) + (f" · {len(each.seen)} seen" if each.seen else "")
         if each.state in TO_DO and (minutes := _minutes(each.stage, times)):
             status += f" · {_spent(minutes)}"
         lines += row(kind, f"{each.stage.id} · {each.stage.title}", status, look)
@@ -173,6 +174,7 @@ def status_document(
             "steps": [asdict(time) for time in times.get(each.stage.id, ())],
             "milestone": each.stage.milestone or None,
             "counts": None if each.reached is None else asdict(each.reached),
+            "seen": list(each.seen),
             "passed_at": progress.passed[each.stage.id].when if each.stage.id in progress.passed else None,
         }
         for each in standings
@@ -190,26 +192,46 @@ def status_document(
 def hint_lines(stage: Stage, hint: Hint, look: Look) -> list[Text]:
     """Return what the last check found of a row, a hint, and how to get the next one."""
     row_id = hint.criterion.id
-    lines = paragraph(hint_title(stage, hint), look, "bold", 0) + hint_told(hint, look)
+    lines = paragraph(hint_title(stage, hint), look, "bold", 0) + hint_told(stage, hint, look)
     more = f"one step further: {look.command(f'grader hint {stage.id} {row_id}')}"
     if hint.number == hint.total:
-        more = f"this is the last hint; the idea behind it: {look.command(f'grader show {stage.id} {row_id}')}"
+        more = f"the idea behind it: {look.command(f'grader show {stage.id} {row_id}')}"
     return [*lines, *side_by_side([more], look)]
 
 
 def hint_title(stage: Stage, hint: Hint) -> str:
     """Return of which row a hint is, and which of how many."""
+    if not hint.number:
+        return f"{stage.id} · {hint.criterion.text} · what the last check found"
     step = f"hint {hint.number} of {hint.total}" + (f", {STEPS[hint.number - 1]}" if hint.total == len(STEPS) else "")
     return f"{stage.id} · {hint.criterion.text} · {step}"
 
 
-def hint_told(hint: Hint, look: Look) -> list[Text]:
-    """Return what the last check found of a row, and the hint itself."""
+def after_last(stage: Stage, hint: Hint) -> str:
+    """Return what a learner can do whom the last hint has not helped; nothing before the last one."""
+    if hint.number < hint.total:
+        return ""
+    if not hint.can_be_seen:
+        return "This is the last hint. If it does not help, ask your instructor: the solution is sealed in this copy."
+    return f"this is the last hint; the function itself: grader solution {stage.id} {hint.criterion.id} --give-up"
+
+
+def hint_words(stage: Stage, hint: Hint) -> str:
+    """Return a hint in one paragraph, for a page that shows what the check found beside it."""
+    head = f"Hint {hint.number} of {hint.total}" if hint.number else "What to do"
+    last = after_last(stage, hint)
+    return typed(f"{head}: {hint.text}" + (f" {last[0].upper()}{last[1:]}" if last else ""))
+
+
+def hint_told(stage: Stage, hint: Hint, look: Look) -> list[Text]:
+    """Return what the last check found of a row, the hint itself and, after the last one, what is left to do."""
     about = about_row(hint.about)
     if hint.about is not None and hint.about.mistake:
         about = look.prose(about)
     told = paragraph(f"The last check: {about}", look, "yellow") if about else []
-    return told + paragraph(look.prose(hint.text), look)
+    told += paragraph(look.prose(hint.text), look)
+    last = look.command(after_last(stage, hint))
+    return told + (side_by_side([last], look) if hint.can_be_seen and last else paragraph(last, look, "dim"))
 
 
 def about_row(row: RowCheck | None) -> str:

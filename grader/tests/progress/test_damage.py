@@ -36,6 +36,8 @@ class TestDamage:
             ('{"version": 1, "skipped": [1]}', "unexpected values at skipped"),
             ('{"version": 1, "hints": {"s15/split-heads": -1}}', "unexpected values at hints"),
             ('{"version": 1, "hints": {"s15/split-heads": true}}', "unexpected values at hints"),
+            ('{"version": 1, "seen": {"s15/split-heads": 3}}', "unexpected values at seen"),
+            ('{"version": 1, "remedies": []}', "unexpected values at remedies"),
         ],
     )
     def test_a_damaged_file_is_set_aside_and_reported(self, store: Store, text: str | bytes, what: str) -> None:

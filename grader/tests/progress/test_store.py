@@ -116,6 +116,8 @@ class TestFile:
             "public": {},
             "skipped": ["s02"],
             "hints": {},
+            "seen": {},
+            "remedies": {},
             "last": None,
             "work": {},
         }

@@ -7,7 +7,7 @@ from dataclasses import replace
 from rich.console import Console
 from rich.text import Text
 
-from grader.progress.lessons import Hint
+from grader.progress.hints import Hint
 from grader.report.terminal.beside import comparison_lines
 from grader.report.terminal.layout import Look
 from grader.report.terminal.letters import in_ascii
@@ -25,7 +25,7 @@ SHARE, FRAME = 0.98, 8  # of the screen, that a wide window takes; columns of bo
 def hint_window(session: Session, hint: Hint, look: Look) -> Reading:
     """Return a hint, with what the last check found; h asks for the next one."""
     more = ("h", "the next hint") if hint.number < hint.total else ("", "")
-    text = Text("\n").join(hint_told(hint, replace(look, width=HINT_WIDTH)))
+    text = Text("\n").join(hint_told(session.board.stage, hint, replace(look, width=HINT_WIDTH)))
     return Reading(look.clean(hint_title(session.board.stage, hint)), text, more=more)
 
 

@@ -13,6 +13,7 @@ from grader.course.stage import Course, Stage
 from grader.errors import GraderError
 from grader.explore.plans import may_draw
 from grader.progress.actions import Workspace, standings
+from grader.report.terminal.overview import hint_words
 from grader.web.page import STATIC, Pages
 from grader.web.reading.markdown import Place, html_of, pictures, read_page
 from grader.web.road import road
@@ -129,7 +130,7 @@ class App:
             return session.explore()
         elif name == "hint":
             found = session.hint(row or None)
-            return found if isinstance(found, str) else f"Hint {found.number} of {found.total}: {found.text}"
+            return found if isinstance(found, str) else hint_words(stage, found)
         return ""
 
     def _stage(self, name: str) -> Stage | None:

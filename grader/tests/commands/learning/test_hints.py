@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 from grader.tests.support.command import (
     NUMBERS,
     WRONG,
@@ -20,6 +22,8 @@ def test_a_hint_goes_one_step_further_each_time(here: Here) -> None:
 
 def test_a_hint_without_a_row_is_for_the_first_that_does_not_pass(place: Place) -> None:
     place.numbers.write_text(NUMBERS.replace("double(double(x))", "x"), encoding="utf-8")
+    found = place.run("hint", "s01")
+    assert (found.code, found.out.splitlines()[0]) == (0, "s01 · quadruple is right · what the last check found")
     done = place.run("hint", "s01")
     assert (done.code, done.out.splitlines()[0]) == (0, "s01 · quadruple is right · hint 1 of 3, a question")
     place.numbers.write_text(NUMBERS, encoding="utf-8")
@@ -33,9 +37,10 @@ def test_a_hint_after_a_check_says_first_what_was_found(place: Place) -> None:
     place.run("check", "s01")
     broken = place.root / "hidden" / "s01_numbers" / "test_hidden_double.py"
     broken.write_text("not python", encoding="utf-8")  # whoever grades again meets it
-    for step in ("1 of 3, a question", "2 of 3, the idea", "3 of 3, almost the answer"):
+    steps = ("hint 1 of 3, a question", "hint 2 of 3, the idea", "hint 3 of 3, almost the answer")
+    for step in ("what the last check found", *steps):
         title, about, *_ = place.run("hint", "s01").out.splitlines()
-        assert title == f"s01 · double is right · hint {step}"
+        assert title == f"s01 · double is right · {step}"
         assert about == "    The last check: This is the square."
     assert "The last check: This is the square." in place.run("hint", "s01", "double()").out
     assert "The last check: This row waits for double." in place.run("hint", "s01", "quadruple").out
@@ -51,3 +56,76 @@ def test_a_hint_and_a_reset_are_for_where_one_is_without_a_stage(place: Place, h
     done = here("reset", "--yes")
     assert (done.code, place.recorded) == (2, {"s01", "s02"})
     assert "no stage is left to work on" in done.err
+
+
+def test_where_a_cause_is_named_its_remedy_comes_first_and_alone(place: Place) -> None:
+    place.numbers.write_text(WRONG, encoding="utf-8")
+    place.run("check", "s01")
+    first = place.run("hint", "s01", "double").out
+    assert "This is the square." in first and "Multiply by 2." in first
+    assert "a nudge" not in first and "one step further: grader hint s01 double" in first
+    second = place.run("hint", "s01", "double").out
+    assert "a nudge" in second and "Multiply by 2." not in second
+    assert "2 hints are left" in place.run("solution", "s01", "double", "--give-up", "--yes").err
+    place.numbers.write_text(WRONG + "\n", encoding="utf-8")
+    place.run("check", "s01")
+    assert "the idea" in place.run("hint", "s01", "double").out  # the same cause: its remedy is known
+
+
+EDGES = """\
+import pytest
+from grader.testing import assert_equal
+
+
+@pytest.mark.values
+@pytest.mark.criterion("double")
+def test_of_numbers(learner):
+    assert_equal(learner.double(3), 6)
+
+
+@pytest.mark.{kind}
+@pytest.mark.criterion("double")
+def test_of_something_else(learner):
+    assert_equal(learner.double(0), {right})
+"""
+
+
+def write_edges(place: Place, kind: str) -> None:
+    """Put tests of values and of another kind in place of those of a row, and a module that fails the other kind."""
+    hidden = place.root / "hidden" / "s01_numbers"
+    (hidden / "solution.py").write_text(NUMBERS.replace("2 * x", "2 * x if x else 7"), encoding="utf-8")
+    (hidden / "mistakes.py").write_text("", encoding="utf-8")
+    for file in (hidden / "test_hidden_double.py", place.root / "stages/s01_numbers/tests/test_double.py"):
+        file.write_text(EDGES.format(kind=kind, right=7), encoding="utf-8")
+    place.numbers.write_text(NUMBERS.replace("2 * x", "x + x"), encoding="utf-8")
+
+
+def test_where_only_edges_fail_a_hint_is_about_them_and_not_about_the_idea(place: Place) -> None:
+    write_edges(place, "edges")
+    assert place.run("check", "s01").code == 1
+    left = place.run("solution", "s01", "double", "--give-up", "--yes")
+    assert left.code == 3 and "2 hints are left" in left.err
+    texts = [place.run("hint", "s01", "double").out for _ in range(2)]
+    assert "double(x=0)" in texts[0] and "a nudge" not in texts[0] and "the idea" not in texts[0]
+    assert "hint 3 of 3" in texts[1] and "nearly the answer" in texts[1]
+    assert place.run("solution", "s01", "double", "--give-up", "--yes").code == 0
+
+
+def test_where_only_robustness_is_missing_a_hint_is_about_that(place: Place) -> None:
+    write_edges(place, "dtype")
+    place.run("check", "s01")
+    texts = [place.run("hint", "s01", "double").out for _ in range(2)]
+    assert "dtype" in texts[0] and "the idea" not in texts[0] and "nearly the answer" in texts[1]
+
+
+def test_checks_that_an_earlier_grader_kept_are_read(place: Place) -> None:
+    place.numbers.write_text(WRONG, encoding="utf-8")
+    place.run("check", "s01")
+    kept = place.root / ".grader" / "checks" / "s01.json"
+    data = json.loads(kept.read_text(encoding="utf-8"))
+    for row in data["rows"]:
+        for name in ("fix", "example", "has_values"):
+            del row[name]
+    kept.write_text(json.dumps(data), encoding="utf-8")
+    found = place.run("hint", "s01", "double").out
+    assert "The last check: This is the square." in found and "hint 1 of 3" in found

@@ -1,0 +1,98 @@
+"""The hints of a row: first what to do about what the last check found, then the three that the course has for it."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+
+from grader.course.sealed import public_only
+from grader.course.stage import Criterion, Stage
+from grader.errors import ProgressError
+from grader.progress.actions import Workspace
+from grader.progress.last_check import RowCheck
+from grader.progress.lessons import checked, last_checked
+from grader.progress.remedies import remedy_of
+from grader.progress.state import Progress
+
+MARK = 16  # characters of a digest that tell one remedy from another
+
+
+@dataclass(frozen=True)
+class Hint:
+    """One hint of a row: its text, which of how many it is, from 1, and what the last check found of the row.
+
+    number is 0 where the text is the remedy of what the check found. can_be_seen says whether the reference can be
+    shown here after the last hint. unrecorded says why it is not recorded that the hint was shown, where that is so: it
+    comes again next time.
+    """
+
+    criterion: Criterion
+    text: str
+    number: int
+    total: int
+    about: RowCheck | None = None
+    can_be_seen: bool = True
+    unrecorded: str = ""
+
+
+def next_hint(workspace: Workspace, stage: Stage, criterion: str | None) -> Hint | None:
+    """Return the next hint of a row, by default of the first that does not pass; None where all pass.
+
+    What the last check found counts while the module is as it was then; else it is graded here, without recording. A
+    function that stands in several rows means the first of them that does not pass. A row that passes without all of
+    its robustness gets a hint, with what is missing, where it is asked for.
+
+    Where the check named a cause, or the values are right, the remedy of that comes first. Where they are right, the
+    last of the course's hints follows: the first two lead to values.
+    """
+    meant = stage.meant(criterion) if criterion is not None else stage.criteria
+    if criterion is not None and len(meant) < 2:
+        meant = (stage.asked(criterion),)
+    known = last_checked(workspace, stage) if len(meant) == 1 else checked(workspace, stage)
+    ids = [row.id for row in meant]
+    lacking = () if known is None else known.open if criterion is None else (*known.open, *known.not_robust)
+    about = next((row for row in lacking if row.id in ids), None)
+    if about is None and criterion is None:
+        return None
+    row = meant[0] if about is None else stage.criterion(about.id)
+    progress, total, unrecorded = workspace.store.read(), len(row.hints), ""
+    remedy = _untold(progress, stage, row, about)
+    least = total if about is not None and about.is_nearly_done else 1
+    place = 0
+    try:
+        if remedy:
+            workspace.store.record_remedy(stage.id, row.id, _mark(remedy))
+        else:
+            place = workspace.store.next_hint(stage.id, row.id, total, least)
+    except ProgressError as error:  # a disk that is full keeps nobody from a hint
+        place = min(max(_told(progress, stage, row), least - 1), total - 1)
+        unrecorded = error.message
+    text, number = (remedy, 0) if remedy else (row.hints[place], place + 1)
+    return Hint(row, text, number, total, about, not public_only(stage), unrecorded)
+
+
+def hints_left(workspace: Workspace, stage: Stage, row: Criterion) -> int:
+    """Return how often a row's next hint has to be asked for until the last one has been shown."""
+    progress = workspace.store.read()
+    left = len(row.hints) - _told(progress, stage, row)
+    if not left:
+        return 0
+    known = last_checked(workspace, stage)
+    lacking = () if known is None else (*known.open, *known.not_robust)
+    about = next((each for each in lacking if each.id == row.id), None)
+    left = 1 if about is not None and about.is_nearly_done else left
+    return left + bool(_untold(progress, stage, row, about))
+
+
+def _told(progress: Progress, stage: Stage, row: Criterion) -> int:
+    return min(progress.hints.get(f"{stage.id}/{row.id}", 0), len(row.hints))
+
+
+def _untold(progress: Progress, stage: Stage, row: Criterion, about: RowCheck | None) -> str:
+    """Return the remedy of what the last check found, unless it was the one told last."""
+    text = remedy_of(row, about) if about is not None else ""
+    return "" if progress.remedies.get(f"{stage.id}/{row.id}") == _mark(text) else text
+
+
+def _mark(remedy: str) -> str:
+    return hashlib.sha256(remedy.encode()).hexdigest()[:MARK]
