@@ -127,6 +127,7 @@ class Failure:
     kind: Kind | Literal[""] = ""
     help: str = ""  # what an exception means here
     gradients: tuple[Gradient, ...] = ()  # of a wrong backward pass, beside the right ones
+    pattern: str = ""  # the line of the message that says what its numbers look like
 
 
 @dataclass(frozen=True)

@@ -79,6 +79,7 @@ class Outcome:
     explanation could not be made; kind is one of KINDS, or empty where the test's marks name none, or several;
     called holds, of a test that failed, the stage's own functions and classes that it called, methods as Class.method;
     help is what a common exception of NumPy or Python means here; gradients compares what a wrong backward pass gave;
+    pattern is the line of the message that says what its numbers look like;
     calls holds, where a run is timed, each call of a test that passed.
     """
 
@@ -98,6 +99,7 @@ class Outcome:
     called: tuple[str, ...] = ()
     help: str = ""
     gradients: tuple[Gradient, ...] = ()
+    pattern: str = ""
     calls: tuple[Call, ...] = ()
 
 

@@ -80,7 +80,8 @@ def check(workspace: Workspace, stage: Stage, request: GradingRequest, telling: 
         raise
     (verdict,) = traced(workspace, request, telling.of_interest, (_shown(stage, verdict, telling),))
     if not telling.press.takes_stdout:
-        _print(verdict, _command(f"grader check {stage.id}", request), telling.verbose, telling.row)
+        again, foreign = _command(f"grader check {stage.id}", request), request.submission is not None
+        _print(verdict, again, telling.verbose, telling.row, fix=foreign)
         _what_next(workspace, stage, request, verdict)
     _warn_of_record((verdict,))
     _publish(workspace, telling, (verdict,))
@@ -134,7 +135,7 @@ def demo(request: GradingRequest, row: str | None, verbose: bool) -> int:
     request = replace(request, submission=workspace.course.root / example.file, ours=True)
     with screen.ticking(stage.id) as tick:
         verdict = actions.check(workspace, stage, request, tick)
-    _print(verdict, "grader demo", verbose, shown)
+    _print(verdict, "grader demo", verbose, shown, fix=True)
     screen.say(DEMO_NOTE.format(file=verdict.run.label, first=workspace.course.stages[0].id))
     return FAULT if verdict.grader_fault else 0
 
@@ -182,10 +183,10 @@ def _ungraded(stage: Stage, request: GradingRequest, error: Exception) -> Verdic
     return replace(empty, faults=(said,))
 
 
-def _print(verdict: Verdict, again: str, verbose: bool, row: str | None) -> None:
+def _print(verdict: Verdict, again: str, verbose: bool, row: str | None, fix: bool) -> None:
     from grader.report.terminal.checklist import Style, verdict_lines
 
-    screen.show(verdict_lines(verdict, Style(screen.look(), again, verbose, row)))
+    screen.show(verdict_lines(verdict, Style(screen.look(), again, verbose, row, fix)))
 
 
 def _warn_of_record(verdicts: tuple[Verdict, ...]) -> None:

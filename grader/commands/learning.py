@@ -240,10 +240,13 @@ def _give_up(
 
 def _is_sure(stage: Stage, row: Criterion) -> bool:
     """Ask whether a row is to be shown; UsageError where nobody can answer."""
+    from grader.report.terminal.screen import say
+
     asked = f"{stage.id} {row.id} is recorded as seen once it is shown"
     if not sys.stdin.isatty():
         raise UsageError(f"{asked}, and there is no terminal to ask for confirmation", "Give --yes.")
-    return typer.confirm(f"{asked}; {stage.id} can still be passed. Show it?", err=True)
+    say(f"{asked}. {stage.id} can still be passed.")
+    return typer.confirm("Show it?", err=True)
 
 
 def _compare(workspace: Workspace, stage: Stage, time: bool, json: bool) -> None:

@@ -99,6 +99,8 @@ class Assessor:
             from grader.diagnosis.exceptions import help_with
 
             base = replace(base, help=help_with(error, self.job.source, self.stage))
+        if (pattern := self._pattern(attempt, error)) in message.splitlines():
+            base = replace(base, pattern=pattern)
         return replace(base, status=status, message=message[:TEXT_LIMIT], where=where, notes=_notes(connection))
 
     def explained(self, outcome: Outcome, attempt: Attempt) -> Outcome:
@@ -182,6 +184,15 @@ class Assessor:
             text = arguments.named(text, actual, attempt.connection.records, reference)
         text = name_axes(text, axes) if axes else text
         return text[:TEXT_LIMIT] or "the test's assertion does not hold"
+
+    def _pattern(self, attempt: Attempt, error: BaseException | None) -> str:
+        """Return what the numbers of a difference look like, as the message says it; empty where nothing is plain."""
+        difference: Difference | None = getattr(error, "difference", None)
+        if difference is None or not difference.pattern:
+            return ""
+        call = calls.last_call(attempt.connection.records) if attempt.connection else None
+        axes = self._axes(call, difference) if getattr(error, "name", "") == "result" else ()
+        return name_axes(difference.pattern, axes) if axes else difference.pattern
 
     def _axes(self, call: Record | None, difference: Difference | None) -> tuple[str, ...]:
         """Return the names of the axes of what a call returned, where a message about it has none."""

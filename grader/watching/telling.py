@@ -165,7 +165,7 @@ def spoken(
     if known is not None and not verdict.faults and _unexplained(known) == _unexplained(board.first):
         found = next((each.diagnosis for each in board.first.failures if each.diagnosis), None)
         if found is not None:
-            return lines + paragraph(f"{found.text}\n{found.fix}", look)
+            return lines + paragraph(found.text, look)
         is_over = board.since is None and board.first.status == "failed" and decided is not None
         return lines + (paragraph(NO_CAUSE, look) if is_over else [])
     return [*lines, *spoken_row(board, board.first, look)]

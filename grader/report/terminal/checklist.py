@@ -37,13 +37,15 @@ class Style:
     """How to tell it: again is the command that repeats this run (without its seed), verbose leaves nothing out.
 
     only is the row that alone is told; else the first one that fails is told whole, and the others on a line each.
-    Where none fails, that is the first one that lacks robustness.
+    Where none fails, that is the first one that lacks robustness. fix tells what to do about a named cause, too: a
+    learner asks for that with `hint`.
     """
 
     look: Look
     again: str
     verbose: bool = False
     only: str | None = None
+    fix: bool = False
 
 
 def verdict_lines(verdict: Verdict, style: Style) -> list[Text]:
@@ -159,7 +161,9 @@ def detail_lines(result: CriterionResult, verdict: Verdict, style: Style, comman
     called = any(failure.call for failure in shown)
     if commands and result.status not in ("grader_fault", "blocked") and (called or verdict.feedback != "full"):
         read = f"read: {style.look.command(f'grader show {verdict.stage} {result.id}')}"
-        hint = f"more help: {style.look.command(f'grader hint {verdict.stage} {result.id}')}"
+        is_told = style.fix or style.verbose or not any(failure.diagnosis for failure in shown)
+        helps = "more help" if is_told else "fix it"
+        hint = f"{helps}: {style.look.command(f'grader hint {verdict.stage} {result.id}')}"
         again = f"again with these inputs: {style.look.command(style.again)} --seed {verdict.run.seed}"
         lines += side_by_side([read, hint], style.look) + (side_by_side([again], style.look) if called else [])
     return lines
@@ -190,26 +194,33 @@ def _test_lines(test: str, look: Look) -> list[Text]:
 
 def _failure_lines(failure: Failure, style: Style, before: Failure | None) -> list[Text]:
     """Return the call, what came of it, notes, the known mistake and the place; nothing that stands above already."""
-    look = style.look
+    look, cause = style.look, failure.diagnosis
     lines: list[Text] = []
     if style.verbose:
         lines += _test_lines(failure.test, look)
     if failure.call:
         lines += paragraph(failure.call, look, "bold", hanging=4)
-    if failure.message:
-        lines += paragraph(look.prose(_trimmed(failure.message, MESSAGE_LINES, style)), look)
-    if failure.help and (before is None or before.help != failure.help):
+    if message := evidence(failure, style):
+        lines += paragraph(look.prose(_trimmed(message, MESSAGE_LINES, style)), look)
+    if failure.help and (style.verbose or cause is None) and (before is None or before.help != failure.help):
         lines += paragraph(look.prose(_trimmed(failure.help, NOTE_LINES, style)), look, "yellow")
     if before is None or before.gradients != failure.gradients:
         lines += gradient_lines(failure.gradients, look)
     for note in failure.notes if before is None or before.notes != failure.notes else ():
         lines += paragraph(_trimmed(note, NOTE_LINES, style), look, "dim")
-    if failure.diagnosis and (before is None or before.diagnosis != failure.diagnosis):
-        lines += paragraph(look.prose(failure.diagnosis.text), look, "yellow")
-        lines += paragraph(look.prose(failure.diagnosis.fix), look, "yellow")
+    if cause is not None and (before is None or before.diagnosis != cause):
+        lines += paragraph(look.prose(cause.text), look, "yellow")
+        lines += paragraph(look.prose(cause.fix), look, "yellow") if style.fix or style.verbose else []
     if failure.where and (before is None or before.where != failure.where):
         lines = with_place(lines, f"{failure.where.file}:{failure.where.line}", look)
     return lines
+
+
+def evidence(failure: Failure, style: Style) -> str:
+    """Return the message of a failure; where its cause is named, without what its numbers look like beside that."""
+    if failure.diagnosis is None or not failure.pattern or style.verbose:
+        return failure.message
+    return "\n".join(line for line in failure.message.splitlines() if line != failure.pattern)
 
 
 def fault_lines(verdict: Verdict, style: Style) -> list[Text]:

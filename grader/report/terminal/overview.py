@@ -230,8 +230,9 @@ def hint_told(stage: Stage, hint: Hint, look: Look) -> list[Text]:
         about = look.prose(about)
     told = paragraph(f"The last check: {about}", look, "yellow") if about else []
     told += paragraph(look.prose(hint.text), look)
-    last = look.command(after_last(stage, hint))
-    return told + (side_by_side([last], look) if hint.can_be_seen and last else paragraph(last, look, "dim"))
+    if not (last := look.command(after_last(stage, hint))):
+        return told
+    return told + (side_by_side([last], look) if hint.can_be_seen else paragraph(last, look, "dim"))
 
 
 def about_row(row: RowCheck | None) -> str:

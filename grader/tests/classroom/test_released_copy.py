@@ -124,6 +124,18 @@ def test_without_the_key_public_tests_are_run_and_no_pass_is_recorded(keyed: Cop
     assert [(each["id"], each["state"]) for each in stages] == [("s01", "public")]
     refused = keyed.grader("solution", "s01")
     assert refused.returncode == 4 and "are sealed" in refused.stderr and not refused.stdout
+    alone = keyed.grader("solution", "s01", "trace", "--give-up", "--yes")
+    assert alone.returncode == 4 and "is sealed" in alone.stderr and "instructor" in alone.stderr and not alone.stdout
+    hints = [keyed.grader("hint", "s01", "trace").stdout for _ in range(3)]
+    assert "ask your instructor" in hints[-1] and "--give-up" not in "".join(hints)
+
+
+def test_in_a_copy_for_oneself_a_function_is_shown_after_the_last_hint(copy: Copy) -> None:
+    for _ in range(3):
+        copy.grader("hint", "s01", "trace")
+    shown = copy.grader("solution", "s01", "trace", "--give-up", "--yes")
+    assert shown.returncode == 0 and "def trace" in shown.stdout and "def transpose" not in shown.stdout
+    assert "1 seen" in copy.grader("status").stdout
 
 
 @pytest.mark.full_matrix("grader/course")

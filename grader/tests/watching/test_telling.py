@@ -112,7 +112,7 @@ def test_plain_mode_tells_sentences_without_marks(board: Board) -> None:
     assert lines[:2] == ["s01 · Numbers: 0 of 2 rows pass.", "First: double is right: 0 of 2 tests."]
     assert not set("✗✓○–░█") & set("\n".join(lines))
     told = text(telling.spoken(board, LOOK, board.first))
-    assert told == "s01 · Numbers: 0 of 2 rows pass.\n    This is the square.\n    Multiply by 2."
+    assert told == "s01 · Numbers: 0 of 2 rows pass.\n    This is the square."
     trouble = replace(board, verdict=None, trouble=("s01 has no module", "Use `grader reset s01`."))
     assert text(telling.spoken(trouble, LOOK)) == "s01 has no module\nUse `grader reset s01`."
 

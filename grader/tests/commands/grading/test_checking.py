@@ -55,13 +55,15 @@ def test_a_wrong_answer_is_explained_and_leads_on(place: Place) -> None:
     assert (done.code, done.err, place.recorded) == (1, "", set())
     for line in (
         "    double(x=3)",
-        "    This is the square.",
-        "    Multiply by 2." + "stages/s01_numbers/numbers_.py:6".rjust(81),
-        "    read: grader show s01 double    more help: grader hint s01 double",
+        "    This is the square." + "stages/s01_numbers/numbers_.py:6".rjust(77),
+        "    read: grader show s01 double    fix it: grader hint s01 double",
         "    again with these inputs: grader check s01 --seed 40817",
         "–      quadruple is right" + " " * 53 + "waits for double",
     ):
         assert line in done.out.splitlines()
+    assert "Multiply by 2." not in done.out  # that comes with the hint, and where all is wanted
+    assert "Multiply by 2." in place.process("check", "s01", "-v").out
+    assert "Multiply by 2." in place.process("check", "s01", "--submission", str(place.numbers)).out
     assert place.store.read().last == "s01"
 
 
@@ -229,3 +231,29 @@ def test_all_stages_of_an_archive_are_graded(place: Place, tmp_path: Path) -> No
     done = place.run("check", "--all", "--submission", archive)
     assert done.out.splitlines()[-1].endswith("2 of 2 criteria")
     assert not place.store.file.exists()
+
+
+ARRAYS = """\
+import numpy as np
+import pytest
+from grader.testing import assert_equal
+
+
+@pytest.mark.criterion("double")
+def test_of_an_array(learner):
+    assert_equal(learner.double(np.array([1.0, 2.0, 4.0])), np.array([2.0, 4.0, 8.0]))
+"""
+
+
+def test_what_the_numbers_look_like_is_told_only_where_no_cause_is_named(place: Place) -> None:
+    hidden = place.root / "hidden" / "s01_numbers"
+    for file in (hidden / "test_hidden_double.py", place.root / "stages/s01_numbers/tests/test_double.py"):
+        file.write_text(ARRAYS, encoding="utf-8")
+    mistakes = (hidden / "mistakes.py").read_text(encoding="utf-8").replace("x * x", "1.0 * x")
+    (hidden / "mistakes.py").write_text(mistakes, encoding="utf-8")
+    place.numbers.write_text(NUMBERS.replace("2 * x", "x * 1.0"), encoding="utf-8")
+    pattern = "every value is 0.5 times the expected one"
+    shown = place.run("check", "s01").out
+    assert "This is the square." in shown and "expected 2.0, got 1.0" in shown and pattern not in shown
+    failures = place.run("check", "s01", "--json").json["criteria"][0]["failures"]
+    assert all(pattern in each["message"] for each in failures)

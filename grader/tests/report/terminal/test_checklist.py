@@ -32,9 +32,9 @@ s15 · Attention mechanisms                                  1 of 4 criteria   �
     split_heads(x: float64 (batch 2, seq 6, d_model 8), num_heads=2)
     shape (2, 2, 6, 4) is right; 72 of 96 values differ, first at [0, 0, 1, 0]: expected 8.0, got 4.0
     This is what you get by reshaping straight to (batch, heads, seq, d_k): tokens are mixed across heads.
-    Reshape to (batch, seq, heads, d_k) first, then swap axes 1 and 2.            stages/s15_attention/attention.py:142
+                                                                                  stages/s15_attention/attention.py:142
     and 1 more test: grader check s15 --row split-heads -v
-    read: grader show s15 split-heads    more help: grader hint s15 split-heads
+    read: grader show s15 split-heads    fix it: grader hint s15 split-heads
     again with these inputs: grader check s15 --seed 40817
 ○      merge_heads reverses split_heads                                       not started
 –      multi_head_attention_forward                                           waits for split_heads
@@ -61,7 +61,7 @@ def test_no_line_ends_in_spaces(width: int) -> None:
 def test_at_80_columns_the_place_and_the_commands_stand_on_lines_of_their_own() -> None:
     lines = shown(width=80).splitlines()
     assert "    stages/s15_attention/attention.py:142" in lines
-    assert "    read: grader show s15 split-heads    more help: grader hint s15 split-heads" in lines
+    assert "    read: grader show s15 split-heads    fix it: grader hint s15 split-heads" in lines
     assert "    again with these inputs: grader check s15 --seed 40817" in lines
 
 
@@ -202,7 +202,7 @@ def test_a_command_that_fills_the_line_is_not_broken() -> None:
 def test_commands_are_told_as_this_grader_was_started(grader: str) -> None:
     look = Look(80, grader=grader)
     told = "\n".join(line.plain for line in verdict_lines(VERDICT, Style(look, "grader check s15")))
-    assert f"more help: {grader} hint s15 split-heads" in told
+    assert f"fix it: {grader} hint s15 split-heads" in told
     assert f"{grader} check s15 --seed 40817" in told
     assert max(map(len, told.split("\n"))) <= 80
     problem = Problem("missing", "there is no module", None, "`grader reset s15` puts it back.")

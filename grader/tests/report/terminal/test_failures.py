@@ -152,3 +152,14 @@ def test_why_the_isolation_is_weak_is_told_on_request() -> None:
     weak = replace(VERDICT, run=replace(RUN, isolation="process", isolation_note="bwrap is not installed"))
     assert "bwrap" not in shown(verdict=weak)
     assert "isolation: bwrap is not installed" in shown(verdict=weak, verbose=True)
+
+
+def test_beside_a_named_cause_nothing_else_explains() -> None:
+    pattern = "every value is 0.5 times the expected one"
+    failure = replace(FAILURE, message=f"{FAILURE.message}\n{pattern}", pattern=pattern, help="What ValueError means.")
+    for row, explained in ((failing(failure), False), (failing(replace(failure, diagnosis=None)), True)):
+        text = " ".join(shown(row).split())
+        assert (pattern in text, failure.help in text) == (explained, explained)
+        assert "72 of 96 values differ" in text and ("fix it: grader hint" in text) != explained
+    text = " ".join(shown(failing(failure), verbose=True).split())
+    assert pattern in text and failure.help in text and "Reshape to (batch, seq, heads, d_k) first" in text

@@ -91,6 +91,8 @@ class TestRobustness:
 
     def test_the_cause_is_told_where_no_row_fails(self) -> None:
         lines = shown(120, verdict=BARE)
+        assert any(DIAGNOSIS.text in line for line in lines) and not any(DIAGNOSIS.fix in line for line in lines)
+        lines = shown(120, verdict=BARE, verbose=True)
         assert any(DIAGNOSIS.text in line for line in lines) and any(DIAGNOSIS.fix in line for line in lines)
 
     def test_where_a_row_fails_that_one_is_told_and_this_one_on_request(self) -> None:
