@@ -55,7 +55,7 @@ def test_a_wrong_answer_is_explained_and_leads_on(place: Place) -> None:
     assert (done.code, done.err, place.recorded) == (1, "", set())
     for line in (
         "    double(x=3)",
-        "    This is the square." + "stages/s01_numbers/numbers_.py:6".rjust(77),
+        "    This is the square." + "stages/s01_numbers/numbers_.py:6".rjust(76),
         "    read: grader show s01 double    fix it: grader hint s01 double",
         "    again with these inputs: grader check s01 --seed 40817",
         "–      quadruple is right" + " " * 53 + "waits for double",
@@ -252,7 +252,7 @@ def test_what_the_numbers_look_like_is_told_only_where_no_cause_is_named(place: 
     mistakes = (hidden / "mistakes.py").read_text(encoding="utf-8").replace("x * x", "1.0 * x")
     (hidden / "mistakes.py").write_text(mistakes, encoding="utf-8")
     place.numbers.write_text(NUMBERS.replace("2 * x", "x * 1.0"), encoding="utf-8")
-    pattern = "every value is 0.5 times the expected one"
+    pattern = "every value is 0.5 times (1/2 times) the expected one"
     shown = place.run("check", "s01").out
     assert "This is the square." in shown and "expected 2.0, got 1.0" in shown and pattern not in shown
     failures = place.run("check", "s01", "--json").json["criteria"][0]["failures"]
