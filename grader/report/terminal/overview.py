@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     Times = Mapping[str, tuple[StepTime, ...]]  # of the steps of a stage, by its id
 
-SCHEMA = 1
+SCHEMA = 2
 STATES = {
     "passed": "passed",
     "changed": "changed since it passed",
