@@ -50,7 +50,7 @@ def test_the_status_lists_every_stage(here: Here) -> None:
 def test_the_status_is_a_document_too(here: Here) -> None:
     here.place.passed("s01")
     found = here("status", "--json").json
-    assert (found["schema"], found["current"], found["notice"]) == (1, "s02", None)
+    assert (found["schema"], found["current"], found["notice"]) == (2, "s02", None)
     assert [(each["id"], each["state"], each["waits_for"]) for each in found["stages"]] == [
         ("s01", "changed", []),
         ("s02", "open", []),

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
     Times = Mapping[str, tuple[StepTime, ...]]  # of the steps of a stage, by its id
 
-SCHEMA = 2
+SCHEMA = 1
+STATUS_SCHEMA = 2  # of `status --json`
 STATES = {
     "passed": "passed",
     "changed": "changed since it passed",
@@ -180,7 +181,7 @@ def status_document(
         for each in standings
     ]
     return {
-        "schema": SCHEMA,
+        "schema": STATUS_SCHEMA,
         "course": course,
         "current": here,
         "step": None if step is None else step.number,
