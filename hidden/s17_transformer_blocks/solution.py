@@ -636,7 +636,8 @@ def _gelu_slope(x):
 
 def _normal_cdf(x):
     """Probability that a standard normal number is at most x; NumPy has no erf, math has it for one number."""
-    return (1 + np.vectorize(math.erf, otypes=[x.dtype])(x / math.sqrt(2))) / 2
+    z = x / math.sqrt(2)
+    return (1 + np.fromiter(map(math.erf, z.ravel().tolist()), x.dtype, x.size).reshape(x.shape)) / 2
 
 
 def _linear_gradients(x, grad):
