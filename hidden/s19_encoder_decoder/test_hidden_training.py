@@ -99,8 +99,8 @@ def searched(learner, model, source):
 
     def next_log_probs(prefix):
         logits = plain_array(model.decode(np.array(prefix)[None], memory, mask))[0, -1]
-        shifted = logits - logits.max()
-        return shifted - np.log(np.exp(shifted).sum())
+        below_zero = logits - logits.max()
+        return below_zero - np.log(np.exp(below_zero).sum())
 
     tokens, _ = learner.beam_search(next_log_probs, START, END, max_length=LONGEST + 1)
     return [int(plain_array(token, name="token")) for token in tokens]
