@@ -95,6 +95,11 @@ def test_the_course_has_one_name() -> None:
     assert f"Welcome to {title}:" in (ROOT / "docs" / "tutorial.md").read_text(encoding="utf-8")
 
 
+def test_a_learners_folder_brings_the_first_hour() -> None:
+    assert "docs/tutorial.md" in read_settings(ROOT).pages
+    assert "docs/tutorial.md" in (ROOT / "docs" / "package.md").read_text(encoding="utf-8")
+
+
 def test_the_readme_begins_with_what_a_newcomer_needs() -> None:
     lines = (ROOT / "README.md").read_text(encoding="utf-8").splitlines()
     first = "\n".join(lines[:25])
