@@ -214,7 +214,7 @@ def after_last(stage: Stage, hint: Hint) -> str:
         return ""
     if not hint.can_be_seen:
         return "This is the last hint. If it does not help, ask your instructor: the solution is sealed in this copy."
-    return f"this is the last hint; the function itself: grader solution {stage.id} {hint.criterion.id} --give-up"
+    return f"this is the last hint; the function itself: `grader solution {stage.id} {hint.criterion.id} --give-up`"
 
 
 def hint_words(stage: Stage, hint: Hint) -> str:
@@ -233,7 +233,7 @@ def hint_told(stage: Stage, hint: Hint, look: Look) -> list[Text]:
     told += paragraph(look.prose(hint.text), look)
     if not (last := look.command(after_last(stage, hint))):
         return told
-    return told + (side_by_side([last], look) if hint.can_be_seen else paragraph(last, look, "dim"))
+    return told + (side_by_side([last.replace("`", "")], look) if hint.can_be_seen else paragraph(last, look, "dim"))
 
 
 def about_row(row: RowCheck | None) -> str:

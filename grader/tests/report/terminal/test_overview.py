@@ -8,10 +8,11 @@ from typing import Any
 
 from grader.course.manifest import load_course
 from grader.progress.actions import Standing
+from grader.progress.hints import Hint
 from grader.progress.state import Progress
 from grader.progress.steps import Step, StepTime
 from grader.report.terminal.layout import Look
-from grader.report.terminal.overview import home_lines, status_document, status_lines
+from grader.report.terminal.overview import hint_lines, home_lines, status_document, status_lines
 from grader.tests.support.places import ROOT
 
 COURSE = load_course(ROOT)
@@ -100,3 +101,10 @@ def test_what_has_a_milestone_can_be_explored() -> None:
 
     with_one = {stage.id for stage in COURSE.stages if stage.milestone}
     assert "s12" in with_one and with_one <= set(PLANS)
+
+
+def test_after_the_last_hint_each_command_begins_as_the_grader_was_started() -> None:
+    stage = COURSE.stages[0]
+    hint = Hint(stage.criteria[0], "Sum.", 3, 3)
+    told = " ".join(line.plain for line in hint_lines(stage, hint, replace(LOOK, grader="uv run grader")))
+    assert "uv run grader solution s01 dot-product --give-up" in told and "uv run grader show s01 dot-product" in told
