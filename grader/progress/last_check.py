@@ -142,7 +142,7 @@ def _row(row: CriterionResult, stage: Stage, withheld: bool) -> RowCheck:
     deciding = _deciding(row, stage)
     causes = (each.diagnosis for each in deciding if _may_tell(each, stage))
     cause = next((each for each in causes if each is not None), None)
-    mistake, fix = (cause.text, cause.fix) if cause is not None else ("", "")
+    mistake, fix = (cause.text, cause.fix) if cause is not None else (_told_without_a_call(deciding, stage), "")
     lacking = {each.kind: (each.passed, each.total) for each in row.kinds if each.passed < each.total}
     names = {name for each in stage.criteria for name in each.functions}
     names |= {name.partition(".")[0] for name in names}
@@ -160,6 +160,12 @@ def _deciding(row: CriterionResult, stage: Stage) -> list[Failure]:
     values = [each for each in row.failures if each.kind not in BESIDE_VALUES]
     count = [each for each in row.failures if row.counts.counts(each.kind, stage.passes)]
     return values or count or list(row.failures)
+
+
+def _told_without_a_call(failures: list[Failure], stage: Stage) -> str:
+    """Return why tests failed before they called anything: a name that is missing, or something not allowed here."""
+    told = next((each for each in failures if _is_open(each, stage)), None)
+    return told.message if told is not None and not told.call and told.status == "failed" else ""
 
 
 def _example(failure: Failure) -> str:

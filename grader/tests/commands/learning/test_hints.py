@@ -129,3 +129,10 @@ def test_checks_that_an_earlier_grader_kept_are_read(place: Place) -> None:
     kept.write_text(json.dumps(data), encoding="utf-8")
     found = place.run("hint", "s01", "double").out
     assert "The last check: This is the square." in found and "hint 1 of 3" in found
+
+
+def test_a_hint_says_why_tests_failed_before_they_called_anything(place: Place) -> None:
+    place.numbers.write_text(NUMBERS.replace("def double(", "def duoble("), encoding="utf-8")
+    place.run("check", "s01")
+    told = " ".join(place.run("hint", "s01", "double").out.split())
+    assert "The last check: stages/s01_numbers/numbers_.py does not define double: it defines duoble" in told
