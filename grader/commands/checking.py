@@ -16,6 +16,7 @@ from grader.commands.options import (
     Isolation,
     Json,
     OnlyRow,
+    RowName,
     Seed,
     ShownRow,
     Verbose,
@@ -30,10 +31,12 @@ from grader.commands.submission_options import (
     SigningKey,
     Student,
 )
+from grader.errors import UsageError
 
 
 def check(
     stage: AnyStage = None,
+    criterion: RowName = None,
     row: ShownRow = None,
     only: OnlyRow = None,
     seed: Seed = None,
@@ -62,6 +65,9 @@ def check(
     from grader.progress.actions import GradingRequest
     from grader.progress.naming import stage_and_row
 
+    if None not in (criterion, row):
+        raise UsageError(f"two rows are named, {criterion!r} and {row!r}, and one is shown", "Leave one of them out.")
+    row = criterion if row is None else row
     lent = choices.lent(lend, submission)
     request = GradingRequest(submission, only, seed, isolation, require_isolation, student, lent=lent, anyway=anyway)
     several = choices.several(every, begun, stage, request, row)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from grader.outcome import Status
@@ -117,13 +118,32 @@ def _checklist(verdict: Verdict, style: Style) -> list[Text]:
     lines: list[Text] = []
     offered = False
     width = max((len(tests_words(result)) for result in rows), default=0)
-    for result in rows:
+    begun = any(result.status != "not_started" for result in rows)
+    folds = {} if style.verbose or style.only is not None or not begun else _folds(rows)
+    for place, result in enumerate(rows):
+        if place in folds:
+            more = f"{'':{width}}  {folds[place]} more criteria" if width else f"{folds[place]} more criteria"
+            lines += row("not_started", more, "not started", style.look) if folds[place] else []
+            continue
         lines += _row_line(result, style.look, width)
         if result in whole:
             below = detail_lines(result, verdict, style, commands=not offered)
             offered = offered or bool(below)
             lines += below
     return [*lines, *_more_lines([result for result in rows if result not in whole], style)]
+
+
+def _folds(rows: list[CriterionResult]) -> dict[int, int]:
+    """Return the places of rows that are not told on lines of their own: with a number, how many, or with 0.
+
+    They are those of a run of rows that are not started, after its first, where there are at least two.
+    """
+    folds: dict[int, int] = {}
+    for status, run in groupby(enumerate(rows), lambda each: each[1].status):
+        _, *rest = [place for place, _ in run]
+        if status == "not_started" and len(rest) > 1:
+            folds |= dict.fromkeys(rest, 0) | {rest[0]: len(rest)}
+    return folds
 
 
 def _row_line(result: CriterionResult, look: Look, width: int) -> list[Text]:

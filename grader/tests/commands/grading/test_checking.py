@@ -257,3 +257,13 @@ def test_what_the_numbers_look_like_is_told_only_where_no_cause_is_named(place: 
     assert "This is the square." in shown and "expected 2.0, got 1.0" in shown and pattern not in shown
     failures = place.run("check", "s01", "--json").json["criteria"][0]["failures"]
     assert all(pattern in each["message"] for each in failures)
+
+
+def test_a_row_may_follow_the_stage_as_with_hint_and_show(place: Place) -> None:
+    place.numbers.write_text(WRONG, encoding="utf-8")
+    told = [
+        place.run("check", "s01", *row, "--seed", "5").out for row in (["double"], ["--row", "double"], ["quadruple"])
+    ]
+    assert told[0].splitlines()[:3] == told[1].splitlines()[:3] != told[2].splitlines()[:3]
+    done = place.run("check", "s01", "double", "--row", "quadruple")
+    assert (done.code, done.out) == (2, "") and "two rows are named" in done.err

@@ -208,3 +208,17 @@ def test_commands_are_told_as_this_grader_was_started(grader: str) -> None:
     problem = Problem("missing", "there is no module", None, "`grader reset s15` puts it back.")
     told = "\n".join(line.plain for line in verdict_lines(replace(VERDICT, problem=problem), Style(look, "")))
     assert f"`{grader} reset s15` puts it back." in told
+
+
+def test_rows_that_are_not_started_are_folded_after_the_first_of_them() -> None:
+    fresh = [replace(MERGE, id=f"row-{place}", text=f"row {place}") for place in range(4)]
+    begun = replace(VERDICT, criteria=(SCORES, *fresh))
+    lines = text_of(verdict_lines(begun, Style(Look(80), "grader check s15"))).splitlines()
+    assert [" ".join(line.split()) for line in lines if line.startswith("○")] == [
+        "○ row 0 not started",
+        "○ 3 more criteria not started",
+    ]
+    told = text_of(verdict_lines(begun, Style(Look(80), "grader check s15", verbose=True)))
+    assert told.count("not started") == 4
+    untouched = text_of(verdict_lines(replace(VERDICT, criteria=tuple(fresh)), Style(Look(80), "grader check s15")))
+    assert untouched.count("not started") == 4
