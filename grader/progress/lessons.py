@@ -132,7 +132,7 @@ def part(stage: Stage, name: str) -> str:
     """
     text = readme(stage)
     steps = steps_of(stage, text)
-    return "\n".join(shown(stage, steps, step) for step in asked(stage, steps, name)) or text
+    return "\n".join(shown(stage, steps, step, name) for step in asked(stage, steps, name)) or text
 
 
 def _told(found: re.Match[str]) -> str:

@@ -163,13 +163,18 @@ def _listing(steps: tuple[Step, ...]) -> str:
     return "\n".join(["The steps and their rows:", *lines])
 
 
-def shown(stage: Stage, steps: tuple[Step, ...], step: Step) -> str:
-    """Return one step as a page of its own: where it is, its part of the README, and how to go on."""
+def shown(stage: Stage, steps: tuple[Step, ...], step: Step, name: str = "") -> str:
+    """Return one step as a page of its own: where it is, its part of the README, and how to go on.
+
+    The hint that it offers is for the row that name means, a row or a function, and by default for the step's first.
+    """
     time = f", about {step.minutes} minutes" if step.minutes else ""
     head = f"# {stage.id} · {stage.title}: step {step.number} of {len(steps)}{time}\n\n"
     last = step is steps[-1]
     on = "This is the last step" if last else f"The next step: `grader show {stage.id} {step.number + 1}`"
-    help_ = f". Stuck? `grader hint {stage.id} {step.rows[0]}`.\n" if step.rows else ".\n"
+    meant = [row.id for row in stage.meant(name) if row.id in step.rows] if name else []
+    row = next(iter([*meant, *step.rows]), None)
+    help_ = f". Stuck? `grader hint {stage.id} {row}`.\n" if row is not None else ".\n"
     return f"{head}{step.text.rstrip()}\n\n{on}{help_}"
 
 

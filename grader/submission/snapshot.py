@@ -11,7 +11,7 @@ from grader.course.stage import Stage
 from grader.errors import NotHandedIn, SubmissionError
 from grader.submission import files, members, revision
 from grader.submission.git import opened
-from grader.submission.names import expected, is_renamed, places, printable, several, suggestion
+from grader.submission.names import expected, is_renamed, places, printable, several, shown, suggestion
 from grader.submission.used import UsedModule, whole_digest
 
 MAX_ARCHIVE_BYTES = 64 << 20
@@ -56,7 +56,7 @@ def take(stage: Stage, path: Path | None, course_root: Path) -> Snapshot:
     be a link. Raises SubmissionError.
     """
     if path is None:
-        hint = f"`grader reset {stage.id}` puts the stage's stub there."
+        hint = f"{_misnamed(stage)}`grader reset {stage.id}` puts the stage's stub there."
         return _from_file(stage, course_root, places(stage)[0], course_root, hint)
     if (found := revision.split(path)) is not None:
         return _from_revision(stage, *found, course_root)
@@ -64,6 +64,12 @@ def take(stage: Stage, path: Path | None, course_root: Path) -> Snapshot:
     if _is_archive(path):
         return _from_archive(stage, path, course_root, hint)
     return _from_file(stage, *_located(stage, path), course_root, hint)
+
+
+def _misnamed(stage: Stage) -> str:
+    """Return what to do about Python files beside the place of a module that is not there; nothing without any."""
+    found = sorted(shown(path.name) for path in stage.folder.glob("*.py") if path.name != stage.module)[:3]
+    return f"Rename your file to {stage.module} if it is one of these: {', '.join(found)}. " if found else ""
 
 
 def holds_stages(path: Path) -> bool:

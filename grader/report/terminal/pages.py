@@ -28,6 +28,7 @@ INDENT = 4
 WIDEST = (1000, 8, 6, 5, 4, 3, 2)  # how wide a gap in a drawing may stay, until it fits
 _GAP = re.compile(r"(?<=\S)(?<!^\.\.\.)(?: {3,}(?=[^\s=])|  (?=# ))")  # before a second equation, or a comment
 FLAGS = "FRX"  # of less, as git sets them: quit where all fits on a screen, show colours, leave the screen as it is
+PROMPT = "PsSpace goes on, b goes back, q leaves"  # of less, in place of a colon
 
 
 class Listed(TableElement):
@@ -164,7 +165,7 @@ def pager(environment: Mapping[str, str], which: Callable[[str], str | None] = s
 
 def paged(text: str, command: list[str]) -> bool:
     """Show text in a pager and wait for its end; False where it cannot be started."""
-    environment = {"LESS": FLAGS, "LV": "-c", **os.environ}
+    environment = {"LESS": FLAGS + PROMPT, "LV": "-c", **os.environ}
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the pager's, as long as it runs
     try:
         process = subprocess.Popen(command, stdin=subprocess.PIPE, env=environment)

@@ -167,6 +167,11 @@ class TestShown:
         assert page.startswith("# s91 · Sums: step 1 of 3\n\n## 1. Adding\n")
         assert page.endswith("The next step: `grader show s91 2`. Stuck? `grader hint s91 total`.\n")
 
+    def test_its_hint_is_for_the_row_that_was_asked_for(self) -> None:
+        steps = steps_of(STAGE, PAGE)
+        for name, row in (("layer", "layer"), ("half", "half"), ("2", "half")):
+            assert shown(STAGE, steps, steps[1], name).endswith(f"Stuck? `grader hint s91 {row}`.\n")
+
     def test_the_last_one_has_no_next(self) -> None:
         steps = steps_of(STAGE, PAGE)
         assert shown(STAGE, steps, steps[-1]).endswith("This is the last step. Stuck? `grader hint s91 care`.\n")

@@ -115,7 +115,7 @@ def test_a_pager_gets_the_text_and_the_flags_of_git(tmp_path: Path, monkeypatch:
     file = tmp_path / "seen"
     code = f"import os, sys; open({str(file)!r}, 'w').write(os.environ['LESS'] + sys.stdin.buffer.read().decode())"
     assert paged("a δ\n", [sys.executable, "-c", code])
-    assert file.read_text() == "FRXa δ\n"
+    assert file.read_text() == "FRXPsSpace goes on, b goes back, q leavesa δ\n"
     assert paged("x" * 10**6, [sys.executable, "-c", "pass"])  # left at once
     assert not paged("x", [str(tmp_path / "none")])
 

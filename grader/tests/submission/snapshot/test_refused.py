@@ -21,6 +21,14 @@ class TestRefused:
             take(stage, None, course)
         assert caught.value.hint == "`grader reset s15` puts the stage's stub there."
 
+    def test_a_missing_module_names_what_was_saved_beside_it(self, stage: Stage, course: Path) -> None:
+        put(stage.folder / "atention.py")
+        with pytest.raises(SubmissionError, match=f"^{IN_TREE} does not exist$") as caught:
+            take(stage, None, course)
+        assert str(caught.value.hint).startswith(
+            "Rename your file to attention.py if it is one of these: atention.py. "
+        )
+
     def test_a_missing_path_says_what_may_be_given(self, stage: Stage, course: Path, inbox: Path) -> None:
         with pytest.raises(SubmissionError, match=r"nothing.py does not exist") as caught:
             take(stage, inbox / "nothing.py", course)
