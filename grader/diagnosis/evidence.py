@@ -96,27 +96,29 @@ class Evidence:
     def _with_late(self, outcomes: list[Outcome], answers: Diagnostician) -> list[Outcome]:
         """Return the outcomes with the known mistakes of rows whose tests were late, the shortest test asked first.
 
-        A row that a known mistake explains has no need of it; a test that takes long, as training does, is asked where
-        no other of its row was.
+        A row that one known mistake explains has no need of it; a test that takes long, as training does, is asked
+        where no other of its row was, or where several mistakes explain those.
         """
         if answers.is_stub:
             return outcomes
         tests = {each.test: each for each in self._all_failed if each.test not in self._called}
-        rows = {each.criterion for each in outcomes if each.explains}
+        settled = {each.criterion for each in outcomes if len(each.explains) == 1}
+        ambiguous = {each.criterion for each in outcomes if len(each.explains) > 1} - settled
         asked = {each.criterion for each in outcomes if each.test in self._called}
         found: dict[str, tuple[Diagnosis, ...]] = {}
         late = [(seconds_of(tests[each.test].records), each) for each in outcomes if each.test in tests]
         for seconds, outcome in sorted(late, key=lambda each: each[0]):
             row, test = outcome.criterion, tests[outcome.test]
-            if row in rows or (seconds > LONG and row in asked):
+            if row in settled or (seconds > LONG and row in asked - ambiguous):
                 continue
             mistakes = answers.last_of_row(row, test.records, test.names)
             if mistakes is None:
                 continue
             self._called[test.test] = test.called
             asked.add(row)
+            if len(mistakes) == 1:
+                settled.add(row)
             if mistakes:
-                rows.add(row)
                 found[test.test] = mistakes
         return [replace(each, explains=found.get(each.test, each.explains)) for each in outcomes]
 
