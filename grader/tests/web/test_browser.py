@@ -32,6 +32,8 @@ y = x / √(2 n)          z = Σᵢ xᵢ²
 
 [to the second](../s02_sums/README.md)
 
+- The manual: docs.example.org/stable/user/basics.broadcasting_of_arrays_whose_shapes_differ.html
+
 """ + "A paragraph.\n\n" * 30 + """## Twice
 
 ### Step 1: `double` it

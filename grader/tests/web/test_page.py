@@ -62,6 +62,21 @@ def test_commands_are_named_as_its_reader_types_them(fresh: Road) -> None:
     assert "<code>uv run grader check</code>" in Pages("uv run grader").report(fresh, certificate)
 
 
+def test_code_in_a_cause_is_set_as_code(fresh: Road) -> None:
+    row = Row(
+        "double",
+        "double",
+        ("double",),
+        "timed_out",
+        "timed_out",
+        "timed out",
+        "It was still in the loop `while i < n`.",
+    )
+    stop = replace(fresh.stops[0], rows=(row,), is_begun=True)
+    page = report(replace(fresh, stops=(stop, *fresh.stops[1:])))
+    assert "still in the loop <code>while i &lt; n</code>." in page
+
+
 def test_it_needs_nothing_from_elsewhere_and_runs_nothing(hostile: Any) -> None:
     page = report(*hostile)
     assert not re.search(r"https?://|url\(|@import|<link", page)

@@ -73,7 +73,7 @@ class Live:
         """Return the board as JSON with its HTML; called by run() alone."""
         board = self.session.board
         shown = view(board, time.monotonic(), self._steps.of(board.stage))
-        said = f"{shown.stage}: {shown.reached}"
+        said = f"{shown.stage}: {'checking' if shown.is_checking else shown.reached}"  # a page keeps it while it checks
         html = self._pages.fill("board.html", view=shown)
         road = self._pages.fill("stages.html", standings=board.standings)
         checking = shown.is_checking

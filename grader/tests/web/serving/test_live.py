@@ -27,6 +27,7 @@ def served(place: Place) -> Iterator[Served]:
 def test_a_verdict_becomes_a_frame(served: Served) -> None:
     with served.hub.listener() as listener:
         first = frames(listener, lambda frame: frame["checking"])
+        assert first["said"] == "s01: checking"  # it stays until the verdict, whatever the board counts
         assert (first["stage"], first["verdicts"]) == ("s01", 0) and 'data-stage="s02"' in first["road"]
         served.post(Judged(1, verdict(served.workspace.course.stages[0], "failed", "blocked")))
         frame = frames(listener, lambda frame: not frame["checking"])
