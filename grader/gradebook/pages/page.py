@@ -9,6 +9,7 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,7 @@ from grader.gradebook.pages.sheets import Sheet
 from grader.gradebook.table import Entry
 from grader.report.feedback import lower
 from grader.report.terminal.layout import printable
+from grader.web.page import commands
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -133,5 +135,5 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters |= {"cut": cut, "percent": percent}
+    made.filters |= {"cut": cut, "percent": percent, "commands": partial(commands, name="grader")}
     return made

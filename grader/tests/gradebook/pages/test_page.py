@@ -49,6 +49,18 @@ def test_what_students_wrote_is_text(documents: tuple[str, str], which: int) -> 
     assert not re.search(r"https?://|url\(|@import", document) and "default-src 'none'" in document
 
 
+def test_code_in_a_cause_is_set_as_code(course: Course) -> None:
+    found = failure()
+    found["diagnosis"] = {"mistake": "m", "text": "It was still in `while i < n`.", "fix": "Check that `i < n` ends."}
+    bad = verdict(double=False)
+    bad["criteria"][0] |= {"failures": [found]}
+    pages = Pages(course, "full", NOW)
+    figures = Figures()
+    figures.add(sheet(bad), "students/x.html")
+    for page in (pages.student(sheet(bad)), "".join(pages.overview(figures))):
+        assert "still in <code>while i &lt; n</code>." in page and "that <code>i &lt; n</code> ends" in page
+
+
 def test_a_row_that_is_not_started_is_said_once(course: Course) -> None:
     empty = verdict(double=False)
     empty["criteria"][0] |= {"status": "not_started", "failures": [failure(message="double is not written yet")] * 3}
