@@ -3,7 +3,8 @@
 Run by `program(platform)` alone, as the code of a fresh interpreter: what is taken away does not come back.
 """
 
-# mypy: ignore-errors  (it takes away what the types of a module promise)
+# It takes away what the types of a module promise.
+# mypy: ignore-errors
 
 import builtins
 import errno
