@@ -53,6 +53,14 @@ def write_new(
                 os.replace(draft, path)
 
 
+def expect_new(path: Path, error: type[GraderError] = UsageError, *, free: str = "Name another file.") -> None:
+    """Raise what write_new would raise now: something has the name, or its folder takes no file; leaves nothing."""
+    with _explained(path, error, None):
+        _expect_free(path, free)
+        with _draft(path, b"", None, NEW_MODE):
+            pass
+
+
 def _encoded(content: str | bytes) -> bytes:
     return content.encode("utf-8") if isinstance(content, str) else content
 

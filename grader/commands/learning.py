@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from grader.course.stage import Criterion, Stage
     from grader.progress.actions import Workspace
 
+_OTHER_FILE = "Name another file with --output."
+
 
 def open_here(key_file: Path | None = None) -> Workspace:
     """Open the course around the current folder; say so if its progress file is not as it should be."""
@@ -195,7 +197,7 @@ def solution(
             f"--json prints a comparison, and {given} asks for the reference alone", "Leave one of them out."
         )
     if output is not None:
-        write_new(output, lessons.solution(workspace, target), free="Name another file with --output.")
+        write_new(output, lessons.solution(workspace, target), free=_OTHER_FILE)
         say(f"The solution is in {output}.")
     elif json or compare or (compare is None and sys.stdout.isatty()):
         _compare(workspace, target, time, json)
@@ -207,7 +209,7 @@ def _give_up(
     stage: str | None, criterion: str | None, yes: bool, output: Path | None, compare: bool | None, json: bool
 ) -> None:
     """Show the function of one row, after a question."""
-    from grader.atomic import write_new
+    from grader.atomic import expect_new, write_new
     from grader.progress import seen
     from grader.progress.naming import stage_and_row
     from grader.report.beside import seen_document
@@ -223,6 +225,8 @@ def _give_up(
         rows = ", ".join(row.id for row in target.criteria)
         raise UsageError(f"--give-up is for one row of {target.id}, and none was named", f"The rows are {rows}.")
     row = target.asked(criterion)
+    if output is not None:
+        expect_new(output, free=_OTHER_FILE)  # before anything is recorded
     if seen.is_new(workspace, target, row) and not yes and not _is_sure(target, row):
         say("Nothing was shown or recorded.")
         return
@@ -230,7 +234,7 @@ def _give_up(
     if json:
         write(dumps(seen_document(target, found)))
     elif output is not None:
-        write_new(output, found.text, free="Name another file with --output.")
+        write_new(output, found.text, free=_OTHER_FILE)
         say(f"The function is in {output}.")
     else:
         write(found.text)

@@ -56,7 +56,8 @@ def _chosen(tree: ast.Module, owner: str, names: Collection[str], others: Collec
     methods = {each.name: each for each in node.body if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef)}
     wanted = [methods[each] for each in methods if f"{owner}.{each}" in names]
     if owner in names:
-        wanted = [methods[each] for each in methods if f"{owner}.{each}" not in others or f"{owner}.{each}" in names]
+        own = {each for each in methods if f"{owner}.{each}" not in others and not _is_private(each)}
+        wanted = [methods[each] for each in methods if each in own or f"{owner}.{each}" in names]
     queue = list(wanted)
     while queue:
         asked = {each.attr for each in ast.walk(queue.pop()) if isinstance(each, ast.Attribute)}

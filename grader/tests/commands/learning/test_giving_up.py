@@ -45,6 +45,25 @@ def _checked(x):
 def _unused(x):
     return x
 '''
+CLASS = '''\
+"""Numbers."""
+
+
+class Doubler:
+    """Doubles, and doubles twice."""
+
+    def __init__(self):
+        self.factor = self._start()
+
+    def forward(self, x):
+        return self._times(x)
+
+    def _start(self):
+        return 2
+
+    def _times(self, x):
+        return self.factor * x
+'''
 
 
 @pytest.fixture
@@ -174,3 +193,29 @@ def test_records_of_earlier_graders_are_read_and_kept(told: Here) -> None:
     assert told("solution", "s01", "double", "--give-up", "--yes").code == 0
     later = json.loads(file.read_text(encoding="utf-8"))
     assert later["unknown"] == [1] and later["hints"] == {"s01/double": 3} and list(later["seen"]) == ["s01/double"]
+
+
+def test_of_a_class_private_methods_that_only_other_rows_need_stay_out(told: Here) -> None:
+    root = told.place.root
+    root.joinpath("hidden/s01_numbers/solution.py").write_text(CLASS, encoding="utf-8")
+    manifest = root / "stages" / "s01_numbers" / "stage.toml"
+    text = manifest.read_text(encoding="utf-8")
+    text = text.replace('functions = ["double"]', 'functions = ["Doubler"]')
+    text = text.replace('functions = ["quadruple"]', 'functions = ["Doubler.forward"]')
+    assert "Doubler.forward" in text
+    manifest.write_text(text, encoding="utf-8")
+    first = told("solution", "s01", "double", "--give-up", "--yes")
+    assert "def __init__" in first.out and "def _start" in first.out, first.err
+    assert "def forward" not in first.out and "_times" not in first.out
+    for _ in range(3):
+        told("hint", "s01", "quadruple")
+    second = told("solution", "s01", "quadruple", "--give-up", "--yes").out
+    assert "def forward" in second and "def _times" in second and "_start" not in second
+
+
+@pytest.mark.parametrize("name", ["taken.py", "no folder/double.py"])
+def test_what_cannot_be_written_is_not_recorded_as_seen(told: Here, tmp_path: Path, name: str) -> None:
+    tmp_path.joinpath("taken.py").write_text("mine", encoding="utf-8")
+    done = told("solution", "s01", "double", "--give-up", "--yes", "-o", str(tmp_path / name))
+    assert (done.code, done.out) == (2, "") and not told.place.store.read().seen
+    assert tmp_path.joinpath("taken.py").read_text(encoding="utf-8") == "mine"
