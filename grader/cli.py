@@ -193,7 +193,7 @@ def main() -> None:
     except GraderError as error:
         complain(error)
         sys.exit(error.exit_code)
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, typer.Abort):  # the second where a question was on the screen
         sys.exit(stopped(_has_recorded()))
     except SystemExit as ended:
         sys.exit(stopped(_has_recorded()) if ended.code == STOPPED else ended.code)  # typer has caught the interrupt

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import jsonschema
 import pytest
+import typer
 
 from grader.tests.support.command import NUMBERS, Here, Place
 from grader.tests.support.places import HOUSE
@@ -219,3 +220,16 @@ def test_what_cannot_be_written_is_not_recorded_as_seen(told: Here, tmp_path: Pa
     done = told("solution", "s01", "double", "--give-up", "--yes", "-o", str(tmp_path / name))
     assert (done.code, done.out) == (2, "") and not told.place.store.read().seen
     assert tmp_path.joinpath("taken.py").read_text(encoding="utf-8") == "mine"
+
+
+@pytest.mark.parametrize("words", [("solution", "s01", "double", "--give-up"), ("reset", "s01")])
+def test_ctrl_c_at_the_question_stops_it(told: Here, words: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> None:
+    def stop(*_: object, **__: object) -> bool:
+        raise typer.Abort  # as typer.confirm does after Ctrl-C or Ctrl-D
+
+    monkeypatch.setattr("grader.stopping.signal.signal", lambda *_: None)  # the handler belongs to all tests
+    monkeypatch.setattr("sys.stdin.isatty", lambda: True)
+    monkeypatch.setattr("typer.confirm", stop)
+    done = told(*words)
+    assert (done.code, done.out) == (130, "") and "fault" not in done.err
+    assert not told.place.store.read().seen
