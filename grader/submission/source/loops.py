@@ -63,9 +63,12 @@ class Loops:
             and ran.high <= (each.body[-1].end_lineno or 0)
             and _has_begun(each, ran.high)
         ]
-        loop = max(found, key=lambda each: each.lineno, default=None)
-        if loop is None:
+        if not found:
             return None
+        loop = max(found, key=lambda each: each.lineno)
+        # Python reports no line of `while True`, so that a loop which is all of its body may have begun anew.
+        while outer := [each for each in found if _is_constant(each) and each.body == [loop]]:
+            (loop,) = outer
         if isinstance(loop, ast.For):
             return Loop(loop.lineno, f"for {self._said(loop.target)} in {self._said(loop.iter)}", _goes_over())
         return Loop(loop.lineno, f"while {self._said(loop.test)}", self._until(loop.test))
@@ -91,6 +94,10 @@ class Loops:
         if isinstance(test, ast.Constant):
             return "It ends only with a `return` or `break`: check that one is reached in time."
         return f"Check that `{self._said(test)}` becomes false in time."
+
+
+def _is_constant(loop: ast.For | ast.While) -> bool:
+    return isinstance(loop, ast.While) and isinstance(loop.test, ast.Constant)
 
 
 def _has_begun(loop: ast.For | ast.While, high: int) -> bool:

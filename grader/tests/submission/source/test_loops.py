@@ -65,3 +65,9 @@ def test_the_first_call_in_a_loop_counts() -> None:
 
 def test_a_text_that_python_does_not_read_has_no_loop() -> None:
     assert Loops("def (").of([Span(1, False, 1, 1)]) is None
+
+
+def test_a_loop_that_is_all_of_an_endless_one_may_have_begun_anew() -> None:
+    text = "def f(step):\n    while True:\n        while step():\n            x = 1\n"
+    loop = Loops(text).of([Span(1, False, 3, 4)])
+    assert loop is not None and (loop.line, loop.header) == (2, "while True")
