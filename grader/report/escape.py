@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import html
 import re
+from typing import Any
 
+from grader.calling import typed
 from grader.report.terminal.layout import printable
 
 # The runner obeys '::' where a line begins, after blanks, but '##[' anywhere; other services read '##name['.
 _LINE_COMMAND = re.compile(r"^[^\S\n]*(:)(?=:)", re.MULTILINE)
 _ANY_COMMAND = re.compile(r"#(#)(?=\w*\[)")
 _PUNCTUATION = re.compile(r"[!-/:-@\[-`{-~]")
+_COMMAND = re.compile(r"`([^`\n]+)`")
 
 
 def obeyed(text: str) -> list[int]:
@@ -83,3 +86,12 @@ def command_data(text: str) -> str:
 def command_property(text: str) -> str:
     """Return text for a property, such as the file, of a workflow command."""
     return command_data(text).replace(":", "%3A").replace(",", "%2C")
+
+
+def commands(text: str, name: str | None = None) -> Any:
+    """Return text in which a `command` is set as one, as it can be pasted here, or with another name of the grader."""
+    from markupsafe import Markup, escape
+
+    pieces = _COMMAND.split(printable(typed(text, name)))
+    code = Markup("<code>{}</code>")  # format() escapes what is put in
+    return Markup("").join(code.format(each) if place % 2 else escape(each) for place, each in enumerate(pieces))

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from grader.calling import typed
 from grader.report.document import plain_text
+from grader.report.escape import commands
 from grader.report.terminal.layout import MARKS, printable
 from grader.web.certificate import NAME, SIGNED, UNSIGNED
 from grader.web.extra import environment
@@ -20,7 +19,6 @@ from grader.web.road import Road, words_of
 
 HOME = Path(__file__).parent
 STATIC = HOME / "static"
-_COMMAND = re.compile(r"`([^`\n]+)`")
 MOST_TEXT = 4000  # of one message
 
 
@@ -83,15 +81,6 @@ def time(when: datetime) -> str:
 def sign(kind: str) -> str:
     """Return the mark of a kind of row or stage."""
     return MARKS[kind][0]
-
-
-def commands(text: str, name: str | None = None) -> Any:
-    """Return text in which a `command` is set as one, as it can be pasted here, or with another name of the grader."""
-    from markupsafe import Markup, escape
-
-    pieces = _COMMAND.split(printable(typed(text, name)))
-    code = Markup("<code>{}</code>")  # format() escapes what is put in
-    return Markup("").join(code.format(each) if place % 2 else escape(each) for place, each in enumerate(pieces))
 
 
 def _plain(value: Any) -> Any:

@@ -20,9 +20,9 @@ from grader.gradebook.pages.feedback import Row, rows
 from grader.gradebook.pages.figures import MANY, Figures
 from grader.gradebook.pages.sheets import Sheet
 from grader.gradebook.table import Entry
+from grader.report.escape import commands
 from grader.report.feedback import lower
 from grader.report.terminal.layout import printable
-from grader.web.page import commands
 
 if TYPE_CHECKING:
     from jinja2 import Environment

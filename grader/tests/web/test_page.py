@@ -12,11 +12,12 @@ import pytest
 
 from grader.progress.actions import open_workspace
 from grader.progress.work import Work
+from grader.report.escape import commands
 from grader.tests.similarity.test_page import EVIL, Reader
 from grader.tests.support.command import Place
 from grader.tests.web.test_certificate import ENTRY, KEY, MADE
 from grader.web.certificate import NAME, SIGNED, UNSIGNED, document, held
-from grader.web.page import MOST_TEXT, Pages, commands, cut, in_script, sign
+from grader.web.page import MOST_TEXT, Pages, cut, in_script, sign
 from grader.web.pictures import Picture
 from grader.web.road import Road, Row, road
 
