@@ -62,7 +62,9 @@ def test_commands_do_without_what_a_platform_lacks(
     assert code in (None, done.code), done.err  # the doctor may find what is to be mended
 
 
-@pytest.mark.parametrize("platform", ["win32", "darwin"])
+@pytest.mark.parametrize(
+    "platform", ["win32", pytest.param("darwin", marks=pytest.mark.full_matrix("grader/judging", "grader/remote"))]
+)
 def test_the_road_is_walked_without_what_a_platform_lacks(place: Place, platform: str) -> None:
     program = poor_platform.program(platform)
     place.numbers.write_text(WRONG, encoding="utf-8")

@@ -6,6 +6,7 @@ import ast
 import functools
 import subprocess
 import sys
+from collections.abc import Iterable, Iterator
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -73,6 +74,16 @@ def _skipped(tree: ast.Module) -> set[int]:
     return {id(inner) for test in tests for statement in test.body for inner in ast.walk(statement)}
 
 
+def statements(body: Iterable[ast.AST]) -> Iterator[ast.AST]:
+    """Yield the statements of a body and those within them; no expression holds an import."""
+    for node in body:
+        yield node
+        for name in ("body", "handlers", "orelse", "finalbody", "cases"):
+            inner = getattr(node, name, ())
+            if isinstance(inner, list):
+                yield from statements(inner)
+
+
 @functools.cache
 def imports(path: Path, of_types: bool = False) -> tuple[str, ...]:
     """Return the full name of all that a file imports, at its top or later; of_types, for a type checker too."""
@@ -80,7 +91,7 @@ def imports(path: Path, of_types: bool = False) -> tuple[str, ...]:
     tree = ast.parse(text)
     skipped = set() if of_types or "TYPE_CHECKING" not in text else _skipped(tree)
     found: list[str] = []
-    for node in ast.walk(tree):
+    for node in statements(tree.body):
         if id(node) in skipped:
             continue
         if isinstance(node, ast.Import):

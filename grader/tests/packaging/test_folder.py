@@ -143,6 +143,7 @@ def test_whoever_has_the_wheel_comes_to_the_second_stage(learner: Learner, insta
     assert "nothing is to be changed" in learner.run("uv", "run", "grader", "update", folder=folder).stderr
 
 
+@pytest.mark.full_matrix(*ABOUT)
 def test_each_installer_s_grader_puts_the_same_bytes_into_the_folder(learner: Learner) -> None:
     found = []
     for number, install in enumerate((with_uv, as_pipx)):

@@ -39,6 +39,7 @@ def policy(out: Path, text: str) -> None:
     (out / "class.toml").write_text(text)
 
 
+@pytest.mark.some_of(2, "grader/report", "grader/gradebook")
 @pytest.mark.parametrize("feedback", ["full", "verdict"])
 def test_no_document_of_a_class_holds_a_piece_of_it(
     grader: Grade, tmp_path: Path, tier: tiers.Tier, feedback: str
@@ -55,6 +56,7 @@ def test_no_document_of_a_class_holds_a_piece_of_it(
     assert told(documents(grader, out, tmp_path) + done.err) == []
 
 
+@pytest.mark.full_matrix("grader/report", "grader/gradebook")
 def test_of_their_own_module_a_class_is_told_all(grader: Grade, tmp_path: Path) -> None:
     """What the other tests here look for is found where nothing is lent, so that they look in the right places."""
     handed, out = tmp_path / "handed", tmp_path / "out"
