@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 
+from grader.classroom.release import expect_sound
+from grader.course.manifest import load_course
 from grader.errors import CourseError
 from grader.tests.support.places import ROOT
 
@@ -90,3 +92,18 @@ def test_a_course_that_cannot_be_packed_ends_the_build(hook: Any, monkeypatch: p
     monkeypatch.setattr("grader.classroom.packing.self_paced", broken)
     with pytest.raises(SystemExit, match=r"the course cannot be packed: stage\.toml is broken"):
         hook.initialize("standard", {"force_include": {}})
+
+
+@pytest.mark.full_matrix("stages", "hidden", "docs", "README.md", "CHANGELOG.md", "grader/classroom")
+def test_no_text_for_learners_quotes_a_hidden_file() -> None:
+    """The package that other tests build has two stages; a quotation in another one would end its real build alone."""
+    course = load_course(ROOT)
+    stages = [*ROOT.glob("stages/**/*.md")]
+    texts = [
+        *stages,
+        ROOT / "CHANGELOG.md",
+        ROOT / "docs" / "package.md",
+        *(ROOT / name for name in course.settings.pages),
+    ]
+    assert len(stages) > len(course.stages)
+    expect_sound(course, {path.relative_to(ROOT).as_posix(): path.read_bytes() for path in texts})
