@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Iterator, MutableMapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, NoReturn
 
 import typer
 import typer.core
@@ -18,6 +18,7 @@ from grader import __version__
 from grader.errors import GraderError, GraderFault, UsageError
 from grader.garbage import uncollected
 from grader.parsing import is_help, is_refusal, refusal
+from grader.report.terminal.streams import prepare, unwritten
 from grader.stopping import STOPPED, stopped
 
 EPILOG = (
@@ -63,11 +64,19 @@ class Command(typer.core.TyperCommand):
 
 @dataclass(frozen=True)
 class Entry:
-    """Where a command stands: a module of `grader/commands`, and a function or a group in it. hidden: from the help."""
+    """A command by its place, a module of `grader/commands` and a function or a group in it, and its summary.
+
+    The summary is the first sentence of the command's help. hidden says whether the list of commands leaves it out.
+    """
 
     module: str
     attribute: str
+    summary: str
     hidden: Callable[[], bool] = bool
+
+    def outline(self, name: str, hidden: bool) -> Any:
+        """Return a command that has nothing but its summary, which is all that a list of commands shows."""
+        return typer.core.TyperCommand(name, help=self.summary, hidden=hidden)
 
     def command(self, name: str) -> Any:
         """Import the command and have it built."""
@@ -113,31 +122,65 @@ class Group(typer.core.TyperGroup):
     """The command line as a group of commands, in the order of its help."""
 
     entries: ClassVar = {
-        "status": Entry("overview", "status"),
-        "check": Entry("checking", "check"),
-        "watch": Entry("viewing.watching", "watch"),
-        "explore": Entry("viewing.exploring", "explore"),
-        "report": Entry("viewing.report", "report"),
-        "serve": Entry("viewing.serve", "serve"),
-        "release": Entry("classroom", "release", _in_copy),
-        "verify": Entry("verifying", "verify"),
-        "init": Entry("setup", "init", _not_shipped),
-        "update": Entry("setup", "update", _not_shipped),
-        "next": Entry("learning", "next_step"),
-        "hint": Entry("learning", "hint"),
-        "show": Entry("learning", "show"),
-        "start": Entry("learning", "start"),
-        "reset": Entry("learning", "reset"),
-        "solution": Entry("learning", "solution"),
-        "editor": Entry("desk.editor", "editor"),
-        "notebook": Entry("desk.notebook", "notebook"),
-        "doctor": Entry("health", "doctor"),
-        "demo": Entry("checking", "demo", _lacks_answers),
-        "course": Entry("course", "app", _in_copy),
-        "keys": Entry("classroom", "keys"),
-        "capstone": Entry("capstone.commands", "app"),
-        "ci": Entry("ci", "app", _in_copy),
-        "class": Entry("classes.commands", "app", _in_copy),
+        "status": Entry("overview", "status", "List the stages: passed, skipped, open, or locked."),
+        "check": Entry("checking", "check", "Grade a stage and show its checklist."),
+        "watch": Entry("viewing.watching", "watch", "Check a stage each time you save it."),
+        "explore": Entry(
+            "viewing.exploring", "explore", "Run your functions on an example, step by step, and draw it."
+        ),
+        "report": Entry(
+            "viewing.report",
+            "report",
+            "Write a page of your own: the road so far, what your functions do, and a certificate (extra `web`).",
+        ),
+        "serve": Entry(
+            "viewing.serve", "serve", "Show a stage in your browser, and check it each time you save (extra `web`)."
+        ),
+        "release": Entry("classroom", "release", "Build the learner's copy, with hidden tests sealed.", _in_copy),
+        "verify": Entry(
+            "verifying", "verify", "Check that the receipt of a grading, or the certificate on a report, is genuine."
+        ),
+        "init": Entry(
+            "setup",
+            "init",
+            "Make a folder to learn in: stages, READMEs and tests of the course that comes with this grader.",
+            _not_shipped,
+        ),
+        "update": Entry(
+            "setup",
+            "update",
+            "Bring this grader, and the newer course that came with it, into your folder.",
+            _not_shipped,
+        ),
+        "next": Entry("learning", "next_step", "Show the step to work on now."),
+        "hint": Entry("learning", "hint", "Help with one row, a step further each time."),
+        "show": Entry("learning", "show", "Show a stage's README, or one step of it."),
+        "start": Entry("learning", "start", "Begin at this stage."),
+        "reset": Entry("learning", "reset", "Put a stage's stub back and start it over."),
+        "solution": Entry(
+            "learning", "solution", "Show the solution of a stage that you have passed, by default the last one."
+        ),
+        "editor": Entry(
+            "desk.editor",
+            "editor",
+            "Set up an editor: tasks that check a stage, its tests in the explorer, failures at your lines.",
+        ),
+        "notebook": Entry(
+            "desk.notebook", "notebook", "Write a notebook that imports your functions and draws what they do."
+        ),
+        "doctor": Entry(
+            "health", "doctor", "Check what works on this machine, why something does not, and which command mends it."
+        ),
+        "demo": Entry(
+            "checking", "demo", "Grade a half-finished example, to show what a check looks like.", _lacks_answers
+        ),
+        "course": Entry("course", "app", "For authors: make stages, keep them whole, prove their tests.", _in_copy),
+        "keys": Entry("classroom", "keys", "For instructors: keys for sealed tests and receipts."),
+        "capstone": Entry("capstone.commands", "app", "Train a language model that is made of your stages."),
+        "ci": Entry("ci", "app", "For instructors: the jobs that grade on GitHub (docs/ci.md).", _in_copy),
+        "class": Entry(
+            "classes.commands", "app", "For instructors: grade a class, and keep its marks (docs/class.md).", _in_copy
+        ),
     }
 
     def __init__(self, **settings: Any) -> None:
@@ -147,6 +190,13 @@ class Group(typer.core.TyperGroup):
     def list_commands(self, ctx: Any) -> list[str]:
         """Return the names of the commands, none of which is imported."""
         return list(self.commands)
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Write the list of commands from their summaries; none of them is imported."""
+        conditions = {entry.hidden for entry in self.entries.values()}
+        hidden = {condition: condition() for condition in conditions}
+        outlines = {name: entry.outline(name, hidden[entry.hidden]) for name, entry in self.entries.items()}
+        typer.core.TyperGroup(commands=outlines).format_commands(ctx, formatter)
 
 
 app = typer.Typer(
@@ -184,15 +234,12 @@ def home(
 
 def main() -> None:
     """Run the command line; every error ends as a message and an exit code, never as a traceback."""
-    from grader.report.terminal.screen import complain, prepare, unwritten
-
     prepare()
     try:
         code = app(prog_name="grader", standalone_mode=False)
         sys.exit(code if isinstance(code, int) else 0)
     except GraderError as error:
-        complain(error)
-        sys.exit(error.exit_code)
+        _fail(error)
     except (KeyboardInterrupt, typer.Abort):  # the second where a question was on the screen
         sys.exit(stopped(_has_recorded()))
     except SystemExit as ended:
@@ -202,13 +249,18 @@ def main() -> None:
             typer.echo(error.format_message(), err=True)
             sys.exit(UsageError.exit_code)
         if is_refusal(error):
-            told: GraderError = refusal(error)
-        elif isinstance(error, OSError) and _echoed(error):
-            told = unwritten(error)
-        else:
-            told = GraderFault(*_own_fault(error))
-        complain(told)
-        sys.exit(told.exit_code)
+            _fail(refusal(error))
+        if isinstance(error, OSError) and _echoed(error):
+            _fail(unwritten(error))
+        _fail(GraderFault(*_own_fault(error)))
+
+
+def _fail(error: GraderError) -> NoReturn:
+    """Print an error and end with its exit code."""
+    from grader.report.terminal.screen import complain
+
+    complain(error)
+    sys.exit(error.exit_code)
 
 
 def _has_recorded() -> bool:

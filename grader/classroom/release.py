@@ -18,10 +18,10 @@ from grader.classroom.pages import linked
 from grader.classroom.paperwork import paperwork
 from grader.course.answers import ALTERNATIVES, hidden_folder, reference_source
 from grader.course.data import FOLDER, data_beside
-from grader.course.sealed import SHIPPED_KEY, SealKey
+from grader.course.sealed import SHIPPED_KEY
 from grader.course.sealed.bundle import NONCE_BYTES, Content, Label, seal
 from grader.course.sealed.copy import RECORD, Record, digest, record_text
-from grader.course.sealed.keys import new_key
+from grader.course.sealed.keys import SealKey, new_key
 from grader.course.stage import Course, Stage
 from grader.course.stub import stub_of
 from grader.errors import CourseError, UsageError

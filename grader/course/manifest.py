@@ -1,7 +1,7 @@
 """A course's manifests: each stage.toml becomes a frozen Stage, or one error that lists every mistake in it.
 
-This is the only reader of TOML. A mistake is one line: the file relative to the course, the place in it, what stands
-there and what was expected. Places count from 0, as in criteria[3].hints[0].
+A mistake is one line: the file relative to the course, the place in it, what stands there and what was expected.
+Places count from 0, as in criteria[3].hints[0].
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ import builtins
 import functools
 import math
 import re
-import shlex
 import sys
 from dataclasses import fields, replace
 from pathlib import Path
@@ -19,13 +18,15 @@ from typing import TypeVar
 from grader.course.between import between, linked, manifest_place
 from grader.course.contract import axes_of, contract_of
 from grader.course.import_guard import GUARD
-from grader.course.settings import KEY, PROJECT, UNSAID, Settings, settings_of
+from grader.course.root import find_course_root as find_course_root
+from grader.course.root import parsed, read_settings, text_of
+from grader.course.root import read_toml as read_toml
+from grader.course.settings import PROJECT, UNSAID, Settings
 from grader.course.stage import FEEDBACK, OPERATORS, Course, Criterion, Feedback, Forbidden, Limits, Stage, Tolerance
 from grader.course.table import Rule, Table, did_you_mean, listed
-from grader.errors import CourseError, NoCourse
+from grader.errors import CourseError
 
 SCHEMA = 1
-HOUSE = Path(__file__).resolve().parents[1]
 
 _Numbers = TypeVar("_Numbers", Limits, Tolerance)
 _STAGE_ID: Rule = re.compile(r"s[0-9]{2,}"), "a stage id: s and two digits or more"
@@ -65,21 +66,6 @@ def load_course(root: Path, hidden: Path | None = None) -> Course:
     return course
 
 
-def read_settings(root: Path) -> Settings:
-    """Read the table [tool.grader] of root/pyproject.toml; CourseError with a line for each mistake in it."""
-    values: object = read_toml(root / PROJECT, PROJECT) if (root / PROJECT).exists() else {}
-    for key in KEY.split("."):
-        values = values.get(key) if isinstance(values, dict) else None
-    if not isinstance(values, dict):
-        hint = f"Write the line [{KEY}] into {PROJECT}; every key of it may be left out."
-        raise CourseError(f"{root / PROJECT}: no table [{KEY}], which says what the course consists of", hint)
-    mistakes: list[str] = []
-    found = settings_of(Table(values, f"{PROJECT}: {KEY}.", mistakes), root)
-    if mistakes:
-        raise CourseError("\n".join(mistakes))
-    return found
-
-
 def load_stage(folder: Path) -> Stage:
     """Read folder/stage.toml; raises CourseError with a line for each mistake in it."""
     stage, mistakes = _read_stage(folder)
@@ -88,51 +74,10 @@ def load_stage(folder: Path) -> Stage:
     return stage
 
 
-def find_course_root(start: Path) -> Path:
-    """The nearest folder from start upwards that holds stages, else the one that this grader lies in."""
-    start = start.resolve()
-    for folder in (start, *start.parents, HOUSE.parent):
-        if any(folder.glob("stages/*/stage.toml")):
-            return folder
-    if found := _courses_below(start):
-        ways = listed([f"`cd {shlex.quote(name)}`" for name in found])
-        raise NoCourse(f"this folder does not hold a course, but {listed(found)} does", f"Go into it: {ways}.")
-    raise NoCourse("this folder does not hold a course: `grader init my-course` makes one to learn in")
-
-
-def _courses_below(folder: Path) -> list[str]:
-    """Return the names of a few folders right below that hold a course."""
-    return sorted({path.parts[-4] for path in folder.glob("*/stages/*/stage.toml")})[:3]
-
-
-def read_toml(path: Path, place: str) -> dict[str, object]:
-    """Return what a TOML file holds; CourseError, which begins with place, where it cannot be read."""
-    return _parsed(_text(path, place), place)
-
-
-def _text(path: Path, place: str) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        why = error.strerror if isinstance(error, OSError) and error.strerror else error
-        raise CourseError(f"{place}: cannot be read: {why}") from error
-
-
-def _parsed(text: str, place: str) -> dict[str, object]:
-    import tomli  # compiled: a course of 22 stages is read in a third of the time; `grader --help` reads no manifest
-
-    try:
-        return tomli.loads(text)
-    except tomli.TOMLDecodeError as error:
-        found = re.fullmatch(r"(.*) \(at (.*)\)", str(error), re.DOTALL)
-        what, where = found.groups() if found else (str(error), "TOML")
-        raise CourseError(f"{place}: {where}: {what}") from error
-
-
 def _read_stage(folder: Path, packages: tuple[str, ...] = UNSAID) -> tuple[Stage | None, tuple[str, ...]]:
     """The stage, or None and what is wrong with its manifest."""
     try:
-        return _understood(folder, _text(folder / "stage.toml", manifest_place(folder)), packages)
+        return _understood(folder, text_of(folder / "stage.toml", manifest_place(folder)), packages)
     except CourseError as error:
         return None, (error.message,)
 
@@ -141,7 +86,7 @@ def _read_stage(folder: Path, packages: tuple[str, ...] = UNSAID) -> tuple[Stage
 def _understood(folder: Path, text: str, packages: tuple[str, ...]) -> tuple[Stage | None, tuple[str, ...]]:
     mistakes: list[str] = []
     place = manifest_place(folder)
-    values = _parsed(text, place)
+    values = parsed(text, place)
     schema = values.get("schema", SCHEMA)
     if schema != SCHEMA:
         return None, (f"{place}: schema: {schema!r} is not {SCHEMA}, the schema that this grader reads",)

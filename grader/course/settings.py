@@ -6,9 +6,12 @@ import re
 import sys
 from dataclasses import dataclass, fields
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from grader.course.table import Rule, Table, listed
-from grader.criterion import PASSES, Passes
+
+if TYPE_CHECKING:
+    from grader.criterion import Passes
 
 PROJECT = "pyproject.toml"
 UNSAID = ("numpy",)  # the packages of a stage that is looked at without its course
@@ -80,6 +83,8 @@ def passes_in(table: Table) -> Passes | None:
     """Return which tests make a criterion pass, by a table's key `passes`; None where nothing is said, or wrongly."""
     if "passes" not in table.values:
         return None
+    from grader.criterion import PASSES
+
     value = table.value("passes", str)
     found = next((each for each in PASSES if each == value), None)
     if value is not None and found is None:

@@ -8,14 +8,16 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Literal, get_args
+from typing import TYPE_CHECKING, Literal, get_args
 
 from grader.course.contract import NO_CONTRACT, Contract
 from grader.course.import_guard import STAGES as STAGES
 from grader.course.settings import UNSAID, Settings
 from grader.course.table import listed, near
-from grader.criterion import Passes
 from grader.errors import UnknownStage, UsageError
+
+if TYPE_CHECKING:
+    from grader.criterion import Passes
 
 Feedback = Literal["full", "hint", "verdict"]  # what is told of a hidden test, the most first
 FEEDBACK: tuple[Feedback, ...] = get_args(Feedback)

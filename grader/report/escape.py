@@ -6,7 +6,6 @@ Sources: the runner of GitHub Actions (ActionCommand.cs) for workflow commands, 
 
 from __future__ import annotations
 
-import html
 import re
 from typing import Any
 
@@ -57,12 +56,16 @@ def one_line(text: str) -> str:
 
 def markup(text: str) -> str:
     """Return text for HTML, or for XML, between tags or in an attribute, in ASCII."""
+    import html  # its table of all names of characters is of no use to a command that writes no page
+
     escaped = html.escape(plain(text)).replace("\n", "&#10;")
     return escaped.encode("ascii", "xmlcharrefreplace").decode()
 
 
 def preformatted(text: str) -> str:
     """Return a block of Markdown that shows text as it is: Markdown, mentions and links are dead within its tags."""
+    import html
+
     return f"<pre><code>{html.escape(plain(text), quote=False)}\n</code></pre>"
 
 

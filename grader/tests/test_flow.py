@@ -182,8 +182,8 @@ def test_only_pictures_need_matplotlib() -> None:
         assert "matplotlib" not in loaded(name)
 
 
-def test_only_the_manifest_reads_toml() -> None:
-    assert [own_name(path) for path in modules() if {"tomli", "tomllib"} & set(imports(path))] == ["course.manifest"]
+def test_only_one_module_reads_toml() -> None:
+    assert [own_name(path) for path in modules() if {"tomli", "tomllib"} & set(imports(path))] == ["course.root"]
 
 
 def loaded(module: str) -> set[str]:

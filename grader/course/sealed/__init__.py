@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from grader import __version__
-from grader.course.manifest import find_course_root, read_settings
-from grader.course.sealed.bundle import Content, Label, unseal
+from grader.course.root import find_course_root, read_settings
 from grader.course.sealed.copy import DATA, RECORD, digest, expect_released, public_files, read_record
-from grader.course.sealed.keys import SealKey, read_key
-from grader.course.stage import Stage
 from grader.course.versions import is_newer
 from grader.errors import CourseError, SealError
 
+if TYPE_CHECKING:
+    from grader.course.sealed.bundle import Content
+    from grader.course.stage import Stage
+
 __all__ = [
     "SHIPPED_KEY",
-    "Content",
-    "SealKey",
     "expect_key",
     "in_copy",
     "is_copy",
@@ -82,6 +82,9 @@ def opened(stage: Stage) -> Content:
     Raises SealError where there is no key or the bundle is not what was sealed, CourseError where stage.toml is not
     the released one: it says which answers pass.
     """
+    from grader.course.sealed.bundle import Label, unseal  # most commands ask only whether something is sealed
+    from grader.course.sealed.keys import read_key
+
     file = _key_file(stage)
     if file is None:
         hint = "They run when you submit. Whoever has the key names its file with --key-file or GRADER_KEY_FILE."

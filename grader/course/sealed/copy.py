@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from grader.course.stage import Stage
 from grader.errors import CourseError
+
+if TYPE_CHECKING:
+    from grader.course.stage import Stage
 
 RECORD = "release.json"
 SCHEMA = 1
@@ -42,6 +43,8 @@ def digest(data: bytes) -> str:
 
 def record_text(record: Record) -> str:
     """Return a record as it is written."""
+    import json
+
     return json.dumps({"schema": SCHEMA, **asdict(record)}, indent=2, sort_keys=True) + "\n"
 
 
@@ -58,6 +61,8 @@ def read_record(hidden: Path) -> Record:
 
 def parsed_record(data: bytes, name: str) -> Record:
     """Return the record in a file's bytes; CourseError where there is none, or one of a newer grader."""
+    import json  # `grader --help` asks only whether there is a record
+
     try:
         values = json.loads(data)
         schema = values["schema"]

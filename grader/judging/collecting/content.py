@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 from grader.course import sealed
 from grader.course.answers import ALTERNATIVES, alternative_sources, hidden_folder, load_mistakes, reference_source
 from grader.course.data import data_files
-from grader.course.sealed import Content, public_only
+from grader.course.sealed import public_only
+from grader.course.sealed.bundle import Content
 from grader.course.stage import Stage
 
 if TYPE_CHECKING:

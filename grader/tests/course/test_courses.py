@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from grader.course import manifest
-from grader.course.manifest import find_course_root, load_course
+from grader.course import root
+from grader.course.manifest import load_course
+from grader.course.root import find_course_root
 from grader.course.stage import Course
 from grader.errors import CourseError, NoCourse
 from grader.tests.course.manifests import Write, other
@@ -118,20 +119,20 @@ class TestCourseRoot:
     def test_elsewhere_the_root_is_where_the_grader_lies(
         self, course: Course, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(manifest, "HOUSE", course.root / "grader")
+        monkeypatch.setattr(root, "HOUSE", course.root / "grader")
         assert find_course_root(tmp_path_factory.mktemp("elsewhere")) == course.root
 
     def test_without_any_course_the_error_names_what_makes_one(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(manifest, "HOUSE", tmp_path / "grader")
+        monkeypatch.setattr(root, "HOUSE", tmp_path / "grader")
         with pytest.raises(NoCourse, match="this folder does not hold a course: `grader init my-course` makes one"):
             find_course_root(tmp_path)
 
     def test_folders_right_below_that_hold_a_course_are_named(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(manifest, "HOUSE", tmp_path / "grader")
+        monkeypatch.setattr(root, "HOUSE", tmp_path / "grader")
         for name in ("my course", "other"):
             (tmp_path / name / "stages" / "s01").mkdir(parents=True)
             (tmp_path / name / "stages" / "s01" / "stage.toml").touch()

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from grader.course.manifest import load_course, read_settings
+from grader.course.manifest import load_course
+from grader.course.root import read_settings
 from grader.course.settings import Demo, Settings
 from grader.errors import CourseError
 from grader.tests.course.manifests import HEAD, SPLIT, Write

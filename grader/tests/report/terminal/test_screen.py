@@ -11,7 +11,7 @@ import pytest
 from rich.text import Text
 
 from grader.errors import OutputError
-from grader.report.terminal import screen
+from grader.report.terminal import screen, streams
 from grader.tests.support.command import Here
 from grader.tests.support.streams import Full
 
@@ -46,13 +46,13 @@ def test_a_reader_who_has_seen_enough_is_no_error_of_the_output(monkeypatch: pyt
 def test_a_closed_stream_has_a_stand_in(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("stdin", "stdout", "stderr"):
         monkeypatch.setattr(sys, name, None)
-    screen.prepare()
-    streams = sys.stdin, sys.stdout, sys.stderr
+    streams.prepare()
+    stand_ins = sys.stdin, sys.stdout, sys.stderr
     assert (sys.stdin.read(), sys.stdin.isatty()) == ("", False)
     screen.say("lost")
     with pytest.raises(OutputError, match="stdout cannot be written to"):
         screen.write("data")
-    for stream in streams:
+    for stream in stand_ins:
         with suppress(OSError):  # stdout still holds what it could not write
             stream.close()
 
