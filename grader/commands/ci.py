@@ -149,7 +149,7 @@ def _sign(found: tuple[Graded, ...], folder: Path, key_file: Path, by_student: b
     from grader.classroom.receipt import signed
     from grader.classroom.signing import read_signing_key
     from grader.course.provenance import provenance_of
-    from grader.progress.actions import open_workspace
+    from grader.progress.workspace import open_workspace
 
     key = read_signing_key(key_file)
     course = provenance_of(open_workspace(Path.cwd()).course)
@@ -205,7 +205,7 @@ def _at_least(tier: str) -> tuple[str, ...]:
 
 def _stages(text: str) -> list[tuple[str, Stage]]:
     """Return the stages of a list in JSON, with the names that they are given there; raises UsageError."""
-    from grader.progress.actions import open_workspace
+    from grader.progress.workspace import open_workspace
 
     try:
         names = json.loads(text)

@@ -125,7 +125,9 @@ def check_all(workspace: Workspace, request: GradingRequest, telling: Telling, w
 
 def demo(request: GradingRequest, row: str | None, verbose: bool) -> int:
     """Grade the bundled module without recording anything; returns 0 however many of its rows pass."""
-    workspace = actions.open_workspace(Path.cwd())
+    from grader.progress.workspace import open_workspace
+
+    workspace = open_workspace(Path.cwd())
     example = workspace.course.settings.demo
     if example is None:
         message = "this course has no demonstration; a learner's copy has none, since it would hold answers"

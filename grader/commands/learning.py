@@ -21,7 +21,7 @@ _OTHER_FILE = "Name another file with --output."
 
 def open_here(key_file: Path | None = None) -> Workspace:
     """Open the course around the current folder; say so if its progress file is not as it should be."""
-    from grader.progress.actions import open_workspace
+    from grader.progress.workspace import open_workspace
     from grader.report.terminal.screen import say
 
     workspace = open_workspace(Path.cwd(), key_file)
@@ -58,15 +58,15 @@ def show(stage: AnyStage = None, part: StepName = None) -> None:
 
     A step explains what a row of the checklist asks for, and ends with what to write for it.
     """
-    from grader.progress import lessons
+    from grader.progress import pages
     from grader.progress.naming import stage_and_row
     from grader.report.terminal.screen import look, show_markdown
 
     workspace = open_here()
-    if part is None and stage and (page := lessons.other_page(workspace.course, stage)):
+    if part is None and stage and (page := pages.other_page(workspace.course, stage)):
         return show_markdown(page)
     target, part = stage_and_row(workspace, stage, part)
-    return show_markdown(lessons.readme(target) if part is None else look().command(lessons.part(target, part)))
+    return show_markdown(pages.readme(target) if part is None else look().command(pages.part(target, part)))
 
 
 def next_step(stage: AnyStage = None) -> None:
@@ -74,16 +74,17 @@ def next_step(stage: AnyStage = None) -> None:
 
     It is that of the first row which the last check found not passed; before any check it is the first step.
     """
-    from grader.progress import lessons
+    from grader.progress import pages
     from grader.progress.naming import stage_or_current
+    from grader.progress.next_step import last_seen, next_row
     from grader.report.terminal.overview import about_row
     from grader.report.terminal.screen import look, say, show_markdown
     from grader.report.terminal.words import reached_of
 
     workspace = open_here()
     target = stage_or_current(workspace, stage)
-    row = lessons.next_row(workspace, target)
-    if (found := lessons.last_seen(workspace, target)) is not None:
+    row = next_row(workspace, target)
+    if (found := last_seen(workspace, target)) is not None:
         say(f"The last check of {target.id}: {reached_of(found.passed, len(found.rows), found.robust)}.")
     if row is None:
         say(f"Every row of {target.id} passed when it was last checked.", "`grader` says where you are.")
@@ -94,7 +95,7 @@ def next_step(stage: AnyStage = None) -> None:
                 f"`grader show {target.id} {first.id}` says what it asks.",
             )
     else:
-        show_markdown(look().command(lessons.part(target, row.id)))
+        show_markdown(look().command(pages.part(target, row.id)))
 
 
 def start(stage: StageName) -> None:

@@ -12,7 +12,7 @@ from grader.errors import GraderError, UsageError
 
 def stage_names(incomplete: str) -> list[tuple[str, str]]:
     """Complete a stage by its id or its folder's name."""
-    from grader.progress.actions import open_workspace
+    from grader.progress.workspace import open_workspace
 
     try:
         stages = open_workspace(Path.cwd()).course.stages
@@ -24,7 +24,7 @@ def stage_names(incomplete: str) -> list[tuple[str, str]]:
 
 def row_names(context: typer.Context, incomplete: str) -> list[tuple[str, str]]:
     """Complete a row of the stage that was named before it, or of all stages."""
-    from grader.progress.actions import open_workspace
+    from grader.progress.workspace import open_workspace
 
     try:
         course = open_workspace(Path.cwd()).course
@@ -36,9 +36,9 @@ def row_names(context: typer.Context, incomplete: str) -> list[tuple[str, str]]:
 
 def step_names(context: typer.Context, incomplete: str) -> list[tuple[str, str]]:
     """Complete a step of the stage that was named before it: by its number, or by a row or function of it."""
-    from grader.progress.actions import open_workspace
-    from grader.progress.lessons import readme
+    from grader.progress.pages import readme
     from grader.progress.steps import steps_of
+    from grader.progress.workspace import open_workspace
 
     try:
         stage = open_workspace(Path.cwd()).course.find(context.params.get("stage") or "")

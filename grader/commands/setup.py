@@ -12,7 +12,6 @@ from grader import shell
 from grader.commands.options import Json
 
 if TYPE_CHECKING:
-    from grader.course.stage import Course
     from grader.setup.planning import Change
     from grader.setup.updating import Update
 
@@ -93,16 +92,6 @@ def update(
         say(f"The old version of what is yours {kept}.")
     if any(change.action == "beside" for change in found.changes):
         say("A file that ends with .new is a stub for you to copy from; delete it after that.")
-
-
-def tell_newer_course(course: Course) -> None:
-    """Say where a newer course came with this grader than the one in the folder."""
-    from grader.setup.edition import newer_course
-
-    if (told := newer_course(course.hidden)) is not None:
-        from grader.report.terminal.screen import say
-
-        say(told)
 
 
 def _lines(found: Update) -> list[str]:

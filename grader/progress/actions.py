@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from grader import __version__
 from grader.course import sealed
-from grader.course.manifest import find_course_root, load_course
 from grader.course.provenance import made_here
-from grader.course.stage import Course, Stage
+from grader.course.stage import Stage
 from grader.errors import NotHandedIn, ProgressError, SubmissionError
 from grader.progress import last_check
 from grader.progress.grading import graded, no_run, passed_beside
 from grader.progress.locked import locked_by, locked_error
-from grader.progress.state import Progress, Reached, State, current, state_of, waits_for
-from grader.progress.store import Store
+from grader.progress.state import state_of
 from grader.progress.workspace import GradingRequest, Workspace
 from grader.submission import Snapshot, take
 
@@ -29,69 +26,15 @@ if TYPE_CHECKING:
 __all__ = [
     "GradingRequest",
     "OnTest",
-    "Standing",
     "Which",
     "Workspace",
     "check",
     "check_all",
     "graded",
     "is_stub",
-    "open_workspace",
-    "standings",
     "stub_text",
 ]
 Which = Literal["all", "begun"]
-
-
-@dataclass(frozen=True)
-class Standing:
-    """Where a learner stands with one stage; waits_for holds the ids that come first.
-
-    reached is what the recorded pass of its present text says or, of another text, the last check. seen holds the rows
-    whose function of the reference was shown before the stage had passed.
-    """
-
-    stage: Stage
-    state: State
-    is_current: bool
-    waits_for: tuple[str, ...]
-    reached: Reached | None = None
-    seen: tuple[str, ...] = ()
-
-
-def open_workspace(start: Path, key_file: Path | None = None) -> Workspace:
-    """Find the course that a folder lies in; key_file opens hidden tests that are sealed."""
-    root = find_course_root(start)
-    course = load_course(root)
-    if (key := sealed.wanted_key(key_file)) is not None:
-        course = replace(course, stages=tuple(stage.with_key(key) for stage in course.stages))
-    here, top = start.resolve(), root.resolve()  # a link may lead out of the course
-    place = here.relative_to(top).parts[:2] if here.is_relative_to(top) else ()
-    within = next((stage for stage in course.stages if place == (stage.folder.parent.name, stage.name)), None)
-    return Workspace(course, Store(root), within=within)
-
-
-def standings(workspace: Workspace, progress: Progress) -> tuple[Standing, ...]:
-    """Return where the learner stands, stage by stage."""
-    here = current(workspace.course, progress)
-    found: list[Standing] = []
-    for stage in workspace.course.stages:
-        state = state_of(stage, progress, _digest(stage, workspace.course))
-        reached = _reached(workspace, stage, state, progress)
-        seen = progress.seen_of(stage)
-        found.append(Standing(stage, state, stage is here, waits_for(stage, progress), reached, seen))
-    return tuple(found)
-
-
-def _reached(workspace: Workspace, stage: Stage, state: State, progress: Progress) -> Reached | None:
-    if state in ("locked", "skipped"):
-        return None
-    if state == "passed":
-        kept = progress.passed[stage.id]
-        known = kept.criteria is not None and kept.robust is not None
-        return Reached(kept.criteria or 0, kept.criteria or 0, kept.robust or 0) if known else None
-    found = last_check.recall(workspace.store.folder, stage, None, __version__)
-    return None if found is None else Reached(len(found.rows), found.passed, found.robust)
 
 
 def check(workspace: Workspace, stage: Stage, request: GradingRequest, on_test: OnTest | None = None) -> Verdict:
@@ -203,10 +146,3 @@ def _ungraded(stage: Stage, request: GradingRequest, error: SubmissionError) -> 
     absent = isinstance(error, NotHandedIn)
     problem = Problem("missing", error.message, None, error.hint, absent)
     return decide(stage, (), (), no_run(stage, request), problem=problem)
-
-
-def _digest(stage: Stage, course: Course) -> str | None:
-    try:
-        return take(stage, None, course.root).digest
-    except SubmissionError:
-        return None

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from grader.course import sealed
+from grader.course.manifest import load_course
+from grader.course.root import find_course_root
 from grader.course.stage import Course, Stage
 from grader.progress.store import Store
-from grader.submission import Snapshot
 
 if TYPE_CHECKING:
     from grader.judging.grading import Options
     from grader.outcome import Outcome
+    from grader.submission import Snapshot
     from grader.verdict import Verdict
 
     OnTest = Callable[[Outcome], None]
@@ -55,3 +58,15 @@ class GradingRequest:
     ours: bool = False
     anyway: bool = False
     now: datetime = field(default_factory=lambda: datetime.now(UTC))
+
+
+def open_workspace(start: Path, key_file: Path | None = None) -> Workspace:
+    """Find the course that a folder lies in; key_file opens hidden tests that are sealed."""
+    root = find_course_root(start)
+    course = load_course(root)
+    if (key := sealed.wanted_key(key_file)) is not None:
+        course = replace(course, stages=tuple(stage.with_key(key) for stage in course.stages))
+    here, top = start.resolve(), root.resolve()  # a link may lead out of the course
+    place = here.relative_to(top).parts[:2] if here.is_relative_to(top) else ()
+    within = next((stage for stage in course.stages if place == (stage.folder.parent.name, stage.name)), None)
+    return Workspace(course, Store(root), within=within)

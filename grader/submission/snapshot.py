@@ -9,8 +9,7 @@ from pathlib import Path
 
 from grader.course.stage import Stage
 from grader.errors import NotHandedIn, SubmissionError
-from grader.submission import files, members, revision
-from grader.submission.git import opened
+from grader.submission import files
 from grader.submission.names import expected, is_renamed, places, printable, several, shown, suggestion
 from grader.submission.used import UsedModule, whole_digest
 
@@ -58,6 +57,8 @@ def take(stage: Stage, path: Path | None, course_root: Path) -> Snapshot:
     if path is None:
         hint = f"{_misnamed(stage)}`grader reset {stage.id}` puts the stage's stub there."
         return _from_file(stage, course_root, places(stage)[0], course_root, hint)
+    from grader.submission import revision  # the course's own module, which is the common case, needs none of it
+
     if (found := revision.split(path)) is not None:
         return _from_revision(stage, *found, course_root)
     hint = f"Give a course, a folder with {stage.module}, a zip or tar archive, repo@revision, or a Python file."
@@ -74,6 +75,8 @@ def _misnamed(stage: Stage) -> str:
 
 def holds_stages(path: Path) -> bool:
     """Say whether what is handed in may hold several stages, as a folder, an archive or a revision can."""
+    from grader.submission import revision
+
     return path.is_dir() or _is_archive(path) or revision.split(path) is not None
 
 
@@ -88,6 +91,7 @@ def _from_file(stage: Stage, root: Path, parts: tuple[str, ...], course_root: Pa
 
 
 def _from_archive(stage: Stage, path: Path, course_root: Path, hint: str) -> Snapshot:
+    from grader.submission import members
     from grader.submission.tarred import Tar
     from grader.submission.zipped import Zip
 
@@ -99,6 +103,9 @@ def _from_archive(stage: Stage, path: Path, course_root: Path, hint: str) -> Sna
 
 
 def _from_revision(stage: Stage, repository: Path, name: str, course_root: Path) -> Snapshot:
+    from grader.submission import revision
+    from grader.submission.git import opened
+
     label = _label(repository, course_root)
     with opened(repository, label) as git:
         commit, parts, source = revision.read_module(stage, git, name, label)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from grader.course.stage import Stage
-from grader.progress.actions import Standing
+from grader.progress.standings import Standing
 from grader.verdict import CriterionResult, Verdict
 
 _LATER = {"not_started": 1, "blocked": 2}  # what is wrong comes before what was not begun

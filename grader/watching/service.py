@@ -24,6 +24,7 @@ from grader.errors import GraderError
 from grader.judging.grading import MAX_SEED, Grader
 from grader.judging.processes.plain import packed
 from grader.progress import actions
+from grader.progress.workspace import open_workspace
 from grader.report import feedback
 from grader.stopping import end_in_order
 from grader.submission import take
@@ -214,7 +215,7 @@ def main() -> None:
     answers = Answers(os.fdopen(os.dup(1), "w", encoding="utf-8"))
     os.dup2(2, 1)  # whatever prints has no part in the answers
 
-    service = Service(actions.open_workspace(Path(sys.argv[1])), answers)
+    service = Service(open_workspace(Path(sys.argv[1])), answers)
 
     def interrupt(*_: object) -> None:
         if service.busy:

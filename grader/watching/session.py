@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Protocol
 
 from grader.course.stage import Stage
 from grader.errors import GraderError
-from grader.progress import hints, lessons
-from grader.progress.actions import Standing, Workspace, standings
+from grader.progress import hints, lessons, pages
+from grader.progress.actions import Workspace
+from grader.progress.standings import Standing, standings
 from grader.verdict import Verdict
 from grader.watching import files
 from grader.watching.board import Board
@@ -148,11 +149,11 @@ class Session:
         Where every row passes, or none was graded yet, it is the whole README.
         """
         name = row if row is not None else self.board.first.id if self.board.first is not None else None
-        return self.readme() if name is None else lessons.part(self.board.stage, name)
+        return self.readme() if name is None else pages.part(self.board.stage, name)
 
     def readme(self) -> str:
         """Return the stage's README."""
-        return lessons.readme(self.board.stage)
+        return pages.readme(self.board.stage)
 
     def reset(self) -> str:
         """Put the stub back; return what was done, in words. The save that this is begins a check."""

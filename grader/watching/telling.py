@@ -13,7 +13,7 @@ from grader.report.terminal.words import count, kind_of_row, lacking_words, reac
 if TYPE_CHECKING:
     from rich.text import Text
 
-    from grader.progress.actions import Standing
+    from grader.progress.standings import Standing
     from grader.verdict import CriterionResult, Verdict
     from grader.watching.board import Board
 

@@ -142,7 +142,7 @@ def _told(change: Change) -> str:
 
 
 def _stage_id(name: str) -> str:
-    from grader.progress.actions import open_workspace
+    from grader.progress.workspace import open_workspace
 
     return open_workspace(Path.cwd()).course.find(name).id
 

@@ -59,7 +59,7 @@ def _run(
 ) -> Run:
     """Make a run of the options; UsageError where no stage is named, or one that does not exist."""
     from grader.gradebook.session import Wishes
-    from grader.progress.actions import open_workspace
+    from grader.progress.workspace import open_workspace
 
     course = open_workspace(Path.cwd(), key_file).course
     if not stage:

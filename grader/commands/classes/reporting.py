@@ -30,7 +30,7 @@ def report(
     from grader.gradebook.pages.writing import expect_free, is_folder, write_report
     from grader.gradebook.session import Wishes, policy_of
     from grader.gradebook.store import Gradebook
-    from grader.progress.actions import open_workspace
+    from grader.progress.workspace import open_workspace
     from grader.report.terminal.screen import say
 
     course = open_workspace(Path.cwd()).course

@@ -52,7 +52,7 @@ def similar(
 
     from grader.commands.publishing import expect_writable
     from grader.gradebook.intake.listing import listing
-    from grader.progress.actions import open_workspace
+    from grader.progress.workspace import open_workspace
     from grader.report.terminal.screen import say
     from grader.similarity.gather import handed_in
 

@@ -86,8 +86,8 @@ def _explored(
     from grader.explore.example import example
     from grader.explore.plans import plans
     from grader.explore.session import explore as explored
-    from grader.progress.actions import open_workspace
     from grader.progress.building import equipped
+    from grader.progress.workspace import open_workspace
     from grader.report.terminal import screen
     from grader.submission import take
 

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from grader.course.stage import Course, Stage
     from grader.doctor.health import Finding
     from grader.outcome import Status
-    from grader.progress.actions import Standing
     from grader.progress.hints import Hint
     from grader.progress.last_check import RowCheck
+    from grader.progress.standings import Standing
     from grader.progress.state import Progress
     from grader.progress.steps import Step, StepTime
 

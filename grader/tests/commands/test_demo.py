@@ -12,6 +12,7 @@ from grader.course.answers import load_mistakes
 from grader.outcome import Status
 from grader.progress import actions
 from grader.progress.actions import GradingRequest
+from grader.progress.workspace import open_workspace
 from grader.submission import take
 from grader.submission.source import missing_names
 from grader.tests.support.places import ROOT
@@ -27,7 +28,7 @@ NAMED = {
 
 @pytest.fixture(scope="module")
 def verdict() -> Verdict:
-    workspace = actions.open_workspace(DEMO.parent)
+    workspace = open_workspace(DEMO.parent)
     return actions.check(
         workspace, workspace.course.find(DEMO_STAGE), GradingRequest(DEMO, seed=40817, isolation="process")
     )
@@ -58,13 +59,13 @@ def test_each_row_that_fails_or_lacks_robustness_names_its_mistake(verdict: Verd
 
 
 def test_the_named_mistakes_are_those_of_the_stage() -> None:
-    stage = actions.open_workspace(DEMO.parent).course.find(DEMO_STAGE)
+    stage = open_workspace(DEMO.parent).course.find(DEMO_STAGE)
     known = {mistake.id: mistake.criterion for mistake in load_mistakes(stage)}
     assert {row: known.get(name) for row, name in NAMED.items()} == {row: row for row in NAMED}
 
 
 def test_the_bundled_module_defines_every_name_of_its_stage() -> None:
-    workspace = actions.open_workspace(DEMO.parent)
+    workspace = open_workspace(DEMO.parent)
     stage = workspace.course.find(DEMO_STAGE)
     assert missing_names(stage, take(stage, DEMO, workspace.course.root)) == ()
 

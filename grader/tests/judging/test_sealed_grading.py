@@ -13,8 +13,9 @@ from grader.doctor.health import _course
 from grader.errors import CourseError, GraderError, SealError
 from grader.judging import grading
 from grader.progress import lessons
-from grader.progress.actions import GradingRequest, Workspace, is_stub, standings
+from grader.progress.actions import GradingRequest, Workspace, is_stub
 from grader.progress.actions import check as graded
+from grader.progress.standings import standings
 from grader.progress.store import Store
 from grader.submission import take
 from grader.tests.support.copies import NAME, OTHER_KEY, SmallCopy

@@ -8,7 +8,8 @@ from pathlib import Path
 
 from grader.course.stage import Stage
 from grader.outcome import Diagnosis, Where
-from grader.progress.actions import Workspace, open_workspace
+from grader.progress.actions import Workspace
+from grader.progress.workspace import open_workspace
 from grader.tests.support.verdicts import RUN
 from grader.verdict import CriterionResult, Failure, Verdict
 from grader.watching.events import Event, Judged

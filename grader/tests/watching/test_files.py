@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from grader.progress.actions import open_workspace
+from grader.progress.workspace import open_workspace
 from grader.tests.support.command import Place
 from grader.watching.files import kind, others
 

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from grader.judging.grading import Grader, Options
-from grader.progress.actions import open_workspace
+from grader.progress.workspace import open_workspace
 from grader.submission import Snapshot
 from grader.tests.support.command import NUMBERS, WRONG, Place
 from grader.tests.support.patience import SLACK

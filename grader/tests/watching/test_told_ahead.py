@@ -8,7 +8,7 @@ import json
 import pytest
 
 from grader.outcome import Outcome, Status
-from grader.progress.actions import open_workspace
+from grader.progress.workspace import open_workspace
 from grader.tests.support.command import WRONG, Place
 from grader.tests.watching.fakes import SQUARE
 from grader.verdict import CriterionResult, Verdict

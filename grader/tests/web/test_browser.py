@@ -196,7 +196,7 @@ def report(course: Place, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A report of somebody who has passed a stage."""
     from datetime import UTC, datetime
 
-    from grader.progress.actions import open_workspace
+    from grader.progress.workspace import open_workspace
     from grader.submission import take
     from grader.tests.web.test_certificate import KEY, MADE
     from grader.web.certificate import document

@@ -13,7 +13,7 @@ import pytest
 from grader.classroom.receipt import InvalidReceiptError, opened, sealed
 from grader.course.manifest import load_course
 from grader.course.provenance import Provenance
-from grader.progress.actions import open_workspace
+from grader.progress.workspace import open_workspace
 from grader.submission import take
 from grader.submission.used import Use
 from grader.tests.support.command import NUMBERS, Place

@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 
 import jsonschema
 
-from grader.progress.actions import open_workspace
 from grader.progress.last_check import remember
+from grader.progress.workspace import open_workspace
 from grader.submission import take
 from grader.tests.support.command import NUMBERS, WRONG, Place
 from grader.tests.support.places import HOUSE

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from grader.progress.actions import open_workspace
 from grader.progress.work import Work
+from grader.progress.workspace import open_workspace
 from grader.report.escape import commands
 from grader.tests.similarity.test_page import EVIL, Reader
 from grader.tests.support.command import Place

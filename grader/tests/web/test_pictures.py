@@ -13,7 +13,7 @@ from grader.course.stage import Stage
 from grader.errors import IsolationRefused
 from grader.explore.drawing import Chart, Curves, Series
 from grader.explore.model import Exploration, Plan, Ran
-from grader.progress.actions import open_workspace
+from grader.progress.workspace import open_workspace
 from grader.tests.support.command import NUMBERS, Place
 from grader.web import pictures
 from grader.web.pictures import can_draw, drawn

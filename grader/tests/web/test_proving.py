@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from grader.errors import SubmissionError, UsageError
-from grader.progress.actions import GradingRequest, open_workspace
+from grader.progress.actions import GradingRequest
+from grader.progress.workspace import open_workspace
 from grader.submission import take
 from grader.tests.support.command import NUMBERS, SUMS, Place
 from grader.tests.watching.fakes import verdict

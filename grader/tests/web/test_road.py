@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from grader.criterion import KindCount
-from grader.progress.actions import Workspace, open_workspace
+from grader.progress.actions import Workspace
 from grader.progress.last_check import remember
+from grader.progress.workspace import open_workspace
 from grader.submission import take
 from grader.tests.support.command import NUMBERS, WRONG, Place
 from grader.tests.watching.fakes import verdict

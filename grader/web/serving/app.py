@@ -12,7 +12,8 @@ from pathlib import Path
 from grader.course.stage import Course, Stage
 from grader.errors import GraderError
 from grader.explore.plans import may_draw
-from grader.progress.actions import Workspace, standings
+from grader.progress.actions import Workspace
+from grader.progress.standings import standings
 from grader.report.terminal.overview import hint_words
 from grader.web.page import STATIC, Pages
 from grader.web.reading.markdown import Place, html_of, pictures, read_page

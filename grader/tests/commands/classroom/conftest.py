@@ -34,7 +34,7 @@ def course(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     write_stage(tmp_path / "stages", tmp_path / "hidden", NAME)
     opened = load_course(tmp_path, tmp_path / "hidden")
     monkeypatch.setattr(
-        "grader.progress.actions.open_workspace", lambda start, key_file=None: Workspace(opened, Store(tmp_path))
+        "grader.progress.workspace.open_workspace", lambda start, key_file=None: Workspace(opened, Store(tmp_path))
     )
     monkeypatch.setattr("grader.course.manifest.find_course_root", lambda start: tmp_path)
     monkeypatch.setattr("grader.course.manifest.load_course", lambda root: opened)

@@ -19,8 +19,8 @@ class TestCopy:
         """A learner's copy whose module passes the public tests, opened as it would be."""
         made = SmallCopy(tmp_path)
         (made.root / "stages" / NAME / "small.py").write_text(SOLUTION)
-        monkeypatch.setattr("grader.progress.actions.find_course_root", lambda start: made.root)
-        monkeypatch.setattr("grader.progress.actions.load_course", lambda root: load_course(root, made.hidden))
+        monkeypatch.setattr("grader.progress.workspace.find_course_root", lambda start: made.root)
+        monkeypatch.setattr("grader.progress.workspace.load_course", lambda root: load_course(root, made.hidden))
         return made
 
     def test_without_the_key_public_tests_pass_and_that_is_said(self, grader: Typed, copy: SmallCopy) -> None:

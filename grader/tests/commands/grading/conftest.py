@@ -24,7 +24,7 @@ def command(
     )
     monkeypatch.chdir(small_course.root)
     monkeypatch.setattr(
-        "grader.progress.actions.open_workspace", lambda *_: Workspace(small_course.course, Store(tmp_path))
+        "grader.progress.workspace.open_workspace", lambda *_: Workspace(small_course.course, Store(tmp_path))
     )
     monkeypatch.setenv("COLUMNS", "100")
     for name in ("GITHUB_STEP_SUMMARY", "GITHUB_WORKSPACE", "CLASSROOM", "LANG", "LC_ALL", "FORCE_COLOR"):

@@ -88,7 +88,7 @@ def test_a_broken_course_leaves_no_report_of_an_earlier_run(command: Command) ->
     def broken(*_: object) -> None:
         raise CourseError("stages/s90_small/stage.toml: id: is missing")
 
-    command.context.setattr("grader.progress.actions.open_workspace", broken)
+    command.context.setattr("grader.progress.workspace.open_workspace", broken)
     file = command.folder / "junit.xml"
     file.write_text("all green", encoding="utf-8")
     assert command(*ARGUMENTS, "--format", f"junit={file}") == 4

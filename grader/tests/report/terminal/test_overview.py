@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 from grader.course.manifest import load_course
-from grader.progress.actions import Standing
 from grader.progress.hints import Hint
+from grader.progress.standings import Standing
 from grader.progress.state import Progress
 from grader.progress.steps import Step, StepTime
 from grader.report.terminal.layout import Look

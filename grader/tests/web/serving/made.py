@@ -9,7 +9,8 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
-from grader.progress.actions import Workspace, open_workspace
+from grader.progress.actions import Workspace
+from grader.progress.workspace import open_workspace
 from grader.tests.support.command import Place
 from grader.tests.support.patience import SLACK
 from grader.tests.watching.fakes import Checks, Saves

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from grader.progress.actions import Workspace, open_workspace
+from grader.progress.actions import Workspace
+from grader.progress.workspace import open_workspace
 from grader.tests.support.command import Place
 from grader.tests.support.patience import SLACK
 from grader.tests.watching.fakes import Checks, Saves
