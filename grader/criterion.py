@@ -9,9 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from grader.outcome import KINDS, Diagnosis, Gradient, Kind, Status, Where
+from grader.kinds import KINDS, Kind, Status
+
+if TYPE_CHECKING:
+    from grader.outcome import Diagnosis, Gradient, Where
 
 Passes = Literal["mathematics", "all"]  # the tests that make a criterion pass
 PASSES: tuple[Passes, ...] = get_args(Passes)

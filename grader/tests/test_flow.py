@@ -22,6 +22,7 @@ ROOMS = (
         "errors",
         "extras",
         "garbage",
+        "kinds",
         "outcome",
         "parsing",
         "shell",
