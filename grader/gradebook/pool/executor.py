@@ -1,6 +1,8 @@
 """An executor whose processes may die: each call that dies ends as WorkerDied, and the other calls go on.
 
-It stands in for concurrent.futures.ProcessPoolExecutor, which ends as a whole with its first process.
+concurrent.futures.ProcessPoolExecutor and loky fail every call when one process dies. pebble's ProcessPool limits each
+call, but it fails as a whole when an idle process dies, and hands calls to all of its processes in turn, so that each
+of them loads the tests.
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ from grader.errors import GraderFault
 from grader.gradebook.pool.admission import Admission
 from grader.gradebook.pool.serving import serve
 
-EXTRA = 4  # processes for each job, most of which only wait
+EXTRA = 4  # processes for each job at most; they start as calls that only wait make room for more
 START_SECONDS = 120.0
 END_SECONDS = 10.0
 STOPPED = "the grading was stopped"
@@ -35,18 +37,20 @@ class WorkerDied(GraderFault):
 class Pool(Executor):
     """Runs calls in processes of its own; `prepare(*given)` is called first in each of them.
 
-    jobs is how many calls run at once while all of them compute; with one, calls run one after the other. A call that
+    jobs is how many calls run at once while all of them compute; with one, calls run one after the other. A call goes
+    to the process that was used last, and another one starts only while all that have started are busy. A call that
     takes longer than `seconds` dies.
     """
 
     def __init__(self, jobs: int, seconds: float, prepare: Callable[..., None], given: tuple[Any, ...] = ()) -> None:
         self._seconds = seconds
-        self._first = prepare, given
         self._calls: queue.Queue[_Call] = queue.Queue()  # a SimpleQueue whose time is up as it wakes waits for ever
         self._stopped = threading.Event()
         most = 1 if jobs == 1 else jobs * EXTRA
         self._admission = Admission(jobs, most)
         self._starting = threading.Lock()  # of a process, which is to have all that it needs before anything ends
+        self._idle = [_Process((prepare, given), self._starting) for _ in range(most)]  # the last is taken first
+        self._leaving = threading.Barrier(most)  # a process is killed when the thread that started it ends
         self._threads = [threading.Thread(target=self._work, daemon=True) for _ in range(most)]
         self.width = most
         for thread in self._threads:
@@ -76,22 +80,29 @@ class Pool(Executor):
             thread.join()
 
     def _work(self) -> None:
-        """Be the thread of one process: give it one call after the other, and start another where it dies."""
+        """Give one call after the other to a process."""
         if hasattr(signal, "pthread_sigmask"):  # a new process inherits it, and is not stopped while it starts
             signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
-        process = _Process(self._first, self._starting)
         try:
             while (call := self._next()) is not None:
                 future, function, arguments = call
+                process = self._idle.pop()
                 try:
                     if future.set_running_or_notify_cancel():
                         _answer(future, process.call(function, arguments, self._seconds, self._stopped))
                 except BaseException as error:
                     future.set_exception(error)
                 finally:
+                    if process.has_started:
+                        self._idle.append(process)
+                    else:
+                        self._idle.insert(0, process)
                     self._admission.leave()
         finally:
-            process.end()
+            with suppress(IndexError):
+                while True:
+                    self._idle.pop().end()
+            self._leaving.wait()
 
     def _next(self) -> _Call | None:
         """Wait for a call and for admission; None once everything is stopped."""
@@ -121,6 +132,11 @@ class _Process:
         self._process: SpawnProcess | None = None
         self._pipe: Connection | None = None
         self._is_busy = False
+
+    @property
+    def has_started(self) -> bool:
+        """Whether it was started, and has not been ended since."""
+        return self._process is not None
 
     def call(
         self, function: Callable[..., Any], arguments: tuple[Any, ...], seconds: float, stopped: threading.Event

@@ -83,6 +83,22 @@ def test_a_process_is_prepared_once_and_answers_many_calls(pool: Pool) -> None:
     assert [future.result(60) for future in [pool.submit(double, number) for number in range(5)]] == [0, 2, 4, 6, 8]
 
 
+def nap() -> int:
+    time.sleep(0.05)
+    return os.getpid()
+
+
+def test_a_process_starts_only_while_all_others_are_busy() -> None:
+    """Each loads a stage's tests for itself, which takes longer than to grade a submission."""
+    pool = Pool(2, 60.0, prepare, ("",))
+    try:
+        assert len({pool.submit(os.getpid).result(60) for _ in range(12)}) == 1
+        pool._admission._most = 2  # whatever the machine has to do
+        assert len({call.result(60) for call in [pool.submit(nap) for _ in range(24)]}) == 2
+    finally:
+        pool.shutdown()
+
+
 def test_a_call_that_dies_hangs_or_fails_leaves_the_others_alone(pool: Pool) -> None:
     calls = [pool.submit(die), pool.submit(fail), pool.submit(time.sleep, 60), pool.submit(double, 21)]
     with pytest.raises(WorkerDied, match="ended unexpectedly"):
