@@ -11,14 +11,10 @@ from grader.gradebook.worth.policy import Policy
 
 def mark(book: Gradebook, policy: Policy, student: str, why: str, now: datetime) -> None:
     """Bring the automatic marks of one student up to date with the results that count."""
-    for each in marks(policy, counted(book, student)):
-        book.keep_mark(each, why, now)
+    book.keep_marks(student, marks(policy, counted(book, student)), why, now)
 
 
 def counted(book: Gradebook, student: str) -> list[Counted]:
     """Return the attempts of a student, each with the result that counts for it."""
-    return [
-        Counted(attempt, book.result(attempt.result), attempt.result)
-        for attempt in book.attempts(student)
-        if attempt.result is not None
-    ]
+    found = book.counting(student)
+    return [Counted(attempt, result, attempt.result) for attempt, result in found if attempt.result is not None]

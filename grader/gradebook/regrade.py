@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from grader.course.stage import Stage
 from grader.errors import SubmissionError
 from grader.gradebook.intake.taking import Taken
-from grader.gradebook.marking import counted
+from grader.gradebook.marking import counted, mark
 from grader.gradebook.records import Attempt, Mark, Result
 from grader.gradebook.running import Coordinator
 from grader.gradebook.setting import Setting
@@ -73,7 +73,7 @@ def differences(book: Gradebook, setting: Setting, found: Mapping[tuple[str, str
         for after in marks(setting.policy, new):
             cell = student, after.stage
             known = before.get(cell)
-            results = [_of(each, mark) for each, mark in ((old, known), (new, after))]
+            results = [_of(each, one) for each, one in ((old, known), (new, after))]
             if known is None or _worth(known) != _worth(after) or _rows(results[0]) != _rows(results[1]):
                 yield Difference(student, after.stage, known, after, _why(*results), overrides.get(cell))
 
@@ -85,8 +85,7 @@ def apply(book: Gradebook, setting: Setting, found: Mapping[tuple[str, str, str]
         for (student, stage, digest), number in found.items():
             book.count_for(student, stage, digest, number)
         for student in dict.fromkeys(attempt.student for attempt in book.attempts()):
-            for mark in marks(setting.policy, counted(book, student)):
-                book.keep_mark(mark, reason, setting.now())
+            mark(book, setting.policy, student, reason, setting.now())
 
 
 def results(coordinator: Coordinator, book: Gradebook, stages: tuple[Stage, ...]) -> dict[tuple[str, str, str], int]:

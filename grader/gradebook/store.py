@@ -6,7 +6,7 @@ All times are kept in UTC. Methods that change something belong into a block of 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import astuple, replace
 from datetime import UTC, datetime
 from typing import Any
@@ -21,6 +21,7 @@ _WHOLE = f'{_KEY}, outcome, verdict, at, seconds, python, numpy, "commit", worke
 _MARK = "student, stage, points, out_of, raw, factor, late_days, budget_days, attempt, result"
 _OVERRIDE = "student, stage, points, reason, by, at"
 _ATTEMPT = "student, stage, digest, submitted, clock, label, identity, result"
+_ATTEMPT_SIZE = _ATTEMPT.count(",") + 1
 
 
 class Gradebook(Database):
@@ -76,7 +77,7 @@ class Gradebook(Database):
             f"SELECT {_ATTEMPT} FROM attempts {where}ORDER BY student, stage, submitted IS NOT NULL, submitted, number",
             values,
         )
-        return tuple(Attempt(*row[:3], _time(row[3]), *row[4:]) for row in rows)  # type: ignore[call-arg]
+        return tuple(map(_attempt, rows))
 
     def keep_result(self, result: Result) -> int:
         """Keep a result and return its number; a fault gives way to a result, and nothing else to anything."""
@@ -109,18 +110,34 @@ class Gradebook(Database):
 
     def seed(self, attempt: Attempt, key: Key) -> int | None:
         """Return the seed of the result that counts for an attempt, else of one that has this key but for its seed."""
-        rows = self._run("SELECT seed FROM results WHERE number = ?", (attempt.result,)) or self._run(
-            "SELECT seed FROM results WHERE student = ? AND stage = ? AND digest = ? AND course = ? AND isolation = ? "
-            "ORDER BY number DESC LIMIT 1",
-            (key.student, key.stage, key.digest, key.course, key.isolation),
-        )
+        if attempt.result is not None:
+            rows = self._run("SELECT seed FROM results WHERE number = ?", (attempt.result,))
+        else:
+            rows = self._run(
+                "SELECT seed FROM results WHERE student = ? AND stage = ? AND digest = ? AND course = ? "
+                "AND isolation = ? ORDER BY number DESC LIMIT 1",
+                (key.student, key.stage, key.digest, key.course, key.isolation),
+            )
         return int(rows[0][0]) if rows else None
 
     def result(self, number: int) -> Result:
         """Return the result of that number, decided as `passes_of` its stage says."""
         (row,) = self._run(f"SELECT {_WHOLE} FROM results WHERE number = ?", (number,))
+        return self._result(row)
+
+    def _result(self, row: Sequence[Any]) -> Result:
         key, verdict = Key(*row[:6]), decided(json.loads(row[7]), self.passes_of(row[1]))
         return Result(key, row[6], verdict, datetime.fromisoformat(row[8]), row[9], Made(*row[10:]))
+
+    def counting(self, student: str) -> tuple[tuple[Attempt, Result], ...]:
+        """Return the attempts of a student that have a result, each with the result that counts for it, in order."""
+        rows = self._run(
+            f"SELECT {_of('attempts', _ATTEMPT)}, {_of('results', _WHOLE)} FROM attempts "
+            "JOIN results ON results.number = attempts.result WHERE attempts.student = ? "
+            "ORDER BY attempts.stage, attempts.submitted IS NOT NULL, attempts.submitted, attempts.number",
+            (student,),
+        )
+        return tuple((_attempt(row[:_ATTEMPT_SIZE]), self._result(row[_ATTEMPT_SIZE:])) for row in rows)
 
     def results(self) -> tuple[Result, ...]:
         """Return all results, in the order in which they came."""
@@ -158,16 +175,17 @@ class Gradebook(Database):
         """Return the automatic marks."""
         return tuple(Mark(*row) for row in self._run(f"SELECT {_MARK} FROM marks ORDER BY student, stage"))
 
-    def keep_mark(self, mark: Mark, why: str, at: datetime) -> None:
-        """Replace an automatic mark, and write that into the history; one that stays as it is leaves no trace."""
-        rows = self._run(f"SELECT {_MARK} FROM marks WHERE student = ? AND stage = ?", _cell(mark))
-        if rows and Mark(*rows[0]) == mark:
-            return
-        self._run(
-            f"INSERT INTO marks ({_MARK}, why, at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
-            f"ON CONFLICT (student, stage) DO UPDATE SET {_excluded((*_MARK.split(', ')[2:], 'why', 'at'))}",
-            (*astuple(mark), why, _text(at)),
-        )
+    def keep_marks(self, student: str, marks: Iterable[Mark], why: str, at: datetime) -> None:
+        """Replace automatic marks of a student, and write that into the history; one that stays leaves no trace."""
+        rows = self._run(f"SELECT {_MARK} FROM marks WHERE student = ?", (student,))
+        known = {row[1]: Mark(*row) for row in rows}
+        for mark in marks:
+            if known.get(mark.stage) != mark:
+                self._run(
+                    f"INSERT INTO marks ({_MARK}, why, at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
+                    f"ON CONFLICT (student, stage) DO UPDATE SET {_excluded((*_MARK.split(', ')[2:], 'why', 'at'))}",
+                    (*astuple(mark), why, _text(at)),
+                )
 
     def overrides(self) -> tuple[Override, ...]:
         """Return the points that people gave."""
@@ -215,6 +233,19 @@ class Gradebook(Database):
 def _excluded(names: Iterable[str]) -> str:
     """Return what takes the values that could not be inserted."""
     return ", ".join(f"{name} = excluded.{name}" for name in names)
+
+
+def _of(table: str, names: str) -> str:
+    """Return names of columns as those of a table.
+
+    >>> _of("results", "seed, worker")
+    'results.seed, results.worker'
+    """
+    return ", ".join(f"{table}.{name}" for name in names.split(", "))
+
+
+def _attempt(row: Sequence[Any]) -> Attempt:
+    return Attempt(*row[:3], _time(row[3]), *row[4:])  # type: ignore[call-arg]
 
 
 def _cell(of: Attempt | Mark | Override) -> tuple[str, str]:

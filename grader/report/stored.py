@@ -18,8 +18,10 @@ READ = (1, SCHEMA)  # the versions that are understood
 def decided(document: Mapping[str, Any], by: Passes) -> Document:
     """Return a verdict's document as tests of these kinds decide it, in the present version.
 
-    One without rows decides nothing, and stays as it is.
+    One without rows decides nothing, and stays as it is; so does one that is decided so already.
     """
+    if (document.get("schema"), document.get("passes")) == (SCHEMA, by):
+        return dict(document)
     rows = [decided_row(row, by) for row in document.get("criteria") or ()]
     if not rows:
         return dict(document)
@@ -34,6 +36,11 @@ def decided(document: Mapping[str, Any], by: Passes) -> Document:
         "counts": counts_document([(row["status"] == "passed", row["robust"]) for row in rows]),
         "criteria": rows,
     }
+
+
+def row_passes(row: Mapping[str, Any], by: Passes) -> bool:
+    """Return whether a row of a verdict's document passes, as tests of these kinds decide it."""
+    return redecided(row["status"], counts_in(row), by) == "passed"
 
 
 def decided_row(row: Mapping[str, Any], by: Passes) -> Document:

@@ -10,7 +10,7 @@ from typing import Any
 from grader.criterion import counts_in
 from grader.gradebook.records import Attempt, Mark, Result
 from grader.gradebook.worth.policy import Policy, StagePolicy
-from grader.report.stored import decided_row
+from grader.report.stored import row_passes
 
 _NEVER = datetime.max.replace(tzinfo=UTC)
 DIGITS = 2  # of points
@@ -32,7 +32,7 @@ def credit(row: Mapping[str, Any], policy: StagePolicy) -> float:
     its values are right, and by tests only if some are: a function that refuses everything passes all tests of
     refusals.
     """
-    if decided_row(row, policy.passes)["status"] == "passed":
+    if row_passes(row, policy.passes):
         return 1.0
     kinds = row["kinds"]
     if policy.partial == "kinds":

@@ -36,7 +36,7 @@ def filled(book: Gradebook) -> Gradebook:
     with book.changing():
         book.keep_attempt(ATTEMPT)
         book.count_for("ada", "s15", ATTEMPT.digest, book.keep_result(GRADED))
-        book.keep_mark(MARK, "first grading", NOW)
+        book.keep_marks("ada", [MARK], "first grading", NOW)
     return book
 
 
@@ -61,8 +61,8 @@ def test_a_fault_never_overwrites_a_result_and_gives_way_to_one(book: Gradebook)
 
 def test_every_change_stands_in_the_history_which_refuses_changes(book: Gradebook) -> None:
     filled(book)
-    book.keep_mark(MARK, "again", NOW)  # nothing new
-    book.keep_mark(replace(MARK, points=9.0), "regraded", NOW)
+    book.keep_marks("ada", [MARK], "again", NOW)  # nothing new
+    book.keep_marks("ada", [replace(MARK, points=9.0)], "regraded", NOW)
     book.keep_override(Override("ada", "s15", 10.0, "oral exam", "prof", NOW))
     assert book.drop_override("ada", "s15") and not book.drop_override("ada", "s15")
     told = [(each.what, each.why) for each in book.history()]

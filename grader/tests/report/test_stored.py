@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from importlib import resources
-from typing import Any
+from typing import Any, get_args
 
 import jsonschema
 import pytest
 
 from grader.criterion import Passes
+from grader.outcome import Status
 from grader.report.document import verdict_document
 from grader.report.stored import decided
 from grader.submission.source import Problem
@@ -67,6 +68,14 @@ def test_what_passed_is_decided_again_where_all_tests_count() -> None:
     assert statuses(verdict_document(replace(PASSED, criteria=(crashed,))), "all") == ["crashed"]
     withheld = verdict_document(replace(PASSED, criteria=(replace(TEXTBOOK, failures=()),)))
     assert statuses(withheld, "all") == ["failed"]
+
+
+@pytest.mark.parametrize("by", ["mathematics", "all"])
+@pytest.mark.parametrize("status", get_args(Status))
+def test_what_is_decided_stays_as_it_is_when_it_is_decided_again(status: Status, by: Passes) -> None:
+    rows = (SCORES, replace(TEXTBOOK, status=status), FORWARD)
+    once = decided(first(*rows), by)
+    assert decided(once, by) == decided({**once, "passes": None}, by) == once
 
 
 @pytest.mark.parametrize(
