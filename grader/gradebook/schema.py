@@ -126,5 +126,12 @@ def _waiting() -> tuple[str, ...]:
 # Which tests make a criterion of a stage pass, as class.toml said in the last run that graded.
 _PASSES = ("CREATE TABLE passes (stage TEXT PRIMARY KEY, passes TEXT NOT NULL)",)
 
+# Texts are deflated: `document` holds a verdict, of which `verdict` then says only whether it passes. Results of older
+# graders have their verdicts in `verdict` and no document, and their modules stay as they are.
+_DEFLATED = (
+    "ALTER TABLE results ADD COLUMN document BLOB",
+    "ALTER TABLE sources ADD COLUMN is_deflated INTEGER NOT NULL DEFAULT 0",
+)
 
-STEPS: tuple[tuple[str, ...], ...] = (_first(), _WITHOUT_SECRET, _waiting(), _PASSES)
+
+STEPS: tuple[tuple[str, ...], ...] = (_first(), _WITHOUT_SECRET, _waiting(), _PASSES, _DEFLATED)

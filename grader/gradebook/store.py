@@ -1,11 +1,13 @@
 """A gradebook on disk: results, marks, overrides and their history, in one SQLite file (`database.py`).
 
-All times are kept in UTC. Methods that change something belong into a block of `changing()`.
+All times are kept in UTC, and verdicts and modules deflated. Methods that change something belong into a block of
+`changing()`.
 """
 
 from __future__ import annotations
 
 import json
+import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import astuple, replace
 from datetime import UTC, datetime
@@ -17,7 +19,7 @@ from grader.gradebook.records import Attempt, Change, Key, Made, Mark, Override,
 from grader.report.stored import decided
 
 _KEY = "student, stage, digest, course, seed, isolation"
-_WHOLE = f'{_KEY}, outcome, verdict, at, seconds, python, numpy, "commit", worker'
+_WHOLE = f'{_KEY}, outcome, verdict, at, seconds, python, numpy, "commit", worker, document'
 _MARK = "student, stage, points, out_of, raw, factor, late_days, budget_days, attempt, result"
 _OVERRIDE = "student, stage, points, reason, by, at"
 _ATTEMPT = "student, stage, digest, submitted, clock, label, identity, result"
@@ -49,12 +51,12 @@ class Gradebook(Database):
 
     def keep_source(self, digest: str, text: bytes) -> None:
         """Keep the text of a module, from which it can be graded again."""
-        self._run("INSERT OR IGNORE INTO sources VALUES (?, ?)", (digest, text))
+        self._run("INSERT OR IGNORE INTO sources VALUES (?, ?, 1)", (digest, zlib.compress(text)))
 
     def source(self, digest: str) -> bytes | None:
         """Return the text of a module that was handed in."""
-        rows = self._run("SELECT text FROM sources WHERE digest = ?", (digest,))
-        return bytes(rows[0][0]) if rows else None
+        rows = self._run("SELECT text, is_deflated FROM sources WHERE digest = ?", (digest,))
+        return next((zlib.decompress(text) if is_deflated else bytes(text) for text, is_deflated in rows), None)
 
     def keep_attempt(self, attempt: Attempt) -> None:
         """Keep what was handed in; of one that is known, the time of the better clock counts, else the earlier."""
@@ -82,17 +84,18 @@ class Gradebook(Database):
     def keep_result(self, result: Result) -> int:
         """Keep a result and return its number; a fault gives way to a result, and nothing else to anything."""
         key, made = result.key, result.made
-        changed = ("outcome", "verdict", "at", "seconds", "python", "numpy", '"commit"', "worker")
+        changed = ("outcome", "verdict", "at", "seconds", "python", "numpy", '"commit"', "worker", "document")
         self._run(
-            f"INSERT INTO results ({_WHOLE}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT ({_KEY}) "
-            f"DO UPDATE SET {_excluded(changed)} WHERE results.outcome = 'fault'",
+            f"INSERT INTO results ({_WHOLE}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
+            f"ON CONFLICT ({_KEY}) DO UPDATE SET {_excluded(changed)} WHERE results.outcome = 'fault'",
             (
                 *astuple(key),
                 result.outcome,
-                json.dumps(result.verdict),
+                json.dumps({"passed": result.verdict.get("passed")}),
                 _text(result.at),
                 result.seconds,
                 *astuple(made),
+                zlib.compress(json.dumps(result.verdict).encode()),
             ),
         )
         number = self.known(key)
@@ -126,8 +129,11 @@ class Gradebook(Database):
         return self._result(row)
 
     def _result(self, row: Sequence[Any]) -> Result:
-        key, verdict = Key(*row[:6]), decided(json.loads(row[7]), self.passes_of(row[1]))
-        return Result(key, row[6], verdict, datetime.fromisoformat(row[8]), row[9], Made(*row[10:]))
+        *known, outcome, text, at, seconds, python, numpy, commit, worker, document = row
+        key, made = Key(*known), Made(python, numpy, commit, worker)
+        verdict = json.loads(text if document is None else zlib.decompress(document))
+        verdict = decided(verdict, self.passes_of(key.stage))
+        return Result(key, outcome, verdict, datetime.fromisoformat(at), seconds, made)
 
     def counting(self, student: str) -> tuple[tuple[Attempt, Result], ...]:
         """Return the attempts of a student that have a result, each with the result that counts for it, in order."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import zlib
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
@@ -16,7 +17,6 @@ import pytest
 from grader.gradebook.database import FILE
 from grader.gradebook.marking import mark
 from grader.gradebook.records import Attempt, Key, Result
-from grader.gradebook.schema import STEPS
 from grader.gradebook.store import Gradebook
 from grader.gradebook.table import table
 from grader.gradebook.worth.policy import Policy, StagePolicy
@@ -24,6 +24,7 @@ from grader.tests.report.test_stored import first
 from grader.tests.support.verdicts import SCORES, SPLIT, TEXTBOOK
 
 NOW = datetime(2026, 11, 22, 23, 59, tzinfo=UTC)
+BEFORE = 3  # the version of a gradebook that did not keep yet by which tests results are decided
 STRICT = Policy(other=StagePolicy(passes="all"))
 
 
@@ -45,8 +46,14 @@ def older(tmp_path: Path) -> Iterator[Path]:
         keep(book, "ada", first(SCORES, TEXTBOOK), STRICT)
         keep(book, "bob", first(SCORES, SPLIT), STRICT)
     with closing(sqlite3.connect(tmp_path / FILE)) as connection:
+        connection.execute("DROP TRIGGER results_stay")
+        for number, document in connection.execute("SELECT number, document FROM results").fetchall():
+            text = zlib.decompress(document).decode()
+            connection.execute("UPDATE results SET verdict = ? WHERE number = ?", (text, number))
+        connection.execute("ALTER TABLE results DROP COLUMN document")
+        connection.execute("ALTER TABLE sources DROP COLUMN is_deflated")
         connection.execute("DROP TABLE passes")
-        connection.execute(f"PRAGMA user_version = {len(STEPS) - 1}")
+        connection.execute(f"PRAGMA user_version = {BEFORE}")
         connection.commit()
     yield tmp_path
 

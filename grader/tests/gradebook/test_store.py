@@ -19,6 +19,7 @@ from grader.gradebook.schema import STEPS
 from grader.gradebook.store import Gradebook
 from grader.gradebook.table import table
 
+EMPTY = 80_000  # bytes of a gradebook without entries, at most
 NOW = datetime(2026, 11, 22, 23, 59, tzinfo=UTC)
 KEY = Key("ada", "s15", "d" * 64, "0.1.0+abc", 7, "bubblewrap")
 GRADED = Result(KEY, "graded", {"passed": True}, NOW, 1.5)
@@ -47,6 +48,17 @@ def test_what_is_kept_is_read_back(book: Gradebook) -> None:
     assert book.known(KEY) == (1, "graded") and book.known(replace(KEY, seed=8)) is None
     book.keep_source("m" * 64, b"\x00text")
     assert book.source("m" * 64) == b"\x00text" and book.source("n" * 64) is None
+
+
+def test_texts_take_less_room_on_disk_than_they_have(book: Gradebook) -> None:
+    text = "".join(f"def f{number}(x):\n    return x + {number}\n" for number in range(2000))
+    with book.changing():
+        book.keep_source("m" * 64, text.encode())
+        book.keep_result(replace(GRADED, verdict={"passed": True, "criteria": [], "message": text}))
+    (result,) = book.results()
+    assert (book.source("m" * 64), result.verdict["message"]) == (text.encode(), text)
+    book._run("PRAGMA wal_checkpoint(TRUNCATE)")
+    assert book.path.stat().st_size < len(text) + EMPTY
 
 
 def test_a_fault_never_overwrites_a_result_and_gives_way_to_one(book: Gradebook) -> None:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sqlite3
-from contextlib import closing
+import json
 from pathlib import Path
 
 import pytest
 
-from grader.gradebook.database import FILE
+from grader.gradebook.store import Gradebook
 from grader.isolation import tiers
 from grader.tests.courses.conftest import solution
 from grader.tests.courses.lent.channels import module, modules, told
@@ -29,8 +28,8 @@ def documents(grader: Grade, out: Path, place: Path) -> str:
     assert grader("class", "report", str(out), "--out", str(place / "pages")).code == 0
     texts += [path.read_text() for path in (place / "pages").rglob("*.html")]
     history = grader("class", "history", "--out", str(out))
-    with closing(sqlite3.connect(out / FILE)) as book:
-        kept = [row[0] for row in book.execute("SELECT verdict FROM results UNION ALL SELECT verdict FROM waiting")]
+    with Gradebook.open(out) as book:
+        kept = [json.dumps(each.verdict) for each in (*book.results(), *book.waiting().values())]
     return "\n".join([*texts, history.out, history.err, *kept])
 
 
