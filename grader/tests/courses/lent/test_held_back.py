@@ -29,7 +29,8 @@ def documents(grader: Grade, out: Path, place: Path) -> str:
     texts += [path.read_text() for path in (place / "pages").rglob("*.html")]
     history = grader("class", "history", "--out", str(out))
     with Gradebook.open(out) as book:
-        kept = [json.dumps(each.verdict) for each in (*book.results(), *book.waiting().values())]
+        verdicts = [each.verdict for each in book.results()] + [each.verdict for each in book.waiting().values()]
+    kept = [json.dumps(each) for each in verdicts]
     return "\n".join([*texts, history.out, history.err, *kept])
 
 
