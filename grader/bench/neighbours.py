@@ -116,7 +116,7 @@ def _bomb(tier: tiers.Tier) -> Iterator[int]:
         ready = threading.Event()
         try:
             process.load()
-            connection = process.open("bomb", time.monotonic() + HOLD_SECONDS)
+            connection = process.open(time.monotonic() + HOLD_SECONDS)
             module = RemoteModule(connection, "bomb.py")
             calling = threading.Thread(target=_hold, args=(module, made, ready), daemon=True)
             calling.start()

@@ -85,7 +85,7 @@ def measure(tier: tiers.Tier, runs: int, calls: int) -> Speed:
 
 
 def _speed(process: LearnerProcess, runs: int, calls: int) -> Speed:
-    connection = process.open("bench", time.monotonic() + 600)
+    connection = process.open(time.monotonic() + 600)
     connection.limits = UsageLimits(600, requests=1 << 40, received=1 << 60)  # a test gets by with less
     remote: Any = RemoteModule(connection, "bench.py")
     small, large = np.arange(4.0).reshape(2, 2), np.ones(ARRAY_BYTES // 8)
@@ -102,7 +102,7 @@ def _speed(process: LearnerProcess, runs: int, calls: int) -> Speed:
 
 
 def _open(process: LearnerProcess) -> None:
-    connection = process.open("bench", time.monotonic() + 60)
+    connection = process.open(time.monotonic() + 60)
     remote: Any = RemoteModule(connection, "bench.py")
     remote.double(1.0)
     process.done(connection)

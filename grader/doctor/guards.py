@@ -57,7 +57,7 @@ class Scene:
         from grader.remote.exceptions import WorkerFailed
         from grader.remote.module import RemoteModule
 
-        connection = self.process.open("probe", time.monotonic() + SECONDS)
+        connection = self.process.open(time.monotonic() + SECONDS)
         module: Any = RemoteModule(connection, "probe.py")
         try:
             return bool(module.attempt(*attempt) != "")
@@ -149,7 +149,7 @@ def _own_processes(scene: Scene) -> bool:
     neighbour = LearnerProcess(own.job, own.tier, sandbox.Own(own.tier, own.job.hide))
     try:
         neighbour.load()
-        connection = neighbour.open("probe", time.monotonic() + SECONDS)
+        connection = neighbour.open(time.monotonic() + SECONDS)
         module: Any = RemoteModule(connection, "probe.py")
         took_all = module.attempt("many_processes", MANY) != ""
         held_back = scene.stopped("read", os.devnull)
@@ -189,7 +189,7 @@ def _no_survivor(scene: Scene) -> bool:
     from grader.remote.module import RemoteModule
     from grader.worker.process_tree import below
 
-    connection = scene.process.open("probe", time.monotonic() + SECONDS)
+    connection = scene.process.open(time.monotonic() + SECONDS)
     module: Any = RemoteModule(connection, "probe.py")
     module.attempt("leave_a_daemon")
     running = below(cast(tiers.Started, scene.process._started).process.pid)

@@ -37,6 +37,7 @@ class Walk:
         self._lines = calls.definition_lines(process.job.source)
         self._waits: dict[str, str] = {}  # what did not come to be -> the function that it waits for
         self._shared: tuple[str, Connection] | None = None
+        self._before: Connection | None = None  # of the calls before, where nothing forks
         self._ended: dict[str, str] = {}  # a shared process that is gone -> the function that ended it
 
     def step(self, step: Step) -> StepResult:
@@ -53,6 +54,7 @@ class Walk:
         if self._shared is None:
             return None
         connection, self._shared = self._shared[1], None
+        self._before = connection
         return self.process.done(connection)
 
     def _part(self, call: Call, shared: str) -> Part:
@@ -80,7 +82,12 @@ class Walk:
 
     def _opened(self, shared: str) -> Connection:
         if self._shared is None:
-            self._shared = shared, self.process.open(shared or "explore", self._ends_at)
+            before, self._before = self._before, None
+            if self.process.fork or before is None or before.failure is not None:
+                opened = self.process.open(self._ends_at)
+            else:
+                opened = self.process.follow(before, self._ends_at)
+            self._shared = shared, opened
         return self._shared[1]
 
     def _called(self, base: Part, call: Call, connection: Connection) -> Part:

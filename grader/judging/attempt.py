@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import pytest
 
 from grader.remote.connection import Connection
-from grader.remote.module import RemoteModule
-
-if TYPE_CHECKING:  # only a grader that remembers records
-    from grader.remote.transcripts.recording import Step
 
 PHASES = {"setup", "call", "teardown"}
 
@@ -20,18 +15,16 @@ PHASES = {"setup", "call", "teardown"}
 class Attempt:
     """One run of a test: its first exception and the phases that came to their end.
 
-    asked says whether what it saw was held against every known mistake, late that there was no more time for it; steps
-    is what went through its connection, where that was recorded.
+    asked says whether what it saw was held against every known mistake, late that there was no more time for it.
     """
 
     item: pytest.Item
     connection: Connection | None = None
     error: BaseException | None = None
     phases: set[str] = field(default_factory=set)
+    seconds: float = 0.0
     asked: bool = False
     late: bool = False
-    module: RemoteModule | None = None
-    steps: list[Step] | None = None
 
     def note(self, call: pytest.CallInfo[None], report: pytest.TestReport) -> None:
         """Take in one phase that pytest reports on."""

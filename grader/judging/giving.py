@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import Any
 
 import pytest
 
@@ -11,29 +13,26 @@ from grader.course.data import named
 from grader.course.stage import public_names
 from grader.judging import phases, plugin
 from grader.judging.attempt import Attempt
-from grader.judging.sharing import Sharing
-from grader.judging.suite import Suite, criterion_of
+from grader.judging.suite import Suite
 from grader.judging.task import Task
 from grader.remote.connection import Connection
 from grader.remote.exceptions import WorkerFailed
 from grader.remote.module import RemoteModule
 from grader.remote.processes.process import LearnerProcess
 
-if TYPE_CHECKING:  # imported where something is remembered
-    from grader.judging.recall.recalling import Recall
-
 
 class Giving:
-    """A pytest plugin object; it is also the provider of the `learner` fixture."""
+    """A pytest plugin object; it is also the provider of the `learner` fixture.
 
-    def __init__(self, suite: Suite, task: Task, process: LearnerProcess, sharing: Sharing) -> None:
+    open gives the connection of the test that begins.
+    """
+
+    def __init__(self, suite: Suite, task: Task, process: LearnerProcess) -> None:
         self.seed = task.seed
         self._suite = suite
         self.task = task
         self._process = process
-        self._sharing = sharing
-        self.recall: Recall | None = None
-        self.on_given: Callable[[Connection], None] | None = None  # is told of each connection, before its test is
+        self.open: Callable[[], Connection] = partial(process.open, task.ends_at)
         self._attempt: Attempt | None = None
         self._other: Any = None  # where set, what `learner` is instead of the module that was handed in
         self._left_out = ""
@@ -52,14 +51,14 @@ class Giving:
         """Run a test to its end, whatever comes of it; one that is left out ends before it begins."""
         self._left_out = left_out
         attempt = self._attempt = Attempt(item)
+        started = time.perf_counter()
         try:
             item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
         except Exception as error:  # inside pytest, or in a fixture's finaliser: an error of this test as any other
             attempt.error = attempt.error or error
         finally:
             self._attempt = None
-            if self.recall is not None:
-                attempt.steps = self.recall.recorded(attempt)
+            attempt.seconds = time.perf_counter() - started
         return attempt
 
     def attempted_with(self, other: Any, item: pytest.Item, following: pytest.Item | None, again: int = 0) -> Attempt:
@@ -74,16 +73,10 @@ class Giving:
         """Return the remote module of one test."""
         if self._other is not None:
             return self._other
-        is_hidden = self._suite.is_hidden(item)
-        connection = self._sharing.opened(criterion_of(item), self.task.ends_at, is_hidden)
-        module = RemoteModule(connection, self._process.job.label, public_names(self._suite.stage))
+        connection = self.open()
         if self._attempt is not None:
-            self._attempt.connection, self._attempt.module = connection, module
-            if self.recall is not None:
-                self.recall.record(self._attempt)
-            if self.on_given is not None:
-                self.on_given(connection)
-        return module
+            self._attempt.connection = connection
+        return RemoteModule(connection, self._process.job.label, public_names(self._suite.stage))
 
     def data(self, name: str) -> bytes:
         """Return a file of the stage's data, from the course's own copy."""

@@ -5,12 +5,14 @@ from __future__ import annotations
 import secrets
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Self
 
 from grader import __version__
 from grader.course.sealed import public_only
 from grader.course.stage import Course, Stage
+from grader.errors import GraderError
 from grader.garbage import uncollected
 from grader.isolation import tiers
 from grader.isolation.ptrace import PTRACE_GUARD
@@ -23,7 +25,7 @@ from grader.verdict import ABRUPT, Run, Verdict, decide
 
 if TYPE_CHECKING:
     from grader.judging.judge import Charge
-    from grader.judging.recall.memory import Book, Memories
+    from grader.judging.plan import Plan
     from grader.judging.suite import Suite
     from grader.judging.task import Findings
     from grader.outcome import Outcome
@@ -61,29 +63,27 @@ def grade(course: Course, stage: Stage, snapshot: Snapshot, options: Options, on
 
     Raises IsolationRefused where the requested isolation is unavailable, CourseError where the course lacks a file.
     """
-    with Grader(course, stage, hurried=True) as grader:
+    with Grader(course, stage) as grader:
         return grader.grade(snapshot, options, on_test)
 
 
 class Grader:
-    """Grades modules of one stage; kept, it stays warm: the tests are loaded once, and a worker is started ahead.
+    """Grades modules of one stage; kept warm, the tests are loaded once, and a worker is started ahead.
 
-    hurried says that somebody waits for each verdict: a second judge takes part where a core is idle, and the next
-    worker is started by `prepare`, once the verdict is told. Warm as well, it runs no test again that is answered as it
-    was: good for whoever saves a module of his own again and again, and for no mark.
+    A warm grader also knows what the tests ask with a seed that comes again, and which answers have passed: a test
+    whose answers are the same, to the byte, as those of a module that passed it is not run again.
     """
 
     _has_loaded = False  # any of this process
 
-    def __init__(self, course: Course, stage: Stage, warm: bool = False, hurried: bool = False) -> None:
+    def __init__(self, course: Course, stage: Stage, warm: bool = False) -> None:
         self.course = course
         self.stage = stage
         self._suite: Suite | None = None
         self._warm = warm
-        self._hurried = hurried
-        self._memories: Memories | None = None
+        self._plans: dict[int, Plan | None] = {}  # by seed; None for one that was used once
         self._ahead = Ahead(stage)
-        self._staff = Staff(course, stage, warm, hurried)
+        self._staff = Staff(course, stage, warm)
         self._chosen: dict[tuple[str, str], tuple[tiers.Tier, str | None]] = {}
         self.peak_mb = 0.0  # the most memory that a judge had, in any grading so far
 
@@ -103,9 +103,11 @@ class Grader:
 
     def prepare(self, options: Options) -> None:
         """Start what the next grading needs: for a caller that has told the last verdict."""
-        self._staff.prepare(self._tier(options.isolation, options.require)[0], options.fork)
+        tier = self._tier(options.isolation, options.require)[0]
+        self._staff.prepare(tier, options.fork)
         if self._suite is not None:
             self._make_ahead(self._suite)
+            self._plan(options, tier)
 
     def grade(self, snapshot: Snapshot, options: Options, on_test: OnTest | None = None) -> Verdict:
         """Grade a snapshot; on_test is told of each test as soon as its outcome is known.
@@ -177,15 +179,16 @@ class Grader:
         Grader._has_loaded = True
         if charge.suite.faults and not charge.suite.items:
             return Findings((), faults=tuple(charge.suite.faults))
-        found = self._staff.judged(charge, on_test, self._memories.book(1) if self._memories and charge.book else None)
-        if self._memories is not None and charge.book is not None:
-            self._memories.close(charge.job)
+        found = self._staff.judged(charge, on_test)
+        for test, digest in found.passing.items():
+            if charge.plan is not None and test in charge.plan:
+                charge.plan[test].learn(digest)
         self.peak_mb = max(self.peak_mb, found.peak_mb)
         return replace(found, faults=(*charge.suite.faults, *found.faults))
 
     def _charge(self, snapshot: Snapshot, options: Options, tier: tiers.Tier, hunt: tuple[str, ...] | None) -> Charge:
         """Start workers, and load the tests while they start; return what a judge works on."""
-        self._staff.prepare(tier, options.fork, alone=hunt is not None or options.timed)
+        self._staff.prepare(tier, options.fork)
         from grader.judging.judge import Charge
         from grader.judging.processes.slate import Slate
         from grader.judging.task import Task
@@ -197,19 +200,26 @@ class Grader:
         ends_at = time.monotonic() + options.patience * self.stage.limits.stage_seconds
         task = Task(options.seed, ends_at, options.only, hunt, options.ahead, options.timed)
         answers = None if hunt is not None else self._ahead.about(snapshot.source)
-        book = self._book(options) if hunt is None else None
-        return Charge(suite, task, job, tier, options.fork, answers, Slate(), book=book)
+        plan = None if hunt is not None or options.timed else self._plan(options, tier)
+        return Charge(suite, task, job, tier, options.fork, answers, Slate(), plan=plan)
 
-    def _book(self, options: Options) -> Book | None:
-        """Return what a judge may know of gradings before; None where each test is to be run."""
-        if not (self._warm and self._hurried) or options.timed or not options.fork:
+    def _plan(self, options: Options, tier: tiers.Tier) -> Plan | None:
+        """Return what the tests ask with a seed; None where it is used for the first time, or by nobody who is warm.
+
+        A plan costs as much as two gradings. It is made where judges are forked, and where there is a reference.
+        """
+        if not self._warm or not options.fork or self._suite is None or self._suite.faults or public_only(self.stage):
             return None
-        from grader.judging.recall.memory import Memories
+        if options.seed not in self._plans:
+            self._plans[options.seed] = None
+            return None
+        if self._plans[options.seed] is None:
+            from grader.judging.plan import make_plan
 
-        if self._memories is None:
-            self._memories = Memories()
-        self._memories.open(options.seed)
-        return self._memories.book(0)
+            own = self._staff.workers(tier, options.fork)
+            with suppress(GraderError):  # of the course's own reference: a grading tells of it
+                self._plans[options.seed] = make_plan(self._suite, options.seed, own)
+        return self._plans[options.seed]
 
     def _tier(self, wanted: str, least: str = "auto") -> tuple[tiers.Tier, str | None]:
         """Return the tier and what a verdict says of it; whether it works is found out once."""
@@ -230,8 +240,6 @@ class Grader:
             PTRACE_GUARD.hold()
             if self._warm:  # else a judge does it when a test fails
                 self._ahead.read()
-            if self._warm and not self._hurried:
-                self._make_ahead(self._suite)
         return self._suite
 
     def _make_ahead(self, suite: Suite) -> None:

@@ -12,7 +12,6 @@ from grader.isolation.tiers import Tier
 from grader.isolation.workers import Workers
 from grader.judging.assessment import Assessor
 from grader.judging.processes import bounds
-from grader.judging.processes.marks import Marks
 from grader.judging.processes.messages import JudgeGone, Messages
 from grader.judging.processes.slate import Slate
 from grader.judging.session import Session
@@ -23,7 +22,7 @@ from grader.remote.processes.process import LearnerProcess
 
 if TYPE_CHECKING:
     from grader.diagnosis.diagnostician import Diagnostician
-    from grader.judging.recall.memory import Book
+    from grader.judging.plan import Plan
 
 
 @dataclass(frozen=True)
@@ -31,8 +30,7 @@ class Charge:
     """All that one judge works on: the suite, the task, the module, where to begin, and what explains wrong answers.
 
     doubted says that the judge before it ended in the first test, so that only the reference runs that one. done holds
-    the places of tests that have an outcome. marks are of the tests that a second judge sees pass, where one works, and
-    of those that are known to pass by the book of what was remembered, where there is one.
+    the places of tests that have an outcome. plan is what the tests ask with this seed, where that is known.
     """
 
     suite: Suite
@@ -46,9 +44,7 @@ class Charge:
     doubted: bool = False
     slow_rows: frozenset[str] = field(default_factory=frozenset)
     done: frozenset[int] = frozenset()
-    marks: Marks | None = None
-    book: Book | None = None
-    is_alone: bool = True
+    plan: Plan | None = None
 
 
 def judge(charge: Charge, messages: Messages, workers: Workers) -> None:
@@ -56,9 +52,8 @@ def judge(charge: Charge, messages: Messages, workers: Workers) -> None:
     process = LearnerProcess(charge.job, charge.tier, workers, charge.fork)
     try:
         assessor = Assessor(charge.suite.stage, charge.job, charge.answers)
-        session = Session(charge.suite, charge.task, process, assessor, charge.slate, charge.marks)
-        session.slow_rows.update(charge.slow_rows)
-        session.remember(charge.book, charge.is_alone)
+        session = Session(charge.suite, charge.task, process, assessor, charge.slate, charge.plan)
+        session.slow_rows.update(dict.fromkeys(charge.slow_rows, -1))
         with charge.suite.in_place():
             _hear(charge, session, messages)
         messages.send("done")
@@ -93,7 +88,10 @@ def _hear(charge: Charge, session: Session, messages: Messages) -> None:
         bounds.bound_time(bounds.TEST_SECONDS)
         session.process.load()
         messages.send("loaded", sorted(_wanted(charge.suite) & set(session.process.names)))
-        session.run(items, first, messages, charge.done | ({charge.first} if charge.doubted else set()))
+        if charge.task.hunt is not None:
+            session.first_failure(items, messages)
+            return
+        session.run(items, messages, charge.done | ({charge.first} if charge.doubted else set()))
     finally:
         session.giving.end()
 

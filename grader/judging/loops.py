@@ -81,7 +81,7 @@ class LongLoops:
         """Make the call once more, and return which lines ran at the end of its budget; none where steps are left."""
         ends_at = min(self._task.ends_at, time.monotonic() + FAR_SECONDS)
         with suppress(Exception):  # what explains is an aid: the process may not start, or not load the module again
-            connection = self._process.open(f"the loop of {hung.label}", ends_at)
+            connection = self._process.open(ends_at)
             connection.count_steps(hung.before, hung.label, FAR_SECONDS)
             module = RemoteModule(connection, self._process.job.label, public_names(self._stage))
             try:

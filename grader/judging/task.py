@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from grader.judging.processes.slate import At
 from grader.outcome import Outcome, Status
 from grader.submission.source import Problem
 
 EXPLAINED: tuple[Status, ...] = ("failed", "crashed", "timed_out", "over_limit")  # for which a cause is looked for
-TESTS_AT_ONCE = 8  # that a module is asked about in one process
 OVERTIME_SECONDS = 3.0  # after a stage's time, for what a judge is at to end: a verdict comes within 5 s of it
 
 
@@ -51,6 +51,7 @@ class Findings:
 
     expected is (test, criterion, hidden) of each test; faults are mistakes of the course; names are those of the
     stage's functions that the module defines; peak_mb is the most memory that a judge had, 0 where that is unknown.
+    passing holds, of tests that passed against answers to planned questions, the digest of all these answers.
     """
 
     expected: tuple[tuple[str, str, bool], ...]
@@ -59,6 +60,7 @@ class Findings:
     problem: Problem | None = None
     names: frozenset[str] = frozenset()
     peak_mb: float = 0.0
+    passing: Mapping[str, bytes] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -68,6 +68,7 @@ class Watchdog:
         self._problem: Problem | None = None
         self._names: frozenset[str] = frozenset()
         self._loaded = False
+        self._passing: dict[str, bytes] = {}
         self._doubt: Death | None = None
         self._hard_end = charge.task.ends_at + OVERTIME_SECONDS
 
@@ -80,7 +81,7 @@ class Watchdog:
         expected = tuple(_described(self._charge, item) for item in self._items)
         outcomes = tuple(outcome for _, outcome in sorted(self._outcomes.items()))
         faults, peak = tuple(self._faults), self._judges.peak_mb
-        return Findings(expected, outcomes, faults, self._problem, self._names, peak)
+        return Findings(expected, outcomes, faults, self._problem, self._names, peak, self._passing)
 
     def _judged(self) -> Death | None:
         """Have one judge work to its end; return how it died, if it did."""
@@ -135,6 +136,8 @@ class Watchdog:
                 self._keep(place, unpacked(plain, RECORDS), more)
             case "explained", [int(place), dict(plain)]:
                 self._keep(place, unpacked(plain, RECORDS))
+            case "passing", [str(test), bytes(digest)]:
+                self._passing[test] = digest
             case "settled", [dict(plain)]:
                 outcome = unpacked(plain, RECORDS)
                 for place, known in self._outcomes.items():
@@ -176,8 +179,6 @@ class Watchdog:
                 message = _blame(self._doubt or death)
                 self._keep(place, replace(self._base(place), status="timed_out", message=message))
             return False
-        if phase == "recalling":  # which is an aid
-            return self._next(place, False)
         if phase == "settling" or place >= len(self._items):
             return False
         if phase == "explaining":
@@ -204,9 +205,7 @@ class Watchdog:
         done = frozenset(self._outcomes)
         left = [place for place in range(len(self._items)) if place not in done]  # some before this one may have waited
         first = next((place for place in left if place >= first), *left[:1]) if left else first
-        self._charge = replace(
-            self._charge, first=first, doubted=doubted, slow_rows=frozenset(slow), done=done, marks=None, book=None
-        )
+        self._charge = replace(self._charge, first=first, doubted=doubted, slow_rows=frozenset(slow), done=done)
         hunted = self._charge.task.hunt is not None and any(o.status != "passed" for o in self._outcomes.values())
         return bool(left) and not hunted
 

@@ -6,7 +6,6 @@ Both ends use it, so it needs the standard library, NumPy and this room only.
 from __future__ import annotations
 
 import math
-import os
 import select
 import socket
 import time
@@ -18,7 +17,6 @@ import numpy as np
 from grader.protocol import codec
 
 SMALL = 1 << 16  # bytes; a frame below this goes out, and comes in, with one system call
-IMPATIENT_SECONDS = 150e-6  # a sleeping processor takes about as long to wake as a small call takes to be answered
 _NOTHING: np.ndarray[Any, Any] = np.empty(0, np.uint8)
 
 
@@ -73,9 +71,7 @@ class Channel:
         if not blob_size:
             return body, _NOTHING
         if blob_size > most[1]:
-            error = _too_large(blob_size, "of arrays", most[1])
-            error.body = bytes(body)  # it tells of which shape they are
-            raise error
+            expect_size(bytes(body), blob_size, most)
         if self._start + blob_size > self._end:
             body = memoryview(bytes(body))  # the buffer is about to be written over
         blob = np.empty(blob_size, np.uint8)
@@ -122,20 +118,14 @@ class Channel:
         return count
 
     def _attempt(self, action: Callable[[], int], writing: bool, deadline: float | None) -> int:
-        """Do what would block: again and again for a moment, since most answers come soon, then when it can succeed."""
-        now = time.monotonic()
-        impatient_until = now + IMPATIENT_SECONDS
-        while deadline is None or now < deadline:
+        """Do what would block as soon as it can succeed."""
+        while deadline is None or time.monotonic() < deadline:
             try:
                 return action()
             except BlockingIOError:
-                now = time.monotonic()
+                self._wait(writing, None if deadline is None else max(0.0, deadline - time.monotonic()))
             except OSError as error:
                 raise ChannelClosed(str(error)) from None
-            if now < impatient_until:
-                _give_way()
-            else:
-                self._wait(writing, None if deadline is None else max(0.0, deadline - now))
         raise DeadlinePassed
 
     def _wait(self, writing: bool, seconds: float | None) -> None:
@@ -155,12 +145,19 @@ class Channel:
         self.socket.close()
 
 
+def expect_size(body: bytes, blob_size: int, most: tuple[int, int]) -> None:
+    """Raise TooLarge where a frame's body, or the blob that comes with it, is past most."""
+    if len(body) > most[0]:
+        raise _too_large(len(body), "beside arrays", most[0])
+    if blob_size > most[1]:
+        error = _too_large(blob_size, "of arrays", most[1])
+        error.body = body  # it tells of which shape they are
+        raise error
+
+
 def _too_large(size: int, what: str, most: int) -> codec.TooLarge:
     return codec.TooLarge(f"{-(-size >> 20)} MB {what}; this stage takes at most {most >> 20} MB")
 
 
 def _size(part: Any) -> int:
     return len(part) if isinstance(part, bytes) else int(part.nbytes)
-
-
-_give_way: Callable[[], None] = getattr(os, "sched_yield", lambda: time.sleep(0))

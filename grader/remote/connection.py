@@ -24,7 +24,13 @@ from grader.submission.source.loops import Span
 MAX_NESTING = 20
 COPY_LIMIT = 4 << 20  # bytes of arguments, or of a result, above which a call is not kept for the diagnosis
 TEXT_LIMIT = 4000  # characters of the message of an exception that a function of the test's raised
-ID_BITS = 62  # a request's id is drawn, so that no answer can be sent before its question
+LONG_ID = 1 << 61  # ids from here on all take as many bytes
+NEXT_TEST = b"".join(codec.Encoder().frame([LONG_ID, "test", 0, ""], [(), None]))  # begins another test in a process
+
+
+def draw_id() -> int:
+    """Return a request's id; nobody can foresee it, so that no answer can be sent before its question."""
+    return LONG_ID | secrets.randbits(61)
 
 
 class Connection:
@@ -60,6 +66,7 @@ class Connection:
         self.changed: list[str] = []
         self.on_request: Callable[[str], None] | None = None  # is told of each request before it is made
         self.seconds_of: Callable[[str], float] | None = None  # how long a call of that may take, at most call_seconds
+        self.draw: Callable[[], int] = getattr(channel, "draw", draw_id)  # the id of each request
         self.spans: tuple[Span, ...] = ()  # where a call was when its steps were used up
         self.notes = Notes()
         self.seconds = 0.0
@@ -81,7 +88,7 @@ class Connection:
             self.on_request(label or name)
         kwargs = kwargs or {}
         encoder = codec.Encoder(self.handles.wrap)
-        serial = secrets.randbits(ID_BITS)
+        serial = self.draw()
         try:
             frame = encoder.frame([serial, kind, target, name], [args, kwargs or None])
         except codec.Unsendable as error:

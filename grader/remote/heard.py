@@ -43,6 +43,7 @@ class Heard:
         late says that there was no more time for that: then no mistake counts it, and changes are held against it all
         the same.
         """
+        self._forget(outcome.test)  # it ran again
         test = Ended(outcome, connection.records, connection.names)
         if outcome.status == "failed" and (asked or late):
             if asked:
@@ -50,6 +51,11 @@ class Heard:
             self._add(test, self.failed, connection.limits.held)
         elif outcome.status == "passed":
             self._add(test, self.passed, connection.limits.held)
+
+    def _forget(self, test: str) -> None:
+        for tests in (self.passed, self.failed):
+            tests[:] = [each for each in tests if each.outcome.test != test]
+        self.called.pop(test, None)
 
     def _add(self, test: Ended, tests: list[Ended], held: int) -> None:
         if held <= self._left:

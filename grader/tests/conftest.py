@@ -105,10 +105,10 @@ class Learner:
     process: LearnerProcess
     connections: list[Connection] = field(default_factory=list)
 
-    def open(self, key: str = "row", seconds: float = 60) -> RemoteModule:
+    def open(self, seconds: float = 60) -> RemoteModule:
         """Return the `learner` of a new test; the test before it, if any, has ended."""
         self.done()
-        self.connections.append(self.process.open(key, time.monotonic() + seconds))
+        self.connections.append(self.process.open(time.monotonic() + seconds))
         return RemoteModule(self.connections[-1], self.process.job.label)
 
     def done(self) -> tuple[Status, str] | None:

@@ -149,7 +149,7 @@ class Service:
         """
         if self._kept is None or self._kept.stage is not stage:
             self.close()
-            self._kept = Grader(course, stage, warm=True, hurried=True)
+            self._kept = Grader(course, stage, warm=True)
         self._snapshot = snapshot
         if self._options is not None and self._text not in (None, snapshot.source):
             self._options, self._text = replace(options, seed=self._options.seed), snapshot.source

@@ -1,4 +1,4 @@
-"""What a learner's process does for one test: answers requests about the module's functions, classes and instances.
+"""What a learner's process does for tests: answers requests about the module's functions, classes and instances.
 
 Untrusted: the learner's code shares this process and can change all of it. Nothing here decides a mark.
 """
@@ -65,18 +65,19 @@ class Server:
         modules = [sys.modules[name] for name in self.lent if name in sys.modules]
         self._before = Untouched([self.module, *modules]), dict(self.objects), dict(self.numbers), self._next
 
-    def again(self) -> bool:
-        """Be there for another test, if the one before has left nothing behind; say whether that is so."""
+    def begin_test(self) -> None:
+        """Forget the handles of the test before, its prints and its warnings."""
         self.asked.clear()
         self.callbacks.clear()
         self.extended = Extended()
         self.printed.begin()
         self.warned.clear()
-        if self._before is None:
-            return False
-        untouched, self.objects, self.numbers = self._before[0], *map(dict, self._before[1:3])
-        self._next = self._before[3]
-        return untouched.holds()
+        if self._before is not None:
+            self.objects, self.numbers, self._next = *map(dict, self._before[1:3]), self._before[3]
+
+    def has_changed(self) -> bool:
+        """Say whether the tests so far have left anything behind in this process."""
+        return self._before is None or not self._before[0].holds()
 
     def listen(self) -> None:
         """Take over the standard streams and the display of warnings."""
@@ -109,9 +110,11 @@ class Server:
 
     def become(self, code: bytes) -> list[list[Any]]:
         """Take a changed form of the module in its place, before anything else is asked; return its table of names."""
-        self.module, self._before = changed_module(code, self.module, self.module), None
+        self.module = changed_module(code, self.module, self.module)
         self.objects, self.numbers, self._next = {0: self.module}, {id(self.module): 0}, 1
-        return self.names()
+        names = self.names()
+        self.loaded()
+        return names
 
     def number(self, value: Any, name: str = "") -> int:
         """Return the handle number of an object, the same each time; one with a name has it from that name alone."""
@@ -171,7 +174,7 @@ class Server:
         return self.objects[fields[0]]
 
     def run(self, channel: Channel) -> None:
-        """Serve one test until the grader closes the connection."""
+        """Serve tests until the grader closes the connection."""
         self.channel = channel
         if self._before is not None:
             self._before[0].begin()
@@ -182,6 +185,9 @@ class Server:
         decoder = codec.Decoder(self.unwrap)
         fields = decoder.message(body, blob)
         number, kind, target, name = fields[:4]
+        if kind == "test":  # which has no answer
+            self.begin_test()
+            return
         args, kwargs = decoder.decode(fields[4]), decoder.decode(fields[5]) or {}
         before = Before(decoder.shared, blob)
         start = time.perf_counter()
@@ -196,8 +202,8 @@ class Server:
             elif kind == "steps":
                 self.steps, result = Steps(self.label, args[0], self.channel), None
                 self.steps.begin()
-            elif kind == "again":
-                result = self.again()
+            elif kind == "changed":
+                result = self.has_changed()
             else:
                 result = self._perform(kind, asked, name, args, kwargs)
             reply = "ok"

@@ -1,6 +1,6 @@
 """Hunts changed forms of one module with a single judge and a single worker, which loads the module once.
 
-Each test has a process of its own, as in any grading. It takes the changed form in before the test begins.
+Each process takes the changed form in before a test begins there.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 from grader.isolation.tiers import Own
 from grader.isolation.workers import Workers
@@ -25,7 +24,6 @@ from grader.judging.processes.plain import unpacked
 from grader.judging.processes.slate import Slate
 from grader.judging.session import Session
 from grader.outcome import Outcome
-from grader.remote.processes.loading import become
 from grader.remote.processes.process import LearnerProcess
 
 
@@ -42,48 +40,26 @@ def caught(charge: Charge, quarries: Sequence[Quarry], own: Own) -> list[Outcome
 
 def _hunted(charge: Charge, quarries: Sequence[Quarry], messages: Messages, workers: Workers, slate: Slate) -> None:
     """Load the module, then hunt one form after another, and tell what came of each."""
-    suite = charge.suite
     process = LearnerProcess(charge.job, charge.tier, workers, charge.fork)
     try:
-        session = Hunting(suite, charge.task, process, Assessor(suite.stage, charge.job, None), slate)
-        with suite.in_place():
-            session.giving.begin()
-            with suppress(Exception):  # of a form that is then hunted alone, where whatever it does is told
-                process.load()
-                for quarry in quarries:
-                    messages.send("hunted", session.hunted(quarry))
-            session.giving.end()
+        with charge.suite.in_place(), suppress(Exception):  # of a form that is then hunted alone, where it is told
+            process.load()
+            for quarry in quarries:
+                messages.send("hunted", _caught(charge, quarry, process, slate))
     finally:
         bounds.bound_time(0)
         process.kill()
 
 
-class Hunting(Session):
-    """Judges changed forms of the module that its process has loaded."""
-
-    def hunted(self, quarry: Quarry) -> Outcome | None:
-        """Return the first of the quarry's tests that it does not pass; it may take as long as a grading."""
-        code = compile(quarry.source, self.process.job.label, "exec", dont_inherit=True)
-        form = marshal.dumps(code)
-        self.giving.on_given = lambda connection: become(connection, form)
-        self.task = self.giving.task = replace(
-            self.task, ends_at=time.monotonic() + self.suite.stage.limits.stage_seconds
-        )
-        self.slow_rows.clear()
-        items = chosen(self.suite.items, quarry.tests)
-        try:
-            for place in range(len(items)):
-                bounds.bound_time(bounds.TEST_SECONDS)
-                outcome = self._judged(_Nobody(), *items[place : place + 2])
-                if outcome.status != "passed":
-                    return outcome
-        finally:
-            self.suite.take_down()
-        return None
-
-
-class _Nobody:
-    """Takes no part of what a session tells: what came of a form is told as a whole."""
-
-    def send(self, kind: str, *fields: Any) -> None:
-        """Drop it."""
+def _caught(charge: Charge, quarry: Quarry, process: LearnerProcess, slate: Slate) -> Outcome | None:
+    """Return the first of the quarry's tests that it does not pass; it may take as long as a grading."""
+    suite = charge.suite
+    process.form = marshal.dumps(compile(quarry.source, process.job.label, "exec", dont_inherit=True))
+    task = replace(charge.task, ends_at=time.monotonic() + suite.stage.limits.stage_seconds)
+    session = Session(suite, task, process, Assessor(suite.stage, charge.job, None), slate)
+    session.giving.begin()
+    try:
+        return session.first_failure(chosen(suite.items, quarry.tests))
+    finally:
+        session.giving.end()
+        suite.take_down()

@@ -68,7 +68,6 @@ def bounded(work: Work, own: Own, most: Bounds) -> Bounded:
 
     lending = Lending(own)
     try:
-        lending.start()
         forked = Forked(lending)
         return _followed(forked, body, slate, most)
     finally:

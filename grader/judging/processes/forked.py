@@ -46,23 +46,22 @@ class Forked:
 
     def __init__(self, lending: Lending) -> None:
         self._lending = lending
-        self._first = True
         self.peak_mb = 0.0  # the most memory that any of them had
         self._process = 0
         self._messages: Messages | None = None
 
     def start(self, body: Body, megabytes: int) -> Messages:
-        """Fork a process that runs a body within bounds; the worker of the first one has been started already."""
-        started = self._lending.current if self._first else self._lending.start()
-        self._first = False
+        """Fork a process that runs a body within bounds; it gets the worker that was started, if one was."""
+        started = self._lending.take()
         ours, theirs = socket.socketpair()
         self._process = os.fork()
         if self._process == 0:
             ours.close()
             messages = Messages(theirs)
-            become_judge(body, megabytes, messages, Asked(messages, started.connection))
+            become_judge(body, megabytes, messages, Asked(messages, None if started is None else started.connection))
         theirs.close()
-        hand_over(started)
+        if started is not None:
+            hand_over(started)
         self._messages = Messages(ours)
         return self._messages
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-Phase = Literal["loading", "recalling", "test", "reference", "explaining", "settling"]
-PHASES: tuple[Phase, ...] = ("loading", "recalling", "test", "reference", "explaining", "settling")
+Phase = Literal["loading", "test", "reference", "explaining", "settling"]
+PHASES: tuple[Phase, ...] = ("loading", "test", "reference", "explaining", "settling")
 HEAD = struct.Struct("<BIH")  # phase, number of the test, bytes of the label
 SIZE = 512
 

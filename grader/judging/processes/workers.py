@@ -94,23 +94,24 @@ class Lending:
     def __init__(self, own: Own) -> None:
         self._own = own
         self._current: Started | None = None
+        self._open: Started | None = None  # the same, as long as no judge has it
 
-    @property
-    def current(self) -> Started:
-        """The worker that runs; one is started where none does."""
-        return self._current if self._current is not None else self.start()
+    def take(self) -> Started | None:
+        """Return the worker that nobody has yet; None where there is none, or a judge has it."""
+        found, self._open = self._open, None
+        return found
 
     def start(self) -> Started:
         """End the worker that runs, if any, and start another."""
         self.end()
-        self._current = self._own.start()
+        self._current = self._open = self._own.start()
         return self._current
 
     def end(self) -> None:
         """End the worker that runs, if any."""
         if self._current is not None:
             self._current.kill()
-            self._current = None
+            self._current = self._open = None
 
     def answer(self, what: str, connection: socket.socket) -> None:
         """Do what a judge asks for and tell it; a judge that is gone needs no answer."""
@@ -132,7 +133,9 @@ class Lending:
 
     def _answer_start(self, connection: socket.socket) -> None:
         try:
-            started = self.start()
+            self.start()
+            started = self.take()
+            assert started is not None
         except IsolationRefused as refused:
             said = f"{refused.message}\n{refused.hint or ''}".encode()
             connection.sendall(REFUSED + said[: TEXT_BYTES - 1])

@@ -1,8 +1,7 @@
-"""One learner's process over a whole stage: loaded once, one connection a test, started anew when it dies.
+"""One learner's process over a whole stage: loaded once, forked for tests, started anew when it dies.
 
-Each test has a forked process of its own. Where the caller agrees, one that left everything in it as it was is followed
-by the next test there (`worker/untouched.py`): that is for tests that passed, and what fails there is tried again in a
-process of its own.
+Tests may follow one another in one fork, which is asked at the end whether they have left anything behind in it
+(`worker/untouched.py`).
 """
 
 from __future__ import annotations
@@ -20,12 +19,11 @@ from grader.isolation.workers import Workers
 from grader.outcome import Status
 from grader.protocol import codec
 from grader.protocol.channel import Channel, ChannelClosed, DeadlinePassed
-from grader.remote.connection import Connection
+from grader.remote.connection import NEXT_TEST, Connection, draw_id
 from grader.remote.exceptions import WorkerFailed
 from grader.remote.processes import room
 from grader.remote.processes.control import Control
-from grader.remote.processes.kept import Keeper
-from grader.remote.processes.loading import Job, LoadFailed, load_problem, names_of
+from grader.remote.processes.loading import Job, LoadFailed, become, load_problem, names_of
 from grader.remote.record import Name
 from grader.remote.steps import STEPS, spans
 from grader.submission.source import Problem, plain_text
@@ -37,6 +35,7 @@ LOAD_SECONDS = 20.0
 MAX_OPEN_FILES = 64
 MAX_PROCESSES = 64  # of a run; beyond those of others, where the kernel counts them together
 MAX_FILE_BYTES = 16 << 20
+MOST_ANSWER = 1 << 12  # bytes of an answer that says yes or no
 TRIES, FRESH = 4, 2  # to have a process for a test, and from which on the worker is a fresh one
 
 
@@ -51,13 +50,11 @@ class LearnerProcess:
         self.printed = ""
         self.on_request: Callable[[str], None] | None = None  # is told of each request of a test before it is made
         self.seconds_of: Callable[[str], float] | None = None  # how long a call may take, by its label
+        self.form: bytes | None = None  # of the module, changed, as marshal has it: each process takes it on
         self.guards: tuple[str, ...] = ()  # what the worker said is up before the learner's module was loaded
         self._numbers: dict[int, int] = {}  # of each test's process, by the connection's id
-        self._keeper = Keeper()
-        self._spare: tuple[int, socket.socket] | None = None
         self._before = 0  # tasks that may count with the run's own, when it began
         self._crowded: WorkerFailed | None = None  # why no test of this module will find room
-        self._key: str | None = None
         self._fresh = True
         self._workers = workers
         self._started = workers.start()
@@ -131,42 +128,57 @@ class LearnerProcess:
             case _:
                 raise codec.WireError("an answer of another form")
 
-    def open(self, key: str, ends_at: float, own: bool = True) -> Connection:
-        """Return the connection of a new test; without forks, tests with the same key share a process.
-
-        One that need not have a process of its own gets the one that was kept, if nothing is left there of a test.
-        """
+    def open(self, ends_at: float) -> Connection:
+        """Return a connection to a process that has seen no test: a fork, or a fresh worker where nothing forks."""
         if not self._started.running():
             self.renew()
+        connection = self._opened(ends_at)
+        if self.form is not None and connection.failure is None:
+            become(connection, self.form)
+        return connection
+
+    def _opened(self, ends_at: float) -> Connection:
         if not self.fork:
-            if not self._fresh and key != self._key:
+            if not self._fresh:
                 self.renew()
-            self._key, self._fresh = key, False
-            return self._connection(Channel(self._started.connection), ends_at)
-        if not own and (again := self._again(ends_at)) is not None:
-            return again
+            self._fresh = False
+            return self.over(Channel(self._started.connection), ends_at)
         begun = self._begun(ends_at)
         if isinstance(begun, WorkerFailed):  # told of this test by its first request, like any failure of its process
-            connection = self._connection(Channel(_closed()), ends_at)
+            connection = self.over(Channel(_closed()), ends_at)
             connection.failure = begun
             return connection
-        connection = self._connection(Channel(begun[1]), ends_at)
+        connection = self.over(Channel(begun[1]), ends_at)
         self._numbers[id(connection)] = begun[0]
         return connection
 
-    def _again(self, ends_at: float) -> Connection | None:
-        """Return a connection to the process that was kept; None where there is none, or where it is not as it was."""
-        taken = self._keeper.take(ends_at)
-        if taken is None:
-            return None
-        kept, is_as_before = taken
-        connection = self._connection(kept.channel, ends_at)
-        connection.tests_before = kept.seen
-        self._numbers[id(connection)] = kept.number
-        if is_as_before:
-            return connection
-        self.done(connection)
-        return None
+    def follow(self, before: Connection, ends_at: float) -> Connection:
+        """Return the connection of the next test in the process of one that has ended without a failure."""
+        made = self.over(before.channel, ends_at, before.names)
+        made.tests_before = before.tests_before + 1
+        if (number := self._numbers.pop(id(before), None)) is not None:
+            self._numbers[id(made)] = number
+        try:
+            made.channel.send([NEXT_TEST], min(ends_at, time.monotonic() + self.job.call_seconds))
+        except (ChannelClosed, DeadlinePassed):
+            made.failure = WorkerFailed("crashed", f"the process that loaded {self.job.label} ended between two tests")
+        return made
+
+    def has_changed(self, connection: Connection) -> bool:
+        """Say whether tests have left anything behind in the process of a connection, as that process tells.
+
+        One that tells it wrongly gets nothing by it: what it keeps from test to test it could have kept in a file.
+        """
+        deadline = min(connection.ends_at, time.monotonic() + self.job.call_seconds)
+        serial = draw_id()
+        try:
+            connection.channel.send(codec.Encoder().frame([serial, "changed", 0, ""], [(), None]), deadline)
+            decoder = codec.Decoder(bounds=codec.Bounds())
+            fields = decoder.message(*connection.channel.receive(deadline, (MOST_ANSWER, 0)))
+            is_told = len(fields) == 6 and fields[:2] == [serial, "ok"] and decoder.decode(fields[4]) is False
+            return not is_told or connection.channel.pending()
+        except (ChannelClosed, DeadlinePassed, codec.Refused, codec.WireError):
+            return True
 
     def _begun(self, ends_at: float) -> tuple[int, socket.socket] | WorkerFailed:
         """Return a test's process: forked ahead, forked again, or forked from a fresh worker; or why there is none."""
@@ -175,7 +187,7 @@ class LearnerProcess:
             if is_gone or tries == FRESH:
                 self.renew()
             try:
-                number, ours = self._taken()
+                number, ours = self._control.fork()
                 if self._control.started(number, min(self.job.call_seconds, max(0.0, ends_at - time.monotonic()))):
                     return number, ours
                 ours.close()
@@ -195,23 +207,18 @@ class LearnerProcess:
         others = max(0, others - own)
         return room.failure(own, others, MAX_PROCESSES + (0 if is_apart else self._before), self.job.label)
 
-    def _connection(self, channel: Channel, ends_at: float) -> Connection:
+    def over(self, channel: Any, ends_at: float, names: dict[str, Name] | None = None) -> Connection:
+        """Return the connection of a test over a channel of any kind; names are those of a changed form."""
         made = Connection(
-            channel, self.names, self.job.call_seconds, ends_at, bounds=self.job.bounds, contract=self.job.contract
+            channel,
+            names or self.names,
+            self.job.call_seconds,
+            ends_at,
+            bounds=self.job.bounds,
+            contract=self.job.contract,
         )
         made.on_request, made.seconds_of = self.on_request, self.seconds_of
         return made
-
-    def _taken(self) -> tuple[int, socket.socket]:
-        """Return the process that was forked ahead, and have the next one forked while this test runs."""
-        taken = self._spare or self._control.fork()
-        self._spare = None
-        try:
-            self._spare = self._control.fork()
-        except OSError:
-            taken[1].close()
-            raise
-        return taken
 
     def renew(self) -> None:
         """Load the module into a fresh worker, to which nothing has come of the tests before."""
@@ -225,16 +232,14 @@ class LearnerProcess:
         self._control = Control(self._started.connection)
         self._fresh = True
 
-    def done(self, connection: Connection, keep: bool = False) -> tuple[Status, str] | None:
-        """End a test's process, or keep it for the next test; where it failed, return what its end tells about why."""
+    def done(self, connection: Connection) -> tuple[Status, str] | None:
+        """End a test's process; where it failed, return what its end tells about why."""
         connection.end()
         if not self.fork:
             if connection.failure is not None:
                 self._started.kill()
             return None
         number = self._numbers.pop(id(connection), None)
-        if keep and number is not None and self._keeper.keep(connection, number):
-            return None
         connection.channel.close()
         if number is None:  # its test never began
             return None
@@ -250,10 +255,6 @@ class LearnerProcess:
 
     def kill(self) -> None:
         """End the process and everything that it started."""
-        self._keeper.drop()
-        if self._spare is not None:
-            self._spare[1].close()
-            self._spare = None
         self._started.kill()
 
 

@@ -105,28 +105,6 @@ def stage(small_course: SmallCourse) -> Stage:
     return small_course.stage
 
 
-def late(stage: Stage, source: str, row: str, *records: tuple[str, bool], status: Status = "timed_out") -> set[str]:
-    found = Late(stage, source.encode())
-    found.note(Outcome("test", row, True, status), connection(*records))
-    return {each.id for each in stage.criteria if found.leads_here(each.id)}
-
-
-def test_what_waits_follows_from_the_text_and_from_what_rows_need(stage: Stage) -> None:
-    text = "def one(x): pass\ndef two(x): return one(x)\ndef three(x): pass\ndef four(x): pass\n"
-    assert late(stage, text, "one", ("one", True)) == {"one", "two", "three"}
-    assert late(stage, text, "two", ("one", False), ("two", True)) == {"two"}
-    assert late(stage, text, "four", ("helper", True)) == {"four"}  # no function of the stage: its row is late
-
-
-def test_a_text_that_cannot_be_read_leaves_what_rows_need(stage: Stage) -> None:
-    assert late(stage, "def (", "one", ("one", True)) == {"one", "three"}
-
-
-@pytest.mark.parametrize("status", ["passed", "failed", "crashed"])
-def test_what_ended_in_time_lets_nothing_wait(stage: Stage, status: Status) -> None:
-    assert late(stage, SOLUTION, "one", ("one", status == "crashed"), status=status) == set()
-
-
 def test_functions_of_the_stage_that_were_called_are_told_once(stage: Stage) -> None:
     assert called(stage, connection(("one", False), ("other", False), ("one", False), ("two", True))) == ("one", "two")
     assert called(stage, None) == ()
@@ -147,7 +125,7 @@ def test_who_is_late_together_with_others_only_has_the_whole_time_again(stage: S
     for late in ("", "helper"):
         found = Late(stage, SOLUTION.encode())
         found.note(Outcome("test", "one", True, "timed_out"), connection(("one", True), late=late))
-        assert found.leads_here("one") and found.seconds("one") == 30
+        assert found.seconds("one") == 30
 
 
 @pytest.mark.full_matrix

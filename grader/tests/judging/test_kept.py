@@ -64,7 +64,7 @@ def test_nothing_piles_up(course: SmallCourse, kept: Grader) -> None:
 def test_a_worker_that_was_started_ahead_and_died_is_replaced(course: SmallCourse, kept: Grader) -> None:
     right = snapshot(course, SOLUTION)
     assert kept.grade(right, Options(1, "process")).passed
-    (own,) = kept._staff._first.values()
+    (own,) = kept._staff._workers.values()
     assert own._ahead is not None
     own._ahead.process.kill()
     own._ahead.process.wait()

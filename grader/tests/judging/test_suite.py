@@ -89,7 +89,9 @@ def test_rows_are_chosen_and_ordered(suite: Suite) -> None:
 def test_the_doubt_about_one_test_keeps_nothing_for_another(course: SmallCourse, suite: Suite) -> None:
     """Which test is next is open: pytest asks that nothing of another file is still set up then."""
     answers: Any = SimpleNamespace(reference=module_from(reference_source(course.stage), "reference"), explains=False)
-    process: Any = SimpleNamespace(job=SimpleNamespace(source=course.stage.module_path.read_bytes()))
+    process: Any = SimpleNamespace(
+        open=lambda ends_at: None, job=SimpleNamespace(source=course.stage.module_path.read_bytes())
+    )
     session = Session(suite, Task(1, 1e9), process, answers, Slate())
     files = [each.path for each in suite.items]
     places = [files.index(file) for file in dict.fromkeys(files)]

@@ -54,7 +54,7 @@ def learner(folder: Path) -> Iterator[tuple[LearnerProcess, RemoteModule]]:
     process = LearnerProcess(job, "process", tiers.Own("process", folder))
     try:
         process.load()
-        connection = process.open("row", time.monotonic() + 60)
+        connection = process.open(time.monotonic() + 60)
         yield process, RemoteModule(connection, job.label)
         process.done(connection)
     finally:

@@ -176,28 +176,29 @@ def learner(start: Start) -> Learner:
     return start(SOURCE, "process", call_seconds=SLACK)
 
 
-def follows(learner: Learner, function: str) -> bool:
-    """Call one function in a process of its own, and say whether another test may run there."""
+def changes(learner: Learner, function: str) -> bool:
+    """Call one function in a process, and say whether it has left anything behind there."""
     process, ends_at = learner.process, time.monotonic() + 3 * SLACK
-    process._keeper._refused = 0
-    first = process.open("", ends_at)
+    first = process.open(ends_at)
     getattr(RemoteModule(first, "small.py"), function)(2)
-    process.done(first, keep=True)
-    second = process.open("", ends_at, own=False)
-    assert RemoteModule(second, "small.py").scale(3) == 6
+    first.end()
+    second = process.follow(first, ends_at)
+    assert RemoteModule(second, "small.py").scale(3) == 6 and second.tests_before == 1
+    second.end()
+    found = process.has_changed(second)
     process.done(second)
-    return second.tests_before == 1
+    return found
 
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("function", LEAVE_NOTHING)
 def test_nothing_is_left(learner: Learner, function: str) -> None:
-    assert follows(learner, function)
+    assert not changes(learner, function)
 
 
 @pytest.mark.parametrize("function", ["set_global", *LEAVE_SOMETHING])
 def test_something_is_left(learner: Learner, function: str) -> None:
-    assert not follows(learner, function)
+    assert changes(learner, function)
 
 
 @pytest.mark.parametrize(
@@ -215,5 +216,5 @@ def test_something_is_left(learner: Learner, function: str) -> None:
 )
 def test_what_cannot_be_told_apart_counts_as_changed(start: Start, held: str) -> None:
     learner = start(f"{held}\ndef scale(x): return 2 * x\n", "process", call_seconds=SLACK)
-    assert not follows(learner, "scale")
+    assert changes(learner, "scale")
     learner.process.kill()

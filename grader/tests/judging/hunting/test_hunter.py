@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -111,13 +112,13 @@ def test_what_one_form_leaves_behind_is_not_there_for_the_next(hunt: Hunt) -> No
 def test_one_that_ends_the_judge_is_hunted_alone(hunt: Hunt, monkeypatch: pytest.MonkeyPatch) -> None:
     from grader.judging.hunting import hunts
 
-    def ending(session: hunts.Hunting, quarry: Quarry) -> Outcome | None:
+    def ending(charge: Any, quarry: Quarry, *rest: Any) -> Outcome | None:
         if "/ 3" in quarry.source:
             raise MemoryError
-        return whole(session, quarry)
+        return whole(charge, quarry, *rest)
 
-    whole = hunts.Hunting.hunted
-    monkeypatch.setattr(hunts.Hunting, "hunted", ending)
+    whole = hunts._caught
+    monkeypatch.setattr(hunts, "_caught", ending)
     assert ends(hunt(COLUMNS, THIRD, SOLUTION)) == [("total", "failed"), ("half", "failed"), None]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -48,13 +49,13 @@ def test_all_forms_are_told_of(charged: tuple[Charge, tiers.Own]) -> None:
 def test_the_list_ends_before_the_form_that_ends_the_judge(
     charged: tuple[Charge, tiers.Own], error: type[BaseException], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def ending(session: hunts.Hunting, quarry: Quarry) -> Outcome | None:
+    def ending(charge: Any, quarry: Quarry, *rest: Any) -> Outcome | None:
         if quarry == THIRD:
             raise error
-        return whole(session, quarry)
+        return whole(charge, quarry, *rest)
 
-    whole = hunts.Hunting.hunted
-    monkeypatch.setattr(hunts.Hunting, "hunted", ending)
+    whole = hunts._caught
+    monkeypatch.setattr(hunts, "_caught", ending)
     charge, own = charged
     assert caught(charge, [RIGHT, THIRD, RIGHT], own) == [None]
 

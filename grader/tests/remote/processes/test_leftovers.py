@@ -97,7 +97,7 @@ class TestNothingIsLeft:
         loaded = below(root)
         remote: Any = learner.open()
         remote.fine(1)
-        before = grown(root, len(loaded) + 2)  # by the test's, and one that is forked ahead for the next
+        before = grown(root, len(loaded) + 1)
         remote.leave_a_child()
         left = below(root) - before
         assert left
@@ -154,7 +154,7 @@ class TestNothingIsLeft:
             )
             process.load()
             from grader.remote.module import RemoteModule
-            connection = process.open("a", time.monotonic() + 60)
+            connection = process.open(time.monotonic() + 60)
             print(process._started.process.pid, flush=True)
             RemoteModule(connection, "x.py").f()
         """)

@@ -1,4 +1,4 @@
-"""Where the system cannot fork: one process for the tests of a row."""
+"""Where the system cannot fork: a fresh worker for each process."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from grader.tests.remote.hostile.breaking import SOURCE
 
 
 class TestWithoutFork:
-    """Where the system cannot fork: one process for the tests of a row."""
+    """Where the system cannot fork: a fresh worker for each process."""
 
     @pytest.fixture
     def learner(self, start: Start) -> Iterator[Learner]:
@@ -29,8 +29,8 @@ class TestWithoutFork:
         """Each test here says itself what the next one finds."""
 
     @staticmethod
-    def run(learner: Learner, key: str, call: Callable[[Any], Any]) -> Any:
-        connection = learner.process.open(key, time.monotonic() + 30)
+    def run(learner: Learner, call: Callable[[Any], Any]) -> Any:
+        connection = learner.process.open(time.monotonic() + 30)
         from grader.remote.module import RemoteModule
 
         try:
@@ -41,24 +41,30 @@ class TestWithoutFork:
             learner.process.done(connection)
 
     def test_calls_work(self, learner: Learner) -> None:
-        assert self.run(learner, "a", lambda remote: remote.fine(1)) == 2
+        assert self.run(learner, lambda remote: remote.fine(1)) == 2
 
-    def test_each_row_gets_a_fresh_process(self, learner: Learner) -> None:
-        counts = [self.run(learner, key, lambda remote: remote.count()) for key in ("a", "a", "b", "a")]
-        assert counts == [2, 3, 2, 2]
+    def test_each_is_fresh_and_tests_may_follow_one_another_in_it(self, learner: Learner) -> None:
+        from grader.remote.module import RemoteModule
+
+        assert [self.run(learner, lambda remote: remote.count()) for _ in range(2)] == [2, 2]
+        first = learner.process.open(time.monotonic() + 30)
+        assert RemoteModule(first, "small.py").count() == 2
+        first.end()
+        second = learner.process.follow(first, time.monotonic() + 30)
+        assert RemoteModule(second, "small.py").count() == 3 and learner.process.has_changed(second)
 
     @pytest.mark.full_matrix
     def test_the_next_test_runs_after_a_crash_or_a_hang(self, learner: Learner) -> None:
-        assert self.run(learner, "a", lambda remote: remote.leave(1)) == "crashed"
-        assert self.run(learner, "a", lambda remote: remote.count()) == 2
-        assert self.run(learner, "a", lambda remote: remote.hang()) == "timed_out"
-        assert self.run(learner, "a", lambda remote: remote.count()) == 2
+        assert self.run(learner, lambda remote: remote.leave(1)) == "crashed"
+        assert self.run(learner, lambda remote: remote.count()) == 2
+        assert self.run(learner, lambda remote: remote.hang()) == "timed_out"
+        assert self.run(learner, lambda remote: remote.count()) == 2
 
     def test_handles_do_not_pass_from_test_to_test(self, learner: Learner) -> None:
         kept: list[Any] = []
-        self.run(learner, "a", lambda remote: kept.append(remote.fine))
+        self.run(learner, lambda remote: kept.append(remote.fine))
         with pytest.raises((WorkerFailed, codec.WireError)):
-            self.run(learner, "a", lambda remote: remote.fine(kept[0]))
+            self.run(learner, lambda remote: remote.fine(kept[0]))
         with pytest.raises((WorkerFailed, codec.WireError)):
             kept[0](1)
 

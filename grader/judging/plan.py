@@ -1,0 +1,185 @@
+"""What the tests of a suite ask with one seed, learnt by running them once against the reference, without a worker.
+
+A test's questions follow from its seed and the answers that it is given. What the reference is asked, and what it
+answers, tells what any module will be asked that answers alike. Tests that measure time or memory are not planned, nor
+those marked `live`, nor those whose functions the learner's code calls: they are asked as they run.
+"""
+
+from __future__ import annotations
+
+import socket
+import threading
+import time
+import types
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import pytest
+
+from grader.course.answers import reference_source
+from grader.course.data import named
+from grader.course.stage import Stage, public_names
+from grader.isolation.tiers import Own
+from grader.isolation.workers import Workers
+from grader.judging import phases, plugin
+from grader.judging.attempt import Attempt
+from grader.judging.processes import bounds
+from grader.judging.processes.bounded import Bounds, bounded
+from grader.judging.processes.messages import Messages
+from grader.judging.processes.slate import Slate
+from grader.judging.suite import Suite, kind_of, name_of
+from grader.protocol import codec
+from grader.protocol.channel import Channel, ChannelClosed
+from grader.remote.connection import NEXT_TEST, Connection
+from grader.remote.module import RemoteModule, looked_up
+from grader.remote.processes.loading import names_of
+from grader.remote.questions import Recording, Step, digest_of_all
+from grader.remote.record import Name
+from grader.worker.main import load
+from grader.worker.server import Server
+
+MEASURED = ("speed", "memory")  # kinds of tests that are never planned
+MOST_BYTES = 64 << 20  # of the questions of one plan
+MOST_PASSING = 32  # digests of answers that are kept for a test
+
+
+@dataclass
+class PlannedTest:
+    """The steps of one test with the reference, the names that it asks the module for, and answers that pass it.
+
+    passing holds digests of all that came to the test from modules that passed it; the reference's is the first.
+    """
+
+    steps: tuple[Step, ...]
+    names: dict[str, Name | None]
+    passing: set[bytes] = field(default_factory=set)
+
+    def is_passed_by(self, digest: bytes | None, names: Mapping[str, Name]) -> bool:
+        """Say whether a module with these names, whose answers have this digest, has passed, as another has."""
+        return digest in self.passing and all(names.get(name) == found for name, found in self.names.items())
+
+    def learn(self, digest: bytes) -> None:
+        """Remember the digest of answers that passed."""
+        if len(self.passing) < MOST_PASSING:
+            self.passing.add(digest)
+
+
+Plan = dict[str, PlannedTest]  # by the test's name
+
+
+def make_plan(suite: Suite, seed: int, own: Own) -> Plan:
+    """Return what a suite's tests ask with a seed; a test that cannot be planned is not in it.
+
+    The reference runs in a fork of this process, within the bounds of a judge.
+    """
+    limits = suite.stage.limits
+    most = Bounds(limits.judge_mb + limits.memory_mb, limits.stage_seconds)
+    plan: Plan = {}
+    left = MOST_BYTES
+    for _, test, steps, names in bounded(partial(_tell, suite, seed), own, most).told:
+        left -= sum(len(sent) for sent, _, _ in steps)
+        if left > 0:
+            found = {name: Name(kind[0], kind[1], tuple(kind[2])) if kind else None for name, *kind in names}
+            own_steps = tuple(Step(*each) for each in steps)
+            plan[test] = PlannedTest(own_steps, found, {digest_of_all(each.digest for each in own_steps)})
+    return plan
+
+
+def is_plannable(suite: Suite, item: pytest.Item) -> bool:
+    """Say whether a test's questions may be asked before it runs."""
+    is_live = item.get_closest_marker("live") is not None or kind_of(item) in MEASURED
+    return phases.is_plain(item) and not is_live and not suite.measures(item)
+
+
+def _tell(suite: Suite, seed: int, messages: Messages, workers: Workers, slate: Slate) -> None:
+    """Run the tests against the reference, and tell the steps of each that passes."""
+    del workers, slate  # the reference is the course's own: it runs here
+    with suite.in_place(), _served(suite.stage) as (channel, names):
+        provider = _Provider(suite, seed, channel, names)
+        suite.config.stash[plugin.PROVIDER] = provider
+        items = [item for item in suite.items if is_plannable(suite, item)]
+        for item, following in zip(items, [*items[1:], None], strict=True):
+            bounds.bound_time(bounds.TEST_SECONDS)
+            found = provider.steps(item, following)
+            if found is not None:
+                looked = [[name, *((of.kind, of.number, of.bases) if of else ())] for name, of in found[1].items()]
+                steps = [[step.sent, step.label, step.digest] for step in found[0]]
+                messages.send("planned", name_of(item), steps, looked)
+
+
+@contextmanager
+def _served(stage: Stage) -> Iterator[tuple[Channel, dict[str, Name]]]:
+    """Serve the reference in a thread, as a worker serves a learner's module."""
+    label = f"stages/{stage.name}/{stage.module}"
+    lent = {used.import_name: f"stages/{used.name}/{used.module}" for used in stage.builds_on}
+    server = Server(types.ModuleType("learner_module"), label, lent)
+    server.module = load(reference_source(stage).encode(), label)
+    server.objects[0], server.numbers = server.module, {id(server.module): 0}
+    names = names_of(server.names())
+    server.loaded()
+    ours, theirs = socket.socketpair()
+
+    def run() -> None:
+        with suppress(ChannelClosed):
+            server.run(Channel(theirs))
+
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    try:
+        yield Channel(ours), names
+    finally:
+        ours.close()
+        thread.join(1.0)
+
+
+class _Provider:
+    """Gives tests the reference over a channel that keeps what goes through it."""
+
+    def __init__(self, suite: Suite, seed: int, channel: Channel, names: dict[str, Name]) -> None:
+        self.seed = seed
+        self._suite = suite
+        self._channel = channel
+        self._names = names
+        self._made: tuple[Recording, Connection, RemoteModule] | None = None
+
+    def learner(self, item: pytest.Item) -> Any:
+        """Return the remote module of one test."""
+        stage, limits = self._suite.stage, self._suite.stage.limits
+        recording = Recording(self._channel)
+        ends_at = time.monotonic() + limits.stage_seconds
+        most = codec.Bounds(limits.result_mb << 20, limits.result_rows)
+        connection = Connection(
+            recording,  # type: ignore[arg-type]  # it stands for a channel
+            self._names,
+            limits.stage_seconds,
+            ends_at,
+            bounds=most,
+            contract=stage.whole_contract,
+        )
+        module = RemoteModule(connection, stage.module, public_names(stage))
+        self._made = recording, connection, module
+        return module
+
+    def data(self, name: str) -> bytes:
+        """Return a file of the stage's data."""
+        return named(self._suite.files.data, name, self._suite.stage.id)
+
+    def steps(self, item: pytest.Item, following: pytest.Item | None) -> tuple[tuple[Step, ...], Any] | None:
+        """Run a test; return its steps and the names that it asked for, None where it cannot be planned."""
+        self._made = None
+        attempt = Attempt(item)
+        assert phases.is_plain(item)
+        phases.run(item, following, attempt)
+        if self._made is None:
+            return None
+        recording, connection, module = self._made
+        connection.end()
+        self._channel.send([NEXT_TEST])
+        steps = recording.steps(record.label for record in connection.records)
+        attempt.connection = connection
+        if not attempt.passed() or not steps or not all(each.is_question for each in steps):
+            return None
+        return steps, looked_up(module)

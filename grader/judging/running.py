@@ -1,0 +1,204 @@
+"""Runs the tests of a suite against a learner's processes: each test's attempt, whichever way its questions are asked.
+
+With a plan the questions of many tests are asked before the tests run. A test that asks something else runs once more,
+and asks as it runs; so does each test without a plan. Tests follow one another in one process. Where something is left
+behind there, each test is run again in a process of its own, and that alone counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import pytest
+
+from grader.judging.attempt import Attempt
+from grader.judging.giving import Giving
+from grader.judging.plan import Plan
+from grader.judging.processes import bounds
+from grader.judging.processes.slate import Slate
+from grader.judging.suite import criterion_of, name_of
+from grader.outcome import Status
+from grader.remote.batch import Batch
+from grader.remote.connection import Connection
+from grader.remote.processes.process import LearnerProcess
+from grader.remote.recorded import Answers, RecordedChannel
+
+LOST: tuple[Status, ...] = ("crashed", "over_limit")  # ends of a process, which tests before may be the reason of
+
+
+@dataclass(frozen=True)
+class Ran:
+    """A test by its place, and what came of it.
+
+    attempt is None where it did not run: left_out says why, or answers are those of a module that passed it. ended is
+    what the end of its process tells. following is the test that runs next.
+    """
+
+    place: int
+    following: pytest.Item | None = None
+    attempt: Attempt | None = None
+    ended: tuple[Status, str] | None = None
+    answers: Answers | None = None
+    left_out: str = ""
+
+
+class TestRunner:
+    """Runs tests; left_out says why there is no time for one, or is empty."""
+
+    __test__ = False
+
+    def __init__(
+        self, process: LearnerProcess, giving: Giving, slate: Slate, plan: Plan | None, left_out: Callable[[int], str]
+    ) -> None:
+        self.items: Sequence[pytest.Item] = ()
+        self._process = process
+        self._giving = giving
+        self._slate = slate
+        self._plan = plan or {}
+        self._ends_at = giving.task.ends_at
+        self._left_out = left_out
+        self._is_apart = False  # whether each test has a process of its own
+        self._last: Connection | None = None  # of a test that has ended, in whose process another may follow
+        self._row = ""  # of that test
+
+    def run(self, places: Sequence[int]) -> Generator[Ran, None, None]:
+        """Run tests, and yield what comes of each; of one that had to run again it is yielded again."""
+        planned = [place for place in places if name_of(self.items[place]) in self._plan]
+        live = [place for place in places if name_of(self.items[place]) not in self._plan]
+        try:
+            while planned and not self._is_apart:
+                answers = self._ask(planned)
+                if not answers:
+                    break
+                planned = planned[len(answers) :]
+                yield from self._run_asked(answers, live)
+            yield from self._run_live(sorted([*live, *planned]))
+        finally:
+            self._close()
+
+    def again(self, answers: Mapping[int, Answers]) -> Iterator[Ran]:
+        """Run tests whose answers are known to pass."""
+        for place, following in self._in_turn(sorted(answers)):
+            yield self._run_recorded(place, following, answers[place])
+
+    def _in_turn(self, places: Sequence[int]) -> Iterator[tuple[int, pytest.Item | None]]:
+        """Yield each place and the test that follows: what one has set up for the next is not taken down."""
+        for place, then in zip(places, [*places[1:], None], strict=False):
+            yield place, None if then is None else self.items[then]
+
+    def _ask(self, places: Sequence[int]) -> dict[int, Answers]:
+        """Return the answers to the first of some tests, asked in one process: to all of them, or to as many as came.
+
+        There are none where something was left behind: then each test gets a process of its own.
+        """
+        self._slate.at("test", places[0])
+        connection = self._process.open(self._ends_at)
+        try:
+            if connection.failure is not None:
+                return {}
+            batch = Batch(connection, [self._plan[name_of(self.items[place])].steps for place in places])
+            answers = batch.asked()
+            self._is_apart = not batch.is_over and self._process.has_changed(connection)
+            return {} if self._is_apart else dict(zip(places, answers, strict=False))
+        finally:
+            self._process.done(connection)
+
+    def _run_asked(self, answers: Mapping[int, Answers], live: list[int]) -> Iterator[Ran]:
+        """Run tests against their answers; those that have to ask as they run are added to live."""
+        running: list[int] = []
+        for place, each in answers.items():
+            if each.strayed:
+                live.append(place)
+            elif self._plan[name_of(self.items[place])].is_passed_by(each.digest, self._process.names):
+                yield Ran(place, answers=each)
+            else:
+                running.append(place)
+        for place, following in self._in_turn(running):
+            ran = self._run_recorded(place, following, answers[place])
+            if ran.attempt is None or isinstance(ran.attempt.error, MemoryError):
+                live.append(place)
+            else:
+                yield ran
+
+    def _run_recorded(self, place: int, following: pytest.Item | None, answers: Answers) -> Ran:
+        """Run a test against its answers; there is no attempt where it asks something else."""
+        channel = RecordedChannel(answers)
+        self._giving.open = partial(self._process.over, channel, self._ends_at)
+        attempt = self._attempted(place, following)
+        return Ran(place, following, None if channel.strayed else attempt, None, answers)
+
+    def _run_live(self, places: Sequence[int]) -> Iterator[Ran]:
+        """Run tests that ask a process."""
+        was_apart, seen = self._is_apart, list[int]()
+        for place, following in self._in_turn(places):
+            ran = self._ran_live(place, following)
+            if not self._is_apart and ran.attempt is not None and not ran.attempt.hung():
+                seen.append(place)
+            yield ran
+        if not was_apart and not self._is_apart and len(seen) > 1:
+            self._is_apart = self._has_left_something()
+        if self._is_apart and not was_apart:
+            for place, following in self._in_turn(seen):
+                yield self._ran_live(place, following)
+
+    def _ran_live(self, place: int, following: pytest.Item | None) -> Ran:
+        if left_out := self._left_out(place):
+            self._slate.at("test", place)
+            self._giving.attempted(self.items[place], following, left_out)  # what the test before had set up ends
+            return Ran(place, following, left_out=left_out)
+        attempt, ended = self._tried(place, following)
+        if self._is_to_repeat(attempt):
+            del attempt  # it holds on to values of the learner's
+            self._close()
+            attempt, ended = self._tried(place, following)
+        return Ran(place, following, attempt, ended)
+
+    def _tried(self, place: int, following: pytest.Item | None) -> tuple[Attempt, tuple[Status, str] | None]:
+        """Run a test in the process of the one before, if it may follow there, and keep the process for the next."""
+        row = criterion_of(self.items[place])
+        if self._is_apart and (self._process.fork or row != self._row):
+            self._close()
+        self._row = row
+        self._giving.open = self._opened
+        attempt = self._attempted(place, following)
+        connection = attempt.connection
+        if connection is None:
+            return attempt, None
+        connection.end()
+        if connection.failure is None:
+            self._last = connection
+            return attempt, None
+        return attempt, self._process.done(connection)
+
+    def _attempted(self, place: int, following: pytest.Item | None) -> Attempt:
+        self._slate.at("test", place)
+        bounds.bound_time(bounds.TEST_SECONDS)
+        return self._giving.attempted(self.items[place], following)
+
+    def _opened(self) -> Connection:
+        before, self._last = self._last, None
+        if before is None:
+            return self._process.open(self._ends_at)
+        return self._process.follow(before, self._ends_at)
+
+    def _is_to_repeat(self, attempt: Attempt) -> bool:
+        """Say whether a test failed where others ran before, and they may be the reason: then it runs by itself."""
+        connection = attempt.connection
+        if connection is None or connection.tests_before == 0 or attempt.passed() or attempt.hung():
+            return False
+        if connection.failure is not None or isinstance(attempt.error, MemoryError):
+            return connection.failure is None or connection.failure.status in LOST
+        self._is_apart = self._is_apart or self._has_left_something()
+        return self._is_apart
+
+    def _has_left_something(self) -> bool:
+        """Say whether tests have left anything behind in the process that is kept."""
+        return self._last is not None and self._process.has_changed(self._last)
+
+    def _close(self) -> None:
+        """End the process that is kept for the next test."""
+        last, self._last = self._last, None
+        if last is not None:
+            self._process.done(last)
