@@ -133,6 +133,7 @@ def _served(stage: Stage) -> Iterator[tuple[Channel, dict[str, Name]]]:
     finally:
         ours.close()
         thread.join(1.0)
+        theirs.close()
 
 
 class _Provider:

@@ -55,6 +55,8 @@ class Session:
         self._items: list[pytest.Item] = []
         self._place = 0
         self._outcomes: dict[int, Outcome] = {}
+        self._left = MOST_BYTES  # of answers that are kept
+        self._passed: list[tuple[int, float]] = []  # tests that have passed without being run, and their seconds
         self._answers: dict[int, Answers] = {}  # of tests that passed without being run
 
     def doubt(self, items: list[pytest.Item], place: int) -> str | None:
@@ -68,6 +70,7 @@ class Session:
         for places in self._groups([place for place in range(len(items)) if place not in done]):
             for ran in self._runner.run(places):
                 self._take(ran, report)
+            self._tell_passed(report)
         if self._assessor.explains and any(each.status in EXPLAINED for each in self._outcomes.values()):
             self._run_again()
         self._settle(report)
@@ -96,6 +99,8 @@ class Session:
     def _take(self, ran: Ran, report: Report) -> Outcome:
         """Tell what came of a test; then, in a second message, what explains it."""
         self._place = ran.place
+        if ran.attempt is not None:
+            self._tell_passed(report)
         base = self.suite.unjudged(self._items[ran.place])
         if left_out := ran.left_out or self._is_of_slow_row(ran.place):
             outcome = self._untried(ran.place, left_out, report)
@@ -104,13 +109,20 @@ class Session:
         else:
             assert ran.answers is not None
             outcome = replace(base, status="passed", seconds=ran.answers.seconds)
-            if sum(each.size for each in self._answers.values()) + ran.answers.size <= MOST_BYTES:
+            self._left -= ran.answers.size
+            if self._left >= 0:
                 self._answers[ran.place] = ran.answers
-            report.send("outcome", ran.place, outcome, False)
+            self._passed.append((ran.place, ran.answers.seconds))
         self._outcomes[ran.place] = outcome
         if outcome.status == "timed_out" and not left_out:
             self._leave_out_later(ran.place, outcome, report)
         return outcome
+
+    def _tell_passed(self, report: Report) -> None:
+        """Tell at once which tests have passed without being run."""
+        if self._passed:
+            report.send("passed", self._passed)
+            self._passed = []
 
     def _untried(self, place: int, why: str, report: Report) -> Outcome:
         outcome = replace(self.suite.unjudged(self._items[place]), status="timed_out", message=why)

@@ -33,6 +33,7 @@ class Staff:
         """Start a judge's worker, unless it runs."""
         if fork:
             self.workers(tier, fork).prepare()
+            tiers.program_for(tier)  # made here, once: each judge is a fork
         else:
             self._stands().prepare()
 

@@ -1,0 +1,136 @@
+"""What a suite's tests ask, learnt from its reference: whole, in order, and nothing ahead of its answers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from grader.course.manifest import load_course
+from grader.course.stage import Course
+from grader.isolation import tiers
+from grader.judging.grading import Grader, Options
+from grader.judging.plan import Plan, PlannedTest, _served, is_plannable
+from grader.judging.suite import Suite, name_of
+from grader.protocol import codec
+from grader.protocol.channel import Channel
+from grader.remote.batch import Batch
+from grader.remote.connection import NEXT_TEST
+from grader.remote.questions import digest_of_all
+from grader.submission import take
+
+pytestmark = pytest.mark.skipif(not tiers.FORKS, reason="a plan is made where judges are forked")
+COURSE = Path(__file__).resolve().parents[3]
+STAGES = ["s01", "s03", "s05", "s09", "s10", "s13", "s15", "s22"]
+
+
+@pytest.fixture(scope="module")
+def course() -> Course:
+    return load_course(COURSE)
+
+
+@pytest.fixture(scope="module", params=[pytest.param(each, marks=pytest.mark.some_of(8)) for each in STAGES])
+def planned(course: Course, request: pytest.FixtureRequest) -> Iterator[tuple[Suite, Plan]]:
+    """A stage's suite, and its plan for a seed."""
+    stage = course.find(request.param)
+    with Grader(course, stage, warm=True) as grader:
+        suite, options = grader._loaded(), Options(5, "process")
+        assert grader._plan(options, "process") is None
+        plan = grader._plan(options, "process")
+        assert plan is not None
+        yield suite, plan
+
+
+def test_most_tests_are_planned(planned: tuple[Suite, Plan]) -> None:
+    suite, plan = planned
+    able = [name_of(item) for item in suite.items if is_plannable(suite, item)]
+    assert set(plan) <= set(able) and len(plan) > 0.6 * len(suite.items)
+    assert all(each.passing == {digest_of_all(step.digest for step in each.steps)} for each in plan.values())
+
+
+class Far:
+    """Stands for the channel to a learner's process, which is the reference here; it looks at what is sent, and when.
+
+    sent has (test, step) of each question that was sent; answered counts those that were answered.
+    """
+
+    def __init__(self, channel: Channel) -> None:
+        self._channel = channel
+        self._waiting: list[bytes] = []
+        self.sent: list[tuple[int, int]] = []
+        self.answered = 0
+
+    def send(self, buffers: list[Any], deadline: float | None = None) -> None:
+        data = b"".join(buffers)
+        while data:
+            _, body, blob = codec.HEADER.unpack(data[: codec.HEADER.size])
+            frame, data = data[: codec.HEADER.size + body + blob], data[codec.HEADER.size + body + blob :]
+            test, step = self.sent[-1] if self.sent else (0, -1)
+            if frame == NEXT_TEST:
+                self.sent.append((test + 1, -1))
+                self._waiting.append(frame)
+                continue
+            if step == -1 and self.sent:
+                self.sent.pop()
+            self.sent.append((test, step + 1))
+            if step + 1 > 0:
+                assert self.answered == len(self.sent) - 1, "a question holds what was not answered yet"
+            self._waiting.append(frame)
+
+    def receive(self, deadline: float | None, most: tuple[int, int]) -> Any:
+        while self._waiting and self._waiting[0] == NEXT_TEST:
+            self._channel.send([self._waiting.pop(0)])
+        self._channel.send([self._waiting.pop(0)])
+        self.answered += 1
+        return self._channel.receive(deadline, most)
+
+    def pending(self) -> bool:
+        return False
+
+
+def test_no_question_is_sent_before_the_answers_that_it_may_hold(planned: tuple[Suite, Plan]) -> None:
+    suite, plan = planned
+    tests = [each.steps for each in plan.values()]
+    with suite.in_place(), _served(suite.stage) as (channel, _):
+        far = Far(channel)
+        near: Any = SimpleNamespace(channel=far, bounds=codec.Bounds(), call_seconds=20, ends_at=1e12)
+        answers = Batch(near, tests).asked()
+    assert [each.digest for each in answers] == [digest_of_all(s.digest for s in steps) for steps in tests]
+    assert far.sent == [(test, step) for test, steps in enumerate(tests) for step in range(len(steps))]
+
+
+def test_only_answers_that_passed_with_the_same_names_pass() -> None:
+    test = PlannedTest((), {"double": None}, {b"right"})
+    assert test.is_passed_by(b"right", {}) and not test.is_passed_by(b"other", {})
+    assert not test.is_passed_by(b"right", {"double": object()})  # type: ignore[dict-item]
+    test.learn(b"other")
+    assert test.is_passed_by(b"other", {})
+
+
+@pytest.mark.full_matrix
+@pytest.mark.parametrize("name", ["s03", "s15"])
+def test_a_plan_changes_no_verdict(course: Course, name: str) -> None:
+    """The alternatives and some known mistakes of a stage, with the plan of a seed and without."""
+    from grader.course.answers import alternative_sources, load_mistakes, reference_source
+
+    stage = course.find(name)
+    source = reference_source(stage)
+    texts = [source, *alternative_sources(stage).values()]
+    texts += [f"{source}\n\n{each.source}" for each in load_mistakes(stage)[::12]]
+    with Grader(course, stage, warm=True) as planned, Grader(course, stage) as live:
+        for text in [source, source, *texts]:
+            path = stage.folder.parent.parent.parent / "handed_in.py"
+            found = []
+            for grader in (planned, live):
+                snapshot = take(stage, _written(path, text), course.root)
+                verdict = grader.grade(snapshot, Options(11, "process"))
+                found.append([(row.id, row.status, [each.test for each in row.failures]) for row in verdict.criteria])
+            assert found[0] == found[1]
+
+
+def _written(path: Path, text: str) -> Path:
+    path.write_text(text, encoding="utf-8")
+    return path
