@@ -60,6 +60,7 @@ class TestRunner:
         self._ends_at = giving.task.ends_at
         self._left_out = left_out
         self._is_apart = False  # whether each test has a process of its own
+        self._is_checked = False  # whether a test that failed beside others has run by itself
         self._last: Connection | None = None  # of a test that has ended, in whose process another may follow
         self._row = ""  # of that test
 
@@ -74,6 +75,8 @@ class TestRunner:
                     break
                 planned = planned[len(answers) :]
                 yield from self._run_asked(answers, live)
+            if self._is_apart:
+                live, planned = list(places), []
             yield from self._run_live(sorted([*live, *planned]))
         finally:
             self._close()
@@ -117,10 +120,12 @@ class TestRunner:
                 running.append(place)
         for place, following in self._in_turn(running):
             ran = self._run_recorded(place, following, answers[place])
-            if ran.attempt is None or isinstance(ran.attempt.error, MemoryError):
+            if ran.attempt is None:
                 live.append(place)
-            else:
-                yield ran
+                continue
+            yield self._by_itself(place, following) if self._is_to_repeat(ran.attempt) else ran
+            if self._is_apart:
+                return
 
     def _run_recorded(self, place: int, following: pytest.Item | None, answers: Answers) -> Ran:
         """Run a test against its answers; there is no attempt where it asks something else."""
@@ -149,10 +154,17 @@ class TestRunner:
             self._giving.attempted(self.items[place], following, left_out)  # what the test before had set up ends
             return Ran(place, following, left_out=left_out)
         attempt, ended = self._tried(place, following)
-        if self._is_to_repeat(attempt):
-            del attempt  # it holds on to values of the learner's
-            self._close()
-            attempt, ended = self._tried(place, following)
+        if attempt.connection is not None and attempt.connection.tests_before and self._is_to_repeat(attempt):
+            return self._by_itself(place, following)
+        return Ran(place, following, attempt, ended)
+
+    def _by_itself(self, place: int, following: pytest.Item | None) -> Ran:
+        """Run a test once more, in a process that has seen no other; if it passes there, what was left was not seen."""
+        self._close()
+        attempt, ended = self._tried(place, following)
+        if not self._is_lost(attempt):
+            self._is_checked = True
+            self._is_apart = self._is_apart or attempt.passed()
         return Ran(place, following, attempt, ended)
 
     def _tried(self, place: int, following: pytest.Item | None) -> tuple[Attempt, tuple[Status, str] | None]:
@@ -184,14 +196,23 @@ class TestRunner:
         return self._process.follow(before, self._ends_at)
 
     def _is_to_repeat(self, attempt: Attempt) -> bool:
-        """Say whether a test failed where others ran before, and they may be the reason: then it runs by itself."""
-        connection = attempt.connection
-        if connection is None or connection.tests_before == 0 or attempt.passed() or attempt.hung():
+        """Say whether a test failed where others ran before, and they may be the reason.
+
+        So it is with the first that fails, with any if something was left behind, and where no memory was left or the
+        process ended.
+        """
+        if self._is_apart or attempt.passed() or attempt.hung():
             return False
-        if connection.failure is not None or isinstance(attempt.error, MemoryError):
-            return connection.failure is None or connection.failure.status in LOST
-        self._is_apart = self._is_apart or self._has_left_something()
+        if self._is_lost(attempt) or not self._is_checked:
+            return True
+        self._is_apart = self._has_left_something()
         return self._is_apart
+
+    @staticmethod
+    def _is_lost(attempt: Attempt) -> bool:
+        """Say whether a test took all memory, or ended the process."""
+        failure = None if attempt.connection is None else attempt.connection.failure
+        return isinstance(attempt.error, MemoryError) or (failure is not None and failure.status in LOST)
 
     def _has_left_something(self) -> bool:
         """Say whether tests have left anything behind in the process that is kept."""
