@@ -14,7 +14,7 @@ from grader.course.stage import Course
 from grader.errors import CourseError
 from grader.setup.edition import ARCHIVE, packed
 
-AUTHORS = ("grader/tests", "grader/bench")  # and the course's own folders of answers
+AUTHORS = ("grader/tests", "benchmarks")  # and the course's own folders of answers
 
 
 def self_paced(root: Path) -> bytes:

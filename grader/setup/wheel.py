@@ -23,7 +23,7 @@ from grader.setup.edition import ARCHIVE, packed
 
 WHEELS = ".grader/wheels"
 GRADER = Path(__file__).resolve().parents[1]
-APART = ("tests", "bench")  # rooms that no package holds
+APART = ("tests",)  # rooms that no package holds
 ENDS = ".whl"
 HASH = ".sha256"  # is added to the wheel's name; `sha256sum -c` reads it
 AGAIN = "Put it back: from git, from whoever gave you the folder, or with `grader update`."
@@ -44,7 +44,7 @@ def _stem(name: str) -> str:
 
 
 def engine_paths(left_out: Iterable[str] = ()) -> list[Path]:
-    """Return the grader's own files: no tests, benchmarks or course, and nothing that left_out names."""
+    """Return the grader's own files: no tests or course, and nothing that left_out names."""
     without = {GRADER / name for name in (*APART, ARCHIVE, *left_out)}
     paths = (path for path in sorted(GRADER.rglob("*")) if path.is_file() and not _is_cache(path))
     return [path for path in paths if not {path, *path.parents} & without]

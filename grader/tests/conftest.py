@@ -191,7 +191,7 @@ def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The grader apart from its own stages; no test writes to it."""
 
     def make(folder: Path) -> None:
-        shutil.copytree(PACKAGE, folder / "grader", ignore=shutil.ignore_patterns("tests", "bench", "classroom"))
+        shutil.copytree(PACKAGE, folder / "grader", ignore=shutil.ignore_patterns("tests", "classroom"))
 
     return made_once(tmp_path_factory, "code", make) / "grader"
 

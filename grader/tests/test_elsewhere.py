@@ -21,8 +21,8 @@ pytestmark = pytest.mark.skipif(os.name != "posix", reason="elsewhere these are 
 
 
 def shipped() -> list[Path]:
-    """Return the modules of the grader but its tests, benchmarks and what runs for instructors alone."""
-    apart = {"tests", "bench", "classroom", "gradebook", "similarity"}
+    """Return the modules of the grader but its tests and what runs for instructors alone."""
+    apart = {"tests", "classroom", "gradebook", "similarity"}
     return [path for path in sorted(PACKAGE.rglob("*.py")) if not apart & set(path.relative_to(PACKAGE).parts)]
 
 

@@ -50,7 +50,7 @@ ROOMS = (
     ("commands", "cli", "__main__"),
 )
 FREE = {"__version__"}
-APART = ("tests", "bench")
+APART = ("tests",)
 
 
 def modules() -> list[Path]:

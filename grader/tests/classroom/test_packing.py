@@ -81,7 +81,7 @@ def test_hidden_text_in_any_file_is_named(root: Path, tmp_path: Path, kind: str,
     assert "sum(row)" not in caught.value.message
 
 
-@pytest.mark.parametrize("name", ["grader/tests/test_a.py", "grader/bench/a.py", f"hidden/{NAME}/x.py", "demo/half.py"])
+@pytest.mark.parametrize("name", ["grader/tests/test_a.py", "benchmarks/a.py", f"hidden/{NAME}/x.py", "demo/half.py"])
 def test_a_file_of_the_author_alone_is_named(root: Path, tmp_path: Path, name: str) -> None:
     with pytest.raises(CourseError, match=rf"small-1\.whl holds {name}, which only the author's copy may hold"):
         expect_no_answers(root, built(tmp_path, "whl", {name: b"pass\n"}))

@@ -231,7 +231,7 @@ def test_rooms_of_the_author_stay_behind() -> None:
         "report/verdict.schema.json",
         "gradebook/pages/base.html",
     } <= names
-    rooms = ("tests/", "bench/", "authoring/", "classroom/templates/", "classroom/release.py")
+    rooms = ("tests/", "authoring/", "classroom/templates/", "classroom/release.py")
     assert not [name for name in names if name.startswith(rooms) or "__pycache__" in name]
 
 

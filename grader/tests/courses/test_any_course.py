@@ -11,7 +11,7 @@ from grader.course.manifest import load_course
 from grader.course.stage import Course
 from grader.tests.support.places import HOUSE, ROOT
 
-APART = {"tests", "bench", "__pycache__", "katex"}  # the last is another project's
+APART = {"tests", "__pycache__", "katex"}  # the last is another project's
 FORMATS = re.compile(
     r"attention-grader (?:receipt|certificate|(?:signing )?key id|sealed tests)|attention-grader-tests-key"
 )

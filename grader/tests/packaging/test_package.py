@@ -44,7 +44,7 @@ def described(wheel: zipfile.ZipFile) -> Message:
 def test_the_wheel_holds_the_grader_and_a_packed_course(wheel: zipfile.ZipFile, author: Path) -> None:
     names = set(wheel.namelist())
     own = {path.relative_to(author).as_posix() for path in (author / "grader").rglob("*") if path.is_file()}
-    own = {name for name in own if "__pycache__" not in name and name.split("/")[1] not in ("tests", "bench")}
+    own = {name for name in own if "__pycache__" not in name and name.split("/")[1] != "tests"}
     information = {f"{NAME}-{__version__}.dist-info/{name}" for name in ("METADATA", "RECORD", "WHEEL")}
     information |= {f"{NAME}-{__version__}.dist-info/{name}" for name in ("entry_points.txt", "licenses/LICENSE")}
     katex = f"{NAME}-{__version__}.dist-info/licenses/grader/web/static/katex"

@@ -24,7 +24,6 @@ from pathlib import Path
 from typing import Any
 
 from grader import __version__
-from grader.bench.alike import cluster
 from grader.course.answers import reference_source
 from grader.course.manifest import load_course
 from grader.course.stage import Course, Stage
@@ -36,6 +35,7 @@ from grader.progress.store import Store
 from grader.submission import take
 from grader.submission.earlier import used_modules
 from grader.tests.courses.uses.building import SPY
+from grader.tests.support.cluster import cluster
 from grader.tests.support.patience import SLACK
 from grader.watching.events import Failed, Judged
 from grader.watching.kept import Kept

@@ -13,7 +13,6 @@ from typing import Any
 import pytest
 from filelock import FileLock
 
-from grader.bench.neighbours import beside
 from grader.isolation import tiers, users
 from grader.remote.exceptions import WorkerFailed
 from grader.remote.processes import process as remote_process
@@ -100,12 +99,6 @@ class TestNeighbour:
             for each in (honest, bomb):
                 each.done()
                 each.process.kill()
-
-    @pytest.mark.full_matrix("grader/isolation", "grader/worker")
-    def test_correct_solutions_pass_beside_bombs(self, tier: tiers.Tier) -> None:
-        found = beside(tier, honest=2, bombs=1, at_once=2)
-        assert (found.passed, found.others) == (2, ())
-        assert min(found.held) >= 40
 
     @pytest.mark.skipif(os.getuid() != 0, reason="needs root")
     def test_started_as_root_each_run_has_a_user_of_its_own(self, tier: tiers.Tier, start: Start) -> None:
