@@ -59,6 +59,7 @@ def measured(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, A
     return found
 
 
+@pytest.mark.full_matrix("benchmarks")
 def test_a_cold_check_beside_every_grader_that_is_installed(course: Place, capsys: pytest.CaptureFixture[str]) -> None:
     found = measured(capsys, "cold", "s01", "--runs", "1")
     names = [name for name in OTHERS if name not in PACKAGES or find_spec(PACKAGES[name])]

@@ -1,7 +1,7 @@
 """Grades are the same whoever grades: a small made-up class by one job, by many, by `grader check`, and among bombs.
 
-With --all-tiers a Dask cluster on loopback grades it as well; `python -m grader.tests.gradebook.same_grades s01` does so
-with 500 submissions.
+With --all-tiers a Dask cluster on loopback grades it as well. `python -m grader.tests.gradebook.same_grades s01` does
+all of it with 500 submissions.
 """
 
 from __future__ import annotations
