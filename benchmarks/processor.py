@@ -107,7 +107,10 @@ class Counted:
         assert self._process.stdin is not None
         self._process.stdin.write(word)
         self._process.stdin.close()
-        self._process.wait(END_S)
+        try:
+            self._process.wait(END_S)
+        except subprocess.TimeoutExpired as error:
+            raise BenchmarkError(f"the command did not end within {END_S:g} s of {word!r}") from error
         os.close(self._control)
         os.close(self._reply)
         return _seconds(self._counts)

@@ -86,7 +86,7 @@ class Result:
         """Return the result as a few lines."""
         lines = [f"{self.benchmark} {self.stage}: {self.runs} runs in turn, medians"]
         width = max((len(name) for name in self.values), default=0)
-        lines += [f"  {name:{width}s}  {value:10.4g} {self.unit}" for name, value in self.values.items()]
+        lines += [f"  {name:{width}s}  {value:10.4g} {self.unit}".rstrip() for name, value in self.values.items()]
         for each in self.ratios:
             spread = f"({each.least:.2f} to {each.most:.2f})"
             lines.append(f"  {each.of} / {each.to}: {each.median:.2f} {spread}  {each.goal}".rstrip())

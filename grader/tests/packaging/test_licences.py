@@ -14,7 +14,7 @@ from hatchling.plugin.manager import PluginManager
 from grader.tests.support.places import ROOT
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-PLACES = ("demo", "docs", "drawings", "grader", "hidden", "illustrations", "stages")
+PLACES = ("benchmarks", "demo", "docs", "drawings", "grader", "hidden", "illustrations", "stages")
 TEXTS = {  # by the name that SPDX has for it: what the text of the licence holds
     "MIT": "Permission is hereby granted, free of charge, to any person obtaining a copy",
     "OFL-1.1": "SIL OPEN FONT LICENSE Version 1.1 - 26 February 2007",
