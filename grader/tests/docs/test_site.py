@@ -1,4 +1,4 @@
-"""The documentation as a site: which pages it has, in which order, and what it does with links and schemas."""
+"""The documentation as a site: its pages, their order, its links and schemas, and its accessibility in a browser."""
 
 from __future__ import annotations
 
@@ -6,12 +6,19 @@ import importlib
 import importlib.util
 import json
 import re
+import threading
+from collections.abc import Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from itertools import product
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
+from grader.tests.support.browser import Page, browser, found
 from grader.tests.support.places import ROOT
+from grader.tests.web.browsing import AXE, FINDINGS, quiet
 
 
 def _hook() -> ModuleType:
@@ -81,14 +88,97 @@ def test_the_page_of_a_schema_has_every_key_and_every_link_a_heading(path: str) 
     assert set(re.findall(r"\]\(#([^)]+)\)", page)) <= headings
 
 
-def test_the_site_is_built_without_a_warning(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where MkDocs is installed: a job of its own builds it in CI."""
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Build the site where MkDocs is installed: a job of its own builds it in CI."""
     pytest.importorskip("material", reason="the group docs is not installed")
-    monkeypatch.setenv("NO_MKDOCS_2_WARNING", "1")
     build = importlib.import_module("mkdocs.commands.build").build
     load_config = importlib.import_module("mkdocs.config").load_config
+    folder = tmp_path_factory.mktemp("site")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("NO_MKDOCS_2_WARNING", "1")
+        build(load_config(str(ROOT / "mkdocs.yml"), site_dir=str(folder)))
+    return folder
 
-    build(load_config(str(ROOT / "mkdocs.yml"), site_dir=str(tmp_path / "site")))
-    assert (tmp_path / "site" / "stages" / "s15_attention" / "index.html").is_file()
+
+def test_the_site_is_built_without_a_warning(site: Path) -> None:
+    assert (site / "stages" / "s15_attention" / "index.html").is_file()
     fetched = r'(?:src|href)="https?://[^"]*\.(?:js|css|woff2?)"'
-    assert not [path for path in (tmp_path / "site").rglob("*.html") if re.search(fetched, path.read_text("utf-8"))]
+    assert not [path for path in site.rglob("*.html") if re.search(fetched, path.read_text("utf-8"))]
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    """Serves a folder without a log."""
+
+    def log_message(self, format: str, *args: object) -> None:
+        pass
+
+
+@pytest.fixture(scope="module")
+def address(site: Path) -> Iterator[str]:
+    """Serve the site on a port of this machine."""
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(site))) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}/"
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+@pytest.fixture(scope="module")
+def page(address: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
+    found()
+    if not AXE.is_file():
+        pytest.skip("axe-core is not there: `npm install --no-save axe-core`")
+    with browser(tmp_path_factory.mktemp("browser")) as made:
+        yield made
+
+
+SEARCHED = """(field => { field.focus(); field.value = 'softmax';
+    field.dispatchEvent(new KeyboardEvent('keyup', {bubbles: true})) })(document.querySelector('.md-search__input'))"""
+IS_STILL = "document.getAnimations().every(each => each.playState !== 'running')"
+STAGE = "stages/s15_attention/index.html"
+SCHEMA = "grader/report/verdict.schema.html"
+
+
+@pytest.mark.some_of(7, "docs/site", "mkdocs.yml")
+@pytest.mark.parametrize("scheme", ["default", "slate"])
+@pytest.mark.parametrize(
+    ("path", "toggle", "width"),
+    [
+        *product(("index.html", STAGE, "stages/index.html", "docs/class.html", SCHEMA, "404.html"), [""], (1280, 390)),
+        ("docs/learning.html", "search", 1280),
+        ("docs/learning.html", "search", 390),
+        ("docs/learning.html", "drawer", 390),
+    ],
+)
+def test_the_site_is_accessible(page: Page, address: str, path: str, toggle: str, width: int, scheme: str) -> None:
+    page.resize(width)
+    page.open("about:blank#")
+    page.open(address + path)
+    page.until("document.querySelector('.md-top').hidden")  # the theme's script has run
+    page.run(f"document.querySelector('.md-option[data-md-color-scheme={scheme}]').click()")
+    page.until(f"document.body.dataset.mdColorScheme === '{scheme}'")
+    if toggle:
+        page.run(f"document.querySelector('#__{toggle}').click()")
+    if toggle == "search":
+        page.run(SEARCHED)
+        page.until("document.querySelectorAll('.md-search-result mark').length > 10")
+    page.until(IS_STILL)
+    page.run(AXE.read_text(encoding="utf-8") + "; 1")
+    assert page.run(FINDINGS) == []
+    assert page.run("document.documentElement.scrollWidth <= innerWidth")
+    quiet(page)
+
+
+def test_the_tab_key_reaches_code_that_scrolls_sideways(page: Page, address: str) -> None:
+    page.open("about:blank#")
+    page.open(address + STAGE)
+    wide = "[...document.querySelectorAll('pre > code')].filter(each => each.scrollWidth > each.clientWidth)"
+    for width, least in ((390, 1), (1280, 0)):
+        page.resize(width)
+        page.until(f"{wide}.every(each => each.tabIndex === 0)")
+        page.until("document.querySelectorAll('pre > code[tabindex]').length === " + f"{wide}.length")
+        assert page.run(f"{wide}.length") >= least
