@@ -7,6 +7,7 @@ Sources: the runner of GitHub Actions (ActionCommand.cs) for workflow commands, 
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import Any
 
 from grader.calling import typed
@@ -17,6 +18,7 @@ _LINE_COMMAND = re.compile(r"^[^\S\n]*(:)(?=:)", re.MULTILINE)
 _ANY_COMMAND = re.compile(r"#(#)(?=\w*\[)")
 _PUNCTUATION = re.compile(r"[!-/:-@\[-`{-~]")
 _COMMAND = re.compile(r"`([^`\n]+)`")
+_JOINT = re.compile(r"(?<=\w)[_.]+(?=[^\W\d])")  # between the parts of a name, and not in a number
 
 
 def obeyed(text: str) -> list[int]:
@@ -98,3 +100,16 @@ def commands(text: str, name: str | None = None) -> Any:
     pieces = _COMMAND.split(printable(typed(text, name)))
     code = Markup("<code>{}</code>")  # format() escapes what is put in
     return Markup("").join(code.format(each) if place % 2 else escape(each) for place, each in enumerate(pieces))
+
+
+def breakable(text: Any) -> Any:
+    """Return text, or markup of `commands`, as HTML in which a name may go on in the next line behind `_` and `.`.
+
+    >>> str(breakable("np.dot(a_b, 0.5)"))
+    'np.<wbr>dot(a_<wbr>b, 0.5)'
+    """
+    from markupsafe import Markup, escape
+
+    markup = text if isinstance(text, Markup) else escape(printable(str(text)))
+    ends = [0, *(joint.end() for joint in _JOINT.finditer(markup)), len(markup)]
+    return Markup("<wbr>").join(markup[start:end] for start, end in pairwise(ends))

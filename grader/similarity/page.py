@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from grader.errors import UsageError
 from grader.extras import installs
+from grader.report.escape import breakable
 from grader.report.terminal.layout import printable
 from grader.similarity.compare import Comparison, Pair, Text
 from grader.similarity.gather import HandedIn
@@ -102,4 +103,5 @@ def _template() -> Template:
         message = "a page cannot be written without Jinja2"
         raise UsageError(message, installs("class", "jinja2")) from error
     made = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    made.filters["breakable"] = breakable
     return made.from_string(TEMPLATE.read_text(encoding="utf-8"))

@@ -20,7 +20,7 @@ from grader.gradebook.pages.feedback import Row, rows
 from grader.gradebook.pages.figures import MANY, Figures
 from grader.gradebook.pages.sheets import Sheet
 from grader.gradebook.table import Entry
-from grader.report.escape import commands
+from grader.report.escape import breakable, commands
 from grader.report.feedback import lower
 from grader.report.terminal.layout import printable
 
@@ -135,5 +135,10 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters |= {"cut": cut, "percent": percent, "commands": partial(commands, name="grader")}
+    made.filters |= {
+        "cut": cut,
+        "percent": percent,
+        "breakable": breakable,
+        "commands": partial(commands, name="grader"),
+    }
     return made

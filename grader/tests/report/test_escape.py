@@ -119,3 +119,13 @@ def test_a_command_s_message_and_properties_come_back_as_they_were(text: str) ->
 
 def test_what_is_spelt_is_what_a_terminal_shows_of_it() -> None:
     assert (escape.spelt(":"), printable("\x1b")) == (r"\x3a", r"\x1b")
+
+
+@given(TEXTS)
+def test_a_name_that_may_break_holds_the_same_text_escaped(text: str) -> None:
+    assert html.unescape(str(escape.breakable(text)).replace("<wbr>", "")) == printable(text)
+
+
+def test_a_name_breaks_behind_underscores_and_dots_and_a_number_nowhere() -> None:
+    assert str(escape.breakable("np.dot(a_b, 0.5)")) == "np.<wbr>dot(a_<wbr>b, 0.5)"
+    assert str(escape.breakable(escape.commands("`a_b` <i>"))) == "<code>a_<wbr>b</code> &lt;i&gt;"

@@ -17,7 +17,7 @@ from grader.similarity.page import MOST_COLUMNS, MOST_COPIES, MOST_LINES, page, 
 from grader.tests.similarity.test_compare import program
 
 EVIL = "</pre><script>alert(1)</script><img src=x onerror=alert(1)> {{ 7*7 }} \u202e\x1b[31m & \"'"
-VOID = {"meta", "link", "img", "br", "input"}
+VOID = {"meta", "link", "img", "br", "input", "wbr"}
 
 
 class Reader(HTMLParser):
@@ -79,7 +79,8 @@ def test_every_link_leads_to_a_place_of_the_page(document: str) -> None:
 def test_it_can_be_read_with_the_keyboard_in_the_dark_and_on_paper(document: str) -> None:
     read = Reader(document)
     assert read.tags["details"] == read.tags["summary"] == 1
-    assert read.attributes.count(("tabindex", "0")) == read.tags["pre"] > 0
+    scrolling = read.attributes.count(("role", "region"))
+    assert read.attributes.count(("tabindex", "0")) == scrolling > read.tags["pre"] > 0
     assert "prefers-color-scheme: dark" in document and "@media print" in document
 
 
