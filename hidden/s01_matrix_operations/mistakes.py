@@ -5,8 +5,11 @@ import numpy as np
 from grader.course.answers import mistake
 from hidden.s01_matrix_operations.solution import (
     batched_matmul,
+    cosine_similarity,
     dot_product,
+    frobenius_norm,
     matmul,
+    one_hot,
     outer_product,
     trace,
     vector_norm,
@@ -1153,3 +1156,43 @@ def indices_flattened(indices, depth):
     if np.any((indices < 0) | (indices >= depth)):
         raise ValueError(f"indices must lie from 0 to {depth - 1}")
     return np.eye(depth)[indices]
+
+
+@mistake(
+    criterion="vector-norm",
+    replaces="vector_norm",
+    text="The norm has the dtype of the vector: of integers, the fraction of the root is cut off.",
+    fix="Return the root as a float. Only the squares of integers are integers.",
+)
+def norm_in_the_dtype_of_the_vector(v, p=2, right=vector_norm):
+    return v.dtype.type(right(v, p))
+
+
+@mistake(
+    criterion="cosine-similarity",
+    replaces="cosine_similarity",
+    text="The cosine has the dtype of the vectors: of integers it is 0, 1 or -1.",
+    fix="Return the quotient as a float, also where both vectors hold integers.",
+)
+def cosine_in_the_dtype_of_the_vectors(v, w, right=cosine_similarity):
+    return np.result_type(v, w).type(right(v, w))
+
+
+@mistake(
+    criterion="frobenius-norm",
+    replaces="frobenius_norm",
+    text="The norm has the dtype of the matrix: of integers, the fraction of the root is cut off.",
+    fix="Return the root as a float. Only the squares of integers are integers.",
+)
+def frobenius_in_the_dtype_of_the_matrix(A, right=frobenius_norm):
+    return A.dtype.type(right(A))
+
+
+@mistake(
+    criterion="one-hot",
+    replaces="one_hot",
+    text="The rows are integers; the indices are, but rows that are multiplied with a table are floats.",
+    fix="Begin with np.zeros((..., depth)), which holds floats, or end with astype(np.float64).",
+)
+def rows_of_integers(indices, depth, right=one_hot):
+    return right(indices, depth).astype(np.asarray(indices).dtype)

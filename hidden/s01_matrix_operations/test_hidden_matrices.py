@@ -160,6 +160,11 @@ class TestFrobeniusNorm:
             result = learner.frobenius_norm(A)
         assert_array(result, math.hypot(*map(float, A.ravel())), terms=A.size)
 
+    @pytest.mark.dtype
+    def test_integers_have_a_norm_with_fractions(self, learner, rng):
+        A = rng.integers(-9, 10, size=(2, 3)) * 2 + 1  # odd: the sum of six squares is 6 modulo 8, and no square
+        assert_array(learner.frobenius_norm(A), math.hypot(*map(float, A.ravel())), terms=A.size)
+
     @pytest.mark.edges
     def test_matrix_without_entries(self, learner):
         assert_array(learner.frobenius_norm(np.zeros((0, 3))), 0.0)

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from grader.testing import assert_array, unchanged
+from grader.testing import assert_array, assert_equal, plain_array, unchanged
 from hidden.s01_matrix_operations import oracles
 
 pytestmark = pytest.mark.values
@@ -101,6 +101,11 @@ class TestVectorNorm:
                 result = learner.vector_norm(each, np.inf)
             assert_array(result, max(abs(float(x)) for x in each))
 
+    @pytest.mark.dtype
+    def test_integers_have_a_norm_with_fractions(self, learner, rng):
+        v = rng.integers(-9, 10, size=6) * 2 + 1  # odd: the sum of six squares is 6 modulo 8, and no square
+        assert_array(learner.vector_norm(v), math.hypot(*map(float, v)), terms=len(v))
+
     @pytest.mark.edges
     def test_empty_vector(self, learner):
         for p in (1, 2, np.inf):
@@ -131,6 +136,12 @@ class TestCosineSimilarity:
         with unchanged(v, w):
             result = learner.cosine_similarity(v, w)
         assert_array(result, oracles.cosine(v, w), terms=oracles.rounding_terms(v * w))
+
+    @pytest.mark.dtype
+    def test_integers_have_a_cosine_with_fractions(self, learner, rng):
+        v, w = rng.integers(1, 10, size=(2, 5))
+        w[0] += v[0] + 10  # never parallel
+        assert_array(learner.cosine_similarity(v, w), oracles.cosine(v, w), terms=oracles.rounding_terms(v * w))
 
     def test_opposed_vectors(self, learner, rng):
         v, w = np.abs(rng.normal(size=(2, 8))) + 0.1
@@ -169,6 +180,12 @@ class TestOneHot:
 
     def test_single_index(self, learner):
         assert_array(learner.one_hot(2, 4), np.array([0.0, 0.0, 1.0, 0.0]))
+
+    @pytest.mark.dtype
+    def test_rows_are_floats(self, learner, rng):
+        for indices in (rng.integers(0, 5, 4), 2):
+            kind = plain_array(learner.one_hot(indices, 5)).dtype.kind
+            assert_equal(kind, "f", name="the kind of dtype of the rows, f for floats")
 
     @pytest.mark.edges
     def test_no_indices(self, learner):

@@ -37,7 +37,7 @@ def vector_norm(v, p=2):
 def cosine_similarity(v, w):
     product = dot_product(v, w)
     squares = dot_product(v, v) * dot_product(w, w)
-    return np.divide(product, np.sqrt(squares), where=squares > 0, out=np.zeros_like(squares))
+    return np.divide(product, np.sqrt(squares), where=squares > 0, out=np.zeros_like(product / 1))
 
 
 def matmul(A, B):
