@@ -1601,3 +1601,24 @@ def divisor_of_the_own_key(Q, K, V, causal=False, right=linear_attention):
     queries, keys = _elu_plus_one(np.asarray(Q)), _elu_plus_one(np.asarray(K))
     seen = (queries * np.cumsum(keys, axis=-2)).sum(axis=-1, keepdims=True)
     return _divided(given * seen, (queries * keys).sum(axis=-1))
+
+
+@mistake(
+    criterion="rms-norm",
+    replaces="rms_norm",
+    text="The result was put into an array of the dtype of x: of integers, every fraction is cut off.",
+    fix="np.empty_like(x) holds integers where x does: calculate with whole arrays, or give it a dtype of floats.",
+)
+def normalised_in_the_dtype_of_x(x, gamma, eps=1e-6, right=rms_norm):
+    return right(x, gamma, eps).astype(x.dtype)
+
+
+@mistake(
+    criterion="rms-norm-gradients",
+    replaces="rms_norm_backward",
+    text="The gradients were put into arrays of the dtypes of x and gamma: of integers, every fraction is cut off.",
+    fix="np.zeros_like(x) holds integers where x does: calculate with whole arrays, or give it a dtype of floats.",
+)
+def gradients_in_the_dtype_of_x(grad_output, x, gamma, eps=1e-6, right=rms_norm_backward):
+    grad_x, grad_gamma = right(grad_output, x, gamma, eps)
+    return grad_x.astype(x.dtype), grad_gamma.astype(gamma.dtype)

@@ -1,10 +1,10 @@
 """Efficient attention: exact attention in tiles, windows and shared heads, positions by rotation and by bias, RMS norm.
 
 The lesson and the checklist are in this stage's README.md, the conventions of all stages in stages/README.md. In short:
-batch axes come first, the feature axis is last and the sequence is before it; scores are divided by sqrt(d); masks are
-boolean (or 0/1 integers) with True where attending is allowed; a query without any key gets output 0, also where seq_k
-is 0; a causal query i sees the keys j <= i; inputs are never changed; float32 inputs give float32 results, and integers
-give float64.
+batch axes come first, the feature axis is last and the sequence is before it; scores are divided by sqrt(d), and a d of
+0 is a ValueError; masks are boolean (or 0/1 integers) with True where attending is allowed; a query without any key
+gets output 0, also where seq_k is 0; a causal query i sees the keys j <= i; inputs are never changed; float32 inputs
+give float32 results, and integers give float64.
 """
 
 import math
@@ -489,8 +489,8 @@ def _turned(x):
 
 def _check_sequences(Q, K, V):
     fits = min(Q.ndim, K.ndim, V.ndim) >= 2 and Q.shape[:-2] == K.shape[:-2] == V.shape[:-2]
-    if not fits or Q.shape[-1] != K.shape[-1] or K.shape[-2] != V.shape[-2]:
-        wanted = "(..., seq_q, d), (..., seq_k, d) and (..., seq_k, d_v)"
+    if not fits or Q.shape[-1] != K.shape[-1] or K.shape[-2] != V.shape[-2] or not Q.shape[-1]:
+        wanted = "(..., seq_q, d), (..., seq_k, d) and (..., seq_k, d_v), with d of 1 or more"
         raise ValueError(f"Q, K, V: shapes {Q.shape}, {K.shape}, {V.shape}, expected {wanted}")
 
 

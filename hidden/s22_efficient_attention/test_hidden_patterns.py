@@ -92,7 +92,8 @@ class TestSlidingWindow:
         for left, right in [(-1, 3), (3, -1), (1.0, 0), (1, 0.0)]:
             with pytest.raises(ValueError):
                 learner.sliding_window_attention(Q, K, V, left, right)
-        for other in [(Q[:, :2], K, V), (Q, K, V[:6]), (Q, K[None], V[None]), (Q, K[:, :1], V), (Q, K[0], V)]:
+        others = [(Q[:, :2], K, V), (Q, K, V[:6]), (Q, K[None], V[None]), (Q, K[:, :1], V), (Q, K[0], V)]
+        for other in [*others, (Q[:, :0], K[:, :0], V)]:
             with pytest.raises(ValueError):
                 learner.sliding_window_attention(*other, 2, 1)
 
@@ -192,7 +193,8 @@ class TestGroupedQuery:
     @pytest.mark.refusals
     def test_heads_masks_and_shapes_that_do_not_fit(self, learner, rng):
         Q, K, V = draw_heads(rng, (2,), 4, 2, 5, 6)
-        for other in [(Q[:, :3], K, V), (Q[:, :1], K, V), (Q[..., :2], K, V), (Q, K, V[:, :1]), (Q[:1], K, V)]:
+        others = [(Q[:, :3], K, V), (Q[:, :1], K, V), (Q[..., :2], K, V), (Q, K, V[:, :1]), (Q[:1], K, V)]
+        for other in [*others, (Q[..., :0], K[..., :0], V)]:
             with pytest.raises(ValueError):
                 learner.grouped_query_attention(*other)
         with pytest.raises(ValueError):
@@ -291,7 +293,7 @@ class TestLinearAttention:
     @pytest.mark.refusals
     def test_shapes_that_do_not_fit(self, learner, rng):
         Q, K, V = oracles.draw(rng, (), 5, 6, 3, 2)
-        for other in [(Q[:, :2], K, V), (Q, K, V[:5]), (Q[0], K, V), (Q, K[None], V[None])]:
+        for other in [(Q[:, :2], K, V), (Q, K, V[:5]), (Q[0], K, V), (Q, K[None], V[None]), (Q[:, :0], K[:, :0], V)]:
             with pytest.raises(ValueError):
                 learner.linear_attention(*other)
 

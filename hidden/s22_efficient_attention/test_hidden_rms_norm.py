@@ -43,6 +43,13 @@ class TestRmsNorm:
         result = learner.rms_norm(x.astype(np.float32), gamma.astype(np.float32))
         assert_array(result, oracles.rms(x, gamma, 1e-6).astype(np.float32), dtype=np.float32)
 
+    @pytest.mark.dtype
+    def test_integers_are_numbers_too(self, learner, rng):
+        x, gamma = rng.integers(1, 10, size=(4, 5)), rng.integers(1, 4, size=5)
+        x[:, 0] += 10
+        exact, outside = oracles.rms(x, gamma, 1e-6), oracles.rms(x, gamma, 1e-6, outside=True)
+        oracles.assert_either(learner.rms_norm(x, gamma), exact, outside)
+
     @pytest.mark.purity
     def test_arguments_stay_as_they_are(self, learner, rng):
         x, gamma = rng.normal(size=(4, 5)), rng.normal(size=5)
@@ -96,6 +103,12 @@ class TestRmsNormGradients:
         grad, x, gamma = (rng.normal(size=shape).astype(np.float32) for shape in ((4, 5), (4, 5), (5,)))
         for name, value in zip(("grad_x", "grad_gamma"), learner.rms_norm_backward(grad, x, gamma), strict=True):
             assert_array(value, np.asarray(value, dtype=np.float64), name=name, dtype=np.float32)
+
+    @pytest.mark.dtype
+    def test_integers_are_numbers_too(self, learner, rng):
+        grad, x, gamma = (rng.integers(1, 10, size=shape) for shape in ((3, 4), (3, 4), (4,)))
+        x[:, 0] += 10
+        self.check(learner, grad, x, gamma, 1e-6, ())
 
     @pytest.mark.purity
     def test_arguments_stay_as_they_are(self, learner, rng):

@@ -71,7 +71,8 @@ class TestTiledAttention:
     @pytest.mark.refusals
     def test_shapes_that_do_not_fit(self, learner):
         shapes = [((3, 2), (4, 3), (4, 2)), ((3, 2), (4, 2), (3, 2)), ((2,), (4, 2), (4, 2)), ((3, 2), (2,), (4, 2))]
-        for Q, K, V in [*shapes, ((2, 3, 2), (3, 4, 2), (3, 4, 2)), ((3, 2), (1, 4, 2), (1, 4, 2))]:
+        shapes += [((2, 3, 2), (3, 4, 2), (3, 4, 2)), ((3, 2), (1, 4, 2), (1, 4, 2)), ((3, 0), (4, 0), (4, 2))]
+        for Q, K, V in shapes:
             with pytest.raises(ValueError):
                 learner.tiled_attention(np.ones(Q), np.ones(K), np.ones(V), 2)
 

@@ -1,10 +1,10 @@
 """Efficient attention: exact attention in tiles, windows and shared heads, positions by rotation and by bias, RMS norm.
 
 The lesson and the checklist are in this stage's README.md, the conventions of all stages in stages/README.md. In short:
-batch axes come first, the feature axis is last and the sequence is before it; scores are divided by sqrt(d); masks are
-boolean (or 0/1 integers) with True where attending is allowed; a query without any key gets output 0, also where seq_k
-is 0; a causal query i sees the keys j <= i; inputs are never changed; float32 inputs give float32 results, and integers
-give float64.
+batch axes come first, the feature axis is last and the sequence is before it; scores are divided by sqrt(d), and a d of
+0 is a ValueError; masks are boolean (or 0/1 integers) with True where attending is allowed; a query without any key
+gets output 0, also where seq_k is 0; a causal query i sees the keys j <= i; inputs are never changed; float32 inputs
+give float32 results, and integers give float64.
 """
 
 import numpy as np

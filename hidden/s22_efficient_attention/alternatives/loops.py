@@ -22,6 +22,8 @@ def _fit(Q, K, V):
         raise ValueError(f"Q, K, V: {Q.ndim}, {K.ndim} and {V.ndim} axes, expected as many in each, two or more")
     if Q.shape[:-2] != K.shape[:-2] or K.shape[:-1] != V.shape[:-1] or Q.shape[-1] != K.shape[-1]:
         raise ValueError(f"Q, K, V: shapes {Q.shape}, {K.shape}, {V.shape} do not fit together")
+    if Q.shape[-1] == 0:
+        raise ValueError("Q, K: no features, expected one or more")
     return Q, K, V
 
 

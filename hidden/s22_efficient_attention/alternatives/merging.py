@@ -28,6 +28,7 @@ def _inputs(Q, K, V):
     _need(min(Q.ndim, K.ndim, V.ndim) > 1, "Q, K, V: expected sequences of feature vectors")
     _need(Q.shape[:-2] == K.shape[:-2] == V.shape[:-2], f"leading axes: {Q.shape}, {K.shape}, {V.shape}")
     _need(Q.shape[-1] == K.shape[-1], f"features: {Q.shape[-1]} of Q, {K.shape[-1]} of K")
+    _need(Q.shape[-1] > 0, "features: none, expected one or more")
     _need(K.shape[-2] == V.shape[-2], f"positions: {K.shape[-2]} of K, {V.shape[-2]} of V")
     return Q, K, V
 

@@ -22,6 +22,8 @@ def _check_attention(Q, K, V):
         raise ValueError(f"Q, K, V: leading axes of {Q.shape}, {K.shape}, {V.shape} differ")
     if Q.shape[-1] != K.shape[-1]:
         raise ValueError(f"K: {K.shape[-1]} features, expected {Q.shape[-1]} as Q has")
+    if not Q.shape[-1]:
+        raise ValueError("Q, K: no features to compare, expected one or more")
     if K.shape[-2] != V.shape[-2]:
         raise ValueError(f"V: {V.shape[-2]} values, expected one for each of the {K.shape[-2]} keys")
 
