@@ -70,7 +70,7 @@ class CrossAttention:
 
         Returns:
             Shape (batch, target, dim). Where all of a source is padding, the weights are 0 and the output is
-            output_bias. float32 for float32 x, memory and parameters.
+            output_bias, as it is where memory has no position. float32 for float32 x, memory and parameters.
 
         Raises:
             ValueError: x or memory is not (batch, ..., dim) with three axes, their batch sizes differ, or source_mask
@@ -687,8 +687,8 @@ def _check_ids(name, ids, number):
 
 
 def _softmax(scores):
-    """Softmax along the last axis; a row of -inf gives zeros."""
-    peak = scores.max(axis=-1, keepdims=True)
+    """Softmax along the last axis; a row of -inf, or of nothing, gives zeros."""
+    peak = scores.max(axis=-1, keepdims=True, initial=-np.inf)
     exponentials = np.exp(scores - np.where(peak == -np.inf, 0, peak))  # -inf - (-inf) would be NaN
     total = exponentials.sum(axis=-1, keepdims=True)
     return exponentials / np.where(total == 0, 1, total)

@@ -138,6 +138,14 @@ class TestPadding:
         check_forward(new_layer(learner, p, 2), x, memory, p, 2, mask)
 
     @pytest.mark.edges
+    def test_a_memory_without_a_position(self, learner, rng):
+        x, memory, p = draw(rng, 2, 3, 4, 4)
+        layer = new_layer(learner, p, 2)
+        for options in ((), (np.ones((2, 0), dtype=bool),)):
+            result = layer.forward(x, memory[:, :0], *options)
+            assert_array(result, np.broadcast_to(p["output_bias"], x.shape).copy())
+
+    @pytest.mark.edges
     def test_scores_below_every_number_that_stands_for_minus_infinity(self, learner, rng):
         """Queries and keys are all the same, so that real tokens have equal weights, at scores of about -1e100."""
         x, memory, p = draw(rng, 3, 2, 4, 4)

@@ -57,7 +57,7 @@ class CrossAttention:
 
         Returns:
             Shape (batch, target, dim). Where all of a source is padding, the weights are 0 and the output is
-            output_bias. float32 for float32 x, memory and parameters.
+            output_bias, as it is where memory has no position. float32 for float32 x, memory and parameters.
 
         Raises:
             ValueError: x or memory is not (batch, ..., dim) with three axes, their batch sizes differ, or source_mask

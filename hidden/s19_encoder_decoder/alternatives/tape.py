@@ -67,7 +67,7 @@ class _Node:
 
     def softmax(self, allowed):
         scores = np.where(allowed, self.value, self.value.dtype.type(-np.inf))
-        highest = scores.max(axis=-1, keepdims=True)
+        highest = scores.max(axis=-1, keepdims=True, initial=-np.inf)
         powers = np.exp(scores - np.where(np.isinf(highest), 0, highest).astype(scores.dtype))
         totals = powers.sum(axis=-1, keepdims=True)
         weights = powers / np.where(totals > 0, totals, 1).astype(scores.dtype)

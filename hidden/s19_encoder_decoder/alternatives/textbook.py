@@ -9,7 +9,7 @@ from stages.s17_transformer_blocks.blocks import MLP, Encoder, LayerNorm, Multih
 
 
 def softmax(scores):
-    largest = scores.max(axis=-1, keepdims=True)
+    largest = scores.max(axis=-1, keepdims=True, initial=-np.inf)
     largest = np.where(np.isinf(largest), 0.0, largest).astype(scores.dtype)
     powers = np.exp(scores - largest)
     total = powers.sum(axis=-1, keepdims=True)
