@@ -941,3 +941,56 @@ def f_of_the_mean(f, sampler, num_samples, rng):
 )
 def another_generator(f, sampler, num_samples, rng, right=monte_carlo_mean):
     return right(f, sampler, num_samples, np.random.default_rng(0))
+
+
+@mistake(
+    criterion="normal-pdf",
+    replaces="normal_pdf",
+    text="The densities were put into an array of the dtype of x: of integers, every fraction is cut off.",
+    fix="np.zeros_like(x) holds integers where x does: give it dtype=float, or calculate with whole arrays.",
+)
+def density_in_the_dtype_of_x(x, mean, std, right=normal_pdf):
+    density = right(x, mean, std)
+    return density.astype(int) if np.asarray(x).dtype.kind in "iu" else density
+
+
+@mistake(
+    criterion="normal-log-pdf",
+    replaces="normal_log_pdf",
+    text="The logarithms were put into an array of the dtype of x: of integers, every fraction is cut off.",
+    fix="np.zeros_like(x) holds integers where x does: give it dtype=float, or calculate with whole arrays.",
+)
+def log_density_in_the_dtype_of_x(x, mean, std, right=normal_log_pdf):
+    density = right(x, mean, std)
+    return density.astype(int) if np.asarray(x).dtype.kind in "iu" else density
+
+
+@mistake(
+    criterion="log-sum-exp",
+    replaces="log_sum_exp",
+    text="The result has the dtype of x: of integers, the fraction of the logarithm is cut off.",
+    fix="A logarithm is a float, also where x holds integers.",
+)
+def log_sum_in_the_dtype_of_x(x, axis=-1, right=log_sum_exp):
+    return np.asarray(right(x, axis=axis)).astype(x.dtype)
+
+
+@mistake(
+    criterion="kl-divergence",
+    replaces="kl_divergence",
+    text="The divergence has the dtype of p: of integers, as in one-hot rows, every fraction is cut off.",
+    fix="A logarithm is a float, also where p holds the integers 0 and 1.",
+)
+def divergence_in_the_dtype_of_p(p, q, right=kl_divergence):
+    return np.asarray(right(p, q)).astype(p.dtype)
+
+
+@mistake(
+    criterion="fit-normal",
+    replaces="fit_normal",
+    text="Mean and std have the dtype of x: of integers, their fractions are cut off.",
+    fix="The mean of integers is a float; leave it one, and subtract it from x as it is.",
+)
+def fit_in_the_dtype_of_x(x, right=fit_normal):
+    mean, std = right(x)
+    return x.dtype.type(mean), x.dtype.type(std)

@@ -30,6 +30,12 @@ class TestDensityAnywhere:
         ]
         assert_array(learner.normal_pdf(x, mean, std), np.array(expected))
 
+    @pytest.mark.dtype
+    def test_integers_have_a_density_with_fractions(self, learner, rng):
+        x = rng.integers(-3, 4, size=6)
+        expected = np.array([math.exp(log_density(a, 0, 2)) for a in x.tolist()])
+        assert_array(learner.normal_pdf(x, 0, 2), expected)
+
     def test_area_under_the_density_is_one(self, learner, rng):
         mean, std = float(rng.normal()), float(rng.uniform(0.3, 3))
         x = np.linspace(mean - 9 * std, mean + 9 * std, 2001)
@@ -53,6 +59,11 @@ class TestLogDensityAnywhere:
         ]
         with unchanged(x, mean, std):
             assert_array(learner.normal_log_pdf(x, mean, std), np.array(expected))
+
+    @pytest.mark.dtype
+    def test_integers_have_a_logarithm_with_fractions(self, learner, rng):
+        x = rng.integers(-4, 5, size=6)
+        assert_array(learner.normal_log_pdf(x, 0, 2), np.array([log_density(a, 0, 2) for a in x.tolist()]))
 
     @pytest.mark.edges
     def test_far_tails_are_no_minus_infinity(self, learner, rng):
@@ -219,6 +230,11 @@ class TestLogSumExpAnywhere:
             shift,
             name="what a shift adds",
         )
+
+    @pytest.mark.dtype
+    def test_integers_have_a_sum_with_fractions(self, learner, rng):
+        x = rng.integers(-3, 4, size=(2, 4))
+        assert_array(learner.log_sum_exp(x), np.array([log_sum(row) for row in x.tolist()]))
 
     @pytest.mark.dtype
     def test_sum_in_single_precision(self, learner, rng):

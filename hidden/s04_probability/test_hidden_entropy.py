@@ -77,6 +77,12 @@ class TestDivergenceAnywhere:
         with unchanged(p, q):
             assert_array(learner.kl_divergence(p, q), expected, atol=1e-12)
 
+    @pytest.mark.dtype
+    def test_integers_have_a_divergence_with_fractions(self, learner, rng):
+        p, q = rng.permutation(np.eye(4, dtype=np.int64)), distribution(rng, 4, 4)
+        expected = [surprise(a, b) for a, b in zip(p.tolist(), q.tolist(), strict=True)]
+        assert_array(learner.kl_divergence(p, q), np.array(expected), atol=1e-12)
+
     def test_divergence_along_the_last_axis(self, learner, rng):
         p, q = distribution(rng, 2, 3, 4)
         expected = [surprise(a, b) - surprise(a, a) for a, b in zip(p.tolist(), q.tolist(), strict=True)]

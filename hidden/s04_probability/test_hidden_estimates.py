@@ -33,6 +33,14 @@ class TestFitAnywhere:
         around = [(mean + 0.05, std), (mean - 0.05, std), (mean, std * 1.02), (mean, std * 0.98)]
         assert_equal(all(likelihood(*each) < best for each in around), True, name="whether all around are less likely")
 
+    @pytest.mark.dtype
+    def test_integers_have_a_fit_with_fractions(self, learner, rng):
+        x = rng.permutation(np.array([0, 1, 1, 3, 9, 9, 10]) + rng.integers(0, 5))  # the mean is 33 / 7, and more
+        mean, std = unpack(learner.fit_normal(x), "mean", "std")
+        center = math.fsum(x.tolist()) / 7
+        assert_array(mean, center, name="mean")
+        assert_array(std, math.sqrt(math.fsum((a - center) ** 2 for a in x.tolist()) / 7), name="std")
+
     @pytest.mark.edges
     def test_spread_far_from_zero(self, learner, rng):
         x = rng.integers(-400, 400, 12) / 64

@@ -1072,3 +1072,13 @@ def additive_scores_scaled(Q, K, V, W_q, W_k, v, mask=None, right=additive_atten
 )
 def dot_product_of_projections(Q, K, V, W_q, W_k, v, mask=None):
     return _weighted_values(compute_attention_scores(Q @ W_q, K @ W_k, scale=False), K, V, mask)
+
+
+@mistake(
+    criterion="layer-norm",
+    replaces="layer_norm",
+    text="The result was put into an array of the dtype of x: of integers, every fraction is cut off.",
+    fix="np.zeros_like(x) and np.empty_like(x) hold integers where x does: calculate with whole arrays instead.",
+)
+def normalised_in_the_dtype_of_x(x, gamma, beta, eps=1e-6, right=layer_norm):
+    return right(x, gamma, beta, eps).astype(x.dtype)

@@ -51,6 +51,12 @@ class TestLayerNorm:
         expected = oracles.layer_norm(*(values.astype(np.float64) for values in (x, gamma, beta)))
         assert_array(learner.layer_norm(x, gamma, beta), expected, dtype="float32")
 
+    @pytest.mark.dtype
+    def test_integers_are_numbers_too(self, learner, rng):
+        x, gamma, beta = (rng.integers(1, 10, size=shape) for shape in ((2, 3, 6), (6,), (6,)))
+        x[..., 0] += 10
+        assert_array(learner.layer_norm(x, gamma, beta), oracles.layer_norm(x, gamma, beta), rtol=NORM)
+
 
 @pytest.mark.criterion("encoder-block")
 class TestFeedForward:

@@ -22,7 +22,7 @@ def _check(name, p):
 def _rows(function, *arrays):
     width = arrays[0].shape[-1]
     tables = [array.reshape(-1, width).tolist() for array in arrays]
-    values = np.array([function(*rows) for rows in zip(*tables, strict=True)], arrays[0].dtype)
+    values = np.array([function(*rows) for rows in zip(*tables, strict=True)], np.result_type(arrays[0], 1.0))
     return values.reshape(arrays[0].shape[:-1])[()]
 
 
