@@ -580,7 +580,7 @@ def deviation_for_range(X, right=robust_scale):
 )
 def quarter_of_a_percent(X, right=robust_scale):
     _, median, iqr = right(X)
-    lower, upper = np.percentile(X, [0.25, 0.75], axis=0).astype(X.dtype)
+    lower, upper = np.percentile(X, [0.25, 0.75], axis=0).astype(np.result_type(X, 1.0))
     iqr = np.where(upper == lower, 1, upper - lower)
     return (X - median) / iqr, median, iqr
 
@@ -593,7 +593,7 @@ def quarter_of_a_percent(X, right=robust_scale):
 )
 def percentiles_of_the_table(X, right=robust_scale):
     right(X)
-    lower, median, upper = (np.full(X.shape[1], np.percentile(X, q), X.dtype) for q in (25, 50, 75))
+    lower, median, upper = (np.full(X.shape[1], np.percentile(X, q), np.result_type(X, 1.0)) for q in (25, 50, 75))
     iqr = np.where(upper == lower, 1, upper - lower)
     return (X - median) / iqr, median, iqr
 
@@ -616,7 +616,7 @@ def percentiles_not_interpolated(X, right=robust_scale):
     criterion="robust-scale",
     replaces="robust_scale",
     text="The values are right, but float32 became float64, as np.percentile does with a list of percentages.",
-    fix="Convert what np.percentile gives with astype(X.dtype).",
+    fix="Convert what np.percentile gives with astype(X.dtype), where X holds floats.",
 )
 def percentiles_in_double(X, right=robust_scale):
     return tuple(values.astype(float) for values in right(X))
@@ -678,7 +678,7 @@ def zero_span_returned(X, right=min_max_scale):
 )
 def range_of_zero(X, right=robust_scale):
     right(X)
-    lower, median, upper = np.percentile(X, [25, 50, 75], axis=0).astype(X.dtype)
+    lower, median, upper = np.percentile(X, [25, 50, 75], axis=0).astype(np.result_type(X, 1.0))
     with np.errstate(invalid="ignore", divide="ignore"):
         return (X - median) / (upper - lower), median, upper - lower
 
@@ -691,7 +691,7 @@ def range_of_zero(X, right=robust_scale):
 )
 def only_constants_looked_after(X, right=robust_scale):
     right(X)
-    lower, median, upper = np.percentile(X, [25, 50, 75], axis=0).astype(X.dtype)
+    lower, median, upper = np.percentile(X, [25, 50, 75], axis=0).astype(np.result_type(X, 1.0))
     iqr = np.where(np.ptp(X, axis=0) == 0, 1, upper - lower)
     with np.errstate(invalid="ignore", divide="ignore"):
         return (X - median) / iqr, median, iqr
@@ -1329,3 +1329,27 @@ def beginning_drawn(X, y, batch_size, rng):
 )
 def seed_of_its_own(X, y, batch_size, rng, right=iterate_minibatches):
     yield from right(X, y, batch_size, np.random.default_rng(0))
+
+
+@mistake(
+    criterion="min-max-scale",
+    replaces="min_max_scale",
+    text="Z was put into an array of the dtype of X: of integers only 0 and 1 are left.",
+    fix="np.zeros_like(X) holds integers where X does: calculate with whole arrays, or give it a dtype of floats.",
+)
+def stretched_in_the_dtype_of_the_table(X, right=min_max_scale):
+    Z, minimum, span = right(X)
+    return Z.astype(X.dtype), minimum, span
+
+
+@mistake(
+    criterion="robust-scale",
+    replaces="robust_scale",
+    text="The percentiles were converted to the dtype of X: of integers, their halves and quarters are cut off.",
+    fix="astype(X.dtype) is for floats. Leave the percentiles of integers as they are, float64.",
+)
+def percentiles_in_the_dtype_of_the_table(X):
+    _require_table(X)
+    lower, median, upper = np.percentile(X, [25, 50, 75], axis=0).astype(X.dtype)
+    iqr = _no_zero(upper - lower)
+    return (X - median) / iqr, median, iqr

@@ -159,7 +159,7 @@ def robust_scale(X):
            [48. ]]), array([3.]), array([2.]))
     """
     _require_table(X)
-    lower, median, upper = np.percentile(X, [25, 50, 75], axis=0).astype(X.dtype)
+    lower, median, upper = np.percentile(X, [25, 50, 75], axis=0).astype(np.result_type(X, 1.0))
     iqr = _no_zero(upper - lower)
     return (X - median) / iqr, median, iqr
 

@@ -35,6 +35,12 @@ class TestMinMaxAnyTable:
         assert_array(span, X.max(axis=0) - X.min(axis=0), name="span", dtype="float32")
         assert_array(Z, (X - X.min(axis=0)) / (X.max(axis=0) - X.min(axis=0)), name="Z", dtype="float32")
 
+    @pytest.mark.dtype
+    def test_integers_are_stretched_to_fractions(self, learner, rng):
+        X = np.array([[0, 5], [1, 6], [3, 9], [7, 16]]) + rng.integers(-9, 10, size=2)
+        Z, _, _ = unpack(learner.min_max_scale(X), "Z", "minimum", "span")
+        assert_array(Z, (X - X.min(axis=0)) / [7, 11], name="Z")
+
     @pytest.mark.refusals
     def test_what_cannot_be_stretched_is_refused(self, learner, rng):
         refuses_tables(learner.min_max_scale, rng)
@@ -61,6 +67,15 @@ class TestRobustAnyTable:
         assert_array(median, middle, name="median", dtype="float32")
         assert_array(iqr, upper - lower, name="iqr", dtype="float32")
         assert_array(Z, (X - middle) / (upper - lower), name="Z", dtype="float32")
+
+    @pytest.mark.dtype
+    def test_integers_have_a_middle_with_fractions(self, learner, rng):
+        X = np.array([[0, 5], [1, 6], [4, 9], [9, 16]]) + rng.integers(-9, 10, size=2)
+        lower, middle, upper = (np.array(values) for values in quartiles(X))
+        Z, median, iqr = unpack(learner.robust_scale(X), "Z", "median", "iqr")
+        assert_array(median, middle, name="median")
+        assert_array(iqr, upper - lower, name="iqr")
+        assert_array(Z, (X - middle) / (upper - lower), name="Z")
 
     @pytest.mark.refusals
     def test_what_has_no_middle_is_refused(self, learner, rng):

@@ -67,11 +67,11 @@ def one_hot_encode(labels, classes):
 
 def _scaled(X, middles, spreads):
     spreads = [1 if spread == 0 else spread for spread in spreads]
-    Z = np.empty_like(X)
+    Z = np.empty(X.shape, np.result_type(X, 1.0))
     for i in range(X.shape[0]):
         for j in range(X.shape[1]):
             Z[i, j] = (X[i, j] - middles[j]) / spreads[j]
-    return Z, np.array(middles, X.dtype), np.array(spreads, X.dtype)
+    return Z, np.array(middles, Z.dtype), np.array(spreads, Z.dtype)
 
 
 def min_max_scale(X):

@@ -64,7 +64,7 @@ def min_max_scale(X):
 def robust_scale(X):
     median = np.median(_table(X), axis=0)
     iqr = np.quantile(X, 0.75, axis=0) - np.quantile(X, 0.25, axis=0)
-    iqr = np.where(iqr == 0, np.ones_like(iqr), iqr).astype(X.dtype)
+    iqr = np.where(iqr == 0, np.ones_like(iqr), iqr).astype(median.dtype)
     return (X - median) / iqr, median, iqr
 
 

@@ -75,7 +75,8 @@ def one_hot_encode(labels, classes):
 
 
 def _scale(X, middle, spread):
-    middle, spread = np.array(middle, X.dtype), np.array([each or 1 for each in spread], X.dtype)
+    dtype = X.dtype if X.dtype.kind == "f" else np.float64
+    middle, spread = np.array(middle, dtype), np.array([each or 1 for each in spread], dtype)
     return np.divide(np.subtract(X, middle), spread), middle, spread
 
 
