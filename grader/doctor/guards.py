@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING, Any, cast
 from grader.doctor.probe import PROBE
 
 if TYPE_CHECKING:
-    from grader.isolation.tiers import Tier
     from grader.remote.processes.process import LearnerProcess
 
 SECONDS = 10.0
@@ -67,15 +66,18 @@ class Scene:
             self.process.done(connection)
 
 
-def try_out(tier: Tier) -> tuple[Guard, ...]:
+def try_out(tier: str) -> tuple[Guard, ...]:
     """Start a probe in a tier and return what came of each attempt; GraderError or LoadFailed where none starts."""
+    from grader.isolation.tier import find
+
+    promised = find(tier).guards()
     with ExitStack() as stack:
         scene = stack.enter_context(_scene(tier))
-        return tuple(Guard(name, trial(scene), tier in tiers) for name, trial, tiers in _trials())
+        return tuple(Guard(name, trial(scene), name in promised) for name, trial in _trials())
 
 
 @contextmanager
-def _scene(tier: Tier) -> Iterator[Scene]:
+def _scene(tier: str) -> Iterator[Scene]:
     from grader.isolation import tiers as sandbox
     from grader.remote.processes.loading import Job
     from grader.remote.processes.process import LearnerProcess
@@ -103,40 +105,28 @@ def _scene(tier: Tier) -> Iterator[Scene]:
         yield Scene(process, course, elsewhere, tcp, udp, abstract)
 
 
-def _trials() -> Iterator[tuple[str, Callable[[Scene], bool], tuple[str, ...]]]:
-    """Yield the name of each guard, what tries it, and the tiers that promise it."""
+def _trials() -> Iterator[tuple[str, Callable[[Scene], bool]]]:
+    """Yield the name of each guard, and what tries it."""
     from grader.isolation import users
 
-    strong, every = ("bubblewrap", "landlock"), ("bubblewrap", "landlock", "process")
-    bounded = every if users.is_counted() else ()  # real root that can become no other user keeps these
     in_name_alone = users.is_root() and users.is_counted()
-    yield "the course cannot be read", lambda scene: scene.stopped("read", str(scene.course / "secret")), strong
-    yield "no other file can be read", lambda scene: scene.stopped("read", str(scene.elsewhere / "secret")), strong
-    yield "nothing is written but scratch", lambda scene: scene.stopped("write", str(scene.elsewhere)), strong
-    yield "no TCP", lambda scene: scene.stopped("tcp", scene.tcp.getsockname()[1]), strong
-    yield "no UDP", _no_udp, strong
-    yield "an empty environment", lambda scene: scene.stopped("environment", VARIABLE), every
+    yield "the course cannot be read", lambda scene: scene.stopped("read", str(scene.course / "secret"))
+    yield "no other file can be read", lambda scene: scene.stopped("read", str(scene.elsewhere / "secret"))
+    yield "nothing is written but scratch", lambda scene: scene.stopped("write", str(scene.elsewhere))
+    yield "no TCP", lambda scene: scene.stopped("tcp", scene.tcp.getsockname()[1])
+    yield "no UDP", _no_udp
+    yield "an empty environment", lambda scene: scene.stopped("environment", VARIABLE)
     if POSIX:
-        yield "no rights of root", lambda scene: scene.stopped("be_root", in_name_alone), bounded
-        yield "no signal to the grader", _no_signal, strong
-        yield "few processes", lambda scene: scene.stopped("many_processes", MANY), bounded
-        yield "processes of its own", _own_processes, _where_processes_count_apart()
+        yield "no rights of root", lambda scene: scene.stopped("be_root", in_name_alone)
+        yield "no signal to the grader", _no_signal
+        yield "few processes", lambda scene: scene.stopped("many_processes", MANY)
+        yield "processes of its own", _own_processes
     if LINUX:
-        yield "little memory", lambda scene: scene.stopped("much_memory", 4 * MEMORY_MB << 20), every
-        yield "no abstract socket", _no_abstract_socket, strong
-        yield "no look into the grader", lambda scene: scene.stopped("look_into", os.getpid()), every
-        yield "no namespace of its own", lambda scene: scene.stopped("name_space"), ("bubblewrap",)
-        yield "no survivor", _no_survivor, every
-
-
-def _where_processes_count_apart() -> tuple[str, ...]:
-    """Return the tiers that promise it: with root all, since each run has a user; else where there is a namespace."""
-    from grader.isolation import users
-    from grader.worker.kernel import counts_by_name_space
-
-    if users.can_change():
-        return ("bubblewrap", "landlock", "process")
-    return ("bubblewrap",) if counts_by_name_space() and users.is_counted() else ()
+        yield "little memory", lambda scene: scene.stopped("much_memory", 4 * MEMORY_MB << 20)
+        yield "no abstract socket", _no_abstract_socket
+        yield "no look into the grader", lambda scene: scene.stopped("look_into", os.getpid())
+        yield "no namespace of its own", lambda scene: scene.stopped("name_space")
+        yield "no survivor", _no_survivor
 
 
 def _own_processes(scene: Scene) -> bool:

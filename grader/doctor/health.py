@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 import shutil
 import sys
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -19,7 +19,6 @@ from grader.errors import CourseError, GraderError
 
 if TYPE_CHECKING:
     from grader.doctor.guards import Guard
-    from grader.isolation.tiers import Tier
 
 Level = Literal["ok", "warning", "broken"]
 PACKAGES = ("numpy", "pytest", "msgpack", "rich", "typer", "filelock", "tomli", "watchfiles")
@@ -36,6 +35,7 @@ class Finding:
     what: str
     remedy: str = ""
     guards: tuple[Guard, ...] = ()  # of a tier of isolation: what was tried in it
+    promises: Mapping[str, str] = field(default_factory=dict)  # of a tier: what holds in it and what is left open
 
 
 def examine(
@@ -95,11 +95,14 @@ def _isolation(every: bool = True) -> Iterator[Finding]:
             works.append(tier)
             yield _working(tier, guards, used=len(works) == 1)
         else:
-            level: Level = "warning" if tier != TIERS[-1] or works else "broken"
+            level: Level = "warning" if tier != "process" or works else "broken"
             yield Finding(f"isolation {tier}", level, f"is unavailable: {reason}", _without(tier))
 
 
-def _working(tier: Tier, guards: tuple[Guard, ...], used: bool) -> Finding:
+def _working(tier: str, guards: tuple[Guard, ...], used: bool) -> Finding:
+    from grader.isolation.tier import find
+
+    promises = {row: words.replace("*", "").replace("`", "") for row, words in find(tier).promises.items()}
     what = "works, and checks use it" if used else "works"
     if holding := [guard.name for guard in guards if guard.holds]:
         what += f". Tried and blocked: {', '.join(holding)}"
@@ -107,11 +110,13 @@ def _working(tier: Tier, guards: tuple[Guard, ...], used: bool) -> Finding:
         what += f". It does not promise: {', '.join(open_still)}"
     if broken := [guard.name for guard in guards if not guard.holds and guard.promised]:
         remedy = "Do not grade other people's files in it. Where libseccomp is missing: `apt-get install libseccomp2`."
-        return Finding(f"isolation {tier}", "warning", f"{what}. It fails at: {', '.join(broken)}", remedy, guards)
-    return Finding(f"isolation {tier}", "ok", what, guards=guards)
+        return Finding(
+            f"isolation {tier}", "warning", f"{what}. It fails at: {', '.join(broken)}", remedy, guards, promises
+        )
+    return Finding(f"isolation {tier}", "ok", what, guards=guards, promises=promises)
 
 
-def _without(tier: Tier) -> str:
+def _without(tier: str) -> str:
     if tier == "process":
         return "Without it nothing can be graded here, unless another tier works."
     needed = "Your own files can be checked without it. Before you grade other people's files, make it work"
@@ -120,7 +125,7 @@ def _without(tier: Tier) -> str:
     return f"{needed}."
 
 
-def _tried_out(tier: Tier) -> tuple[str | None, tuple[Guard, ...]]:
+def _tried_out(tier: str) -> tuple[str | None, tuple[Guard, ...]]:
     """Return why a probe cannot be loaded in a tier, or what came of it."""
     from grader.doctor.guards import try_out
     from grader.remote.processes.loading import LoadFailed

@@ -9,10 +9,13 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
-from grader.isolation import bundle, users
+from grader.isolation import bundle, landlock, users
+from grader.isolation.tier import PROCESSES_APART, REACH, Place, Tier, worker_command
+from grader.worker import kernel
 from grader.worker.confine import NOBODY
 from grader.worker.supervisor import SCRATCH_BYTES
 
@@ -20,6 +23,52 @@ SCRATCH = "/tmp"
 BUNDLE = "/grader"
 LEAST_FOR_NO_USERNS = (0, 8)  # bwrap's version that can forbid further user namespaces
 INSTALL = "bwrap is not installed: apt-get install bubblewrap (or your system's package of that name)"
+
+
+class Bubblewrap(Tier):
+    """Shows a process nothing but the interpreter and its packages, in namespaces of its own."""
+
+    name = "bubblewrap"
+    strength = 30
+    ends_at_once = True
+    leaves_files = False
+    promises = {  # noqa: RUF012  # a table
+        "files of the course, tests and other submissions": "not in its file system",
+        "writing": "scratch in memory, 64 MB",
+        "network": "none: a namespace of its own",
+        "two runs at once": (
+            "processes are counted apart (started as root that can become another user, or since Linux 5.14); "
+            "no locks of shared files and no report of which of their pages are in memory, with libseccomp"
+        ),
+        "other processes": "invisible",
+        "other programs": (
+            "cannot be started where the kernel has Landlock; else those of `/usr`, in the same namespaces"
+        ),
+        "system calls that nothing needs, namespaces of its own among them": "refused where libseccomp is installed",
+        "for whom": "grading of other people's code",
+    }
+
+    def available(self) -> str | None:
+        return users.UNCOUNTED if not users.is_counted() else why_missing()
+
+    def shortfall(self) -> str | None:
+        return landlock.told_within_namespaces()
+
+    def guards(self) -> frozenset[str]:
+        counted = kernel.counts_by_name_space() and users.is_counted()
+        return super().guards() | REACH | {"no namespace of its own"} | ({PROCESSES_APART} if counted else set())
+
+    def command(self, place: Place, spec: Mapping[str, Any]) -> list[str]:
+        return [*enclosure(place.bundle, place.hide, place.packages), "--", *worker_command(BUNDLE, spec)]
+
+    def path(self, place: Place) -> list[str]:
+        return [BUNDLE]
+
+    def confine(self, place: Place, scratch: Path, user: int) -> dict[str, Any]:
+        spec = super().confine(place, scratch, user)
+        apart = spec["apart"] or (not user and kernel.counts_by_name_space())
+        spec |= {"apart": apart, "try_apart": False, "reach": [], "guard": SCRATCH}
+        return {**spec, "landlock": landlock.within_namespaces(SCRATCH)}
 
 
 def why_missing() -> str | None:

@@ -10,8 +10,10 @@ import sys
 import sysconfig
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
-from grader.isolation import bundle, users
+from grader.isolation import bundle, seccomp, users
+from grader.isolation.tier import REACH, Place, Tier
 from grader.worker import kernel
 from grader.worker.kernel import LEAST_ABI, SCOPING_ABI
 
@@ -20,6 +22,43 @@ RANDOM = ["/dev/urandom", "/dev/random"]
 OWN = Path(__file__).resolve().parents[1]
 FEW = 100  # libraries; where a folder holds more, one rule for it costs less than one for each
 Plan = dict[str, list[str]]  # what may be read around holes, read, used as a device, and written
+
+
+class Landlock(Tier):
+    """Bounds a process by rules of the kernel, where namespaces are unavailable."""
+
+    name = "landlock"
+    strength = 20
+    leaves_files = False
+    promises = {  # noqa: RUF012  # a table
+        "files of the course, tests and other submissions": (
+            "the kernel refuses to open them; by its exact name, that a file exists, its size and its times can be seen"
+        ),
+        "writing": "a scratch folder, 64 MB",
+        "network": "no TCP; with libseccomp no other socket either, and a pair of sockets reaches nobody else",
+        "two runs at once": (
+            "the same; an ordinary user's processes are counted apart only where that user may make a namespace"
+        ),
+        "other processes": (
+            "cannot be inspected; no signals where the kernel has Landlock's ABI 6, or the grader is started as root"
+        ),
+        "other programs": "cannot be started",
+        "system calls that nothing needs, namespaces of its own among them": "the same",
+        "for whom": "the same, where namespaces are unavailable",
+    }
+
+    def available(self) -> str | None:
+        return users.UNCOUNTED if not users.is_counted() else why_missing()
+
+    def shortfall(self) -> str | None:
+        return shortfall(bool(seccomp.filter_program()))
+
+    def guards(self) -> frozenset[str]:
+        return super().guards() | REACH
+
+    def confine(self, place: Place, scratch: Path, user: int) -> dict[str, Any]:
+        rules = plan(place.bundle, scratch, place.hide, place.packages)
+        return {**super().confine(place, scratch, user), "landlock": rules, "must": True}
 
 
 def why_missing() -> str | None:

@@ -9,14 +9,13 @@ import socket
 import subprocess
 import tempfile
 from dataclasses import dataclass, field
-from typing import Literal
 
 from grader.isolation import leftovers, users
 from grader.isolation.ptrace import PTRACE_GUARD
+from grader.isolation.tier import Tier
 from grader.worker import process_tree, supervisor
 from grader.worker.confine import NOBODY
 
-Tier = Literal["bubblewrap", "landlock", "process"]
 LEAVE_SECONDS = supervisor.END_SECONDS + 1
 LEAVE_ALONE_SECONDS = 0.5  # where nobody has to be ended first
 OVER = {
@@ -50,7 +49,7 @@ class Started:
     def kill(self) -> None:
         """End the process and all it started, and remove its scratch folder and what its own user left elsewhere."""
         self.connection.close()
-        if self.tier != "bubblewrap":  # a namespace ends with its first process; elsewhere they are looked for
+        if not self.tier.ends_at_once:  # what it started is looked for
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self.process.wait(LEAVE_SECONDS if self.guarded else LEAVE_ALONE_SECONDS)
         if hasattr(os, "killpg"):
@@ -63,7 +62,7 @@ class Started:
             self.folder.cleanup()
         if not self._ended:
             self._ended = True
-            if self.user and self.tier == "process":  # the others leave nothing outside of their scratch folder
+            if self.user and self.tier.leaves_files:
                 leftovers.remove(self.user, self._since)
             PTRACE_GUARD.release()
 

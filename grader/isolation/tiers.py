@@ -1,19 +1,12 @@
-"""Isolation tiers: which one is taken, and how a learner's process is started and ended in it.
+"""Which tier is taken, and how a learner's process is started in it, and ended.
 
-bubblewrap  own user (or a dropped root), process, network, IPC and host namespaces; the interpreter, NumPy and msgpack
-            read-only; no file of the course; a small scratch folder in memory; an empty environment.
-landlock    a separate process whose reach the kernel bounds: the same files, a scratch folder, no network, no program,
-            no process but its own.
-process     a separate process with resource limits and an empty environment; the file system stays readable.
-
-In each, what is started as root becomes an ordinary user, or gives up root's rights where a container lets it become
-no other; and a supervisor ends all that is left.
+In each tier, what is started as root becomes an ordinary user, or gives up root's rights where a container lets it
+become no other; and a supervisor ends all that is left. What else a tier does stands in its class.
 """
 
 from __future__ import annotations
 
 import hmac
-import json
 import os
 import socket
 import subprocess
@@ -24,21 +17,21 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from grader import children
 from grader.course.table import listed
 from grader.errors import CourseError, IsolationRefused
-from grader.isolation import bubblewrap, bundle, landlock, users
+from grader.isolation import bundle, tier, users
 from grader.isolation.bundle import ENVIRONMENT
 from grader.isolation.seccomp import filter_program
-from grader.isolation.started import Started, Tier
-from grader.worker import kernel
-from grader.worker.confine import NOBODY
+from grader.isolation.started import Started
 
 __all__ = ["ENVIRONMENT", "FORKS", "TIERS", "Started", "Tier", "choose", "program_for", "start", "why_missing"]
 
-TIERS: tuple[Tier, ...] = ("bubblewrap", "landlock", "process")  # the strongest first
+Tier = str  # the name of one
+if TYPE_CHECKING:
+    TIERS: tuple[str, ...]  # the names of all that are registered, the strongest first
 TOKEN_BYTES = 32
 TOKEN_SECONDS = 0.5  # for the token of somebody who has connected
 LOOK_SECONDS = 0.1  # between looks whether the process has ended
@@ -46,52 +39,50 @@ BACKLOG = 16  # connections of others that wait with the right one
 FORKS = sys.platform == "linux"  # elsewhere a fork after NumPy's libraries have started is not safe
 
 
-def why_missing(tier: Tier) -> str | None:
+def __getattr__(name: str) -> Any:
+    if name == "TIERS":
+        return tuple(tier.registered())
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def why_missing(name: str) -> str | None:
     """Return why a tier does not work on this machine; None where it works."""
-    if tier == "process":
-        return None
-    if not users.is_counted():
-        return users.UNCOUNTED
-    return bubblewrap.why_missing() if tier == "bubblewrap" else landlock.why_missing()
+    known = tier.registered().get(name)
+    return "no tier of that name is installed here" if known is None else known.available()
 
 
-def choose(wanted: str, least: str | None = None) -> tuple[Tier, str | None]:
+def choose(wanted: str, least: str | None = None) -> tuple[str, str | None]:
     """Return the tier, the strongest that works for auto, and what it leaves open; IsolationRefused below the least."""
+    known = tuple(tier.registered())
     for name in (wanted, least or "auto"):
-        if name not in ("auto", *TIERS):
-            raise IsolationRefused(f"isolation {name!r} is unknown", f"Choose auto, {listed(TIERS)}.")
-    enough = TIERS[: [*TIERS].index(least) + 1] if least in TIERS else TIERS
+        if name not in ("auto", *known):
+            raise IsolationRefused(f"isolation {name!r} is unknown", f"Choose auto, {listed(known)}.")
+    enough = known[: known.index(least) + 1] if least in known else known
     if wanted not in ("auto", *enough):
         message = f"isolation {wanted!r} was requested, but at least {least!r} is required"
         raise IsolationRefused(message, f"Leave out --isolation, or request {listed(enough)}.")
-    missing: dict[Tier, str] = {}
-    for tier in enough if wanted == "auto" else (each for each in enough if each == wanted):
-        if (reason := why_missing(tier)) is None:
-            return tier, _note(tier, missing)
-        missing[tier] = reason
-    reasons = "; ".join(f"isolation {tier!r} is unavailable: {reason}" for tier, reason in missing.items())
+    missing: dict[str, str] = {}
+    for name in enough if wanted == "auto" else (wanted,):
+        if (reason := why_missing(name)) is None:
+            return name, _note(name, missing)
+        missing[name] = reason
+    reasons = "; ".join(f"isolation {name!r} is unavailable: {reason}" for name, reason in missing.items())
     below = f"; at least {least!r} is required" if wanted == "auto" else ""
     raise IsolationRefused(reasons + below, "`grader doctor` shows what works here.")
 
 
-def _note(tier: Tier, missing: dict[Tier, str]) -> str | None:
-    """Return what a verdict says of a tier that is not the strongest: why it was taken, and what it leaves open."""
+def _note(name: str, missing: dict[str, str]) -> str | None:
+    """Return what a verdict says of a tier: why it was taken where a stronger is missing, and what it leaves open."""
     found = list(dict.fromkeys(reason.rstrip(".") for reason in missing.values()))
-    if tier == "process" and (left_open := users.shortfall()):
-        found.append(left_open)
-    if tier == "landlock" and (left_open := landlock.shortfall(bool(filter_program()))):
-        found.append(left_open)
-    if tier == "bubblewrap" and (told := landlock.told_within_namespaces()):
-        found.append(told)
-    return "; ".join(found) or None
+    return "; ".join([*found, *filter(None, [tier.find(name).shortfall()])]) or None
 
 
-def program_for(tier: Tier) -> bytes:
+def program_for(name: str) -> bytes:
     """Return the filter of system calls for a tier; empty where it has none, or libseccomp is missing."""
-    return b"" if tier == "process" else filter_program()
+    return filter_program() if tier.find(name).filters_calls else b""
 
 
-def start(tier: Tier, hide: Path, fork: bool = FORKS, packages: Sequence[str] = ()) -> Started:
+def start(name: str, hide: Path, fork: bool = FORKS, packages: Sequence[str] = ()) -> Started:
     """Start a worker in a tier; hide is the course, not to be seen even where it lies in a folder that is shown.
 
     packages are those of the course that the learner's code may import. Raises CourseError where one is not installed,
@@ -100,20 +91,20 @@ def start(tier: Tier, hide: Path, fork: bool = FORKS, packages: Sequence[str] = 
     bundle.expect_apart(packages, hide)
     folder = tempfile.TemporaryDirectory(prefix="grader-", ignore_cleanup_errors=True)
     try:
-        return _start(tier, hide, fork, folder, packages)
+        return _start(name, hide, fork, folder, packages)
     except (CourseError, IsolationRefused):
         folder.cleanup()
         raise
     except OSError as error:
         folder.cleanup()
-        raise IsolationRefused(f"a learner's process could not be started in tier {tier!r}: {error}") from error
+        raise IsolationRefused(f"a learner's process could not be started in tier {name!r}: {error}") from error
 
 
 @dataclass
 class Own:
     """Workers that this process starts itself; one can be started ahead, so that it is there when it is asked for."""
 
-    tier: Tier
+    tier: str
     hide: Path
     fork: bool = FORKS
     _ahead: Started | None = None
@@ -141,46 +132,28 @@ class Own:
 
 
 def _start(
-    tier: Tier, hide: Path, fork: bool, folder: tempfile.TemporaryDirectory[str], packages: Sequence[str]
+    name: str, hide: Path, fork: bool, folder: tempfile.TemporaryDirectory[str], packages: Sequence[str]
 ) -> Started:
-    if tier != "process" and not fork:
-        raise IsolationRefused(f"{tier} needs a system that can fork")
-    built = bundle.build_bundle(Path(folder.name))
-    scratch = built.parent / "scratch"
+    chosen = tier.find(name)
+    if chosen.needs_fork and not fork:
+        raise IsolationRefused(f"{name} needs a system that can fork")
+    place = tier.Place(bundle.build_bundle(Path(folder.name)), hide, packages)
+    scratch = place.bundle.parent / "scratch"
     scratch.mkdir()
-    built.parent.chmod(0o755)
-    spec = _spec(tier, built, scratch, hide, fork, packages)
-    _hand_over(scratch, spec["user"] if spec["apart"] else 0)
+    scratch.parent.chmod(0o755)
+    spec = {**chosen.confine(place, scratch, users.draw() if users.can_change() else 0), "path": chosen.path(place)}
+    user = spec["user"] if spec["apart"] else 0
+    _hand_over(scratch, user)
     if not fork:
-        return _started_over_tcp(spec, built, scratch, folder)
+        return _started_over_tcp(chosen, place, {**spec, "guard": ""}, scratch, folder)
     ours, theirs = socket.socketpair()
-    spec["fd"] = theirs.fileno()
-    command = _command(spec, str(built))
-    if tier == "bubblewrap":
-        command = [*bubblewrap.enclosure(built, hide, packages), "--", *_command(spec, bubblewrap.BUNDLE)]
     with theirs:
         try:
-            process = _spawn(command, scratch, (theirs.fileno(),))
+            process = _spawn(chosen.command(place, {**spec, "fd": theirs.fileno()}), scratch, (theirs.fileno(),))
         except OSError:
             ours.close()
             raise
-    return Started(process, ours, tier, folder, guarded=True, user=spec["user"] if spec["apart"] else 0)
-
-
-def _spec(tier: Tier, built: Path, scratch: Path, hide: Path, fork: bool, packages: Sequence[str]) -> dict[str, Any]:
-    """Return what a worker has to know of its tier before it can be told anything."""
-    user = users.draw() if users.can_change() else 0
-    apart = user not in (0, NOBODY)
-    spec: dict[str, Any] = {"user": user, "apart": apart, "try_apart": not user, "landlock": None, "must": False}
-    spec["guard"] = str(scratch) if fork else ""
-    if tier == "bubblewrap":
-        inside = landlock.within_namespaces(bubblewrap.SCRATCH)
-        spec |= {"apart": apart or (not user and kernel.counts_by_name_space()), "try_apart": False}
-        return {**spec, "path": [bubblewrap.BUNDLE], "reach": [], "guard": bubblewrap.SCRATCH, "landlock": inside}
-    if tier == "landlock":
-        spec |= {"landlock": landlock.plan(built, scratch, hide, packages), "must": True}
-    reach = bundle.closed_folders(packages) if user else []
-    return {**spec, "path": [str(built), *bundle.package_parents(packages)], "reach": reach}
+    return Started(process, ours, chosen, folder, guarded=True, user=user)
 
 
 def _hand_over(scratch: Path, user: int) -> None:
@@ -190,18 +163,18 @@ def _hand_over(scratch: Path, user: int) -> None:
     scratch.chmod(0o700 if user else 0o777)
 
 
-def _command(spec: dict[str, Any], built: str) -> list[str]:
-    return [*children.bare(), f"{built}/grader/worker/main.py", json.dumps(spec)]
-
-
 def _started_over_tcp(
-    spec: dict[str, Any], built: Path, scratch: Path, folder: tempfile.TemporaryDirectory[str]
+    chosen: tier.Tier,
+    place: tier.Place,
+    spec: dict[str, Any],
+    scratch: Path,
+    folder: tempfile.TemporaryDirectory[str],
 ) -> Started:
     with socket.create_server(("127.0.0.1", 0), backlog=BACKLOG) as listener:
         token = os.urandom(TOKEN_BYTES)
-        spec |= {"port": listener.getsockname()[1]}
-        process = _spawn(_command(spec, str(built)), scratch, (), token)
-        return Started(process, accepted(listener, token, process), "process", folder)
+        command = chosen.command(place, {**spec, "port": listener.getsockname()[1]})
+        process = _spawn(command, scratch, (), token)
+        return Started(process, accepted(listener, token, process), chosen, folder)
 
 
 def accepted(

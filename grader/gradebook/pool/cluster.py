@@ -81,7 +81,7 @@ def why_unable(version: str, isolation: str) -> str | None:
     """Return why this machine must not grade; None where it may."""
     if version != __version__:
         return f"has grader {__version__}, expected {version}"
-    missing = tiers.why_missing(next(tier for tier in tiers.TIERS if tier == isolation))
+    missing = tiers.why_missing(isolation)
     return None if missing is None else f"has no isolation {isolation!r}: {missing}"
 
 

@@ -8,6 +8,7 @@ from functools import cache
 
 import pytest
 
+from grader.isolation import tier
 from grader.tests.support.places import ROOT
 
 TESTS = ROOT / "grader" / "tests"
@@ -44,6 +45,12 @@ ROW = re.compile(r"^\| (?!\s|for whom|-)([^|]+) \|", re.MULTILINE)
 def test_a_row_of_the_table_of_tiers_is_shown_by_tests(row: str) -> None:
     shown = next((each for each in bullets("What the tiers add") if each.startswith(f"{row}:")), "")
     assert NAMED.search(shown), f"no test is named for the row {row!r}"
+
+
+def test_the_table_of_tiers_says_what_each_tier_says_of_itself() -> None:
+    found = [tier.registered()[name] for name in ("bubblewrap", "landlock", "process")]
+    rows = [f"| {row} | {' | '.join(each.promises[row] for each in found)} |" for row in tier.ROWS]
+    assert section("What the tiers add").strip().splitlines()[2 : 2 + len(rows)] == rows
 
 
 @pytest.mark.parametrize(("path", "name"), sorted(set(NAMED.findall(TEXT))))

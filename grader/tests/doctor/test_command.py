@@ -43,5 +43,5 @@ def test_the_command_ends_with_4_where_something_is_broken(run: Callable[..., tu
     code, out = run("--json")
     document = json.loads(out)
     assert (code, document["healthy"], document["schema"]) == (4, False, 1)
-    assert {"topic", "level", "what", "remedy", "guards"} == set(document["findings"][0])
+    assert {"topic", "level", "what", "remedy", "guards", "promises"} == set(document["findings"][0])
     assert document["findings"][-1]["topic"] == "course"

@@ -21,8 +21,9 @@ from pathlib import Path
 from typing import Any, cast
 
 from grader import children
-from grader.isolation import bundle, tiers
+from grader.isolation import bundle, tiers, users
 from grader.isolation.started import Started
+from grader.isolation.tier import Place, find
 from grader.tests.pace import zygote
 from grader.tests.support.places import HOUSE
 
@@ -83,12 +84,14 @@ class Nursery:
 
     def start(self, hide: Path, packages: Sequence[str]) -> Started:
         """Return a new worker, confined as in the strongest tier that needs no program of its own."""
-        tier: tiers.Tier = "landlock" if _has_landlock() else "process"
+        tier = find("landlock" if _has_landlock() else "process")
         folder = tempfile.TemporaryDirectory(prefix="grader-", ignore_cleanup_errors=True)
         scratch = Path(folder.name) / "scratch"
         scratch.mkdir()
         scratch.parent.chmod(0o755)
-        spec: dict[str, Any] = tiers._spec(tier, self.built, scratch, hide, True, packages)
+        place = Place(self.built, hide, packages)
+        confined = tier.confine(place, scratch, users.draw() if users.can_change() else 0)
+        spec: dict[str, Any] = {**confined, "path": tier.path(place)}
         user = spec["user"] if spec["apart"] else 0
         tiers._hand_over(scratch, user)
         ours, theirs = socket.socketpair()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from importlib import resources
 from typing import Any, get_args, get_type_hints
@@ -159,7 +160,9 @@ def test_the_schema_describes_every_key_that_is_written() -> None:
 def test_the_schema_knows_every_status_tier_and_kind_of_problem() -> None:
     definitions = SCHEMA["$defs"]
     assert set(definitions["status"]["enum"]) == set(get_args(Status))
-    assert set(TIERS) | {"none"} <= set(definitions["verdict"]["properties"]["isolation"]["enum"])
+    isolation = definitions["verdict"]["properties"]["isolation"]
+    assert {*TIERS, "none"} <= {*isolation["examples"]}
+    assert all(re.fullmatch(isolation["pattern"], name) for name in isolation["examples"])
     assert set(definitions["problem"]["properties"]["kind"]["enum"]) == set(get_args(get_type_hints(Problem)["kind"]))
 
 
