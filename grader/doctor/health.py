@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 import shutil
 import sys
 from collections.abc import Iterator, Mapping
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 Level = Literal["ok", "warning", "broken"]
 PACKAGES = ("numpy", "pytest", "msgpack", "rich", "typer", "filelock", "tomli", "watchfiles")
+NO_BYTECODE = "PYTHONDONTWRITEBYTECODE"
 LEAST_PYTHON = (3, 11)
 _PARTS = {False: "README, stub, tests and solution", True: "README, stub, public tests and sealed ones"}
 
@@ -47,6 +49,7 @@ def examine(
     that checks use is tried out, which takes a second for each.
     """
     yield _python()
+    yield from _bytecode()
     yield from (_package(name) for name in PACKAGES)
     yield from _user()
     yield from _isolation(every_tier)
@@ -61,6 +64,12 @@ def _python() -> Finding:
             "python", "broken", f"{version} in {where}", "Python 3.11 or newer is needed; `uv sync` fetches it."
         )
     return Finding("python", "ok", f"{version} in {where}")
+
+
+def _bytecode() -> Iterator[Finding]:
+    if os.environ.get(NO_BYTECODE):
+        said = "Every command then compiles what it imports: unset the variable, or run `uv sync --compile-bytecode`."
+        yield Finding("bytecode", "warning", f"{NO_BYTECODE} is set, so that Python keeps none", said)
 
 
 def _package(name: str) -> Finding:
@@ -101,6 +110,7 @@ def _isolation(every: bool = True) -> Iterator[Finding]:
 
 def _working(tier: str, guards: tuple[Guard, ...], used: bool) -> Finding:
     from grader.isolation.tier import find
+    from grader.isolation.zygote import why_alone
 
     promises = {row: words.replace("*", "").replace("`", "") for row, words in find(tier).promises.items()}
     what = "works, and checks use it" if used else "works"
@@ -108,6 +118,8 @@ def _working(tier: str, guards: tuple[Guard, ...], used: bool) -> Finding:
         what += f". Tried and blocked: {', '.join(holding)}"
     if open_still := [guard.name for guard in guards if not guard.holds and not guard.promised]:
         what += f". It does not promise: {', '.join(open_still)}"
+    if alone := why_alone(find(tier)):
+        what += f". It starts an interpreter for each submission here, which takes longer than a fork ({alone})"
     if broken := [guard.name for guard in guards if not guard.holds and guard.promised]:
         remedy = "Do not grade other people's files in it. Where libseccomp is missing: `apt-get install libseccomp2`."
         return Finding(

@@ -21,6 +21,7 @@ from grader.worker.supervisor import SCRATCH_BYTES
 
 SCRATCH = "/tmp"
 BUNDLE = "/grader"
+SHOWN = ("/usr", "/lib", "/lib64", "/lib32", "/bin")
 LEAST_FOR_NO_USERNS = (0, 8)  # bwrap's version that can forbid further user namespaces
 INSTALL = "bwrap is not installed: apt-get install bubblewrap (or your system's package of that name)"
 
@@ -31,6 +32,8 @@ class Bubblewrap(Tier):
     name = "bubblewrap"
     strength = 30
     ends_at_once = True
+    shares_start = True
+    name_spaces = True
     leaves_files = False
     promises = {  # noqa: RUF012  # a table
         "files of the course, tests and other submissions": "not in its file system",
@@ -58,8 +61,13 @@ class Bubblewrap(Tier):
         counted = kernel.counts_by_name_space() and users.is_counted()
         return super().guards() | REACH | {"no namespace of its own"} | ({PROCESSES_APART} if counted else set())
 
-    def command(self, place: Place, spec: Mapping[str, Any]) -> list[str]:
-        return [*enclosure(place.bundle, place.hide, place.packages), "--", *worker_command(BUNDLE, spec)]
+    def command(self, place: Place, given: Mapping[str, Any], forks: bool = False) -> list[str]:
+        shown = enclosure(place.bundle, place.hide, place.packages, forks)
+        return [*shown, "--", *worker_command(BUNDLE, given)]
+
+    def covered(self, hide: Path) -> str:
+        shown = [*SHOWN, os.path.realpath(sys.base_prefix)]
+        return str(hide) if any(hide.is_relative_to(top) for top in shown) else ""
 
     def path(self, place: Place) -> list[str]:
         return [BUNDLE]
@@ -67,7 +75,7 @@ class Bubblewrap(Tier):
     def confine(self, place: Place, scratch: Path, user: int) -> dict[str, Any]:
         spec = super().confine(place, scratch, user)
         apart = spec["apart"] or (not user and kernel.counts_by_name_space())
-        spec |= {"apart": apart, "try_apart": False, "reach": [], "guard": SCRATCH}
+        spec |= {"apart": apart, "try_apart": False, "reach": [], "guard": SCRATCH, "name_spaces": True}
         return {**spec, "landlock": landlock.within_namespaces(SCRATCH)}
 
 
@@ -129,24 +137,29 @@ def _bwrap() -> str:
     return shutil.which("bwrap") or "bwrap"
 
 
-def _namespaces() -> list[str]:
-    command = [_bwrap(), "--die-with-parent", "--new-session"]
+def _namespaces(forks: bool = False) -> list[str]:
+    """Return what begins the command; forks says that what it runs makes namespaces within, and runs no learner's code.
+
+    Such a process ends with its channel, whichever thread of the grader started it.
+    """
+    command = [_bwrap(), *([] if forks else ["--die-with-parent"]), "--new-session"]
     command += ["--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"]
     if users.can_change():  # no user namespace: as real root the worker can become another, so that limits hold
-        return [*command, "--cap-drop", "ALL", "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
-    forbid = ["--disable-userns"] if _can_forbid_userns() else []
+        kept = ["CAP_SETUID", "CAP_SETGID", *(["CAP_SYS_ADMIN", "CAP_SYS_RESOURCE"] if forks else [])]
+        return [*command, "--cap-drop", "ALL", *(word for name in kept for word in ("--cap-add", name))]
+    forbid = ["--disable-userns"] if _can_forbid_userns() and not forks else []
     if users.is_root():  # in name alone; bwrap leaves root what it has
         command += ["--cap-drop", "ALL"]
     return [*command, "--unshare-user", *forbid, "--uid", str(NOBODY), "--gid", str(NOBODY)]
 
 
-def enclosure(built: Path, hide: Path, packages: Sequence[str] = ()) -> list[str]:
+def enclosure(built: Path, hide: Path, packages: Sequence[str] = (), forks: bool = False) -> list[str]:
     """Return the command before which any other runs enclosed; hide is covered where it lies in what is shown."""
-    command = [*_namespaces(), "--clearenv"]
+    command = [*_namespaces(forks), "--clearenv"]
     for name, value in bundle.ENVIRONMENT.items():
         command += ["--setenv", name, value]
     shown: list[str] = []
-    for top in ("/usr", "/lib", "/lib64", "/lib32", "/bin"):
+    for top in SHOWN:
         if os.path.islink(top):
             command += ["--symlink", os.readlink(top), top]
         elif os.path.isdir(top):

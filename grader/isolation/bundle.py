@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import functools
 import importlib.util
+import marshal
 import os
+import struct
 import sys
 import sysconfig
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from grader.errors import CourseError, IsolationRefused
@@ -31,35 +34,42 @@ def parts() -> list[Path]:
 
 
 @functools.cache
-def _contents() -> tuple[tuple[str, bytes, int], ...]:
-    """Return the files of a bundle: name, content and time, by which bytecode knows its source; read once."""
-    found: list[tuple[str, bytes, int]] = []
+def _contents() -> tuple[tuple[str, bytes], ...]:
+    """Return the files of a bundle, each with its bytecode, so that no worker compiles; read once."""
+    found: list[tuple[str, bytes]] = [("grader/__init__.py", b"")]
     for part in parts():
-        folder = f"grader/{part.parent.name}"
-        found.append((f"{folder}/{part.name}", part.read_bytes(), part.stat().st_mtime_ns))
-        compiled = Path(importlib.util.cache_from_source(str(part)))
-        if compiled.exists():
-            found.append((f"{folder}/__pycache__/{compiled.name}", compiled.read_bytes(), compiled.stat().st_mtime_ns))
-    return (("grader/__init__.py", b"", 0), *found)
+        name, source = f"grader/{part.parent.name}/{part.name}", part.read_bytes()
+        compiled = f"{part.stem}.{sys.implementation.cache_tag}.pyc"
+        found.append((name, source))
+        found.append((f"grader/{part.parent.name}/__pycache__/{compiled}", _bytecode(part, name, source)))
+    return tuple(found)
+
+
+def _bytecode(part: Path, name: str, source: bytes) -> bytes:
+    """Return the bytecode of a module in the form that is believed whatever the time of its source."""
+    begins = importlib.util.MAGIC_NUMBER
+    header = begins + (1).to_bytes(4, "little") + importlib.util.source_hash(source)
+    with suppress(OSError):
+        kept = Path(importlib.util.cache_from_source(str(part))).read_bytes()
+        time = int(part.stat().st_mtime) & 0xFFFFFFFF
+        if kept[:16] == begins + struct.pack("<III", 0, time, len(source) & 0xFFFFFFFF):
+            return header + kept[16:]
+    return header + marshal.dumps(compile(source, name, "exec", dont_inherit=True))
 
 
 def build_bundle(folder: Path) -> Path:
     """Write the modules that a worker runs, with their bytecode, into a package of their own."""
     built = folder / "bundle"
     top = os.fspath(built)
-    for place in (
-        top,
-        f"{top}/grader",
-        *(f"{top}/grader/{room}{under}" for room in ROOMS for under in ("", "/__pycache__")),
-    ):
+    rooms = (f"{top}/grader/{room}{under}" for room in ROOMS for under in ("", "/__pycache__"))
+    for place in (top, f"{top}/grader", *rooms):
         os.mkdir(place)
         os.chmod(place, 0o755)  # nosec B103 # whatever the mask of this process is: a worker is another user
-    for name, content, changed in _contents():
+    for name, content in _contents():
         path = f"{top}/{name}"
         with open(path, "xb", buffering=0) as file:
             file.write(content)
         os.chmod(path, 0o644)
-        os.utime(path, ns=(changed, changed))
     return built
 
 

@@ -30,6 +30,7 @@ class Landlock(Tier):
     name = "landlock"
     strength = 20
     leaves_files = False
+    shares_start = True
     promises = {  # noqa: RUF012  # a table
         "files of the course, tests and other submissions": (
             "the kernel refuses to open them; by its exact name, that a file exists, its size and its times can be seen"
@@ -49,6 +50,9 @@ class Landlock(Tier):
 
     def available(self) -> str | None:
         return users.UNCOUNTED if not users.is_counted() else why_missing()
+
+    def covered(self, hide: Path) -> str:
+        return ""
 
     def shortfall(self) -> str | None:
         return shortfall(bool(seccomp.filter_program()))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from grader.isolation import users
 from grader.isolation.tier import Tier
 
@@ -13,6 +15,7 @@ class Process(Tier):
     strength = 10
     needs_fork = False
     filters_calls = False
+    shares_start = True
     promises = {  # noqa: RUF012  # a table
         "files of the course, tests and other submissions": "**readable** by whoever the grader runs as",
         "writing": "what the grader's user may write, **if** the grader does not run as root",
@@ -29,6 +32,9 @@ class Process(Tier):
 
     def available(self) -> str | None:
         return None
+
+    def covered(self, hide: Path) -> str:
+        return ""
 
     def shortfall(self) -> str | None:
         return users.shortfall()

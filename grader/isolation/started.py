@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from grader.isolation import leftovers, users
 from grader.isolation.ptrace import PTRACE_GUARD
 from grader.isolation.tier import Tier
+from grader.isolation.zygote import Fork, Lease
 from grader.worker import process_tree, supervisor
 from grader.worker.confine import NOBODY
 
@@ -32,19 +33,21 @@ class Started:
     user is one that no other run has, where the grader is root; else 0.
     """
 
-    process: subprocess.Popen[bytes]
+    process: subprocess.Popen[bytes] | Fork
     connection: socket.socket
     tier: Tier
-    folder: tempfile.TemporaryDirectory[str]
+    folder: tempfile.TemporaryDirectory[str] | None
     guarded: bool = False
     user: int = 0
+    lease: Lease | None = None  # of the zygote that forked it
     _ended: bool = field(default=False, init=False)
     _since: int = field(default=0, init=False)
 
     def __post_init__(self) -> None:
         PTRACE_GUARD.hold()
-        with contextlib.suppress(OSError):
-            self._since = os.stat(self.folder.name).st_ctime_ns
+        if self.folder is not None:
+            with contextlib.suppress(OSError):
+                self._since = os.stat(self.folder.name).st_ctime_ns
 
     def kill(self) -> None:
         """End the process and all it started, and remove its scratch folder and what its own user left elsewhere."""
@@ -52,16 +55,19 @@ class Started:
         if not self.tier.ends_at_once:  # what it started is looked for
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self.process.wait(LEAVE_SECONDS if self.guarded else LEAVE_ALONE_SECONDS)
-        if hasattr(os, "killpg"):
+        if hasattr(os, "killpg") and self.process.poll() is None and self.process.pid:
             with contextlib.suppress(OSError):
                 os.killpg(self.process.pid, signal.SIGKILL)
         with contextlib.suppress(OSError):
             self.process.kill()
         self.process.wait()
-        with contextlib.suppress(OSError):
-            self.folder.cleanup()
+        if self.folder is not None:
+            with contextlib.suppress(OSError):
+                self.folder.cleanup()
         if not self._ended:
             self._ended = True
+            if self.lease is not None:
+                self.lease.give_back()
             if self.user and self.tier.leaves_files:
                 leftovers.remove(self.user, self._since)
             PTRACE_GUARD.release()

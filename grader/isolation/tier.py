@@ -61,6 +61,10 @@ class Tier(ABC):
     strength: ClassVar[int]  # `auto` takes the strongest that works; `process`, which always does, has 10
     needs_fork: ClassVar[bool] = True
     filters_calls: ClassVar[bool] = True  # refuses system calls that nothing needs
+    shares_start: ClassVar[bool] = (
+        False  # a clean process may be forked for each submission, confined as confine() says
+    )
+    name_spaces: ClassVar[bool] = False  # such a fork enters namespaces of its own
     leaves_files: ClassVar[bool] = True  # a run may write outside of its scratch folder
     ends_at_once: ClassVar[bool] = False  # all that a run started ends with its first process
     promises: ClassVar[Mapping[str, str]]  # what holds and what is left open, for each of ROWS
@@ -78,9 +82,16 @@ class Tier(ABC):
         counted = WHERE_COUNTED if users.is_counted() else frozenset()
         return IN_EVERY_TIER | counted | ({PROCESSES_APART} if users.can_change() else frozenset())
 
-    def command(self, place: Place, spec: Mapping[str, Any]) -> list[str]:
-        """Return the command that starts a worker's process; spec says where its modules and its connection are."""
-        return worker_command(str(place.bundle), spec)
+    def command(self, place: Place, given: Mapping[str, Any], forks: bool = False) -> list[str]:
+        """Return the command that starts a worker's process, or with forks one that is forked for each submission.
+
+        given is what the process reads from its arguments: where its modules are, and its connection.
+        """
+        return worker_command(str(place.bundle), given)
+
+    def covered(self, hide: Path) -> str:
+        """Return what of a course shows in the command: processes that fork workers are shared by those alike in it."""
+        return str(hide)
 
     def path(self, place: Place) -> list[str]:
         """Return where a worker finds its modules and packages."""
@@ -92,13 +103,15 @@ class Tier(ABC):
         user is the one that the run has alone, where the grader is root; 0 where it stays the grader's own.
         """
         apart = user not in (0, NOBODY)
-        spec: dict[str, Any] = {"user": user, "apart": apart, "try_apart": not user, "landlock": None, "must": False}
-        return {**spec, "reach": bundle.closed_folders(place.packages) if user else [], "guard": str(scratch)}
+        return {
+            "user": user, "apart": apart, "try_apart": not user, "landlock": None, "must": False, "name_spaces": False,
+            "reach": bundle.closed_folders(place.packages) if user else [], "guard": str(scratch),
+        }  # fmt: skip
 
 
-def worker_command(built: str, spec: Mapping[str, Any]) -> list[str]:
+def worker_command(built: str, given: Mapping[str, Any]) -> list[str]:
     """Return the command that runs a worker from the bundle in a folder."""
-    return [*children.bare(), f"{built}/grader/worker/main.py", json.dumps(spec)]
+    return [*children.bare(), f"{built}/grader/worker/main.py", json.dumps(given)]
 
 
 @functools.cache

@@ -13,16 +13,17 @@ import subprocess
 import sys
 import tempfile
 import time
+import weakref
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from grader import children
 from grader.course.table import listed
 from grader.errors import CourseError, IsolationRefused
-from grader.isolation import bundle, tier, users
+from grader.isolation import bundle, tier, users, zygote
 from grader.isolation.bundle import ENVIRONMENT
 from grader.isolation.seccomp import filter_program
 from grader.isolation.started import Started
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     TIERS: tuple[str, ...]  # the names of all that are registered, the strongest first
 TOKEN_BYTES = 32
 TOKEN_SECONDS = 0.5  # for the token of somebody who has connected
+TRIES = 2  # to have a worker forked, the second by a process that takes another's place
 LOOK_SECONDS = 0.1  # between looks whether the process has ended
 BACKLOG = 16  # connections of others that wait with the right one
 FORKS = sys.platform == "linux"  # elsewhere a fork after NumPy's libraries have started is not safe
@@ -88,7 +90,15 @@ def start(name: str, hide: Path, fork: bool = FORKS, packages: Sequence[str] = (
     packages are those of the course that the learner's code may import. Raises CourseError where one is not installed,
     or would show what is to be hidden.
     """
+    chosen = tier.find(name)
+    if chosen.needs_fork and not fork:
+        raise IsolationRefused(f"{name} needs a system that can fork")
     bundle.expect_apart(packages, hide)
+    try:
+        if fork and (forked := _forked(chosen, hide, packages)) is not None:
+            return forked
+    except OSError as error:
+        raise IsolationRefused(f"a learner's process could not be started in tier {name!r}: {error}") from error
     folder = tempfile.TemporaryDirectory(prefix="grader-", ignore_cleanup_errors=True)
     try:
         return _start(name, hide, fork, folder, packages)
@@ -102,18 +112,22 @@ def start(name: str, hide: Path, fork: bool = FORKS, packages: Sequence[str] = (
 
 @dataclass
 class Own:
-    """Workers that this process starts itself; one can be started ahead, so that it is there when it is asked for."""
+    """Workers that this process starts itself; one can be started ahead, so that it is there when it is asked for.
+
+    The first one starts the clean process that forks them, which stays as long as this object does.
+    """
 
     tier: str
     hide: Path
     fork: bool = FORKS
     _ahead: Started | None = None
     packages: Sequence[str] = ()
+    _lease: zygote.Lease | None = field(default=None, init=False)
 
     def prepare(self) -> None:
         """Start the next worker now."""
         if self._ahead is None:
-            self._ahead = start(self.tier, self.hide, self.fork, self.packages)
+            self._ahead = self._started()
 
     def start(self) -> Started:
         """Return the worker that was started ahead, if it still runs, or a new one."""
@@ -122,38 +136,94 @@ class Own:
             return ahead
         if ahead is not None:
             ahead.kill()
-        return start(self.tier, self.hide, self.fork, self.packages)
+        return self._started()
 
     def close(self) -> None:
         """End the worker that nobody asked for."""
         if self._ahead is not None:
             self._ahead.kill()
             self._ahead = None
+        self._give_back()
+
+    def _started(self) -> Started:
+        started = start(self.tier, self.hide, self.fork, self.packages)
+        if started.lease is not None and (self._lease is None or self._lease.zygote is not started.lease.zygote):
+            self._give_back()
+            self._lease = started.lease.another()
+            weakref.finalize(self, self._lease.give_back)
+        return started
+
+    def _give_back(self) -> None:
+        if self._lease is not None:
+            self._lease.give_back()
+            self._lease = None
+
+
+def _forked(chosen: tier.Tier, hide: Path, packages: Sequence[str]) -> Started | None:
+    """Return a worker that a clean process forked; None where each needs a start of its own."""
+    for _ in range(TRIES):
+        lease = zygote.lease(chosen, hide, packages, _spawn)
+        if lease is None:
+            return None
+        try:
+            if lease.zygote.why_unable() is None:
+                return _fork_of(chosen, lease, hide)
+        except OSError:  # it was killed: the next one takes its place
+            pass
+        except BaseException:
+            lease.give_back()
+            raise
+        lease.give_back()
+    return None
+
+
+def _fork_of(chosen: tier.Tier, lease: zygote.Lease, hide: Path) -> Started:
+    place = replace(lease.zygote.place, hide=hide)
+    folder = None if chosen.name_spaces else tempfile.TemporaryDirectory(prefix="grader-", ignore_cleanup_errors=True)
+    try:
+        spec = _confined(chosen, place, None if folder is None else Path(folder.name))
+        process, connection = lease.zygote.fork(spec)
+    except BaseException:
+        if folder is not None:
+            folder.cleanup()
+        raise
+    user = spec["user"] if spec["apart"] else 0
+    return Started(process, connection, chosen, folder, guarded=True, user=user, lease=lease)
+
+
+def _confined(chosen: tier.Tier, place: tier.Place, folder: Path | None) -> dict[str, Any]:
+    """Return the settings of a worker, whose scratch folder is in a folder, or in memory."""
+    user = users.draw() if users.can_change() else 0
+    if folder is None:
+        return chosen.confine(place, Path(os.devnull), user)
+    scratch = folder / "scratch"
+    scratch.mkdir()
+    folder.chmod(0o755)
+    spec = chosen.confine(place, scratch, user)
+    _hand_over(scratch, user if spec["apart"] else 0)
+    return spec
 
 
 def _start(
     name: str, hide: Path, fork: bool, folder: tempfile.TemporaryDirectory[str], packages: Sequence[str]
 ) -> Started:
+    """Start an interpreter for one worker."""
     chosen = tier.find(name)
-    if chosen.needs_fork and not fork:
-        raise IsolationRefused(f"{name} needs a system that can fork")
     place = tier.Place(bundle.build_bundle(Path(folder.name)), hide, packages)
-    scratch = place.bundle.parent / "scratch"
-    scratch.mkdir()
-    scratch.parent.chmod(0o755)
-    spec = {**chosen.confine(place, scratch, users.draw() if users.can_change() else 0), "path": chosen.path(place)}
-    user = spec["user"] if spec["apart"] else 0
-    _hand_over(scratch, user)
+    spec = {**_confined(chosen, place, Path(folder.name)), "name_spaces": False}
+    given = {"forks": False, "path": chosen.path(place)}
+    scratch = Path(folder.name) / "scratch"
     if not fork:
-        return _started_over_tcp(chosen, place, {**spec, "guard": ""}, scratch, folder)
+        return _started_over_tcp(chosen, place, given, {**spec, "guard": ""}, scratch, folder)
     ours, theirs = socket.socketpair()
     with theirs:
         try:
-            process = _spawn(chosen.command(place, {**spec, "fd": theirs.fileno()}), scratch, (theirs.fileno(),))
+            process = _spawn(chosen.command(place, {**given, "fd": theirs.fileno()}), scratch, (theirs.fileno(),))
+            ours.sendall(zygote.framed(spec))
         except OSError:
             ours.close()
             raise
-    return Started(process, ours, chosen, folder, guarded=True, user=user)
+    return Started(process, ours, chosen, folder, guarded=True, user=spec["user"] if spec["apart"] else 0)
 
 
 def _hand_over(scratch: Path, user: int) -> None:
@@ -166,15 +236,19 @@ def _hand_over(scratch: Path, user: int) -> None:
 def _started_over_tcp(
     chosen: tier.Tier,
     place: tier.Place,
+    given: dict[str, Any],
     spec: dict[str, Any],
     scratch: Path,
     folder: tempfile.TemporaryDirectory[str],
 ) -> Started:
     with socket.create_server(("127.0.0.1", 0), backlog=BACKLOG) as listener:
         token = os.urandom(TOKEN_BYTES)
-        command = chosen.command(place, {**spec, "port": listener.getsockname()[1]})
+        command = chosen.command(place, {**given, "port": listener.getsockname()[1]})
         process = _spawn(command, scratch, (), token)
-        return Started(process, accepted(listener, token, process), chosen, folder)
+        connection = accepted(listener, token, process)
+        connection.settimeout(None)
+        connection.sendall(zygote.framed(spec))
+        return Started(process, connection, chosen, folder)
 
 
 def accepted(

@@ -25,7 +25,7 @@ from grader.remote.module import RemoteModule
 from grader.remote.processes.loading import Job
 from grader.remote.processes.process import LearnerProcess
 from grader.tests.order.process_state import pytest_runtest_protocol, pytest_runtest_teardown
-from grader.tests.pace import changed, nursery
+from grader.tests.pace import changed, kept
 from grader.tests.pace.compiling import compile_share
 from grader.tests.pace.matrix import BRIEF, sampled, search_times, why_missing
 from grader.tests.pace.memory import pytest_collection_finish
@@ -44,6 +44,7 @@ collect_ignore = ["courses/words"]  # a course: its tests are a grader's to run
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    kept.keep()
     config.addinivalue_line("markers", "every_tier: the test is run in all its tiers, without --all-tiers as well")
     config.addinivalue_line("markers", "full_matrix(*paths): run with --all-tiers, or where what it is about changed")
     config.addinivalue_line("markers", "some_of(n, *paths): each nth set of parameters is run; all, as above")
@@ -75,14 +76,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker(pytest.mark.filterwarnings("error"), append=False)
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Start no interpreter for each worker of a test that is about something else."""
-    nursery.settle(item.path, item.config.getoption("--all-tiers"))
-
-
 def pytest_sessionfinish() -> None:
-    nursery.close()
+    kept.close()
 
 
 def need(tier: tiers.Tier) -> tiers.Tier:

@@ -24,11 +24,15 @@ def confine(spec: dict[str, Any], limits: dict[str, int], program: bytes) -> lis
 
     The rules of Landlock are made first, while folders of a closed home can still be opened, and put up last.
     """
+    if "unconfined" in spec:
+        raise Unconfined(spec["unconfined"])
     rules = _rules(spec["landlock"], spec["must"])
     with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "wb", buffering=0) as file:
         file.write(b"1000")  # where memory runs out, the learner's processes are the first to go
     if spec["user"]:
         become(spec["user"], spec["reach"])
+        if spec["name_spaces"]:
+            kernel.enter_user_name_space_for_good()  # a second wall: this user is counted apart without it
     guards = [] if not hasattr(os, "getuid") or os.getuid() == 0 else ["an ordinary user"]
     others = limits.pop(OTHERS, 0)
     if spec["apart"]:

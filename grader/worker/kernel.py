@@ -14,7 +14,7 @@ import stat
 import struct
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from typing import Any
 
 LEAST_ABI = 4  # of Landlock: the first that knows TCP
@@ -22,7 +22,10 @@ SCOPING_ABI = 6  # the first that knows signals and abstract sockets
 PR_SET_PDEATHSIG, PR_GET_DUMPABLE, PR_SET_DUMPABLE, PR_SET_SECCOMP, PR_SET_NO_NEW_PRIVS = 1, 3, 4, 22, 38
 PR_SET_CHILD_SUBREAPER = 36
 SECCOMP_MODE_FILTER = 2
-NEW_USER = 0x10000000
+NEW_MOUNTS, NEW_HOST, NEW_IPC, NEW_USER = 0x00020000, 0x04000000, 0x08000000, 0x10000000
+NEW_PROCESSES, NEW_NETWORK = 0x20000000, 0x40000000
+NO_SUID, NO_DEVICES, NO_PROGRAMS, ALL_BELOW, PRIVATE = 2, 4, 8, 0x4000, 0x40000  # of mounts
+MOST_NAME_SPACES = "/proc/sys/user/max_user_namespaces"
 CAPABILITY_VERSION = 0x20080522
 CREATE_RULESET, ADD_RULE, RESTRICT_SELF = 444, 445, 446
 RULESET_VERSION = 1
@@ -46,6 +49,10 @@ ABSTRACT_SOCKETS, SIGNALS = 0b01, 0b10
 
 class Unconfined(Exception):
     """A guard that the tier promises cannot be put up; it says which, and why."""
+
+
+class Unavailable(Unconfined):
+    """Namespaces that this system does not give; nothing has changed."""
 
 
 def landlock_abi() -> int:
@@ -180,13 +187,71 @@ def counts_by_name_space() -> bool:
 
 
 def _enter_user_name_space() -> None:
-    user, group = os.getuid(), os.getgid()
-    if _libc().unshare(NEW_USER) != 0:
-        raise Unconfined(f"no user namespace: {_said()}")
-    for name, text in (("setgroups", "deny"), ("uid_map", f"{user} {user} 1"), ("gid_map", f"{group} {group} 1")):
-        with open(f"/proc/self/{name}", "w") as file:
-            file.write(text)
+    _unshare(NEW_USER)
     give_up_capabilities()
+
+
+def enter_user_name_space_for_good() -> bool:
+    """Enter a user namespace of one's own, in which nobody can make another; say whether this system has one to give.
+
+    The user stays the same, and no capability is kept.
+    """
+    set_open(True)  # else the files of this process in /proc are root's
+    try:
+        _unshare(NEW_USER)
+    except Unavailable:
+        return False
+    _forbid_user_name_spaces()
+    give_up_capabilities()
+    return True
+
+
+def enter_name_spaces(scratch: str, size: int, files: int, and_user: bool) -> None:
+    """Go on as the first process of fresh mount, process, IPC, network and host namespaces; the caller's process ends.
+
+    scratch becomes a new folder in memory of at most a size and a number of files, and /proc shows the new processes
+    alone. With and_user all of it belongs to a fresh user namespace, which takes no capability to enter; without, it
+    takes CAP_SYS_ADMIN. Raises Unconfined, in the caller's process or in the new one, where a part cannot be had.
+    """
+    if and_user:
+        set_open(True)
+    _unshare(NEW_MOUNTS | NEW_PROCESSES | NEW_IPC | NEW_NETWORK | NEW_HOST | (NEW_USER if and_user else 0))
+    if os.fork():
+        os._exit(0)
+    _mount(b"none", b"/", b"", ALL_BELOW | PRIVATE, b"")  # what is mounted here is mounted nowhere else
+    options = f"mode=1777,size={size},nr_inodes={files}".encode()
+    _mount(b"tmpfs", scratch.encode(), b"tmpfs", NO_SUID | NO_DEVICES, options)
+    _mount(b"proc", b"/proc", b"proc", NO_SUID | NO_DEVICES | NO_PROGRAMS, b"")
+    if and_user:
+        _forbid_user_name_spaces()
+
+
+def _forbid_user_name_spaces() -> None:
+    with _unconfined_without("a limit on user namespaces"), open(MOST_NAME_SPACES, "w") as file:
+        file.write("0")
+
+
+def _unshare(flags: int) -> None:
+    user, group = os.getuid(), os.getgid()
+    if _libc().unshare(flags) != 0:
+        raise Unavailable(f"no fresh namespaces: {_said()}")
+    if flags & NEW_USER:
+        for name, text in (("setgroups", "deny"), ("uid_map", f"{user} {user} 1"), ("gid_map", f"{group} {group} 1")):
+            with _unconfined_without("a user in a fresh namespace"), open(f"/proc/self/{name}", "w") as file:
+                file.write(text)
+
+
+def _mount(source: bytes, place: bytes, kind: bytes, flags: int, options: bytes) -> None:
+    if _libc().mount(source, place, kind, ctypes.c_ulong(flags), options) != 0:
+        raise Unconfined(f"{kind.decode() or 'private mounts'} cannot be mounted: {_said()}")
+
+
+@contextmanager
+def _unconfined_without(what: str) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise Unconfined(f"{what} cannot be had: {error}") from None
 
 
 def give_up_capabilities() -> None:

@@ -1,8 +1,9 @@
 """A learner's process from its start: confine itself, load the module once, then fork for each test.
 
 Untrusted from the moment the learner's module runs. It is started with a path that holds the standard library, NumPy,
-msgpack and the rooms `protocol` and `worker`; the module arrives as text over the connection, so that no file of
-the course is needed. What it answers before that moment, the guards that are up, is beyond the learner's reach.
+msgpack and the rooms `protocol` and `worker`, or forked from a process that was (`zygote.py`). Its settings and the
+module, as text, arrive over the connection, so that no file of the course is needed. What it answers before that
+moment, the guards that are up, is beyond the learner's reach.
 """
 
 from __future__ import annotations
@@ -20,22 +21,40 @@ import time
 import types
 from typing import Any
 
+LENGTH = struct.Struct("<I")  # of the settings, as JSON: the first that comes over the connection
 CONTROL = struct.Struct("<cQ")  # b"F" fork for a test, b"K" kill it; its number
 TOLD = struct.Struct("<cQi")  # b"S" started, b"N" no room to start it, b"E" ended; its number and wait status
 WAIT_SECONDS = 0.5  # for room that a process which has just ended gives back
 
 
-def connect(spec: dict[str, Any]) -> socket.socket:
+def connect(given: dict[str, Any]) -> socket.socket:
     """Return the connection to the grader: an inherited descriptor, or a loopback port that wants a token first.
 
     The token is all that comes on standard input: what stands among the arguments, every user of the machine can read.
     """
-    if "fd" in spec:
-        return socket.socket(fileno=spec["fd"])
-    connection = socket.create_connection(("127.0.0.1", spec["port"]))
+    if "fd" in given:
+        return socket.socket(fileno=given["fd"])
+    connection = socket.create_connection(("127.0.0.1", given["port"]))
     connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     connection.sendall(sys.stdin.buffer.read())
     return connection
+
+
+def settings(connection: socket.socket) -> dict[str, Any]:
+    """Return what a worker has to know of its tier before it can be told anything."""
+    (length,) = LENGTH.unpack(_exactly(connection, LENGTH.size))
+    found: dict[str, Any] = json.loads(_exactly(connection, length))
+    return found
+
+
+def _exactly(connection: socket.socket, length: int) -> bytes:
+    data = b""
+    while len(data) < length:
+        more = connection.recv(length - len(data))
+        if not more:
+            os._exit(0)  # the grader is gone
+        data += more
+    return data
 
 
 class OnlyAllowed:
@@ -129,20 +148,44 @@ def _end(process: int) -> int:
 
 
 def main() -> None:
-    """Be one learner's process, from the connection to the end of the last test."""
+    """Be one learner's process, from the connection to the end of the last test; as a zygote, fork many."""
     gc.disable()  # what is imported stays; looking through it for garbage takes a twentieth of the start
-    spec = json.loads(sys.argv[1])
-    control = connect(spec)
-    sys.path[:] = [path for path in sys.path if path] + spec["path"]
-    children = _guarded(control, spec["guard"]) if spec["guard"] else None
+    given = json.loads(sys.argv[1])
+    control = connect(given)
+    sys.path[:] = [path for path in sys.path if path] + given["path"]
+    if not given["forks"]:
+        work(control, settings(control))
+        return
+    from grader.worker import zygote
+
+    zygote.begin(control, given["probed"], given["and_user"])
+    _import_all()
+    connection, reports = zygote.serve(control)
+    zygote.settle(connection, reports)
+    spec = settings(connection)
+    zygote.separate(spec)
+    zygote.report_begun(reports)
+    work(connection, spec, reports)
+
+
+def _import_all() -> None:
+    """Import what a worker needs before the limits and the drop: the interpreter may be unreadable afterwards."""
+    import numpy.linalg
+    import numpy.random  # noqa: F401
+
+    from grader.worker import confine, lent, process_tree, server  # noqa: F401
+
+
+def work(control: socket.socket, spec: dict[str, Any], reports: socket.socket | None = None) -> None:
+    """Put up the guards, load a module and serve its tests."""
+    children = _guarded(control, spec["guard"], reports) if spec["guard"] else None
     from grader.worker import kernel
 
     if spec["try_apart"]:
         spec["apart"] = kernel.count_apart()
     if not spec["user"]:  # the user stays: where it is root that can become no other, it is root in name alone
         kernel.give_up_capabilities()
-    import numpy.linalg
-    import numpy.random  # noqa: F401  (both before the limits and the drop: the interpreter may be unreadable afterwards)
+    _import_all()
 
     from grader.protocol import codec
     from grader.protocol.channel import Channel
@@ -208,13 +251,13 @@ def _loaded(server: Any, channel: Any, source: bytes, steps: int) -> bool:
     return True
 
 
-def _guarded(control: socket.socket, scratch: str) -> Any:
+def _guarded(control: socket.socket, scratch: str, reports: socket.socket | None) -> Any:
     """Go on below a supervisor, as the parent of what the tests leave behind; return what knows this one's children."""
     from grader.worker import kernel
     from grader.worker.process_tree import Children
     from grader.worker.supervisor import supervise
 
-    supervise(control, scratch)
+    supervise(control, scratch, reports)
     kernel.adopt_orphans()
     return Children()
 

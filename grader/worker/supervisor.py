@@ -9,12 +9,14 @@ from __future__ import annotations
 import os
 import select
 import socket
+import struct
 from collections.abc import Iterator
 from contextlib import suppress
 
 from grader.worker import kernel
 from grader.worker.process_tree import Children, address_space_of, below, memory_of
 
+BEGUN, REFUSED, ENDED = b"B", b"R", struct.Struct("<i")  # reports: with a process' descriptor; why; an exit code
 TOO_MUCH_WRITTEN, TOO_MANY_FILES, TOO_MUCH_MEMORY = 71, 72, 73  # exit codes
 SCRATCH_BYTES = 64 << 20
 SCRATCH_FILES = 2000
@@ -22,22 +24,30 @@ LOOK_SECONDS = 0.1
 END_SECONDS = 5.0
 
 
-def supervise(control: socket.socket, scratch: str) -> None:
+def supervise(control: socket.socket, scratch: str, reports: socket.socket | None = None) -> None:
     """Fork: the child returns and becomes the learner's process; this one stays until the connection or the child ends.
 
-    Whatever the child started and is left then is killed, daemons and stopped processes too.
+    Whatever the child started and is left then is killed, daemons and stopped processes too. The exit code is reported
+    as well where the grader is not the parent.
     """
     kernel.adopt_orphans()  # before there is a child that could end: what it leaves then goes to this process
     worker = os.fork()
     if worker == 0:
+        if reports is not None:
+            reports.close()
         return
     code = 0
     try:
         kernel.set_open(False)
+        if os.getpid() == 1:  # its end ends all that a namespace has, for which it needs no right
+            kernel.give_up_capabilities()
         children = Children()
         code = _watch(control, worker, scratch)
         children.end(seconds=END_SECONDS)
     finally:
+        with suppress(OSError):
+            if reports is not None:
+                reports.sendall(ENDED.pack(code))
         os._exit(code)
 
 

@@ -33,6 +33,7 @@ from grader.tests.attacked.course import HIDDEN, HONEST, MANIFEST, MISTAKES, PLA
 from grader.tests.attacked.result import Result
 from grader.tests.attacked.services import Services
 from grader.tests.conftest import SmallCourse
+from grader.tests.pace.kept import clean_processes
 from grader.tests.pace.matrix import BRIEF, search_times
 from grader.tests.support.places import ROOT
 
@@ -211,8 +212,9 @@ class World:
     def _left(self) -> Iterator[str]:
         """Yield processes that were started with, run in, or have mounted a folder of our workers."""
         mark = str(self.workers).encode()
+        clean = {os.getpid(), *clean_processes()}
         for name in filter(str.isdigit, os.listdir("/proc")):
-            if int(name) == os.getpid():
+            if int(name) in clean:
                 continue
             told = b""
             for file in ("cmdline", "mountinfo"):

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
+import re
+import subprocess
 import sys
 import types
 from pathlib import Path
 
 import pytest
 
+from grader import children
 from grader.errors import CourseError, IsolationRefused
 from grader.isolation import bundle, tiers
 
@@ -20,8 +24,24 @@ def test_a_bundle_holds_the_parts_and_nothing_else(tmp_path: Path) -> None:
     rooms = {path for path in files if path.split("/")[1] in bundle.ROOMS}
     assert rooms == {path.relative_to(bundle.HOUSE.parent).as_posix() for path in bundle.parts()}
     assert files - rooms == {"grader/__init__.py"}
-    compiled = {path.name.split(".")[0] for path in built.rglob("*.pyc")}
-    assert compiled <= {part.stem for part in bundle.parts()}
+
+
+def test_a_workers_start_compiles_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither where Python writes no bytecode, nor where what it wrote is of an older source."""
+    monkeypatch.setattr(importlib.util, "cache_from_source", lambda path: str(tmp_path / f"{Path(path).stem}.pyc"))
+    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
+    (tmp_path / "codec.pyc").write_bytes(importlib.util.MAGIC_NUMBER + bytes(12) + b"of another source")
+    bundle._contents.cache_clear()
+    try:
+        built = bundle.build_bundle(tmp_path)
+    finally:
+        bundle._contents.cache_clear()
+    names = [f"grader.{part.parent.name}.{part.stem}" for part in bundle.parts() if part.stem != "__init__"]
+    code = f"import sys, importlib; sys.path[:0] = [{str(built)!r}, *{bundle.package_parents()!r}]\n"
+    code += f"for name in {names!r}: importlib.import_module(name)"
+    said = subprocess.run([*children.bare(), "-v", "-c", code], capture_output=True, text=True, check=True).stderr
+    from_bytecode = re.findall(rf"# code object from '{re.escape(str(built))}.*?/(\w+)\.cpython", said)
+    assert sorted(from_bytecode) == sorted(part.stem for part in bundle.parts())
 
 
 @pytest.mark.skipif(os.name != "posix", reason="modes of POSIX")

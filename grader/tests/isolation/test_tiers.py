@@ -12,7 +12,7 @@ import pytest
 
 from grader import cli
 from grader.errors import IsolationRefused
-from grader.isolation import bundle, landlock, tiers, users
+from grader.isolation import bundle, landlock, tiers, users, zygote
 from grader.remote.processes.loading import LoadFailed
 from grader.tests.conftest import Start
 from grader.tests.support.places import HIDDEN, ROOT
@@ -166,6 +166,7 @@ class TestStart:
         def fails(*args: object) -> None:
             raise OSError("no more processes")
 
+        monkeypatch.setattr(zygote, "_shared", {})
         monkeypatch.setattr(tiers, "_spawn", fails)
         with pytest.raises(IsolationRefused, match="no more processes"):
             tiers.start("process", tmp_path)

@@ -18,7 +18,7 @@ PLAN: dict[str, list[str]] = {"around": [], "holes": [], "read": [], "use": [], 
 
 
 def spec(**changes: Any) -> dict[str, Any]:
-    return {"landlock": None, "must": False, "user": 0, "apart": False, "reach": []} | changes
+    return {"landlock": None, "must": False, "user": 0, "apart": False, "reach": [], "name_spaces": False} | changes
 
 
 @linux
