@@ -145,7 +145,7 @@ def _namespaces(forks: bool = False) -> list[str]:
     command = [_bwrap(), *([] if forks else ["--die-with-parent"]), "--new-session"]
     command += ["--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"]
     if users.can_change():  # no user namespace: as real root the worker can become another, so that limits hold
-        kept = ["CAP_SETUID", "CAP_SETGID", *(["CAP_SYS_ADMIN", "CAP_SYS_RESOURCE"] if forks else [])]
+        kept = ["CAP_SETUID", "CAP_SETGID", *(["CAP_SYS_ADMIN"] if forks else [])]
         return [*command, "--cap-drop", "ALL", *(word for name in kept for word in ("--cap-add", name))]
     forbid = ["--disable-userns"] if _can_forbid_userns() and not forks else []
     if users.is_root():  # in name alone; bwrap leaves root what it has

@@ -168,8 +168,8 @@ def _forked(chosen: tier.Tier, hide: Path, packages: Sequence[str]) -> Started |
         try:
             if lease.zygote.why_unable() is None:
                 return _fork_of(chosen, lease, hide)
-        except OSError:  # it was killed: the next one takes its place
-            pass
+        except OSError:  # the next one takes its place
+            lease.zygote.abandon()
         except BaseException:
             lease.give_back()
             raise

@@ -26,8 +26,9 @@ from grader.errors import IsolationRefused
 from grader.isolation import bundle, users
 from grader.isolation.tier import Place, Tier
 from grader.worker.main import LENGTH
+from grader.worker.process_tree import below
 from grader.worker.supervisor import ENDED, REFUSED
-from grader.worker.zygote import ABLE, FORK, TEXT_BYTES
+from grader.worker.zygote import ABLE, END, FORK, TEXT_BYTES
 
 PROBED = "/tmp"  # where a probe mounts what a fork mounts on its scratch folder
 PROBE_SECONDS = 20.0
@@ -140,6 +141,21 @@ class Zygote:
             _unable[_case(self._tier)] = None if told == ABLE else told.decode(errors="replace") or "it ended"
         return _unable.get(_case(self._tier))
 
+    def is_own(self) -> bool:
+        """Say whether this process started it, and is no fork of the one that did."""
+        return os.getpid() == self._owner
+
+    def abandon(self) -> None:
+        """Kill the process, which is gone or does not answer; the next who asks for a worker gets another."""
+        with _lock:
+            for key in [key for key, each in _shared.items() if each is self]:
+                del _shared[key]
+        if self.is_own():
+            for each in below(self.process.pid):
+                with suppress(OSError):
+                    os.kill(each, signal.SIGKILL)
+            self.process.kill()
+
     def running(self) -> bool:
         """Say whether the process has its end of the channel."""
         poll = select.poll()
@@ -166,9 +182,11 @@ class Zygote:
 
     def end(self) -> None:
         """End the process, which waits for its forks, and remove its modules; in a fork of the grader, leave both."""
-        self._channel.close()
-        if os.getpid() != self._owner:
-            return
+        with self._channel:
+            if not self.is_own():
+                return
+            with suppress(OSError):
+                self._channel.send(END)
         with suppress(subprocess.TimeoutExpired):
             self.process.wait(END_SECONDS)
         self.process.kill()
@@ -211,7 +229,7 @@ def lease(tier: Tier, hide: Path, packages: Sequence[str], spawn: Spawn) -> Leas
     key = (tier.name, tier.covered(hide), tuple(packages), users.can_change())
     with _lock:
         found = _shared.get(key)
-        if found is None or not found.running():
+        if found is None or not (found.is_own() and found.running()):
             found = _shared[key] = _started(tier, hide, packages, spawn)
         found.leases += 1
     return Lease(key, found)

@@ -24,7 +24,8 @@ PR_SET_CHILD_SUBREAPER = 36
 SECCOMP_MODE_FILTER = 2
 NEW_MOUNTS, NEW_HOST, NEW_IPC, NEW_USER = 0x00020000, 0x04000000, 0x08000000, 0x10000000
 NEW_PROCESSES, NEW_NETWORK = 0x20000000, 0x40000000
-NO_SUID, NO_DEVICES, NO_PROGRAMS, ALL_BELOW, PRIVATE = 2, 4, 8, 0x4000, 0x40000  # of mounts
+READ_ONLY, NO_SUID, NO_DEVICES, NO_PROGRAMS, ALL_BELOW, PRIVATE = 1, 2, 4, 8, 0x4000, 0x40000  # of mounts
+TERMINALS = "/dev/pts"  # through which two processes that see the same ones could talk
 MOST_NAME_SPACES = "/proc/sys/user/max_user_namespaces"
 CAPABILITY_VERSION = 0x20080522
 CREATE_RULESET, ADD_RULE, RESTRICT_SELF = 444, 445, 446
@@ -221,6 +222,8 @@ def enter_name_spaces(scratch: str, size: int, files: int, and_user: bool) -> No
     _mount(b"none", b"/", b"", ALL_BELOW | PRIVATE, b"")  # what is mounted here is mounted nowhere else
     options = f"mode=1777,size={size},nr_inodes={files}".encode()
     _mount(b"tmpfs", scratch.encode(), b"tmpfs", NO_SUID | NO_DEVICES, options)
+    if os.path.isdir(TERMINALS):
+        _mount(b"tmpfs", TERMINALS.encode(), b"tmpfs", READ_ONLY | NO_SUID | NO_DEVICES | NO_PROGRAMS, b"size=4k")
     _mount(b"proc", b"/proc", b"proc", NO_SUID | NO_DEVICES | NO_PROGRAMS, b"")
     if and_user:
         _forbid_user_name_spaces()

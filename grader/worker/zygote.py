@@ -22,7 +22,7 @@ from grader.worker.supervisor import BEGUN, REFUSED, SCRATCH_BYTES, SCRATCH_FILE
 MOST_FILES = 10 * SCRATCH_FILES  # at which a folder in memory is full; before, the supervisor ends what makes so many
 MOST_DESCRIPTORS = 1 << 16
 TEXT_BYTES = 500
-FORK = b"F"
+FORK, END = b"F", b"E"
 ABLE = b"A"  # what a probe reports; else it is the reason
 
 
@@ -57,7 +57,7 @@ def serve(channel: socket.socket) -> tuple[socket.socket, socket.socket]:
     kernel.set_open(False)
     while True:
         data, descriptors, _, _ = socket.recv_fds(channel, len(FORK), 2)
-        if not data:
+        if data != FORK:  # the grader wants no more of them, or is gone
             _end()
         connection, reports = (socket.socket(fileno=each) for each in descriptors)
         try:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import signal
+import subprocess
 import sys
 import threading
 import time
@@ -17,13 +19,14 @@ import pytest
 
 from grader.doctor import guards, health
 from grader.isolation import tier as tier_module
-from grader.isolation import tiers, zygote
+from grader.isolation import tiers, users, zygote
 from grader.remote.exceptions import WorkerFailed
 from grader.remote.module import RemoteModule
 from grader.remote.processes.loading import Job
 from grader.remote.processes.process import LearnerProcess
 from grader.tests.pace import kept
 from grader.tests.pace.kept import chain
+from grader.tests.support.places import ROOT
 from grader.worker import process_tree
 
 pytestmark = [
@@ -280,6 +283,27 @@ class TestItsEnd:
             assert is_right(own)
             assert number(own) != before
 
+    def test_one_that_is_stopped_is_replaced(
+        self, alone: None, own: tiers.Own, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(zygote, "BEGIN_SECONDS", 2.0)
+        before = number(own)
+        os.kill(before, signal.SIGSTOP)
+        assert is_right(own) and number(own) != before
+
+    def test_a_fork_of_the_grader_has_one_of_its_own(self, alone: None, own: tiers.Own) -> None:
+        before, (ours, theirs) = number(own), os.pipe()
+        if (child := os.fork()) == 0:
+            with suppress(BaseException):
+                os.write(theirs, b"%d" % (is_right(own) and number(own) != before))
+                own.close()
+            os._exit(0)
+        os.waitpid(child, 0)
+        os.close(theirs)
+        with open(ours, "rb") as told:
+            assert told.read() == b"1"
+        assert number(own) == before and is_right(own)
+
     def test_it_ends_with_the_last_that_has_workers(self, alone: None, tier: tiers.Tier, tmp_path: Path) -> None:
         with workers(tier, tmp_path) as own:
             process, modules = number(own), cleaned(own).place.bundle
@@ -327,6 +351,39 @@ class TestWithoutNamespaces:
     def test_and_nothing_where_they_can_be_had(self, tier: tiers.Tier) -> None:
         guards.try_out(tier)
         assert zygote.why_alone(tier_module.find(tier)) is None
+
+
+REFUSES_UNSHARE = """
+import json, struct, sys, tempfile, time
+from pathlib import Path
+from grader.isolation import tiers, users, zygote
+from grader.isolation.tier import find
+from grader.remote.module import RemoteModule
+from grader.remote.processes.loading import Job
+from grader.remote.processes.process import LearnerProcess
+from grader.worker import kernel
+
+number = {"x86_64": 272, "aarch64": 97}[__import__("os").uname().machine]
+rules = (0x20, 0, 0, 0), (0x15, 0, 1, number), (0x06, 0, 0, 0x00050001), (0x06, 0, 0, 0x7FFF0000)
+kernel.filter_calls(b"".join(struct.pack("=HBBI", *rule) for rule in rules))
+own = tiers.Own("bubblewrap", Path(tempfile.mkdtemp()))
+found = []
+for _ in range(2):
+    process = LearnerProcess(Job("s.py", b"def right(x): return 2 * x", 20, 60, 400, own.hide), "bubblewrap", own)
+    process.load()
+    connection = process.open("row", time.monotonic() + 60)
+    found.append([RemoteModule(connection, "s.py").right(21), process._started.lease is None])
+    process.kill()
+print(json.dumps([found, zygote.why_alone(find("bubblewrap"))]))
+"""
+
+
+@pytest.mark.skipif(not users.can_change(), reason="bubblewrap itself needs unshare for an ordinary user")
+def test_a_container_that_refuses_unshare() -> None:
+    if reason := tiers.why_missing("bubblewrap"):
+        pytest.skip(reason)
+    done = subprocess.run([sys.executable, "-c", REFUSES_UNSHARE], capture_output=True, text=True, cwd=ROOT, check=True)
+    assert json.loads(done.stdout) == [[[42, True]] * 2, "no fresh namespaces: Operation not permitted"]
 
 
 def test_where_processes_have_no_descriptors_each_has_a_start_of_its_own(
