@@ -159,7 +159,7 @@ def submission(own: tiers.Own, source: str = FIND, seconds: float = 20) -> Itera
     process = LearnerProcess(job, own.tier, own)
     try:
         process.load()
-        connection = process.open("row", time.monotonic() + 60)
+        connection = process.open(time.monotonic() + 60)
         found = RemoteModule(connection, LABEL)
         found.__dict__["worker"] = process._started
         yield found
@@ -371,7 +371,7 @@ found = []
 for _ in range(2):
     process = LearnerProcess(Job("s.py", b"def right(x): return 2 * x", 20, 60, 400, own.hide), "bubblewrap", own)
     process.load()
-    connection = process.open("row", time.monotonic() + 60)
+    connection = process.open(time.monotonic() + 60)
     found.append([RemoteModule(connection, "s.py").right(21), process._started.lease is None])
     process.kill()
 print(json.dumps([found, zygote.why_alone(find("bubblewrap"))]))
