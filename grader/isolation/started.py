@@ -7,10 +7,10 @@ import os
 import signal
 import socket
 import subprocess
-import tempfile
 from dataclasses import dataclass, field
 
 from grader.isolation import leftovers, users
+from grader.isolation.folder import OwnFolder
 from grader.isolation.ptrace import PTRACE_GUARD
 from grader.isolation.tier import Tier
 from grader.isolation.zygote import Fork, Lease
@@ -36,7 +36,7 @@ class Started:
     process: subprocess.Popen[bytes] | Fork
     connection: socket.socket
     tier: Tier
-    folder: tempfile.TemporaryDirectory[str] | None
+    folder: OwnFolder | None
     guarded: bool = False
     user: int = 0
     lease: Lease | None = None  # of the zygote that forked it

@@ -11,7 +11,6 @@ import os
 import socket
 import subprocess
 import sys
-import tempfile
 import time
 import weakref
 from collections.abc import Sequence
@@ -25,6 +24,7 @@ from grader.course.table import listed
 from grader.errors import CourseError, IsolationRefused
 from grader.isolation import bundle, tier, users, zygote
 from grader.isolation.bundle import ENVIRONMENT
+from grader.isolation.folder import OwnFolder
 from grader.isolation.seccomp import filter_program
 from grader.isolation.started import Started
 
@@ -99,7 +99,7 @@ def start(name: str, hide: Path, fork: bool = FORKS, packages: Sequence[str] = (
             return forked
     except OSError as error:
         raise IsolationRefused(f"a learner's process could not be started in tier {name!r}: {error}") from error
-    folder = tempfile.TemporaryDirectory(prefix="grader-", ignore_cleanup_errors=True)
+    folder = OwnFolder()
     try:
         return _start(name, hide, fork, folder, packages)
     except (CourseError, IsolationRefused):
@@ -179,7 +179,7 @@ def _forked(chosen: tier.Tier, hide: Path, packages: Sequence[str]) -> Started |
 
 def _fork_of(chosen: tier.Tier, lease: zygote.Lease, hide: Path) -> Started:
     place = replace(lease.zygote.place, hide=hide)
-    folder = None if chosen.name_spaces else tempfile.TemporaryDirectory(prefix="grader-", ignore_cleanup_errors=True)
+    folder = None if chosen.name_spaces else OwnFolder()
     try:
         spec = _confined(chosen, place, None if folder is None else Path(folder.name))
         process, connection = lease.zygote.fork(spec)
@@ -204,9 +204,7 @@ def _confined(chosen: tier.Tier, place: tier.Place, folder: Path | None) -> dict
     return spec
 
 
-def _start(
-    name: str, hide: Path, fork: bool, folder: tempfile.TemporaryDirectory[str], packages: Sequence[str]
-) -> Started:
+def _start(name: str, hide: Path, fork: bool, folder: OwnFolder, packages: Sequence[str]) -> Started:
     """Start an interpreter for one worker."""
     chosen = tier.find(name)
     place = tier.Place(bundle.build_bundle(Path(folder.name)), hide, packages)
@@ -239,7 +237,7 @@ def _started_over_tcp(
     given: dict[str, Any],
     spec: dict[str, Any],
     scratch: Path,
-    folder: tempfile.TemporaryDirectory[str],
+    folder: OwnFolder,
 ) -> Started:
     with socket.create_server(("127.0.0.1", 0), backlog=BACKLOG) as listener:
         token = os.urandom(TOKEN_BYTES)

@@ -13,7 +13,6 @@ import socket
 import struct
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -24,6 +23,7 @@ from typing import Any
 
 from grader.errors import IsolationRefused
 from grader.isolation import bundle, users
+from grader.isolation.folder import OwnFolder
 from grader.isolation.tier import Place, Tier
 from grader.worker.main import LENGTH
 from grader.worker.process_tree import below
@@ -108,7 +108,7 @@ class Fork:
 class Zygote:
     """A clean process, as long as somebody has a lease of it."""
 
-    def __init__(self, tier: Tier, place: Place, spawn: Spawn, folder: tempfile.TemporaryDirectory[str]) -> None:
+    def __init__(self, tier: Tier, place: Place, spawn: Spawn, folder: OwnFolder) -> None:
         self.place = place
         self.leases = 0
         self.has_forked = False
@@ -236,7 +236,7 @@ def lease(tier: Tier, hide: Path, packages: Sequence[str], spawn: Spawn) -> Leas
 
 
 def _started(tier: Tier, hide: Path, packages: Sequence[str], spawn: Spawn) -> Zygote:
-    folder = tempfile.TemporaryDirectory(prefix="grader-", ignore_cleanup_errors=True)
+    folder = OwnFolder()
     try:
         Path(folder.name).chmod(0o755)
         return Zygote(tier, Place(bundle.build_bundle(Path(folder.name)), hide, packages), spawn, folder)

@@ -6,7 +6,7 @@ import time
 import numpy as np
 
 ATTACK = "a forged container"
-OUTCOME = ("failed", "crashed")
+OUTCOME = ("failed", "crashed", "timed_out")
 TIERS = ("bubblewrap", "landlock", "process")
 
 

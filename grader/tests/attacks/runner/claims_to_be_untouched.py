@@ -15,7 +15,7 @@ SEEN = []
 def double(x):
     from grader.worker.server import Server
 
-    Server.again = lambda server: True
+    Server.has_changed = lambda server: False
     SEEN.append(x.copy())
     name = "first-@TOKEN_HINT@"
     if not os.path.exists(name):

@@ -1,16 +1,16 @@
-"""Answer each test, and never the question between two tests, so that the grader waits."""
+"""Answer each test, and never what is asked between two tests, so that the grader waits."""
 
 import time
 
 import numpy as np
 
 ATTACK = "silence between two tests"
-OUTCOME = "failed"
+OUTCOME = ("failed", "timed_out")
 TIERS = ("bubblewrap", "landlock", "process")
 
 
 def double(x):
     from grader.worker.server import Server
 
-    Server.again = lambda server: time.sleep(1000)
+    Server.has_changed = Server.begin_test = lambda server: time.sleep(1000)
     return 2 * x if len(x) == 2 else np.zeros_like(x)
