@@ -157,10 +157,10 @@ class Zygote:
             self.process.kill()
 
     def running(self) -> bool:
-        """Say whether the process has its end of the channel."""
+        """Say whether the process has its end of the channel, and nobody removed its modules from the temporary folder."""
         poll = select.poll()
         poll.register(self._channel, 0)
-        return not poll.poll(0)
+        return not poll.poll(0) and (self.place.bundle / "grader/worker/main.py").exists()
 
     def fork(self, spec: dict[str, Any]) -> tuple[Fork, socket.socket]:
         """Return a new worker, which has its settings, and the connection to it; OSError where the zygote is gone."""

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     OnTest = Callable[[Outcome], None]
 
 MAX_SEED = 100_000
+MOST_PLANS = 16  # that a warm grader keeps: as many as a class run has seeds
 
 
 @dataclass(frozen=True)
@@ -81,6 +82,7 @@ class Grader:
         self.stage = stage
         self._suite: Suite | None = None
         self._warm = warm
+        self._has_graded = False
         self._plans: dict[int, Plan | None] = {}  # by seed; None for one that was used once
         self._ahead = Ahead(stage)
         self._staff = Staff(course, stage, warm)
@@ -184,6 +186,7 @@ class Grader:
             if charge.plan is not None and test in charge.plan:
                 charge.plan[test].learn(digest)
         self.peak_mb = max(self.peak_mb, found.peak_mb)
+        self._has_graded = True
         return replace(found, faults=(*charge.suite.faults, *found.faults))
 
     def _charge(self, snapshot: Snapshot, options: Options, tier: tiers.Tier, hunt: tuple[str, ...] | None) -> Charge:
@@ -195,6 +198,8 @@ class Grader:
         from grader.remote.processes.loading import job_for
 
         suite = self._loaded()
+        if self._warm and self._has_graded:  # for the first, which may be the only one, it is made where a test fails
+            self._make_ahead(suite)
         self._staff.wait()
         job = job_for(self.stage, snapshot, self.course.root)
         ends_at = time.monotonic() + options.patience * self.stage.limits.stage_seconds
@@ -211,12 +216,15 @@ class Grader:
         if not self._warm or not options.fork or self._suite is None or self._suite.faults or public_only(self.stage):
             return None
         if options.seed not in self._plans:
+            if len(self._plans) >= MOST_PLANS:
+                del self._plans[next(iter(self._plans))]
             self._plans[options.seed] = None
             return None
         if self._plans[options.seed] is None:
             from grader.judging.plan import make_plan
 
             own = self._staff.workers(tier, options.fork)
+            self._plans[options.seed] = {}
             with suppress(GraderError):  # of the course's own reference: a grading tells of it
                 self._plans[options.seed] = make_plan(self._suite, options.seed, own)
         return self._plans[options.seed]

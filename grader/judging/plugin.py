@@ -51,6 +51,9 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
         "markers", "changes_arguments: the tested function is meant to change its arguments in place"
     )
+    config.addinivalue_line(
+        "markers", "live: the test asks the learner's process as it runs, whatever is known of what it will ask"
+    )
     for kind in KINDS:
         config.addinivalue_line("markers", f"{kind}: the kind of a test, what it asks of an answer; the closest counts")
 

@@ -10,7 +10,7 @@ import time
 import timeit
 import types
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal
 
@@ -28,6 +28,7 @@ from grader.outcome import KINDS, Kind, Outcome
 
 PYTEST_INI = Path(__file__).parent / "pytest.ini"
 TEXT_LIMIT = 1500
+LIBRARIES = frozenset({"numpy", "pytest", "_pytest", "grader"}) | sys.stdlib_module_names  # whose clocks are not ours
 NAMES_OF_CLOCKS = frozenset({"time", "timeit", "perf_counter", "monotonic", "process_time", "datetime", "getrusage"})
 CLOCKS = {id(each) for each in (time, timeit, *filter(callable, vars(time).values()))}
 UNUSED = "cacheprovider doctest junitxml logging pastebin nose faulthandler stepwise setuponly setupplan debugging"
@@ -48,7 +49,6 @@ class Suite:
         self.expected: list[tuple[str, str, bool]] = []
         self.faults: list[str] = []
         self._modules: dict[str, types.ModuleType] = {}
-        self._measuring: dict[Path, bool] = {}  # by file of tests
         testing.configure(stage.tolerance)
         paths = [str(path) for path in (*files.public, *files.hidden)]
         in_memory = MemoryFiles(stage.folder, files.sources)
@@ -116,16 +116,10 @@ class Suite:
         return item.path in self.files.hidden
 
     def measures(self, item: pytest.Item) -> bool:
-        """Say whether a test, its file, or a module of the course that it takes something from, imports a clock."""
-        if not NAMES_OF_CLOCKS.isdisjoint(_names(getattr(getattr(item, "function", None), "__code__", None))):
-            return True
-        if item.path not in self._measuring:
-            names = vars(getattr(item, "module", None) or object)
-            sources = {getattr(value, "__module__", None) for value in names.values()}
-            sources.update(value.__name__ for value in names.values() if isinstance(value, types.ModuleType))
-            modules = [names, *(vars(each) for name, each in self._modules.items() if name in sources)]
-            self._measuring[item.path] = any(map(_has_clock, modules))
-        return self._measuring[item.path]
+        """Say whether a test, a fixture that it takes, or a function of the tests that these call uses a clock."""
+        fixtures = getattr(getattr(item, "_fixtureinfo", None), "name2fixturedefs", {})
+        functions = [each.func for found in fixtures.values() for each in found]
+        return any(_uses_clock(each, set()) for each in [getattr(item, "function", None), *functions])
 
     def unjudged(self, item: pytest.Item) -> Outcome:
         """Return the outcome of a test before anything came of it."""
@@ -193,13 +187,20 @@ def name_of(item: pytest.Item) -> str:
     return f"{item.path.name}::{item.nodeid.partition('::')[2]}"
 
 
-def _has_clock(names: Mapping[str, object]) -> bool:
-    """Say whether a module has a clock among its names, or a function, fixture or class of its own imports one."""
-    values = [value for value in names.values() if getattr(value, "__module__", None) == names.get("__name__")]
-    values += [each for value in values if isinstance(value, type) for each in vars(value).values()]
-    codes = [getattr(getattr(value, "__wrapped__", value), "__code__", None) for value in values]
-    used = set().union(*map(_names, codes))
-    return not NAMES_OF_CLOCKS.isdisjoint(used) or any(id(value) in CLOCKS for value in names.values())
+def _uses_clock(value: object, met: set[int]) -> bool:
+    """Say whether a function, or what it calls of its own module or of one that this one imports, uses a clock."""
+    if isinstance(value, type):
+        return any(_uses_clock(each, met) for each in vars(value).values() if isinstance(each, types.FunctionType))
+    function = getattr(value, "__wrapped__", value)
+    if not isinstance(function, types.FunctionType) or id(function) in met:
+        return False
+    met.add(id(function))
+    if (function.__module__ or "").partition(".")[0] in LIBRARIES:
+        return False
+    names = _names(function.__code__)
+    used = [function.__globals__[name] for name in names if name in function.__globals__]
+    has_clock = not NAMES_OF_CLOCKS.isdisjoint(names) or any(id(each) in CLOCKS for each in used)
+    return has_clock or any(_uses_clock(each, met) for each in used)
 
 
 def _names(code: types.CodeType | None) -> set[str]:

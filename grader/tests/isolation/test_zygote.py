@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -392,3 +393,17 @@ def test_where_processes_have_no_descriptors_each_has_a_start_of_its_own(
     monkeypatch.setattr(sys.modules[zygote.__name__], "is_possible", lambda: False)
     with submission(tiers.Own(tier, tmp_path)) as module:
         assert module.right(21) == 42 and module.worker.lease is None
+
+
+def test_one_whose_modules_were_removed_is_replaced(tmp_path: Path) -> None:
+    """As a service does that clears the temporary folder of what is old."""
+    own = tiers.Own("process", tmp_path, packages=("numpy",))
+    try:
+        first = own.start()
+        assert first.lease is not None
+        shutil.rmtree(first.lease.zygote.place.bundle)
+        first.kill()
+        with submission(own) as module:
+            assert module.worker.lease.zygote is not first.lease.zygote
+    finally:
+        own.close()
