@@ -157,7 +157,7 @@ class Zygote:
             self.process.kill()
 
     def running(self) -> bool:
-        """Say whether the process has its end of the channel, and nobody removed its modules from the temporary folder."""
+        """Say whether the process has its end of the channel, and its modules are still in the temporary folder."""
         poll = select.poll()
         poll.register(self._channel, 0)
         return not poll.poll(0) and (self.place.bundle / "grader/worker/main.py").exists()
