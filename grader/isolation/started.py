@@ -55,9 +55,10 @@ class Started:
         if not self.tier.ends_at_once:  # what it started is looked for
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self.process.wait(LEAVE_SECONDS if self.guarded else LEAVE_ALONE_SECONDS)
-        if hasattr(os, "killpg") and self.process.poll() is None and self.process.pid:
+        number = self.process.pid if self.process.poll() is None else 0  # read once: 0 is the group of this process
+        if hasattr(os, "killpg") and number > 1:
             with contextlib.suppress(OSError):
-                os.killpg(self.process.pid, signal.SIGKILL)
+                os.killpg(number, signal.SIGKILL)
         with contextlib.suppress(OSError):
             self.process.kill()
         self.process.wait()
