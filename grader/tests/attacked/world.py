@@ -33,7 +33,7 @@ from grader.tests.attacked.course import HIDDEN, HONEST, MANIFEST, MISTAKES, PLA
 from grader.tests.attacked.result import Result
 from grader.tests.attacked.services import Services
 from grader.tests.conftest import SmallCourse
-from grader.tests.pace.kept import clean_processes
+from grader.tests.pace.kept import begin_anew, clean_processes
 from grader.tests.pace.matrix import BRIEF, search_times
 from grader.tests.support.places import ROOT
 
@@ -229,5 +229,6 @@ class World:
 @contextmanager
 def world(is_full: bool) -> Iterator[World]:
     """Give a world and take all of it away again; is_full, nothing that an attack may do there is shortened."""
+    begin_anew()  # else workers would not live in the folder in which this world looks for them
     with ExitStack() as stack:
         yield World(stack, is_full)

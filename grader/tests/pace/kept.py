@@ -24,6 +24,12 @@ def close() -> None:
         _kept.popitem()[1].give_back()
 
 
+def begin_anew() -> None:
+    """Have later workers forked by zygotes that are started from now on."""
+    close()
+    zygote._shared.clear()  # who still has a lease of one ends it
+
+
 def _kept_lease(tier: Tier, hide: Path, packages: Sequence[str], spawn: zygote.Spawn) -> zygote.Lease | None:
     found = really_lease(tier, hide, packages, spawn)
     if found is not None and id(found.zygote) not in _kept:
