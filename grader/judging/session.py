@@ -101,6 +101,7 @@ class Session:
         self._place = ran.place
         if ran.attempt is not None:
             self._tell_passed(report)
+            self._answers.pop(ran.place, None)  # what it was answered beside others counts no more
         base = self.suite.unjudged(self._items[ran.place])
         if left_out := ran.left_out or self._is_of_slow_row(ran.place):
             outcome = self._untried(ran.place, left_out, report)

@@ -1,4 +1,4 @@
-"""A small stage with tests enough for a second judge, and its right module."""
+"""A small stage with many tests, and its right module."""
 
 from __future__ import annotations
 
